@@ -1,11 +1,10 @@
 /**
- * Advance: what a beat makes of its flows.
+ * Advances the flows of one beat.
  *
- * When all runs are merged and rendezvous have told of their completions, each
- * completion comes to the instances that hear of it; those that are ready then
- * get the signal that has them go on in the next beat, and those that are over
- * are told of. (Seed 001, "Pipeline integration"; architecture, section 1.1,
- * step 10.)
+ * After runs are merged and rendezvous have emitted their events, each completion
+ * is delivered to the subscribed instances. Ready instances then get the signal
+ * that continues them in the next beat. Ended instances get a final signal [S1
+ * §Technical Details].
  *
  * @module
  */
@@ -21,33 +20,33 @@ import * as Instance from "./Instance.ts"
 export interface Sent {
   readonly signal: string
   readonly target: string
-  /** Without one it is an impulse. */
+  /** Absent for an impulse. */
   readonly payload: Document.Document | undefined
 }
 
-/** What the beat told of. */
+/** The input of flows at the commit of a beat. */
 export interface Told {
-  /** The instances whose time has come, by the keys of their cells. */
+  /** The due instances, by the keys of their cells. */
   readonly met: ReadonlyArray<string>
-  /** Whether what lies in one cell may be told in another. */
+  /** Whether the content of one cell may be disclosed in another. */
   readonly tells: (from: string, to: string) => boolean
-  /** Is told of each instance that a completion ended, since it does not fit its cell. */
+  /** Called with each instance that a completion ended because it does not fit its cell. */
   readonly outgrown: (inst: string) => void
 }
 
-/** What a beat made of its flows: what it sends, and the rendezvous that ended instances spawned, by their keys. */
+/** The effects of a beat on its flows: signals, and the keys of rendezvous spawned by ended instances. */
 export interface Advanced {
   readonly sent: ReadonlyArray<Sent>
   readonly left: ReadonlyArray<string>
 }
 
-/** What is asked where completions come to those who hear of them. */
+/** The input of the delivery of completions. */
 interface Hearing extends Pick<Told, "outgrown"> {
   readonly listeners: (place: string) => ReadonlyArray<string>
   readonly tells: (to: string) => boolean
 }
 
-/** What a completion tells, and how it is kept. */
+/** A decoded event of a completion, and its document. */
 interface Event {
   readonly key: string
   readonly outcome: string
@@ -56,7 +55,8 @@ interface Event {
 }
 
 /**
- * Step 10 for flows: completions, then times, come to those that wait for them; then all that is ready goes on, and what is over is told of and hears no more.
+ * Step 10 for flows: delivers completions, applies due times, signals ready instances, and ends the subscriptions of
+ * ended ones.
  *
  * @category combinators
  * @since 0.1.0
@@ -74,19 +74,19 @@ export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { met, ou
   const sent: Array<Sent> = []
   const left: Array<string> = []
   for (const key of stage.documents.keys()) {
-    if (!isInstance(key)) continue
-    const instance = newest(stage, key)
-    if (instance === undefined) continue
+    const inst = isInstance(key) ? Instance.idOf(key) : undefined
+    const instance = inst === undefined ? undefined : newest(stage, key)
+    if (inst === undefined || instance === undefined) continue
     const { flow, pc, state } = instance
     if (state === "ready") sent.push({ signal: `${Instance.SIGNALS}/${flow}`, target: key, payload: Document.encode({ pc }) })
     if (!Instance.isOver(instance)) continue
     sent.push({ signal: `${Instance.ENDED}/${state}`, target: key, payload: undefined })
-    left.push(...release(stage, Instance.idOf(key)!, instance))
+    left.push(...release(stage, inst, instance))
   }
   return { sent, left }
 }
 
-/** The events of the completions of this beat, by their cells: the commit itself puts them there, and nothing else does. */
+/** The events of this beat's completions, by their cells. Only the commit itself writes them. */
 const completed = (stage: Stage): ReadonlyArray<readonly [cell: string, event: Document.Document]> => {
   const found: Array<readonly [string, Document.Document]> = []
   for (const [key, { after, writers }] of stage.documents) {
@@ -95,12 +95,12 @@ const completed = (stage: Stage): ReadonlyArray<readonly [cell: string, event: D
   return found
 }
 
-/** Whether a document is an instance. Most of most beats differ from those in the first letter that can. */
+/** Whether a document is an instance. One character is compared first, because most documents are in other folders. */
 export const isInstance = (key: string): boolean => key.charCodeAt(6) === 102 && Instance.idOf(key) !== undefined
 
 const newest = (stage: Stage, key: string): Instance.Instance | undefined => Instance.read(Document.read(stage.newest(key), []))
 
-/** The time of an instance has come, unless the beat put it off. */
+/** Applies the due time of an instance, unless the beat postponed it. */
 const meet = (stage: Stage, key: string, now: Pick<Now, "beat" | "now">): void => {
   const instance = newest(stage, key)
   if (instance === undefined) return
@@ -108,7 +108,10 @@ const meet = (stage: Stage, key: string, now: Pick<Now, "beat" | "now">): void =
   if (timed !== instance) stage.put(Address.ofKey(key), Document.encode(timed), COMMIT)
 }
 
-/** Has an instance that is over hear of nothing any more, and lets go of what no Wait has taken; answers the rendezvous that are its own. Whoever spawned one of their keys since answers for it. */
+/**
+ * Removes the subscriptions and untaken events of an ended instance. Returns the rendezvous to end with it. A key
+ * spawned again since belongs to its newer owner.
+ */
 const release = (stage: Stage, inst: string, instance: Instance.Instance): ReadonlyArray<string> => {
   const jobs = Object.values(instance.jobs)
   for (const job of jobs) {
@@ -122,42 +125,64 @@ const release = (stage: Stage, inst: string, instance: Instance.Instance): Reado
 const ownerOf = (stage: Stage, key: string): string | undefined =>
   (Document.read(stage.newest(`/data/rv/${key}`), []) as { readonly inst_id?: string } | undefined)?.inst_id
 
-/** Notes a completion with all instances that hear of it, and has those go on that wait for it. */
-const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { document, key, outcome, signal_path }: Event): void => {
-  for (const heard of [{ key, signal: signal_path }, { key: undefined, signal: signal_path }]) {
-    for (const inst of listeners(Instance.listeners(heard))) {
-      const place = Instance.subscription(inst, heard)
-      const { key: cell } = Instance.address(inst)
-      const steps = Document.read(stage.newest(place.key), [])
-      const instance = newest(stage, cell)
-      if (steps === undefined || instance === undefined || Instance.isOver(instance) || !tells(cell)) continue
-      const placeOf = (step: string): Address.Address => Instance.heard(inst, { n: instance.jobs[step]!.heard + 1, step })
-      const names = Object.keys(steps as object).filter((step) => instance.jobs[step] !== undefined && tells(placeOf(step).key))
-      if (names.length === 0) continue
-      const heardBy = (step: string): Instance.Job => {
-        const job = instance.jobs[step]!
-        return { ...job, heard: job.heard + 1, event: { key, outcome, link: Link.make(placeOf(step).id) } }
-      }
-      const jobs = { ...instance.jobs, ...Object.fromEntries(names.map((step) => [step, heardBy(step)])) }
-      const grown = fitting({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state })
-      if (grown === undefined) {
-        stage.put(Instance.address(inst), Document.encode({ ...instance, state: "error", note: "does not fit its cell" }), COMMIT)
-        outgrown(inst)
-        continue
-      }
-      const staying = names.filter((step) => jobs[step]!.again)
-      if (staying.length < names.length) stage.put(place, staying.length === 0 ? undefined : Document.encode(Object.fromEntries(staying.map((step) => [step, true]))), COMMIT)
-      stage.put(Instance.address(inst), grown, COMMIT)
-      for (const step of names) {
-        const older = instance.jobs[step]!.event
-        if (older !== undefined) stage.put(Address.make(older.link.$link), undefined, COMMIT)
-        stage.put(placeOf(step), document, COMMIT)
-      }
-    }
+/** Delivers a completion to all subscribed instances, and readies those that wait for it. */
+const hear = (stage: Stage, hearing: Hearing, event: Event): void => {
+  const { key, signal_path: signal } = event
+  for (const heard of [{ key, signal }, { key: undefined, signal }]) {
+    for (const inst of hearing.listeners(Instance.listeners(heard))) deliver(stage, { event, heard, hearing, inst })
   }
 }
 
-/** The names of the instances at a place of subscriptions: those that the last beat left, and those that this one wrote. */
+/** A completion on its way to one instance. */
+interface Delivery {
+  readonly event: Event
+  readonly heard: Instance.Heard
+  readonly hearing: Hearing
+  readonly inst: string
+}
+
+const deliver = (stage: Stage, { event: { document, key, outcome }, heard, hearing: { outgrown, tells }, inst }: Delivery): void => {
+  const subscription = Instance.subscription(inst, heard)
+  const cell = Instance.address(inst)
+  const steps = Document.read(stage.newest(subscription.key), [])
+  const instance = newest(stage, cell.key)
+  if (steps === undefined || instance === undefined || Instance.isOver(instance) || !tells(cell.key)) return
+  const told = subscribers(inst, instance, Object.keys(steps as object)).filter(({ place }) => tells(place.key))
+  if (told.length === 0) return
+  const changed = told.map(({ job, place, step }): readonly [string, Instance.Job] =>
+    [step, { ...job, heard: job.heard + 1, event: { key, outcome, link: Link.make(place.id) } }])
+  const jobs = { ...instance.jobs, ...Object.fromEntries(changed) }
+  const grown = fitting({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state })
+  if (grown === undefined) {
+    stage.put(cell, Document.encode({ ...instance, state: "error", note: "does not fit its cell" }), COMMIT)
+    outgrown(inst)
+    return
+  }
+  const staying = told.filter(({ job }) => job.again).map(({ step }) => [step, true])
+  if (staying.length < told.length) {
+    stage.put(subscription, staying.length === 0 ? undefined : Document.encode(Object.fromEntries(staying)), COMMIT)
+  }
+  stage.put(cell, grown, COMMIT)
+  for (const { job: { event: older }, place } of told) {
+    if (older !== undefined) stage.put(Address.make(older.link.$link), undefined, COMMIT)
+    stage.put(place, document, COMMIT)
+  }
+}
+
+/** A subscribed step of an instance: its job, and the cell of its next event. */
+interface Subscriber {
+  readonly step: string
+  readonly job: Instance.Job
+  readonly place: Address.Address
+}
+
+const subscribers = (inst: string, { jobs }: Instance.Instance, steps: ReadonlyArray<string>): ReadonlyArray<Subscriber> =>
+  steps.flatMap((step) => {
+    const job = jobs[step]
+    return job === undefined ? [] : [{ step, job, place: Instance.heard(inst, { n: job.heard + 1, step }) }]
+  })
+
+/** The instances subscribed at a place: those of the last beat and those written in this one. */
 const listening = ({ committed, documents }: Stage): Hearing["listeners"] => {
   const written = new Map<string, Array<string>>()
   for (const { address: { id } } of documents.values()) {
@@ -170,7 +195,7 @@ const listening = ({ committed, documents }: Stage): Hearing["listeners"] => {
   return (place) => [...new Set([...committed.children(Address.SPACE, place), ...written.get(place) ?? []])].sort()
 }
 
-/** An instance as it is kept; `undefined` where that leaves no room for how it ends. */
+/** An instance as a document; `undefined` if no room would remain for its end. */
 const fitting = (instance: Instance.Instance): Document.Document | undefined => {
   try {
     const document = Document.encode(instance)

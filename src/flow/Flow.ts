@@ -1,11 +1,10 @@
 /**
- * Flows: pipelines of named steps that hand work to the outside and go on when
- * its result is there.
+ * Flows: pipelines of named steps that start work outside the beat and continue
+ * with its result.
  *
- * A flow is declared in a module and is an enzyme: each of its instances is one
- * cell under `/data/flow/inst`, and a step is one handling of it, so a restart
- * between any two steps finds it where it was. (Seed 001, "Pipeline
- * integration"; semantics, section 5.7.)
+ * A flow is declared in a module and is an enzyme. Each instance is one cell under
+ * `/data/flow/inst`, and each handling of it runs its next steps. A restart
+ * between two handlings therefore loses no progress [S1 §Technical Details].
  *
  * @module
  */
@@ -23,14 +22,14 @@ import { type Clamp, type Decide, goals, type Guard, type Kind, kinds, type Plac
 export type { Completion, Goal, View } from "./Step.ts"
 export type { Clamp, Decide, Guard, Step, Transform, Wait }
 
-/** Most steps of a flow. */
+/** The most steps of a flow. */
 export const MAX_STEPS = 1000
 
-/** What an author writes. Steps follow one another as they stand there, unless they say otherwise. */
+/** A flow definition. Each step continues at the one after it, unless it names another. */
 export interface Definition<Input = unknown, Name extends string = string> {
   /** Unique among enzymes. */
   readonly name: string
-  /** What it is started with. */
+  /** The schema of its input. */
   readonly input?: Schema.Decoder<Input>
   readonly steps: { readonly [Key in Name]: Step<Input, NoInfer<Name>> }
 }
@@ -62,11 +61,12 @@ export const make = <Input = unknown, const Name extends string = string>(defini
   if (typeof given !== "object" || given === null) throw refuse("it has no steps")
   if (typeof name !== "string" || Name.refusal(name) !== undefined) throw refuse("its name is not one name, such as approval")
   const names = Object.keys(given)
-  if (names.length === 0 || names.length > MAX_STEPS) throw refuse(`it has ${names.length} steps, and can have 1 to ${MAX_STEPS}`)
-  const steps = new Map(names.map((step, i) => [step, placed(step, given[step]!, names[i + 1] ?? "done")]))
+  const [first] = names
+  if (first === undefined || names.length > MAX_STEPS) throw refuse(`it has ${names.length} steps, and can have 1 to ${MAX_STEPS}`)
+  const steps = new Map(Object.entries(given).map(([step, own], i) => [step, placed(step, own, names[i + 1] ?? "done")]))
   const reason = missing(steps) ?? circle(steps) ?? unspawned(steps)
   if (reason !== undefined) throw refuse(reason)
-  const plan: Machine.Plan = { name, first: names[0]!, steps, input: definition.input as Schema.Decoder<unknown> | undefined }
+  const plan: Machine.Plan = { name, first, steps, input: definition.input as Schema.Decoder<unknown> | undefined }
   const run: Enzyme.Definition["run"] = (tx, { target = "" }) => Machine.run(plan, tx as Draft, target)
   return Enzyme.make({
     name,
@@ -74,35 +74,37 @@ export const make = <Input = unknown, const Name extends string = string>(defini
     bind: [Instance.FOLDER],
     lane: "target",
     writes: [],
-    // A loader makes enzymes anew; what it runs stays.
+    // A loader recreates enzymes but keeps `run`.
     run: Object.assign(run, { plan })
   })
 }
 
-/** A flow as it is shown: its steps in order, each with where it can go on. */
+/** A flow for display: its steps in order, each with its goals. */
 export interface Described {
   readonly name: string
   readonly steps: ReadonlyArray<{ readonly step: string; readonly kind: Kind; readonly goals: ReadonlyArray<string> }>
 }
 
-/** What an enzyme that is a flow is made of; `undefined` for any other. */
+/** The description of an enzyme that is a flow; `undefined` for any other. */
 export const describe = (enzyme: Enzyme.Enzyme): Described | undefined => {
   const plan = planOf(enzyme)
-  return plan === undefined ? undefined : { name: plan.name, steps: [...plan.steps.values()].map((placed) => ({ step: placed.name, kind: placed.kind, goals: goals(placed) })) }
+  if (plan === undefined) return undefined
+  const steps = [...plan.steps.values()].map((placed) => ({ step: placed.name, kind: placed.kind, goals: goals(placed) }))
+  return { name: plan.name, steps }
 }
 
-/** The plan of an enzyme that is a flow. */
+/** The plan of an enzyme that is a flow; `undefined` for any other. */
 export const planOf = ({ run }: Enzyme.Enzyme): Machine.Plan | undefined => (run as { readonly plan?: Machine.Plan }).plan
 
 const placed = (name: string, step: Step, following: string): Placed => {
-  const own = kinds.filter((kind) => typeof step === "object" && step !== null && Object.hasOwn(step, kind))
+  const [kind, ...others] = kinds.filter((kind) => typeof step === "object" && step !== null && Object.hasOwn(step, kind))
   const { next = following, otherwise = "error" } = step as { readonly next?: string; readonly otherwise?: string }
-  return { name, kind: own.length === 1 ? own[0]! : "none" as Kind, next, otherwise, step }
+  return { name, kind: kind === undefined || others.length > 0 ? "none" as Kind : kind, next, otherwise, step }
 }
 
 const ends = new Set(["done", "error"])
 
-/** Whether it names a step, and a field of what is kept of the instance. */
+/** Whether a text can name a step, and so a field of an instance. */
 const isName = (name: string): boolean => {
   try {
     Values.canonical({ [name]: true })
@@ -112,7 +114,7 @@ const isName = (name: string): boolean => {
   }
 }
 
-/** What is wrong with a step alone, or which one it names that is not there. */
+/** The first fault of a single step: a malformed step or an unknown goal. */
 const missing = (steps: ReadonlyMap<string, Placed>): string | undefined => {
   for (const placed of steps.values()) {
     const { kind, name, step } = placed
@@ -129,25 +131,33 @@ const isCount = (value: unknown): boolean => value === undefined || (Number.isSa
 
 const isBeats = (value: unknown): boolean => isCount(value) && (value === undefined || (value as number) <= MAX_WAIT)
 
-/** What is wrong with a step of each kind. */
+/** The fault of a step, by kind. */
 const faults: Readonly<Record<Kind, (step: never) => string | undefined>> = {
   guard: ({ guard }: Guard<unknown, string>) => typeof guard === "function" ? undefined : "has a guard that is no function",
-  transform: ({ transform }: Transform<unknown, string>) => typeof transform === "function" ? undefined : "has a transform that is no function",
-  wait: ({ wait, within }: Wait<unknown, string>) =>
-    typeof wait !== "function" && typeof wait !== "string" ? "waits neither for a step nor for a signal" : isBeats(within) ? undefined : `waits within no whole number of beats from 1 to ${MAX_WAIT}`,
-  decide: ({ decide, to }: Decide<unknown, string>) => typeof decide !== "function" ? "has a decide that is no function" : Array.isArray(to) && to.length > 0 ? undefined : "does not say in to where it can go on",
-  clamp: ({ clamp }: Clamp<string>) => typeof clamp === "object" && clamp !== null && isCount(clamp.steps) && isBeats(clamp.beats) ? undefined : `clamps to no whole numbers of steps from 1 and of beats from 1 to ${MAX_WAIT}`
+  transform: ({ transform }: Transform<unknown, string>) =>
+    typeof transform === "function" ? undefined : "has a transform that is no function",
+  wait: ({ wait, within }: Wait<unknown, string>) => {
+    if (typeof wait !== "function" && typeof wait !== "string") return "waits neither for a step nor for a signal"
+    return isBeats(within) ? undefined : `waits within no whole number of beats from 1 to ${MAX_WAIT}`
+  },
+  decide: ({ decide, to }: Decide<unknown, string>) => {
+    if (typeof decide !== "function") return "has a decide that is no function"
+    return Array.isArray(to) && to.length > 0 ? undefined : "does not say in to where it can go on"
+  },
+  clamp: ({ clamp }: Clamp<string>) => typeof clamp === "object" && clamp !== null && isCount(clamp.steps) && isBeats(clamp.beats)
+    ? undefined
+    : `clamps to no whole numbers of steps from 1 and of beats from 1 to ${MAX_WAIT}`
 }
 
 const fault = (kind: Kind, step: never): string | undefined => faults[kind](step)
 
-/** A circle of steps, where there is one: an instance would never end. */
+/** A cycle of steps, if there is one: an instance would never end. */
 const circle = (steps: ReadonlyMap<string, Placed>): string | undefined => {
   const over = new Set<string>()
   const walk = (name: string, path: ReadonlyArray<string>): string | undefined => {
     if (path.includes(name)) return `its steps go round in a circle: ${[...path.slice(path.indexOf(name)), name].join(" → ")}`
     if (over.has(name) || !steps.has(name)) return undefined
-    for (const goal of goals(steps.get(name)!)) {
+    for (const goal of goalsOf(steps, name)) {
       const found = walk(goal, [...path, name])
       if (found !== undefined) return found
     }
@@ -161,7 +171,7 @@ const circle = (steps: ReadonlyMap<string, Placed>): string | undefined => {
   return undefined
 }
 
-/** A Wait for something that no step before it spawns. */
+/** A Wait for a step that no earlier step spawns. */
 const unspawned = (steps: ReadonlyMap<string, Placed>): string | undefined => {
   for (const { kind, name, step } of steps.values()) {
     const awaited = kind === "wait" ? (step as Wait<unknown, string>).wait : undefined
@@ -175,6 +185,12 @@ const unspawned = (steps: ReadonlyMap<string, Placed>): string | undefined => {
 
 const leads = (steps: ReadonlyMap<string, Placed>, from: string, to: string): boolean => {
   const seen = new Set([from])
-  for (const name of seen) for (const goal of steps.has(name) ? goals(steps.get(name)!) : []) seen.add(goal)
+  for (const name of seen) for (const goal of goalsOf(steps, name)) seen.add(goal)
   return seen.has(to)
+}
+
+/** The goals of a step by its name; none for an end. */
+const goalsOf = (steps: ReadonlyMap<string, Placed>, name: string): ReadonlyArray<string> => {
+  const placed = steps.get(name)
+  return placed === undefined ? [] : goals(placed)
 }

@@ -1,11 +1,11 @@
 /**
- * What flows refuse.
+ * The refusals of flows.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
-/** A flow is not declared so that it could run. */
+/** A flow definition is invalid. */
 export class InvalidFlow extends Schema.TaggedError<InvalidFlow>()("InvalidFlow", { name: Schema.String, reason: Schema.String }) {
   readonly code = "flow/declared"
   override get message() {
@@ -13,7 +13,7 @@ export class InvalidFlow extends Schema.TaggedError<InvalidFlow>()("InvalidFlow"
   }
 }
 
-/** What was asked is not a request that can be taken. */
+/** The request is malformed. */
 export class InvalidFlowRequest extends Schema.TaggedError<InvalidFlowRequest>()("InvalidFlowRequest", { reason: Schema.String }) {
   readonly code = "flow/invalid"
   override get message() {
@@ -21,7 +21,7 @@ export class InvalidFlowRequest extends Schema.TaggedError<InvalidFlowRequest>()
   }
 }
 
-/** No flow of that name is loaded. */
+/** No flow with that name is loaded. */
 export class FlowUnknown extends Schema.TaggedError<FlowUnknown>()("FlowUnknown", { name: Schema.String }) {
   readonly code = "flow/unknown"
   override get message() {
@@ -29,7 +29,7 @@ export class FlowUnknown extends Schema.TaggedError<FlowUnknown>()("FlowUnknown"
   }
 }
 
-/** There is no such instance. */
+/** The instance does not exist. */
 export class InstanceAbsent extends Schema.TaggedError<InstanceAbsent>()("InstanceAbsent", { inst: Schema.String }) {
   readonly code = "flow/absent"
   override get message() {
@@ -37,7 +37,7 @@ export class InstanceAbsent extends Schema.TaggedError<InstanceAbsent>()("Instan
   }
 }
 
-/** An instance of that id is under way. */
+/** An instance with that id exists. */
 export class InstanceExists extends Schema.TaggedError<InstanceExists>()("InstanceExists", { inst: Schema.String }) {
   readonly code = "flow/exists"
   override get message() {
@@ -45,24 +45,29 @@ export class InstanceExists extends Schema.TaggedError<InstanceExists>()("Instan
   }
 }
 
-/** An instance does not stand so that it could do what is asked. */
-export class InstanceRefused extends Schema.TaggedError<InstanceRefused>()("InstanceRefused", { inst: Schema.String, state: Schema.String, action: Schema.String }) {
+/** The state of an instance does not allow the action. */
+export class InstanceRefused extends Schema.TaggedError<InstanceRefused>()(
+  "InstanceRefused",
+  { inst: Schema.String, state: Schema.String, action: Schema.String }
+) {
   readonly code = "flow/state"
   override get message() {
-    return `Instance "${this.inst}" is ${this.state}, so there is nothing to ${this.action}. Look how it stands, and ask for what it can do from there`
+    return `Instance "${this.inst}" is ${this.state}, so there is nothing to ${this.action}. Look how it stands, and ask for what it ` +
+      "can do from there"
   }
 }
 
-/** More instances are under way than may be. */
+/** The limit on open instances is reached. */
 export class FlowsFull extends Schema.TaggedError<FlowsFull>()("FlowsFull", { limit: Schema.Number }) {
   readonly code = "flow/full"
   override get message() {
-    return `${this.limit} instances of flows in the space are not over, which is the limit. Let some of them end, cancel some, or raise the limit flowInstances`
+    return `${this.limit} instances of flows in the space are not over, which is the limit. Let some of them end, cancel some, or raise ` +
+      "the limit flowInstances"
   }
 }
 
-/** All that the verbs refuse. */
+/** All refusals of the verbs. */
 export type FlowError = InvalidFlowRequest | FlowUnknown | FlowsFull | InstanceAbsent | InstanceExists | InstanceRefused
 
-/** Their classes, by which a caller tells them from accidents. */
+/** The refusal classes, which distinguish refusals from unexpected failures. */
 export const refusals = [InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceAbsent, InstanceExists, InstanceRefused] as const

@@ -1,10 +1,10 @@
 /**
- * Instances: flows under way, one cell each, `/data/flow/inst/<id>`.
+ * Instances: running flows, one cell each, `/data/flow/inst/<id>`.
  *
  *     /data/flow/inst/<id>                     the instance
- *     /data/flow/subs/key/<key>/<id>           { <step>: true … }, its steps that hear of the rendezvous of a key
- *     /data/flow/subs/path/<signal path>/<id>  the same, of any rendezvous with a signal path
- *     /data/flow/heard/<id>/<step>/<n>         the event of the n-th completion that a step heard of, from 1
+ *     /data/flow/subs/key/<key>/<id>           { <step>: true … }, its steps subscribed to the rendezvous of a key
+ *     /data/flow/subs/path/<signal path>/<id>  the same, for any rendezvous with a signal path
+ *     /data/flow/heard/<id>/<step>/<n>         the event of a step's n-th completion, from 1
  *
  * @module
  */
@@ -16,59 +16,59 @@ import type { Value } from "../cell/Value.ts"
 import type { Due, Now } from "../stage/Due.ts"
 import * as Dues from "../stage/Due.ts"
 
-/** Where instances lie. */
+/** The folder of instances. */
 export const FOLDER = "/data/flow/inst"
 
-/** The cell that says how many instances are under way, so that nobody has to count them. Below it each has a cell that waits for a time, by which it is found when a space is opened. */
+/** The number of open instances. Each instance with a due time also has a cell below it, which is read when a space is opened. */
 export const OPEN = Address.make("/sys/index/flow")
 
 /**
- * Most characters of an instance that is under way. What it gets beside the work of its steps is bounded by the rest: the longest names
- * and numbers of where it stands, and a note of why it ended.
+ * The most characters of an open instance. The rest of its document is reserved for later fields: names, numbers, and a
+ * note on how it ended.
  */
 export const MAX_TEXT = Document.MAX_TEXT - 2048
 
-/** Where it is noted who hears of a rendezvous, a cell for each. */
+/** The folder of subscriptions to rendezvous, one cell for each. */
 export const SUBSCRIPTIONS = "/data/flow/subs"
 
-/** Where each completion of a rendezvous puts its event. */
+/** The folder of completion events. */
 export const EVENTS = "/data/inbox/flow/inst_event"
 
-/** Where the events lie that instances heard of: what they tell can be large, and an instance is written at each of its steps. */
+/** The folder of delivered events. They are kept apart because events can be large, and each step rewrites its instance. */
 export const HEARD = "/data/flow/heard"
 
-/** Below it, by the name of a flow, the signal that has an instance go on. */
+/** The prefix of the signal that continues an instance, followed by the name of its flow. */
 export const SIGNALS = "/CEP:sig_flow"
 
-/** Below it, by how it ended, the signal that tells of an instance that is over. */
+/** The prefix of the signal that an instance ended, followed by its final state. */
 export const ENDED = "/CEP:sig_inst"
 
-/** How an instance can stand. The last three are for good. */
+/** The state of an instance. The last three are final. */
 export type State = "ready" | "waiting" | "paused" | "done" | "error" | "cancelled"
 
-/** A completion as an instance has it. */
+/** A completion as an instance stores it. */
 export interface Completion {
   readonly key: string
   readonly outcome: string
-  /** The cell of its event. */
+  /** The link to the cell of its event. */
   readonly link: Link
 }
 
-/** What is known of the rendezvous that a step hears of. */
+/** The rendezvous that a step is subscribed to. */
 export interface Job {
   readonly key: string | undefined
   readonly signal: string
-  /** The `inst_id` of what it spawned, where that is not the instance. */
+  /** The `inst_id` of the spawned rendezvous, if it differs from the instance. */
   readonly inst_id?: string
   /** Whether it completes more than once. */
   readonly again: boolean
-  /** How many completions came. */
+  /** The number of completions so far. */
   readonly heard: number
-  /** Its newest completion that no Wait has taken yet. */
+  /** Its newest completion that no Wait has taken. */
   readonly event?: Completion
 }
 
-/** One step that is behind. */
+/** A finished step. */
 export interface Passed {
   readonly step: string
   readonly kind: string
@@ -77,7 +77,7 @@ export interface Passed {
 }
 
 /**
- * An instance as it is kept.
+ * The stored form of an instance.
  *
  * @category models
  * @since 0.1.0
@@ -85,65 +85,70 @@ export interface Passed {
 export interface Instance {
   readonly flow: string
   readonly state: State
-  /** The step that is next, or that it waits in. */
+  /** The next step, or the Wait in progress. */
   readonly pc: string
   readonly input: Value
-  /** The beat that started it, and its clock. */
+  /** The beat that started it, and its clock, in milliseconds since 1970. */
   readonly started: number
   readonly started_ms: number
-  /** Steps that it may take, and the beat from which it takes none, with its clock; 0 for any. */
+  /** The most steps, and the beat at which it ends, with its clock; 0 for no limit. */
   readonly budget: { readonly steps: number; readonly deadline: number; readonly deadline_ms: number }
   readonly steps_used: number
   readonly results: Readonly<Record<string, Value>>
   readonly jobs: Readonly<Record<string, Job>>
-  /** The beat at which the Wait that it is in is over, and its clock; 0 for never. */
+  /** The beat at which the current Wait times out, and its clock; 0 for never. */
   readonly until: number
   readonly until_ms: number
   readonly history: ReadonlyArray<Passed>
-  /** Why it ended otherwise than well. */
+  /** The reason of an error. */
   readonly note?: string
 }
 
 /** The address of an instance. */
 export const address = (inst: string): Address.Address => Address.make(`${FOLDER}/${inst}`)
 
-/** What is heard of: the rendezvous of a key, or any with a signal path. */
+/** The subject of a subscription: the rendezvous of a key, or any with a signal path. */
 export type Heard = Pick<Job, "key" | "signal">
 
-/** Where those lie who hear of it. */
+/** The folder of the subscribers of a subject. */
 export const listeners = ({ key, signal }: Heard): string => `${SUBSCRIPTIONS}/${key === undefined ? `path/${signal}` : `key/${key}`}`
 
-/** The cell that notes which steps of an instance hear of it. */
+/** The cell of an instance's subscription, which lists its subscribed steps. */
 export const subscription = (inst: string, heard: Heard): Address.Address => Address.make(`${listeners(heard)}/${inst}`)
 
-/** The cell of the event of the completion that a step heard of as the n-th. */
-export const heard = (inst: string, { n, step }: { readonly n: number; readonly step: string }): Address.Address => Address.make(`${HEARD}/${inst}/${step}/${n}`)
+/** The cell of the event of a step's n-th completion. */
+export const heard = (inst: string, { n, step }: { readonly n: number; readonly step: string }): Address.Address =>
+  Address.make(`${HEARD}/${inst}/${step}/${n}`)
 
-/** Whether a text can be the id of an instance: one name. */
+/** Whether a text is a valid instance id: one name. */
 export const isId = (inst: unknown): inst is string => typeof inst === "string" && Name.refusal(inst) === undefined
 
-/** The id of the instance that a document's key names; `undefined` for any other document. */
+/** The id of the instance stored under a document's key; `undefined` for any other document. */
 export const idOf = (key: string): string | undefined =>
   key.startsWith(`${FOLDER}/`) && key.indexOf("/", FOLDER.length + 1) < 0 && !key.includes("?") ? key.slice(FOLDER.length + 1) : undefined
 
-/** An instance from its cell; `undefined` where it holds none. */
+/** An instance from its cell; `undefined` for any other value. */
 export const read = (value: Value): Instance | undefined =>
-  typeof value === "object" && value !== null && typeof (value as { readonly pc?: unknown }).pc === "string" ? value as unknown as Instance : undefined
+  typeof value === "object" && value !== null && typeof (value as { readonly pc?: unknown }).pc === "string"
+    ? value as unknown as Instance
+    : undefined
 
-/** Whether it is over. */
+/** Whether it has ended. */
 export const isOver = ({ state }: Instance): boolean => state === "done" || state === "error" || state === "cancelled"
 
-/** The times that it waits for: when its budget ends, and when the Wait that it is in is over. One that rests waits for none, and one that is ready no longer for its Wait. */
+/** Its due times: the end of its budget, and the end of its Wait. Only a waiting instance has the second; a paused one has neither. */
 export const dues = ({ budget: { deadline, deadline_ms }, state, until, until_ms }: Instance): ReadonlyArray<Due> => {
   if (state !== "waiting" && state !== "ready") return none
-  return [[state === "waiting" ? until : 0, until_ms], [deadline, deadline_ms]].flatMap(([beat, moment]) => beat === 0 ? [] : [{ beat, moment }])
+  return [[state === "waiting" ? until : 0, until_ms], [deadline, deadline_ms]].flatMap(
+    ([beat, moment]) => beat === 0 ? [] : [{ beat, moment }]
+  )
 }
 
 const none: ReadonlyArray<Due> = []
 
 /**
- * How an instance stands when its time has come: over where its budget is, whatever it does, and ready where its Wait is. One whose time
- * was put off, or that rests, stays as it is.
+ * An instance at its due time: ended if its budget is, else ready if its Wait is over. A paused instance, or one whose
+ * time was postponed, is unchanged.
  */
 export const timed = (instance: Instance, now: Pick<Now, "beat" | "now">): Instance => {
   if (dues(instance).length === 0) return instance
@@ -152,17 +157,21 @@ export const timed = (instance: Instance, now: Pick<Now, "beat" | "now">): Insta
   return instance.state === "waiting" && isLate(instance, now) ? { ...instance, state: "ready" } : instance
 }
 
-/** An instance without what came of its rendezvous and no Wait has taken. */
+/** An instance without the completions that no Wait has taken. */
 export const settled = (instance: Instance): Instance => ({
   ...instance,
   jobs: Object.fromEntries(Object.entries(instance.jobs).map(([step, { event: _, ...job }]) => [step, job]))
 })
 
-/** Whether the Wait that it is in is over. */
-export const isLate = ({ until, until_ms }: Instance, now: Pick<Now, "beat" | "now">): boolean => until > 0 && Dues.isOver({ beat: until, moment: until_ms }, now)
+/** Whether its Wait is over. */
+export const isLate = ({ until, until_ms }: Instance, now: Pick<Now, "beat" | "now">): boolean =>
+  until > 0 && Dues.isOver({ beat: until, moment: until_ms }, now)
 
-/** Why it may take no further step; `undefined` where it may. */
-export const overdrawn = ({ budget: { deadline, deadline_ms, steps }, steps_used }: Instance, now: Pick<Now, "beat" | "now">): string | undefined => {
+/** The reason why its budget forbids a further step; `undefined` if it allows one. */
+export const overdrawn = (
+  { budget: { deadline, deadline_ms, steps }, steps_used }: Instance,
+  now: Pick<Now, "beat" | "now">
+): string | undefined => {
   if (steps > 0 && steps_used >= steps) return `its budget of ${steps} steps is spent`
   return deadline > 0 && Dues.isOver({ beat: deadline, moment: deadline_ms }, now) ? `its budget ended with beat ${deadline}` : undefined
 }

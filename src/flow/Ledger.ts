@@ -1,5 +1,5 @@
 /**
- * The ledger of flows: pipelines under way, as the beat drives them.
+ * The ledger of flows: pipelines in progress.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { refusals } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import * as Verbs from "./Verbs.ts"
 
-/** A request from outside; its value, an input, is as it is kept. */
+/** A request from outside. Its value, an input, is a document. */
 export type FlowCommand =
   & { readonly value?: Document.Document | undefined }
   & (
@@ -30,7 +30,7 @@ export type FlowCommand =
     | { readonly verb: Verbs.Action; readonly inst: string }
   )
 
-/** How many instances were started by the capture and by so many of the first runs; -1 while the capture is not counted. */
+/** The number of instances started by the capture and by the first `runs` runs; -1 until the capture is counted. */
 interface Started {
   runs: number
   instances: number
@@ -44,7 +44,7 @@ interface FlowKinds {
   readonly Launch: never
   readonly State: CellTimers
   readonly Work: Started
-  /** The limit on instances under way. */
+  /** The limit on open instances. */
   readonly Input: number
   readonly Output: undefined
   readonly Limits: { readonly flowInstances: number }
@@ -52,7 +52,7 @@ interface FlowKinds {
 
 type Beat = LedgerBeat<FlowKinds>
 
-const around = (draft: Draft, beat: Beat): Verbs.Around => ({
+const contextOf = (draft: Draft, beat: Beat): Verbs.VerbContext => ({
   find: (name) => {
     if (!Instance.isId(name)) return undefined
     const enzymes = beat.takers(`${Instance.SIGNALS}/${name}`, `${Instance.FOLDER}/any`)
@@ -66,14 +66,14 @@ const around = (draft: Draft, beat: Beat): Verbs.Around => ({
   }
 })
 
-/** Whether one more instance can be started: those that the newest beat left count, and those that were started since. */
+/** Whether one more instance can be started, given the instances of the last beat and the starts of this one. */
 const isRoom = (draft: Draft, beat: Beat, limit: number): boolean => {
   const left = limit - underWay(beat.stage.committed) - startedBefore(draft, beat)
   const own = draft.own?.keys ?? []
   return own.length < left || startsAmong(own, (key) => beat.stage.newest(key)) < left
 }
 
-/** How many instances were started in this beat before a run. Starts of a run that succeeded count, though its merge may drop them. */
+/** The instances started in this beat before a run. Starts of a succeeded run count, even if its merge drops them. */
 const startedBefore = ({ run }: Draft, beat: Beat): number => {
   const { stage } = beat
   const started = beat.work ??= { runs: -1, instances: 0 }
@@ -87,14 +87,14 @@ const startedBefore = ({ run }: Draft, beat: Beat): number => {
   return started.instances
 }
 
-/** How many instances there are among what was written that were not there before. */
+/** The number of new instances among written documents. */
 const startsAmong = (written: Iterable<string>, before: (key: string) => Document.Document | undefined): number => {
   let starts = 0
   for (const key of written) if (Advance.isInstance(key) && before(key) === undefined) starts++
   return starts
 }
 
-/** A command of an instance; its lock is looked at first. */
+/** A command on an instance, which checks the instance's lock first. */
 const onInstance = <V extends Exclude<FlowCommand["verb"], "start">>(
   runsWhileHalted: boolean,
   act: (draft: Draft, command: FlowCommand & { readonly verb: V }) => void
@@ -114,7 +114,7 @@ const commands: Ledger<FlowKinds>["commands"] = {
     runsWhileHalted: false,
     execute: (draft, { request, value }, beat) => {
       beat.checkLock(cellOf(request.inst))
-      return Verbs.start(draft, { ...request, input: Document.read(value, []) }, around(draft, beat))
+      return Verbs.start(draft, { ...request, input: Document.read(value, []) }, contextOf(draft, beat))
     }
   },
   budget: onInstance(true, (draft, { budget, inst }) => Verbs.allow(draft, inst, budget)),
@@ -123,7 +123,7 @@ const commands: Ledger<FlowKinds>["commands"] = {
   cancel: onInstance(true, (draft, { inst }) => Verbs.act(draft, inst, "cancel"))
 }
 
-/** The limit on instances, which the journal has where one was refused for it. */
+/** The limit on instances. The journal records it only for a beat that refused a start. */
 const input: InputRule<FlowKinds> = {
   field: "full",
   isWaiting: () => false,
@@ -133,7 +133,7 @@ const input: InputRule<FlowKinds> = {
   decode: (limit) => limit as number
 }
 
-/** Completions and times come to the instances that wait; one that is ready or over gets its signal; rendezvous of one that is over end. */
+/** Delivers completions and due times, signals ready and ended instances, and ends the rendezvous of ended ones. */
 const atCommit = (beat: Beat): void => {
   const { due, moment, stage } = beat
   const outgrown: Advance.Told["outgrown"] = (inst) => {
@@ -151,7 +151,7 @@ const atCommit = (beat: Beat): void => {
 
 const HERE = Document.encode(true)
 
-/** Keeps how many instances are under way, and which of them wait for a time. */
+/** Updates the number of open instances and the index of those with a due time. */
 const index = (stage: Stage): void => {
   let by = 0
   for (const [key, { after, before }] of stage.documents) {
@@ -177,7 +177,7 @@ const committed = (beat: Beat): undefined => {
   for (const key of documents.keys()) see(key)
 }
 
-/** The times that the instances of a store wait for. Those that wait for none are not looked at. */
+/** The due times of a store's instances. Instances without one are not read. */
 const open = ({ documents, store }: Opening): CellTimers => {
   const timers = new CellTimers()
   for (const place of below(store, Instance.OPEN.id)) {
@@ -187,7 +187,7 @@ const open = ({ documents, store }: Opening): CellTimers => {
   return timers
 }
 
-/** How many instances are under way, as the newest beat left them. */
+/** The number of open instances as of the last beat. */
 const underWay = (committed: Pick<Committed, "read">): number =>
   (Document.read(committed.read(Instance.OPEN.key), []) as number | undefined) ?? 0
 
@@ -207,31 +207,31 @@ const expiry: ExpiryRule = {
     const inst = Instance.idOf(address.key)
     return inst !== undefined && isOver(instanceOf(after)) && !isOver(instanceOf(before)) ? inst : undefined
   },
-  find: (inst, found, around) => {
+  find: (inst, found, context) => {
     const { key } = Instance.address(inst)
-    const instance = instanceOf(around.stage.newest(key))
+    const instance = instanceOf(context.stage.newest(key))
     if (instance !== undefined && !(isOver(instance) && instance.started <= found.since)) return whole()
     const heard = `${Instance.HEARD}/${inst}`
-    return gradual({ folder: heard, many: heard, key }, found, around)
+    return gradual({ folder: heard, many: heard, key }, found, context)
   }
 }
 
 /**
- * Flows, as a ledger.
+ * The ledger of flows.
  *
  * @category models
  * @since 0.1.0
  */
 export const flows: Ledger<FlowKinds> = {
   name: "flow",
-  // The events of completions, too: the commit puts them there before flows come.
+  // The folder of completion events too: the commit writes them before flows advance.
   folders: [Instance.FOLDER, Instance.EVENTS],
   refusals,
   commands,
   open,
   timers: (timers) => timers.all(),
   input,
-  transaction: (draft, _, beat) => Verbs.make(draft, around(draft, beat)),
+  transaction: (draft, _, beat) => Verbs.make(draft, contextOf(draft, beat)),
   atCommit,
   committed,
   expiry

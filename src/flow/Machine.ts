@@ -1,9 +1,9 @@
 /**
- * The machine: has an instance take its steps, until it waits or is over.
+ * The state machine of flows: runs the steps of an instance until it waits or
+ * ends.
  *
- * All steps that it can take at once are one run, and so one transaction: what
- * they spawn, where the instance stands and what it waits for are there together
- * or not at all.
+ * All consecutive steps are one run, and so one transaction. Their rendezvous, the
+ * state of the instance and its subscriptions commit together or not at all.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import { InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import type * as Step from "./Step.ts"
 
-/** A flow as the machine goes through it. */
+/** A compiled flow. */
 export interface Plan {
   readonly name: string
   readonly first: string
@@ -31,7 +31,7 @@ export interface Plan {
   readonly input: Schema.Decoder<unknown> | undefined
 }
 
-/** What a step makes of an instance: what it came to and where it goes on; without a goal, it waits. */
+/** The result of a step: its outcome and the next goal. Without a goal, the instance waits. */
 interface Taken {
   readonly outcome: string
   readonly result?: unknown
@@ -39,14 +39,14 @@ interface Taken {
   readonly change?: Partial<Instance.Instance>
 }
 
-interface Around {
+interface StepContext {
   readonly inst: string
   readonly draft: Draft
   readonly input: unknown
 }
 
 /**
- * Has the instance at a target go on; answers how it stands then.
+ * Continues the instance at a target; returns its state, or `absent`.
  *
  * @throws InvalidFlowRequest
  * @category combinators
@@ -64,7 +64,7 @@ export const run = (plan: Plan, draft: Draft, target: string): string => {
     keep(draft, inst, instance)
     savepoint.keep()
   } catch (error) {
-    // What is too large is what its steps did, so nothing is left of that but how far they came.
+    // The steps made the instance too large, so their effects are dropped; only its position is kept.
     savepoint.restore()
     instance = failed({ ...found, pc: instance.pc }, { draft, error })
     keep(draft, inst, instance)
@@ -72,8 +72,8 @@ export const run = (plan: Plan, draft: Draft, target: string): string => {
   return instance.state
 }
 
-/** One step. Where it fails, it would fail again, so the instance is over; it is this run that answers for it, and not the run that fails. */
-const taken = (plan: Plan, instance: Instance.Instance, { draft, inst }: Pick<Around, "draft" | "inst">): Instance.Instance => {
+/** Runs one step. A failure is deterministic, so it ends the instance. This run records it and does not fail itself. */
+const taken = (plan: Plan, instance: Instance.Instance, { draft, inst }: Pick<StepContext, "draft" | "inst">): Instance.Instance => {
   try {
     return advance(plan, instance, { draft, inst, input: decoded(plan, instance.input) })
   } catch (error) {
@@ -87,13 +87,13 @@ const failed = (instance: Instance.Instance, { draft, error }: { readonly draft:
   return { ...instance, state: "error", note: `step "${instance.pc}" failed: ${codeOf(error)}` }
 }
 
-const advance = (plan: Plan, instance: Instance.Instance, around: Around): Instance.Instance => {
-  const { draft } = around
+const advance = (plan: Plan, instance: Instance.Instance, context: StepContext): Instance.Instance => {
+  const { draft } = context
   const spent = Instance.overdrawn(instance, draft)
   if (spent !== undefined) return { ...instance, state: "error", note: spent }
   const placed = plan.steps.get(instance.pc)
   if (placed === undefined) return { ...instance, state: "error", note: `the flow has no step "${instance.pc}" any more` }
-  const { change, goal, outcome, result } = take[placed.kind](placed, instance, around)
+  const { change, goal, outcome, result } = take[placed.kind](placed, instance, context)
   if (goal === undefined) return { ...instance, ...change, state: "waiting" }
   const passed: Instance.Passed = { step: placed.name, kind: placed.kind, beat: draft.beat, outcome }
   return {
@@ -104,24 +104,29 @@ const advance = (plan: Plan, instance: Instance.Instance, around: Around): Insta
     steps_used: instance.steps_used + 1,
     results: { ...instance.results, [placed.name]: Values.canonical(result ?? outcome).value },
     history: [...instance.history, passed],
-    ...goal === "done" || goal === "error" ? { state: goal, ...(goal === "error" ? { note: `step "${placed.name}": ${outcome}` } : {}) } : { pc: goal }
+    ...goal === "done" || goal === "error"
+      ? { state: goal, ...(goal === "error" ? { note: `step "${placed.name}": ${outcome}` } : {}) }
+      : { pc: goal }
   }
 }
 
-type Take = (placed: Step.Placed, instance: Instance.Instance, around: Around) => Taken
+type Take = (placed: Step.Placed, instance: Instance.Instance, context: StepContext) => Taken
 
-/** What each kind of step does. */
+/** The execution of a step, by kind. */
 const take: Readonly<Record<Step.Kind, Take>> = {
-  guard: ({ next, otherwise, step }, instance, around) => {
-    const holds = told((step as Step.Guard<unknown, string>).guard, instance, around) === true
+  guard: ({ next, otherwise, step }, instance, context) => {
+    const holds = told((step as Step.Guard<unknown, string>).guard, instance, context) === true
     return { outcome: holds ? "held" : "refused", result: holds, goal: holds ? next : otherwise }
   },
-  transform: ({ name, next, step }, instance, around) => spawn({ name, next }, told((step as Step.Transform<unknown, string>).transform, instance, around), { instance, around }),
-  wait: (placed, instance, around) => await_(placed, instance, around),
-  decide: ({ name, step }, instance, around) => {
+  transform: ({ name, next, step }, instance, context) =>
+    spawn({ name, next }, told((step as Step.Transform<unknown, string>).transform, instance, context), { instance, context }),
+  wait: (placed, instance, context) => await_(placed, instance, context),
+  decide: ({ name, step }, instance, context) => {
     const { decide, to } = step as Step.Decide<unknown, string>
-    const goal = told(decide, instance, around)
-    if (!to.includes(goal)) throw new InvalidFlowRequest({ reason: `step "${name}" chose ${JSON.stringify(goal)}, which is none of ${to.join(", ")}` })
+    const goal = told(decide, instance, context)
+    if (!to.includes(goal)) {
+      throw new InvalidFlowRequest({ reason: `step "${name}" chose ${JSON.stringify(goal)}, which is none of ${to.join(", ")}` })
+    }
     return { outcome: goal, goal }
   },
   clamp: ({ next, otherwise, step }, { started, started_ms, steps_used }, { draft }) => {
@@ -132,22 +137,24 @@ const take: Readonly<Record<Step.Kind, Take>> = {
   }
 }
 
-/** What an author's function says. What it asked wrongly counts even where it caught that. */
-const told = <A>(step: (view: Step.View) => A, instance: Instance.Instance, around: Around): A => {
-  const answer = step(view(instance, around))
-  if (around.draft.refusal !== undefined) throw around.draft.refusal
+/** Calls an author's function. A refusal in it counts even if the function caught it. */
+const told = <A>(step: (view: Step.View) => A, instance: Instance.Instance, context: StepContext): A => {
+  const answer = step(view(instance, context))
+  if (context.draft.refusal !== undefined) throw context.draft.refusal
   return answer
 }
 
-const view = ({ results }: Instance.Instance, { draft, input, inst }: Around): Step.View => ({
+const view = ({ results }: Instance.Instance, { draft, input, inst }: StepContext): Step.View => ({
   inst,
   beat: draft.beat,
   input,
-  results: Object.fromEntries(Object.entries(results).map(([step, result]) => [step, isCompletion(result) ? shown(draft, result) : result])),
+  results: Object.fromEntries(
+    Object.entries(results).map(([step, result]) => [step, isCompletion(result) ? shown(draft, result) : result])
+  ),
   get: (address) => draft.get(address)
 })
 
-/** A completion as steps see it: its event is read where one looks at what it tells. */
+/** A completion as steps see it. Its event is read only when its telemetry is. */
 const shown = (draft: Draft, { key, outcome, link }: Instance.Completion): object => ({
   key,
   outcome,
@@ -156,18 +163,21 @@ const shown = (draft: Draft, { key, outcome, link }: Instance.Completion): objec
   }
 })
 
-const isCompletion = (result: unknown): result is Instance.Completion => typeof result === "object" && result !== null && Object.hasOwn(result, "link")
+const isCompletion = (result: unknown): result is Instance.Completion =>
+  typeof result === "object" && result !== null && Object.hasOwn(result, "link")
 
-/** Spawns a step's rendezvous, of which the instance hears from now on. */
+/** Spawns a step's rendezvous, and subscribes the instance to it. */
 const spawn = (
   { name, next }: Pick<Step.Placed, "name" | "next">,
   spec: ReturnType<Step.Transform<unknown, string>["transform"]>,
-  { around: { draft, inst }, instance }: { readonly around: Around; readonly instance: Instance.Instance }
+  { context: { draft, inst }, instance }: { readonly context: StepContext; readonly instance: Instance.Instance }
 ): Taken => {
   const key = spec.key ?? `${inst}.${name}`
   const read = () => draft.get(`/data/rv/${key}`)
-  // A completion of that key is told of at the end of this beat; until then its entry cannot be replaced.
-  if ((read() as { readonly event_flag?: string } | undefined)?.event_flag === "1") throw new Retry({ reason: `rendezvous "${key}" completes in this beat` })
+  // A completion with that key gets its event at the end of this beat; until then its entry cannot be replaced.
+  if ((read() as { readonly event_flag?: string } | undefined)?.event_flag === "1") {
+    throw new Retry({ reason: `rendezvous "${key}" completes in this beat` })
+  }
   const inst_id = spec.prof === "spec" ? spec.inst_id ?? `${inst}.${name}` : inst
   draft.rv.spawn({ ...spec, key, inst_id })
   const entry = read() as { readonly prof: string; readonly signal_path: string }
@@ -176,13 +186,13 @@ const spawn = (
   return { outcome: "spawned", result: key, goal: next, change: { jobs: { ...instance.jobs, [name]: job } } }
 }
 
-/** Takes what is awaited, where it came; or begins to wait. */
-const await_: Take = (placed, instance, around) => {
+/** Takes the awaited completion, or starts to wait for it. */
+const await_: Take = (placed, instance, context) => {
   const { name, next, otherwise, step } = placed
   const { wait, within } = step as Step.Wait<unknown, string>
-  const { draft } = around
+  const { draft } = context
   const source = typeof wait === "string" ? wait : name
-  const job = instance.jobs[source] ?? listen(wait, instance, around)
+  const job = instance.jobs[source] ?? listen(wait, instance, context)
   if (job === undefined) throw new InvalidFlowRequest({ reason: `step "${name}" waits for "${String(wait)}", which was never spawned` })
   if (job.event !== undefined) {
     const { event, ...rest } = job
@@ -190,27 +200,33 @@ const await_: Take = (placed, instance, around) => {
     return { outcome, result: event, goal: next, change: { jobs: { ...instance.jobs, [source]: rest } } }
   }
   if (Instance.isLate(instance, draft)) return { outcome: "late", result: { outcome: "late", telemetry: {} }, goal: otherwise }
-  const { beat, moment } = instance.until > 0 || within === undefined ? { beat: instance.until, moment: instance.until_ms } : Due.after(within, draft.moment)
+  const { beat, moment } =
+    instance.until > 0 || within === undefined ? { beat: instance.until, moment: instance.until_ms } : Due.after(within, draft.moment)
   return { outcome: "", goal: undefined, change: { until: beat, until_ms: moment, jobs: { ...instance.jobs, [source]: job } } }
 }
 
-/** Hears of a rendezvous that another spawned. */
-const listen = (wait: Step.Wait<unknown, string>["wait"], instance: Instance.Instance, around: Around): Instance.Job | undefined => {
+/** Subscribes to rendezvous that others spawned. */
+const listen = (wait: Step.Wait<unknown, string>["wait"], instance: Instance.Instance, context: StepContext): Instance.Job | undefined => {
   if (typeof wait === "string") return undefined
-  const signal = pathOf(told(wait, instance, around))
+  const signal = pathOf(told(wait, instance, context))
   const job = { key: undefined, signal, again: false, heard: 0 }
-  subscribe(around.draft, around.inst, { heard: job, step: instance.pc })
+  subscribe(context.draft, context.inst, { heard: job, step: instance.pc })
   return job
 }
 
-/** Most characters and names of a signal path that is waited for: it becomes part of an address. */
+/** The most characters and names of an awaited signal path, which becomes part of an address. */
 const MAX_PATH = 1000
 const MAX_PATH_NAMES = Name.MAX_NAMES - 5
 
 const pathOf = (path: unknown): string => {
-  const names = typeof path === "string" && path.length <= MAX_PATH ? Name.split(`/${path.replace(/^\//, "")}`) : `give a text of at most ${MAX_PATH} characters`
-  const reason = typeof names === "string" ? names : names.length > MAX_PATH_NAMES ? `it has ${names.length} names and the limit is ${MAX_PATH_NAMES}` : undefined
-  if (reason !== undefined) throw new InvalidFlowRequest({ reason: `a step waits for the signal path ${JSON.stringify(path)?.slice(0, 200)}: ${reason}` })
+  const names = typeof path === "string" && path.length <= MAX_PATH
+    ? Name.split(`/${path.replace(/^\//, "")}`)
+    : `give a text of at most ${MAX_PATH} characters`
+  const tooMany = `it has ${names.length} names and the limit is ${MAX_PATH_NAMES}`
+  const reason = typeof names === "string" ? names : names.length > MAX_PATH_NAMES ? tooMany : undefined
+  if (reason !== undefined) {
+    throw new InvalidFlowRequest({ reason: `a step waits for the signal path ${JSON.stringify(path)?.slice(0, 200)}: ${reason}` })
+  }
   return (names as ReadonlyArray<string>).join("/")
 }
 
@@ -218,22 +234,25 @@ const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard
   draft.operate([Write.set(Address.into(Instance.subscription(inst, heard), [step]), true)])
 
 /**
- * Writes an instance, whatever the envelope of the run.
+ * Writes an instance, regardless of the run's envelope.
  *
  * @throws InvalidValue where one that goes on would have no room for how it ends
  */
 export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => {
   const write = Write.set(Instance.address(inst), instance)
   const size = Write.lengthOf(write.document)
-  if (size > Instance.MAX_TEXT && !Instance.isOver(instance)) throw new Values.InvalidValue({ at: write.address.text, reason: tooLarge(size) })
+  if (size > Instance.MAX_TEXT && !Instance.isOver(instance)) {
+    throw new Values.InvalidValue({ at: write.address.text, reason: tooLarge(size) })
+  }
   draft.operate([write])
 }
 
 const tooLarge = (size: number): string =>
-  `the instance has ${size} characters and the limit is ${Instance.MAX_TEXT}, so that there is room for how it ends; keep what is large in cells of its own, and give it their addresses`
+  `the instance has ${size} characters and the limit is ${Instance.MAX_TEXT}, so that there is room for how it ends; keep what is large ` +
+    "in cells of its own, and give it their addresses"
 
 /**
- * What a flow's steps see of the input that it is started with.
+ * A flow's input, decoded by its schema.
  *
  * @throws InvalidFlowRequest
  */

@@ -1,34 +1,35 @@
 /**
- * Steps: what a flow is made of.
- *
- * (Seed 001, "Pipeline integration"; semantics, section 5.7.)
+ * The steps of a flow [S1 §Technical Details].
  *
  * @module
  */
 import type { Value } from "../cell/Value.ts"
 import type { RendezvousSpec } from "../stage/Launch.ts"
 
-/** Where a step can go on: another step, or the end, well or not. */
+/** The next step, or an end: `done` or `error`. */
 export type Goal<Name extends string> = Name | "done" | "error"
 
-/** What a step sees: the instance, what came before, and the space, which it only reads. */
+/** A step's view of its instance, of earlier results, and of the space, which is read-only. */
 export interface View<Input = unknown> {
   readonly inst: string
   readonly beat: number
   readonly input: Input
-  /** What each step came to that is behind: true or false, a key, a choice, or a completion, whose event is read where its telemetry is looked at. */
+  /**
+   * The results of finished steps: true or false, a key, a choice, or a completion. A completion's event is read only
+   * when its telemetry is.
+   */
   readonly results: Readonly<Record<string, unknown>>
   /** The value at an address, as runs of this beat see it. */
   readonly get: (address: string) => Value
 }
 
-/** What a Wait comes to: how the work ended, and what was told of it. */
+/** The result of a Wait: the outcome and the telemetry of a rendezvous. */
 export interface Completion {
   readonly outcome: "applied" | "timeout" | "killed" | "late"
   readonly telemetry: unknown
 }
 
-/** Goes on where its condition holds, and else to `otherwise`: by default the end, in error. */
+/** Continues at `next` if its condition holds, else at `otherwise`, by default `error`. */
 export interface Guard<Input, Name extends string> {
   readonly guard: (view: View<Input>) => boolean
   readonly next?: Goal<Name>
@@ -36,17 +37,20 @@ export interface Guard<Input, Name extends string> {
 }
 
 /**
- * Spawns a rendezvous, which ends with its instance at the latest; its key is `<instance>.<step>` unless given.
+ * Spawns a rendezvous, which ends with its instance at the latest. Its key is `<instance>.<step>` by default.
  *
- * The `inst_id` is the instance. Variants (`prof: "spec"`) get one of their own, `<instance>.<step>`, so that two steps
- * end each other's work only where they give the same `inst_id`.
+ * The `inst_id` is the instance. Variants (`prof: "spec"`) get one of their own, `<instance>.<step>`. Two steps thus end
+ * each other's variants only if both give the same `inst_id`.
  */
 export interface Transform<Input, Name extends string> {
   readonly transform: (view: View<Input>) => Omit<RendezvousSpec, "key"> & { readonly key?: string }
   readonly next?: Goal<Name>
 }
 
-/** Waits for the completion of what a Transform spawned, or, from then on, of any rendezvous with a signal path; where `within` beats, at most 2^43, are over first, goes on at `otherwise` in the beat after. */
+/**
+ * Waits for the completion of a Transform's rendezvous, or of any later one with a signal path. A Wait times out after
+ * `within` beats, at most 2^43, and continues at `otherwise` in the beat after.
+ */
 export interface Wait<Input, Name extends string> {
   readonly wait: Name | ((view: View<Input>) => string)
   readonly within?: number
@@ -54,22 +58,23 @@ export interface Wait<Input, Name extends string> {
   readonly otherwise?: Goal<Name>
 }
 
-/** Goes on at the step that it chooses, which is one of `to`. */
+/** Continues at the step that it chooses, one of `to`. */
 export interface Decide<Input, Name extends string> {
   readonly decide: (view: View<Input>) => Goal<Name>
   readonly to: ReadonlyArray<Goal<Name>>
 }
 
-/** Lets no more steps or beats pass than so many since the start; beyond, goes on at `otherwise`: by default the end, in error. */
+/** Limits the steps or the beats since the start. Beyond the limit, continues at `otherwise`, by default `error`. */
 export interface Clamp<Name extends string> {
   readonly clamp: { readonly steps?: number; readonly beats?: number }
   readonly next?: Goal<Name>
   readonly otherwise?: Goal<Name>
 }
 
-export type Step<Input = unknown, Name extends string = string> = Guard<Input, Name> | Transform<Input, Name> | Wait<Input, Name> | Decide<Input, Name> | Clamp<Name>
+export type Step<Input = unknown, Name extends string = string> =
+  Guard<Input, Name> | Transform<Input, Name> | Wait<Input, Name> | Decide<Input, Name> | Clamp<Name>
 
-/** A step as it is gone through. */
+/** A compiled step. */
 export interface Placed {
   readonly name: string
   readonly kind: Kind
@@ -78,10 +83,10 @@ export interface Placed {
   readonly step: Step
 }
 
-/** The kinds of steps, each named after the field that a step of it has. */
+/** The kinds of steps, each named after its field. */
 export const kinds = ["guard", "transform", "wait", "decide", "clamp"] as const
 export type Kind = typeof kinds[number]
 
-/** Where a step can go on. */
+/** The goals of a step. */
 export const goals = ({ kind, next, otherwise, step }: Placed): ReadonlyArray<string> =>
   kind === "decide" ? (step as Decide<unknown, string>).to : kind === "transform" ? [next] : [next, otherwise]
