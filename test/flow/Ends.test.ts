@@ -18,7 +18,7 @@ const rendezvousState = (space: Space, key: string) =>
 const asking = Flow.make({ name: "asking", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
 
 describe("A budget of beats", () => {
-  test("ends an instance that waits, in its time, with what it spawned, and costs nothing until then", () =>
+  test("ends a waiting instance and its rendezvous when the budget is spent, and costs no input until then", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ start: (tx) => tx.flow.start("asking", undefined, { inst: "one", beats: 5 }) }, [asking])
       yield* RendezvousSpace.ask(space, "start")
@@ -28,7 +28,10 @@ describe("A budget of beats", () => {
         yield* steps(space, 3)
       }
       assert.strictEqual(yield* stateOf(space, "one"), "waiting")
-      const idle = yield* space.examine(({ store }) => [...store.scanJournal(started + 3, started + 12)].map(({ text }) => (JSON.parse(text) as { readonly in: ReadonlyArray<unknown> }).in.length))
+      const inputsOf = (text: string) => (JSON.parse(text) as { readonly in: ReadonlyArray<unknown> }).in.length
+      const idle = yield* space.examine(({ store }) =>
+        [...store.scanJournal(started + 3, started + 12)].map(({ text }) => inputsOf(text))
+      )
       assert.deepStrictEqual([...new Set(idle)], [0])
       yield* TestClock.adjust("100 millis")
       yield* space.step
@@ -40,7 +43,7 @@ describe("A budget of beats", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }), { tempo: 100 })
 
-  it.effect("that is given from outside ends what waits already, though the process end meanwhile; a longer one puts that off, and one of steps that are spent ends it at once", () =>
+  it.effect("set by a command ends a waiting instance across restarts; a longer budget delays the end, a spent one ends it at once", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = RendezvousSpace.enzymes({ start: (tx) => ["short", "long", "spent"].map(
@@ -58,23 +61,32 @@ describe("A budget of beats", () => {
       yield* steps(space, 3)
       assert.deepStrictEqual([yield* stateOf(space, "short"), yield* stateOf(space, "long")], ["error", "waiting"])
       yield* steps(space, 6)
-      assert.deepStrictEqual([yield* stateOf(space, "long"), yield* rendezvousState(space, "long.ask"), yield* rendezvousState(space, "short.ask")], ["error", "killed", "killed"])
+      assert.deepStrictEqual(
+        [yield* stateOf(space, "long"), yield* rendezvousState(space, "long.ask"), yield* rendezvousState(space, "short.ask")],
+        ["error", "killed", "killed"]
+      )
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(RendezvousSpace.granted))
 })
 
-describe("A Wait and a clamp of so many beats", () => {
-  test("give the time of those beats to what a fast space waits for", () =>
+describe("The beats of a wait step and of a clamp", () => {
+  test("take at least the time of that many beats at the tempo, however fast the space beats", () =>
     Effect.gen(function*() {
-      const brief = Flow.make({ name: "brief", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask", within: 5, otherwise: "check", next: "check" }, check: { clamp: { beats: 5 }, otherwise: "done", next: "error" } } })
-      const space = yield* RendezvousSpace.space({ start: (tx) => ["a", "b"].map(
-        (inst) => tx.flow.start("brief", undefined, { inst })
-      ), pause: (tx) => tx.flow.pause("b"), resume: (tx) => tx.flow.resume("b") }, [brief])
+      const brief = Flow.make({ name: "brief", steps: {
+        ask: { transform: () => ({}) },
+        answer: { wait: "ask", within: 5, otherwise: "check", next: "check" },
+        check: { clamp: { beats: 5 }, otherwise: "done", next: "error" }
+      } })
+      const space = yield* RendezvousSpace.space({
+        start: (tx) => ["a", "b"].map((inst) => tx.flow.start("brief", undefined, { inst })),
+        pause: (tx) => tx.flow.pause("b"),
+        resume: (tx) => tx.flow.resume("b")
+      }, [brief])
       yield* RendezvousSpace.ask(space, "start")
       yield* space.step
       yield* RendezvousSpace.ask(space, "pause")
       yield* steps(space, 8)
-      // It looks at its time again when it is resumed, which has not come.
+      // A resumed instance compares its timer again, which is not due yet.
       yield* RendezvousSpace.ask(space, "resume")
       yield* steps(space, 2)
       assert.deepStrictEqual([yield* stateOf(space, "a"), yield* stateOf(space, "b")], ["waiting", "waiting"])
@@ -85,8 +97,8 @@ describe("A Wait and a clamp of so many beats", () => {
     }), { tempo: 100 })
 })
 
-describe("An instance that is over", () => {
-  test("has ended what it spawned, however it came to its end, and nothing that others spawned under that key since", () =>
+describe("A finished instance", () => {
+  test("has killed the rendezvous that it spawned, however it ended, and none that another spawned under the same key later", () =>
     Effect.gen(function*() {
       const ways = {
         failing: { then: { guard: () => { throw new Error("x") } } },
@@ -95,8 +107,15 @@ describe("An instance that is over", () => {
         clamped: { then: { clamp: { steps: 1 } } },
         late: { then: { wait: "ask", within: 2, otherwise: "done" } }
       }
-      const flows = Object.entries(ways).map(([name, more]) => Flow.make({ name, steps: { ask: { transform: () => ({ due_off: 50 }) }, epoch: { transform: () => ({ prof: "rv-epoch", epoch_k: 3 }) }, ...more } as never }))
-      const shared = Flow.make({ name: "shared", steps: { ask: { transform: () => ({ key: "job" }) }, answer: { wait: "ask" }, more: { wait: () => "never" } } })
+      const flows = Object.entries(ways).map(([name, more]) => Flow.make({ name, steps: {
+        ask: { transform: () => ({ due_off: 50 }) },
+        epoch: { transform: () => ({ prof: "rv-epoch", epoch_k: 3 }) },
+        ...more
+      } as never }))
+      const shared = Flow.make({
+        name: "shared",
+        steps: { ask: { transform: () => ({ key: "job" }) }, answer: { wait: "ask" }, more: { wait: () => "never" } }
+      })
       const space = yield* RendezvousSpace.space({
         all: (tx) => [...Object.keys(ways), "shared"].map((name) => tx.flow.start(name, undefined, { inst: name })),
         job: (tx) => tx.rv.report("job"),
@@ -108,16 +127,23 @@ describe("An instance that is over", () => {
       }
       for (const inst of Object.keys(ways)) {
         assert.include(["done", "error"], yield* stateOf(space, inst), inst)
-        assert.deepStrictEqual([yield* rendezvousState(space, `${inst}.ask`), yield* rendezvousState(space, `${inst}.epoch`)], ["killed", "killed"], inst)
+        assert.deepStrictEqual(
+          [yield* rendezvousState(space, `${inst}.ask`), yield* rendezvousState(space, `${inst}.epoch`)],
+          ["killed", "killed"],
+          inst
+        )
       }
       assert.deepStrictEqual([yield* stateOf(space, "shared"), yield* rendezvousState(space, "job")], ["cancelled", "ready"])
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("has ended what would complete again, also where that completes in the beat in which it ends", () =>
+  test("has killed its epoch rendezvous, also one that completes in the beat in which the instance ends", () =>
     Effect.gen(function*() {
-      const epochs = Flow.make({ name: "epochs", steps: { ask: { transform: () => ({ prof: "rv-epoch", epoch_k: 3 }) }, answer: { wait: () => "app:never", within: 3 } } })
+      const epochs = Flow.make({
+        name: "epochs",
+        steps: { ask: { transform: () => ({ prof: "rv-epoch", epoch_k: 3 }) }, answer: { wait: () => "app:never", within: 3 } }
+      })
       const space = yield* RendezvousSpace.space(
         { start: (tx) => ["cancelled", "late"].map((inst) => tx.flow.start("epochs", undefined, { inst })) },
         [epochs]
@@ -126,7 +152,7 @@ describe("An instance that is over", () => {
       yield* steps(space, 2)
       yield* Effect.forkChild(space.rv.report("cancelled.ask"), { startImmediately: true })
       yield* controlled(space, space.flow.cancel("cancelled"))
-      // Its Wait is over in the very beat that this report comes in.
+      // The wait step expires in the beat that executes this report.
       yield* controlled(space, space.rv.report("late.ask"))
       yield* space.step
       assert.deepStrictEqual([yield* stateOf(space, "cancelled"), yield* stateOf(space, "late")], ["cancelled", "error"])
@@ -139,10 +165,10 @@ describe("An instance that is over", () => {
     }))
 })
 
-describe("What a completion tells", () => {
+describe("The telemetry of a completion", () => {
   const nest = (levels: number): unknown => levels === 0 ? 1 : { a: nest(levels - 1) }
 
-  test("can be as large and as deep as a report, each time, and steps see it", () =>
+  test("may be as large and as deep as a report, for each wait, and steps can read it", () =>
     Effect.gen(function*() {
       const sizes: Array<number> = []
       const deep = Flow.make({
@@ -152,7 +178,10 @@ describe("What a completion tells", () => {
           q: { transform: () => ({}) },
           a: { wait: "p" },
           b: { wait: "q" },
-          look: { guard: ({ results }) => sizes.push(...["a", "b"].map((step) => JSON.stringify((results[step] as Flow.Completion).telemetry).length)) > 0 }
+          look: {
+            guard: ({ results }) =>
+              sizes.push(...["a", "b"].map((step) => JSON.stringify((results[step] as Flow.Completion).telemetry).length)) > 0
+          }
         }
       })
       const space = yield* RendezvousSpace.space({ start: (tx) => tx.flow.start("deep", undefined, { inst: "x" }) }, [deep])
@@ -167,9 +196,13 @@ describe("What a completion tells", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("ends an instance that has no room left, with a fact, and ends what it spawned", () =>
+  test("ends an instance whose cell has no room for it, kills its rendezvous, and is diagnosed", () =>
     Effect.gen(function*() {
-      const late = Flow.make({ name: "late", steps: { other: { transform: () => ({ due_off: 50 }) }, ask: { transform: () => ({ due_off: 3, deadl_off: 0 }) }, answer: { wait: "ask" } } })
+      const late = Flow.make({ name: "late", steps: {
+        other: { transform: () => ({ due_off: 50 }) },
+        ask: { transform: () => ({ due_off: 3, deadl_off: 0 }) },
+        answer: { wait: "ask" }
+      } })
       const space = yield* RendezvousSpace.space({}, [late, enzyme("idle", () => undefined)])
       yield* controlled(space, space.flow.start({ flow: "late", inst: "small", input: "" }))
       yield* space.step
@@ -181,7 +214,10 @@ describe("What a completion tells", () => {
       assert.deepInclude(yield* instance(space, "large"), { state: "error", note: "does not fit its cell" } as {})
       const told = yield* TestKernel.diagnostics(space)
       assert.deepStrictEqual(told.map(({ subject, topic }) => [topic, subject]), [["flow/outgrown", { $link: "/data/flow/inst/large" }]])
-      assert.deepStrictEqual([yield* rendezvousState(space, "large.ask"), yield* rendezvousState(space, "large.other")], ["timeout", "killed"])
+      assert.deepStrictEqual(
+        [yield* rendezvousState(space, "large.ask"), yield* rendezvousState(space, "large.other")],
+        ["timeout", "killed"]
+      )
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
       yield* RendezvousSpace.isReplayedEqual(space)
     }))

@@ -22,7 +22,11 @@ export const stateOf = (space: Space, inst: string) => Effect.map(instance(space
 
 /** The result of a wait step, with the telemetry of its event. */
 export const heard = Effect.fnUntraced(function*(space: Space, inst: string, step: string) {
-  const { link, ...result } = (yield* instance(space, inst)).results[step] as { readonly key: string; readonly outcome: string; readonly link: { readonly $link: string } }
+  const { link, ...result } = (yield* instance(space, inst)).results[step] as {
+    readonly key: string
+    readonly outcome: string
+    readonly link: { readonly $link: string }
+  }
   const { telemetry } = (yield* space.get(link.$link)) as unknown as Flow.Completion
   return { ...result, telemetry }
 })

@@ -1,12 +1,12 @@
 /**
- * Random flows, as data: what a model goes through and a real flow is made of.
+ * Random flows as data, from which the reference model and a real flow are made.
  *
  * @module
  */
 import { type Enzyme, Flow } from "systole"
 import * as Dice from "../support/Dice.ts"
 
-/** One step. Bits are those of the number that an instance is started with. */
+/** A step. `bit` is the number of a bit of the instance's input. */
 export type Step = { readonly name: string; readonly next: string; readonly otherwise: string } & (
   | { readonly kind: "guard"; readonly bit: number }
   | { readonly kind: "decide"; readonly bit: number }
@@ -15,7 +15,7 @@ export type Step = { readonly name: string; readonly next: string; readonly othe
   | { readonly kind: "clamp"; readonly steps: number | undefined; readonly beats: number | undefined }
 )
 
-/** Work that ends when it is reported; after so many beats at the latest, or again and again. */
+/** A rendezvous with a deadline, without one, or with epochs. */
 export interface Spec {
   readonly due_off: number
   readonly deadl_off?: number
@@ -23,28 +23,41 @@ export interface Spec {
   readonly epoch_k?: number
 }
 
-/** A flow, and what it is made of. */
+/** A flow and its steps. */
 export interface Plan {
   readonly steps: ReadonlyArray<Step>
   readonly flow: Enzyme.Enzyme
 }
 
-/** Keys of rendezvous that belong to no instance, and the signal paths that they complete by. */
+/** Keys of rendezvous that belong to no instance; `pathOf` gives their signal paths. */
 export const others = ["w0", "w1"]
 export const pathOf = (key: string): string => `app:${key}`
 
-/** A flow that could run. */
+/** Makes a random flow that is valid. */
 export const random = (roll: Dice.Dice): Plan => {
   for (;;) {
     const steps = stepsOf(roll)
     try {
-      return { steps, flow: Flow.make({ name: "random", steps: Object.fromEntries(steps.map((step) => [step.name, declared(step)])) as never }) }
+      return {
+        steps,
+        flow: Flow.make({ name: "random", steps: Object.fromEntries(steps.map((step) => [step.name, declared(step)])) as never })
+      }
     } catch (error) {
-      // A Wait may stand where what it waits for never leads to.
+      // A wait step may be unreachable from the transform that it waits for.
       if ((error as { readonly code?: string }).code !== "flow/declared") throw error
     }
   }
 }
+
+const specOf = (roll: Dice.Dice): Spec =>
+  Dice.pick(roll, [
+    { due_off: roll(9) },
+    { due_off: 1 + roll(9), deadl_off: 0 },
+    { due_off: 0, prof: "rv-epoch", epoch_k: 1 + roll(4) }
+  ] as const)
+
+/** A number from 1 to `most`, or in half of the cases none. */
+const maybe = (roll: Dice.Dice, most: number): number | undefined => roll(2) === 0 ? undefined : 1 + roll(most)
 
 const stepsOf = (roll: Dice.Dice): ReadonlyArray<Step> => {
   const names = Array.from({ length: 3 + roll(6) }, (_, i) => `s${i}`)
@@ -56,11 +69,17 @@ const stepsOf = (roll: Dice.Dice): ReadonlyArray<Step> => {
     switch (Dice.pick(roll, ["guard", "decide", "transform", "transform", "transform", "wait", "wait", "wait", "wait", "clamp"] as const)) {
       case "transform":
         transforms.push(name)
-        return { ...goals, kind: "transform", spec: Dice.pick(roll, [{ due_off: roll(9) }, { due_off: 1 + roll(9), deadl_off: 0 }, { due_off: 0, prof: "rv-epoch", epoch_k: 1 + roll(4) }] as const) }
+        return { ...goals, kind: "transform", spec: specOf(roll) }
       case "wait":
-        return { ...goals, kind: "wait", source: transforms.length > 0 && roll(5) > 0 ? Dice.pick(roll, transforms) : undefined, path: pathOf(Dice.pick(roll, others)), within: roll(2) === 0 ? undefined : 1 + roll(6) }
+        return {
+          ...goals,
+          kind: "wait",
+          source: transforms.length > 0 && roll(5) > 0 ? Dice.pick(roll, transforms) : undefined,
+          path: pathOf(Dice.pick(roll, others)),
+          within: maybe(roll, 6)
+        }
       case "clamp":
-        return { ...goals, kind: "clamp", steps: roll(2) === 0 ? undefined : 1 + roll(6), beats: roll(2) === 0 ? undefined : 1 + roll(9) }
+        return { ...goals, kind: "clamp", steps: maybe(roll, 6), beats: maybe(roll, 9) }
       case "decide":
         return { ...goals, kind: "decide", bit: roll(8) }
       default:
@@ -84,6 +103,10 @@ const declared = (step: Step): object => {
     case "wait":
       return { wait: step.source ?? (() => step.path), ...(step.within === undefined ? {} : { within: step.within }), next, otherwise }
     default:
-      return { clamp: { ...(step.steps === undefined ? {} : { steps: step.steps }), ...(step.beats === undefined ? {} : { beats: step.beats }) }, next, otherwise }
+      return {
+        clamp: { ...(step.steps === undefined ? {} : { steps: step.steps }), ...(step.beats === undefined ? {} : { beats: step.beats }) },
+        next,
+        otherwise
+      }
   }
 }

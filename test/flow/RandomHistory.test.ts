@@ -7,11 +7,11 @@ import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Trials from "../support/Trials.ts"
 import { heard, type Kept } from "./FlowInstances.ts"
-import { type Action, Model } from "./Model.ts"
+import { type Action, ReferenceModel } from "./ReferenceModel.ts"
 import * as Plans from "./Plans.ts"
 
-const actionOf = (roll: Dice.Dice, model: Model, n: number): Action => {
-  const inst = `i${roll(4 + model.lives.size)}`
+const actionOf = (roll: Dice.Dice, model: ReferenceModel, n: number): Action => {
+  const inst = `i${roll(4 + model.instances.size)}`
   const budget = { steps: roll(3) === 0 ? 1 + roll(8) : 0, beats: roll(3) === 0 ? 1 + roll(12) : 0 }
   switch (Dice.pick(roll, [
     "start", "start", "pause", "resume", "resume", "cancel", "budget", "spawn", "report", "report", "report", "report", "report", "report"
@@ -25,7 +25,7 @@ const actionOf = (roll: Dice.Dice, model: Model, n: number): Action => {
       return { verb: "spawn", key, path: Plans.pathOf(key) }
     }
     case "report":
-      return { verb: "report", key: Dice.pick(roll, [...Plans.others, ...model.lines.keys()]), n }
+      return { verb: "report", key: Dice.pick(roll, [...Plans.others, ...model.entries.keys()]), n }
     case "pause":
       return { verb: "pause", inst }
     case "cancel":
@@ -50,7 +50,7 @@ const ask = ({ flow, rv }: Space, action: Action): Effect.Effect<unknown, { read
   }
 }
 
-/** One beat with all that is asked; answers its number and what each was answered. */
+/** Runs one beat with the requested actions. Returns its number and the answer to each action. */
 const beat = Effect.fnUntraced(function*(space: Space, actions: ReadonlyArray<Action>) {
   const asked = yield* Effect.forEach(actions, (action) =>
     Effect.forkChild(
@@ -61,10 +61,10 @@ const beat = Effect.fnUntraced(function*(space: Space, actions: ReadonlyArray<Ac
   return { number, answers: yield* Effect.forEach(asked, Fiber.join) }
 })
 
-/** How instances and rendezvous of a space stand, and what instances heard. */
+/** The instances and the rendezvous of a space, in the terms of the reference model. */
 const seen = Effect.fnUntraced(function*(space: Space) {
   const { instances } = yield* space.flow.list({ limit: 100 })
-  const lives = yield* Effect.forEach(instances, Effect.fnUntraced(function*({ history, inst, pc, results, state, steps_used }) {
+  const rows = yield* Effect.forEach(instances, Effect.fnUntraced(function*({ history, inst, pc, results, state, steps_used }) {
     const waits = Object.entries(results as Kept["results"]).filter(
       ([, result]) => typeof result === "object" && Object.hasOwn(result as object, "link")
     )
@@ -72,30 +72,30 @@ const seen = Effect.fnUntraced(function*(space: Space) {
     return [inst, state, pc, steps_used, history.map(({ step }) => step), told.toSorted(([a], [b]) => a < b ? -1 : 1)]
   }))
   const { rendezvous } = yield* space.rv.list({ limit: 1000 })
-  return { lives, lines: rendezvous.map(({ key, state }) => [key, state === "pending" || state === "ready" ? "open" : state]) }
+  return { instances: rows, entries: rendezvous.map(({ key, state }) => [key, state === "pending" || state === "ready" ? "open" : state]) }
 })
 
-/** How many signals to instances wait. */
+/** The number of pending signals to instances. */
 const waiting = (space: Space) => space.examine(({ store }) => [...store.queue()].filter(
   ({ text }) => (JSON.parse(text) as { readonly signal?: string }).signal?.startsWith("/CEP:sig_flow/") === true
 ).length)
 
 const byKey = <A>([a]: readonly [string, A], [b]: readonly [string, A]): number => a < b ? -1 : 1
 
-const told = ({ lines, lives }: Model) => ({
-  lives: [...lives].toSorted(byKey).map(
+const expected = ({ entries, instances }: ReferenceModel) => ({
+  instances: [...instances].toSorted(byKey).map(
     ([inst, { heard, passed, pc, state, used }]) => [inst, state, pc, used, passed, [...heard].toSorted(byKey)]
   ),
-  lines: [...lines].toSorted(byKey).map(([key, { state }]) => [key, state])
+  entries: [...entries].toSorted(byKey).map(([key, { state }]) => [key, state])
 })
 
-/** One life: what is asked at random, with the process ending at random; answers how many instances ended, by how. */
-const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
+/** Runs one random history with random restarts, and checks each beat. Returns the state of each instance. */
+const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
   const roll = Dice.make(seed)
   const machine = yield* TestMachine.make
   const plan = Plans.random(roll)
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
-  const model = new Model(plan, settings.tempo)
+  const model = new ReferenceModel(plan, settings.tempo)
   const boot = machine.boot(RendezvousSpace.enzymes({}, [plan.flow]), settings)
   let clock = 0
   const pass = (ms: number) => {
@@ -108,18 +108,18 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
     const { answers, number } = yield* beat(space, actions)
     const at = `seed ${seed}, beat ${number}: ${JSON.stringify(actions)} of ${JSON.stringify(plan.steps)}`
     assert.deepStrictEqual(answers, model.beat({ beat: number, clock }, actions), at)
-    assert.deepStrictEqual(yield* seen(space), told(model) as never, at)
+    assert.deepStrictEqual(yield* seen(space), expected(model) as never, at)
     assert.strictEqual(
       yield* waiting(space),
-      [...model.lives.values()].reduce((sum, { wakes }) => sum + wakes, 0),
-      `${at}: nothing waits among the signals for a time`
+      [...model.instances.values()].reduce((sum, { wakes }) => sum + wakes, 0),
+      `${at}: no pending signal waits for a timer`
     )
   })
   for (let round = 0; round < rounds; round++) {
     if (roll(3) > 0) yield* pass(roll(25))
     if (roll(4) === 0) space = yield* boot
     if (roll(6) === 0) {
-      // The beat is made, and is never durable: nobody may have heard of it.
+      // The beat is computed but never durable, so no effect of it may be visible.
       machine.breakDisk(true)
       yield* Effect.exit(space.step)
       machine.breakDisk(false)
@@ -130,11 +130,11 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   for (let i = 0; i < 3; i++) yield* judged([])
   const { rendezvous } = yield* space.rv.list({ limit: 1000 })
   for (const { inst_id, key, kill_mode, state } of rendezvous) {
-    const life = model.lives.get(inst_id ?? "")
-    // What the last beat asked to be ended is ended by the next.
+    const instance = model.instances.get(inst_id ?? "")
+    // A kill that the last beat requested takes effect in the next.
     const isLeft = !["applied", "timeout", "killed"].includes(state) && kill_mode === "none"
-    if (life !== undefined && ["done", "error", "cancelled"].includes(life.state)) {
-      assert.isFalse(isLeft, `seed ${seed}: ${key} is left by ${inst_id}, which is ${life.state}`)
+    if (instance !== undefined && ["done", "error", "cancelled"].includes(instance.state)) {
+      assert.isFalse(isLeft, `seed ${seed}: ${key} is left by ${inst_id}, which is ${instance.state}`)
     }
     assert.deepStrictEqual(
       yield* RendezvousSpace.events(space, key),
@@ -150,21 +150,21 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   assert.sameMembers(
     [...yield* space.below("/data/flow/heard", { limit: 1000 })],
     links,
-    `seed ${seed}: what was heard is there as long as somebody can look at it`
+    `seed ${seed}: each linked event is kept, and no other`
   )
   for (const place of yield* space.below("/data/flow/subs", { limit: 1000 })) {
-    assert.notInclude(["done", "error", "cancelled"], model.lives.get(place.slice(place.lastIndexOf("/") + 1))?.state, place)
+    assert.notInclude(["done", "error", "cancelled"], model.instances.get(place.slice(place.lastIndexOf("/") + 1))?.state, place)
   }
   if (seed % 10 === 0) yield* RendezvousSpace.isReplayedEqual(space)
-  return [...model.lives.values()].map(({ state }) => state)
+  return [...model.instances.values()].map(({ state }) => state)
 })
 
-describe("flows, in any graph of steps, with any order of completions, pauses, budgets, cancels, beats and ends of the process", () => {
-  it.effect("match the reference model in every beat, with one event for each completion and no rendezvous left by finished instances", () =>
+describe("flows, in any graph of steps and any order of completions, commands, beats and restarts", () => {
+  it.effect("match the reference model in every beat: one event for each completion, no rendezvous left by finished instances", () =>
     Effect.gen(function*() {
       const states: Array<string> = []
       const seeds = Trials.seeds(80, { from: 1, least: 8, always: [10] })
-      for (const seed of seeds) states.push(...yield* live(seed, 40).pipe(Effect.scoped))
+      for (const seed of seeds) states.push(...yield* check(seed, 40).pipe(Effect.scoped))
       for (const state of ["done", "error", "cancelled", "waiting"]) {
         assert.isAbove(states.filter((other) => other === state).length, seeds.length / 4, state)
       }

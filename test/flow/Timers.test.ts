@@ -8,42 +8,60 @@ import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { instance, stateOf } from "./FlowInstances.ts"
 
-/** Few signals of runs may wait, and few instances be under way. */
+/** Limits with a small backlog of signals and few instances. */
 const narrow = { ...TestKernel.settings.limits, backlogSignals: 20, flowInstances: 5 }
 
 const brief = Flow.make({ name: "brief", steps: { only: { guard: () => true } } })
 const patient = Flow.make({ name: "patient", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask", within: 1_000_000 } } })
-const waiting = Flow.make({ name: "waiting", steps: { answer: { wait: () => "app:never", within: 5, otherwise: "late" }, late: { wait: () => "app:later" } } })
-const serial = Flow.make({ name: "serial", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask", within: 6, otherwise: "error" }, rest: { wait: () => "app:never" } } })
+const waiting = Flow.make({
+  name: "waiting",
+  steps: { answer: { wait: () => "app:never", within: 5, otherwise: "late" }, late: { wait: () => "app:later" } }
+})
+const serial = Flow.make({
+  name: "serial",
+  steps: { ask: { transform: () => ({}) }, answer: { wait: "ask", within: 6, otherwise: "error" }, rest: { wait: () => "app:never" } }
+})
 
-/** The beats in which the time of something came. */
+/** The fired timers and the sent signals of each beat, from the journal. */
+const journal = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  return yield* space.examine(({ store }) => [...store.scanJournal(0, head)].map(({ beat, text }) => {
+    const { met = [], sent = [] } = JSON.parse(text.split("\n")[0]!) as {
+      readonly met?: ReadonlyArray<string>
+      readonly sent?: ReadonlyArray<ReadonlyArray<unknown>>
+    }
+    return { beat, met, sent }
+  }))
+})
+
+/** The timers of flows that fired, each with its beat. */
 const rung = Effect.fnUntraced(function*(space: Space) {
-  const head = yield* space.head
-  return yield* space.examine(({ store }) =>
-    [...store.scanJournal(0, head)].flatMap(({ beat, text }) => ((JSON.parse(text.split("\n")[0]!) as { readonly met?: ReadonlyArray<string> }).met ?? []).filter((key) => key.startsWith("/data/flow/")).map((key) => [beat, key] as const)))
+  const rows = yield* journal(space)
+  return rows.flatMap(({ beat, met }) => met.filter((key) => key.startsWith("/data/flow/")).map((key) => [beat, key] as const))
 })
 
-/** The beats in which an instance was sent on. */
+/** The beats that sent a signal to an instance. */
 const sentOn = Effect.fnUntraced(function*(space: Space, inst: string) {
-  const head = yield* space.head
-  return yield* space.examine(({ store }) =>
-    [...store.scanJournal(0, head)].flatMap(({ beat, text }) => ((JSON.parse(text.split("\n")[0]!) as { readonly sent?: ReadonlyArray<ReadonlyArray<unknown>> }).sent ?? []).filter(([, signal, target]) => String(signal).startsWith("/CEP:sig_flow/") && target === `/data/flow/inst/${inst}`).map(() => beat)))
+  const rows = yield* journal(space)
+  const isToInstance = ([, signal, target]: ReadonlyArray<unknown>) =>
+    String(signal).startsWith("/CEP:sig_flow/") && target === `/data/flow/inst/${inst}`
+  return rows.flatMap(({ beat, sent }) => sent.filter(isToInstance).map(() => beat))
 })
 
-/** Sends nearly as much as the limit lets a run. */
+/** Sends one signal fewer than the backlog allows. */
 const fan = (tx: Transaction) => {
   for (let i = 0; i < 19; i++) tx.signal({ signal: `/signals/none/${i}` })
 }
 
-/** That a run can do so. */
-const goes = Effect.fnUntraced(function*(space: Space) {
+/** Asserts that the backlog has room for a run of `fan`. */
+const hasRoom = Effect.fnUntraced(function*(space: Space) {
   const { id } = yield* space.signal({ signal: "/signals/do", payload: "fan" })
   yield* space.step
   assert.strictEqual((yield* space.receipt(id))!.status, "handled", "what a run sends is not refused")
 })
 
-describe("Times that flows wait for", () => {
-  it.effect("take no place among the signals that wait: neither those of instances that are over, nor those that another one took the place of", () =>
+describe("Timers of flows", () => {
+  it.effect("take no room in the backlog of signals, neither for finished instances nor after a replacement", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = RendezvousSpace.enzymes({
@@ -57,22 +75,22 @@ describe("Times that flows wait for", () => {
         assert.match((yield* RendezvousSpace.ask(space, "start")) as string, /^FL:/, `start ${i}`)
         yield* space.step
       }
-      yield* goes(space)
+      yield* hasRoom(space)
       yield* RendezvousSpace.ask(space, "open")
       yield* steps(space, 2)
       for (let i = 0; i < 40; i++) {
         assert.strictEqual(yield* RendezvousSpace.ask(space, "renew"), true, `renewal ${i}`)
         yield* space.step
       }
-      yield* goes(space)
+      yield* hasRoom(space)
       space = yield* machine.boot(enzymes, { limits: narrow })
       yield* space.step
-      yield* goes(space)
+      yield* hasRoom(space)
       assert.deepStrictEqual([yield* stateOf(space, "open"), yield* rung(space)], ["waiting", []])
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("come once, also where the process ends before, between and after", () =>
+  it.effect("fire once, also if the process ends before, between and after", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = RendezvousSpace.enzymes({ start: (tx) => {
@@ -97,11 +115,13 @@ describe("Times that flows wait for", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("do not come once another one took their place, their Wait is over or their instance rests", () =>
+  it.effect("do not fire after a replacement, after their wait step has passed, or while their instance is paused", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = RendezvousSpace.enzymes({
-        start: (tx) => ["renewed", "answered", "paused", "cancelled"].forEach((inst) => tx.flow.start("serial", undefined, { inst, beats: { renewed: 5, paused: 8 }[inst] ?? 0 })),
+        start: (tx) => ["renewed", "answered", "paused", "cancelled"].forEach(
+          (inst) => tx.flow.start("serial", undefined, { inst, beats: { renewed: 5, paused: 8 }[inst] ?? 0 })
+        ),
         renew: (tx) => tx.flow.budget("renewed", { beats: 50 }),
         answer: (tx) => { tx.rv.report("renewed.ask"); tx.rv.report("answered.ask") },
         rest: (tx) => { tx.flow.pause("paused"); tx.flow.cancel("cancelled") },
@@ -115,7 +135,7 @@ describe("Times that flows wait for", () => {
       assert.deepStrictEqual(yield* rung(space), [])
       const states = (...insts: ReadonlyArray<string>) => Effect.forEach(insts, (inst) => stateOf(space, inst))
       assert.deepStrictEqual(yield* states("renewed", "answered", "paused", "cancelled"), ["waiting", "waiting", "paused", "cancelled"])
-      // What rested has its time when it is resumed, and the renewed budget still comes.
+      // The paused instance gets its timer back on resume, and the renewed budget still ends.
       yield* RendezvousSpace.ask(space, "resume")
       yield* steps(space, 40)
       assert.deepStrictEqual(yield* states("renewed", "answered", "paused"), ["error", "waiting", "error"])
@@ -123,10 +143,10 @@ describe("Times that flows wait for", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("that come while the space is paused wait until it is resumed, and a rollback takes none of them away", () =>
+  it.effect("that are due while the space is paused fire after the resume, and survive a rollback", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ start: (tx) => tx.flow.start("waiting", undefined, { inst: "late" }) }, [waiting])
-      /** Asks for a control operation, and steps until it is over. */
+      /** Requests a control operation, and steps until it has ended. */
       const through = Effect.fnUntraced(function*<A, E>(ask: Effect.Effect<A, E>) {
         assert.strictEqual((yield* controlled(space, ask))._tag, "Success")
         for (let i = 0; i < 20 && (yield* space.control.state).control !== null; i++) yield* space.step
@@ -144,12 +164,13 @@ describe("Times that flows wait for", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  it.effect("wake a space that is idle, and call for no beat before", () =>
+  it.effect("wake an idle space, and cause no beat before", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = RendezvousSpace.enzymes({}, [waiting])
       const space = yield* machine.boot(enzymes, { tempo: 10, pace: "demand" })
-      const started = yield* space.flow.start({ flow: "waiting", inst: "late" }).pipe(Effect.andThen(space.idle), Effect.andThen(space.head))
+      const started =
+        yield* space.flow.start({ flow: "waiting", inst: "late" }).pipe(Effect.andThen(space.idle), Effect.andThen(space.head))
       yield* TestClock.adjust(40)
       yield* space.idle
       assert.strictEqual(yield* space.head, started)
@@ -159,32 +180,39 @@ describe("Times that flows wait for", () => {
       assert.deepStrictEqual(yield* rung(space), [[started + 5, "/data/flow/inst/late"]])
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("reach so far as a signal's wait does, and no further", () =>
+  it.effect("have the same maximum delay as a delayed signal", () =>
     Effect.gen(function*() {
       const furthest = 2 ** 43
       const space = yield* RendezvousSpace.space({}, [patient])
       for (const beats of [furthest + 1, Number.MAX_SAFE_INTEGER]) {
         const answer = yield* controlled(space, space.flow.start({ flow: "patient", beats }))
         assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : undefined, "flow/invalid")
-        assert.throws(() => Flow.make({ name: "far", steps: { only: { wait: () => "app:x", within: beats } } }), /waits within no whole number of beats from 1 to/)
+        assert.throws(
+          () => Flow.make({ name: "far", steps: { only: { wait: () => "app:x", within: beats } } }),
+          /waits within no whole number of beats from 1 to/
+        )
         assert.throws(() => Flow.make({ name: "far", steps: { only: { clamp: { beats } } } }), /clamps to no whole numbers/)
       }
       const now = (yield* space.head) + 1
       yield* controlled(space, space.flow.start({ flow: "patient", inst: "far", beats: furthest }))
-      const { budget: { deadline, deadline_ms } } = (yield* space.get("/data/flow/inst/far")) as unknown as { readonly budget: { readonly deadline: number; readonly deadline_ms: number } }
+      const { budget: { deadline, deadline_ms } } = (yield* space.get("/data/flow/inst/far")) as unknown as {
+        readonly budget: { readonly deadline: number; readonly deadline_ms: number }
+      }
       assert.deepStrictEqual([deadline, Number.isSafeInteger(deadline_ms)], [now + furthest, true])
     }).pipe(Effect.provide(TestKernel.layer({ tempo: 60_000 })), RendezvousSpace.granted))
 })
 
 describe("An instance", () => {
-  it.effect("is refused where its input leaves no room for how it ends, and ends in error where its steps leave none", () =>
+  it.effect("is refused if its input leaves no room for its end, and ends in error if its steps leave none", () =>
     Effect.gen(function*() {
-      const large = Array.from({ length: 20 }, (_, i) => [`step${i}`, { transform: () => ({ telemetry: { text: "z".repeat(900_000) } }) }] as const)
+      const large =
+        Array.from({ length: 20 }, (_, i) => [`step${i}`, { transform: () => ({ telemetry: { text: "z".repeat(900_000) } }) }] as const)
       const many = Flow.make({ name: "many", steps: Object.fromEntries([...large, ["answer", { wait: "step0" }]]) as never })
       const space = yield* RendezvousSpace.space({ cancel: (tx) => tx.flow.cancel("ample") }, [patient, many])
       yield* controlled(space, space.flow.start({ flow: "patient", inst: "small", input: "" }))
       const empty = JSON.stringify(yield* instance(space, "small")).length
-      const start = (inst: string, left: number) => controlled(space, space.flow.start({ flow: "patient", inst, input: "y".repeat(1_048_576 - empty - left) }))
+      const start = (inst: string, left: number) =>
+        controlled(space, space.flow.start({ flow: "patient", inst, input: "y".repeat(1_048_576 - empty - left) }))
       for (const left of [10, 500, 2000]) {
         const answer = yield* start(`x${left}`, left)
         assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : undefined, "value/invalid", `${left} characters left`)
@@ -193,7 +221,7 @@ describe("An instance", () => {
       }
       yield* start("tight", 2100)
       yield* start("ample", 4000)
-      // What its steps spawn is more than one run may write.
+      // The steps spawn more than one run may write.
       yield* controlled(space, space.flow.start({ flow: "many", inst: "many", input: "y".repeat(600_000) }))
       yield* space.step
       assert.deepInclude(yield* instance(space, "tight"), { state: "error", note: 'step "answer" failed: value/invalid' })

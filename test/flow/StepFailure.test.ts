@@ -6,7 +6,7 @@ import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 describe("A step that fails", () => {
-  it.effect("ends its instance in error, with a note of what it was, and leaves nothing that hears", () =>
+  it.effect("ends its instance in error with the code in the note, and leaves no subscription", () =>
     Effect.gen(function*() {
       const first = { transform: () => ({ due_off: 50 }) }
       const flows: Readonly<Record<string, readonly [step: object, note: RegExp]>> = {
@@ -27,13 +27,15 @@ describe("A step that fails", () => {
       const made = Object.entries(flows).map(([name, [bad]]) => Flow.make({ name, steps: { first, bad } as never }))
       const space = yield* RendezvousSpace.space({
         loop: (tx) => tx.set("/data/loop", Link.make("/data/loop")),
-        all: (tx) => Object.keys(flows).map((name) => tx.flow.start(name, name === "large" ? "x".repeat(1_046_152) : undefined, { inst: name }))
+        all: (tx) =>
+          Object.keys(flows).map((name) => tx.flow.start(name, name === "large" ? "x".repeat(1_046_152) : undefined, { inst: name }))
       }, made)
       yield* RendezvousSpace.ask(space, "loop")
       yield* RendezvousSpace.ask(space, "all")
       yield* steps(space, 3)
       for (const [name, [, note]] of Object.entries(flows)) {
-        const kept = yield* space.get(`/data/flow/inst/${name}`) as unknown as Effect.Effect<{ readonly state: string; readonly note?: string }>
+        const kept =
+          yield* space.get(`/data/flow/inst/${name}`) as unknown as Effect.Effect<{ readonly state: string; readonly note?: string }>
         assert.strictEqual(kept.state, "error", name)
         assert.match(kept.note!, note, name)
       }
