@@ -16,8 +16,8 @@ const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string 
   return answer._tag === "Failure" ? answer.failure.code : "done"
 })
 
-describe("rendezvous of a space that is paused", () => {
-  test("rest, are refused to those outside, and go on when it is resumed", () =>
+describe("Rendezvous of a paused space", () => {
+  test("stand still, refuse commands, and continue after the resume", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 4, deadl_off: 1 }),
@@ -39,7 +39,7 @@ describe("rendezvous of a space that is paused", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("stay as they are over a rollback, so that no completion is told twice", () =>
+  test("are not undone by a rollback, so that no completion has two events", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 2 }) })
       yield* ask(space, "spawn")
@@ -58,7 +58,7 @@ describe("rendezvous of a space that is paused", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("keep what their profiles begin with over a rollback to before there was any", () =>
+  test("keep the defaults of their profiles over a rollback to a beat before them", () =>
     Effect.gen(function*() {
       const space = yield* Effect.flatMap(
         TestKernel.space(RendezvousSpace.enzymes()),
@@ -75,8 +75,8 @@ describe("rendezvous of a space that is paused", () => {
     }))
 })
 
-describe("a report with a token", () => {
-  test("that is not good hears nothing of locks", () =>
+describe("A report with a token", () => {
+  test("reveals no lock if the token is invalid", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       const token = (yield* ask(space, "spawn")) as string
@@ -86,7 +86,7 @@ describe("a report with a token", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("is looked at again in its beat, by which the key may be another worker's", () =>
+  test("is checked again in its beat, in case another worker spawned the key", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       const old = (yield* ask(space, "spawn")) as string
@@ -97,7 +97,7 @@ describe("a report with a token", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("that a broken store cannot check stops the space like any other look", () =>
+  test("stops the space if the store cannot read the entry", () =>
     Effect.scoped(Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* Effect.flatMap(machine.boot(RendezvousSpace.enzymes()), RendezvousSpace.begin)
@@ -106,8 +106,8 @@ describe("a report with a token", () => {
     })))
 })
 
-describe("rendezvous of a space that was shut down", () => {
-  test("are refused to who spawns or moves them, and take in what is reported", () =>
+describe("Rendezvous of a space that was shut down", () => {
+  test("refuse spawns, delays and kills, and accept reports", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       yield* ask(space, "spawn")
@@ -126,8 +126,8 @@ describe("rendezvous of a space that was shut down", () => {
     }))
 })
 
-describe("rendezvous of a space with labels", () => {
-  it.effect("are refused where those would hear of a completion who may not know it", () =>
+describe("Rendezvous of a space with labels", () => {
+  it.effect("are refused if their event would go to a cell with a lower label", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 5 }),
@@ -141,12 +141,13 @@ describe("rendezvous of a space with labels", () => {
       RendezvousSpace.granted
     ))
 
-  it.effect("tell those who take the signal what the event's cell may tell", () =>
+  it.effect("send a signal with the label of the event's cell", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }) }, [
-        enzyme("heard", (tx, { payload }) => tx.set("/data/open", payload), { query: "/CEP:sig_rv/*", bind: [
-          "/data/inbox/flow/inst_event"
-        ] })
+        enzyme("heard", (tx, { payload }) => tx.set("/data/open", payload), {
+          query: "/CEP:sig_rv/*",
+          bind: ["/data/inbox/flow/inst_event"]
+        })
       ])
       yield* controlled(space, space.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }))
       yield* steps(space, 5)

@@ -39,7 +39,7 @@ const actionOf = (roll: Dice.Dice, n: number): Action => {
   }
 }
 
-/** Whether a spawn would be refused, and the run with it: a completion of that key is to be told of first. */
+/** Whether a spawn would abort the run because the event of a completion of that key is not written yet. */
 const isUntold = (tx: Transaction, key: string): boolean =>
   (tx.get(`/data/rv/${key}`) as { readonly event_flag?: string } | undefined)?.event_flag === "1"
 
@@ -57,7 +57,7 @@ const act = (tx: Transaction, action: Action): boolean => {
   }
 }
 
-/** What does what is asked, watches an operation each time, and writes down what it hears of both. */
+/** Enzymes that execute actions, watch an operation in each run, and record the events and continuations. */
 const enzymes = () =>
   RendezvousSpace.enzymes({}, [
     enzyme("act", (tx, { payload }) => {
@@ -75,21 +75,22 @@ const enzymes = () =>
 
 const fields = ["prof", "state", "due", "grace_used", "kill_mode", "kill_wait"] as const
 
-/** How the entries of a space stand, in the words of the account. */
+/** The entries of a space, in the terms of the reference model. */
 const seen = Effect.fnUntraced(function*(space: Space) {
   const { rendezvous } = yield* space.rv.list({ limit: 100 })
   return rendezvous.map((row) => [row.key, ...fields.map((field) => row[field]), row.telemetry])
 })
 
-const told = (account: ReferenceModel) =>
-  [...account.lines].sort(([a], [b]) => a < b ? -1 : 1).map(([key, line]) => [key, ...fields.map((field) => line[field]), line.telemetry])
+const expected = ({ entries }: ReferenceModel) =>
+  [...entries].sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([key, entry]) => [key, ...fields.map((field) => entry[field]), entry.telemetry])
 
-/** One life: what is asked at random, with the process ending at random; answers how many events there were. */
-const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
+/** Runs one random history with random restarts, and checks each beat. Returns the number of events. */
+const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
   const roll = Dice.make(seed)
   const machine = yield* TestMachine.make
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
-  const account = new ReferenceModel(settings.tempo)
+  const model = new ReferenceModel(settings.tempo)
   let clock = 0
   const pass = (ms: number) => {
     clock += ms
@@ -105,7 +106,7 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
     if (actions.length > 0) asked++
     const accepted = actions.length > 0 ? yield* space.signal(signal) : undefined
     if (roll(5) === 0) {
-      // The beat is made, and is never durable: nobody may have heard of it.
+      // The beat is computed but never durable, so no effect of it may be visible.
       machine.breakDisk(true)
       yield* Effect.exit(space.step)
       machine.breakDisk(false)
@@ -113,35 +114,35 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
     }
     if (roll(3) > 0) yield* pass(roll(25))
     const beat = yield* space.step
-    const answers = account.beat({ beat, clock }, actions)
+    const answers = model.beat({ beat, clock }, actions)
     const handlings = accepted === undefined ? undefined : (yield* space.receipt(accepted.id))!.handlings
     if (handlings !== undefined) {
       assert.deepStrictEqual(handlings[0]!.value, answers as never, `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
     }
-    assert.deepStrictEqual(yield* seen(space), told(account), `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
+    assert.deepStrictEqual(yield* seen(space), expected(model), `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
   }
   yield* space.step
-  account.beat({ beat: yield* space.head, clock }, [])
+  model.beat({ beat: yield* space.head, clock }, [])
   for (let i = 0; i < 4; i++) {
     yield* pass(10)
-    account.beat({ beat: yield* space.step, clock }, [])
+    model.beat({ beat: yield* space.step, clock }, [])
   }
   const heard = ((yield* space.get("/data/heard")) ?? []) as unknown as ReadonlyArray<readonly [string, number, string]>
   const last = (yield* space.head) - 1
   const order = (events: ReadonlyArray<readonly [string, number, string]>) =>
     events.filter(([, beat]) => beat <= last).map((event) => event.join()).sort()
-  assert.deepStrictEqual(order(heard), order(account.events), `seed ${seed}`)
+  assert.deepStrictEqual(order(heard), order(model.events), `seed ${seed}`)
   assert.strictEqual(yield* space.get("/data/watched"), asked, `seed ${seed}: each watcher hears once`)
   if (seed % 10 === 0) yield* RendezvousSpace.isReplayedEqual(space)
-  return account.events.length
+  return model.events.length
 })
 
-describe("rendezvous, in any order of spawns, reports, kills, delays, beats and ends of the process", () => {
-  it.effect("match the reference model in every beat, with exactly one event for each completion and one signal for each watcher", () =>
+describe("Rendezvous, in any order of spawns, reports, kills, delays, beats and restarts", () => {
+  it.effect("match the reference model in every beat: one event for each completion, one signal for each watcher", () =>
     Effect.gen(function*() {
       let events = 0
       const seeds = Trials.seeds(60, { from: 1, always: [10] })
-      for (const seed of seeds) events += yield* live(seed, 40).pipe(Effect.scoped)
+      for (const seed of seeds) events += yield* check(seed, 40).pipe(Effect.scoped)
       assert.isAbove(events, 5 * seeds.length)
     }).pipe(RendezvousSpace.granted), 120_000)
 })

@@ -1,7 +1,7 @@
 /**
- * The reference model of rendezvous. It checks
- * every entry in every beat, and represents each due time as a
- * beat number and a clock time that both must be reached.
+ * The reference model of rendezvous. It checks every entry in every beat, and
+ * represents each due time as a beat number and a clock time that both must be
+ * reached.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface Now {
 }
 
 /** The state of an entry. A clock time of 0 belongs to a due time that names a beat. */
-export interface Line {
+export interface Entry {
   prof: string
   state: string
   due: number
@@ -39,11 +39,28 @@ export type Action =
   | { readonly verb: "kill"; readonly key: string; readonly wait: number }
   | { readonly verb: "resched"; readonly key: string; readonly delta: number }
 
-const over = (line: Line): boolean => ["applied", "timeout", "killed"].includes(line.state)
+const blank = {
+  prof: "rv-fixed",
+  state: "pending",
+  deadline: 0,
+  deadlineClock: 0,
+  grace_delta: 0,
+  max_grace: 0,
+  grace_used: 0,
+  on_miss: "timeout",
+  kill_mode: "none",
+  kill_wait: 0,
+  killClock: 0,
+  epoch_k: 0,
+  inst_id: undefined,
+  telemetry: {}
+}
+
+const over = (entry: Entry): boolean => ["applied", "timeout", "killed"].includes(entry.state)
 
 /** The model of the ledger of one space. */
 export class ReferenceModel {
-  readonly lines = new Map<string, Line>()
+  readonly entries = new Map<string, Entry>()
   /** Each event: its key, beat and outcome. */
   readonly events: Array<readonly [key: string, beat: number, outcome: string]> = []
   private completed = new Set<string>()
@@ -56,99 +73,99 @@ export class ReferenceModel {
   /** Runs one beat: first the due entries, then the commands. Returns the answer to each command. */
   beat(now: Now, actions: ReadonlyArray<Action>): ReadonlyArray<boolean> {
     this.completed = new Set()
-    for (const [key, line] of this.lines) this.scan(key, line, now)
+    for (const [key, entry] of this.entries) this.scan(key, entry, now)
     const answers = actions.map((action) => this.act(action, now))
     // The order of the last writes matters only for variants of one question.
     for (const key of this.written(actions)) this.choose(key)
     for (const key of this.completed) {
-      const line = this.lines.get(key)!
-      if (line.prof === "observer") continue
-      this.events.push([key, now.beat, line.state])
-      if (line.prof === "rv-epoch" && line.state === "applied") Object.assign(
-        line,
-        { state: "pending", due: now.beat + line.epoch_k, dueClock: now.clock + line.epoch_k * this.tempo, grace_used: 0 }
+      const entry = this.entries.get(key)!
+      if (entry.prof === "observer") continue
+      this.events.push([key, now.beat, entry.state])
+      if (entry.prof === "rv-epoch" && entry.state === "applied") Object.assign(
+        entry,
+        { state: "pending", due: now.beat + entry.epoch_k, dueClock: now.clock + entry.epoch_k * this.tempo, grace_used: 0 }
       )
     }
     return answers
   }
 
   /** Delays the due time of an entry. A named beat becomes a delay from now, in beats. */
-  private postpone(line: Line, beats: number, now: Now): void {
-    if (line.dueClock > 0) line.dueClock += beats * this.tempo
-    else if (beats > 0) line.dueClock = now.clock + (line.due + beats - now.beat) * this.tempo
-    line.due = Math.max(0, line.due + beats)
+  private postpone(entry: Entry, beats: number, now: Now): void {
+    if (entry.dueClock > 0) entry.dueClock += beats * this.tempo
+    else if (beats > 0) entry.dueClock = now.clock + (entry.due + beats - now.beat) * this.tempo
+    entry.due = Math.max(0, entry.due + beats)
   }
 
-  private scan(key: string, line: Line, now: Now): void {
-    if (over(line)) return
-    if (line.kill_mode !== "none") {
-      if (now.clock < line.killClock) return
-      line.kill_wait--
-      line.killClock += this.tempo
-      if (line.kill_wait > 0) return
-      Object.assign(line, { kill_mode: "none", kill_wait: 0 })
-      return this.end(key, line, "killed")
+  private scan(key: string, entry: Entry, now: Now): void {
+    if (over(entry)) return
+    if (entry.kill_mode !== "none") {
+      if (now.clock < entry.killClock) return
+      entry.kill_wait--
+      entry.killClock += this.tempo
+      if (entry.kill_wait > 0) return
+      Object.assign(entry, { kill_mode: "none", kill_wait: 0 })
+      return this.end(key, entry, "killed")
     }
-    if (line.state === "quarantine") return
-    const isWatched = line.prof === "observer"
-    if (!isWatched && line.deadline !== 0 && now.beat >= line.deadline && now.clock >= line.deadlineClock) {
-      return this.end(key, line, line.on_miss === "kill" ? "killed" : "timeout")
+    if (entry.state === "quarantine") return
+    const isWatched = entry.prof === "observer"
+    if (!isWatched && entry.deadline !== 0 && now.beat >= entry.deadline && now.clock >= entry.deadlineClock) {
+      return this.end(key, entry, entry.on_miss === "kill" ? "killed" : "timeout")
     }
-    if (line.state === "pending") {
-      if (now.beat >= line.due && now.clock >= line.dueClock) line.state = "ready"
+    if (entry.state === "pending") {
+      if (now.beat >= entry.due && now.clock >= entry.dueClock) entry.state = "ready"
       return
     }
-    if (isWatched || now.beat <= line.due || line.max_grace === 0) return
-    if (line.dueClock > 0 && now.clock < line.dueClock + this.tempo) return
-    if (line.grace_used < line.max_grace) {
-      line.grace_used++
-      this.postpone(line, line.grace_delta, now)
-      line.state = "late"
-    } else if (line.on_miss === "kill") this.end(key, line, "killed")
-    else if (line.on_miss === "quarantine") line.state = "quarantine"
-    else if (line.on_miss === "grace") line.state = "late"
-    else if (line.on_miss === "timeout") this.end(key, line, "timeout")
+    if (isWatched || now.beat <= entry.due || entry.max_grace === 0) return
+    if (entry.dueClock > 0 && now.clock < entry.dueClock + this.tempo) return
+    if (entry.grace_used < entry.max_grace) {
+      entry.grace_used++
+      this.postpone(entry, entry.grace_delta, now)
+      entry.state = "late"
+    } else if (entry.on_miss === "kill") this.end(key, entry, "killed")
+    else if (entry.on_miss === "quarantine") entry.state = "quarantine"
+    else if (entry.on_miss === "grace") entry.state = "late"
+    else if (entry.on_miss === "timeout") this.end(key, entry, "timeout")
   }
 
-  private end(key: string, line: Line, state: string): void {
-    line.state = state
+  private end(key: string, entry: Entry, state: string): void {
+    entry.state = state
     this.completed.add(key)
   }
 
   private act(action: Action, now: Now): boolean {
     const { key } = action
     if (action.verb === "spawn") {
-      if (this.completed.has(key) && this.lines.get(key)!.prof !== "observer") return false
-      this.lines.set(key, this.spawned(action.spec, now))
+      if (this.completed.has(key) && this.entries.get(key)!.prof !== "observer") return false
+      this.entries.set(key, this.spawned(action.spec, now))
       this.completed.delete(key)
       return true
     }
     if (action.verb === "resched" && action.delta === 0) return true
-    const line = this.lines.get(key)
-    const isRepeated = action.verb === "kill" && line?.prof === "rv-epoch" && line.state === "applied"
-    if (line === undefined || (over(line) && !isRepeated)) return false
-    if (action.verb === "resched") this.postpone(line, action.delta, now)
+    const entry = this.entries.get(key)
+    const isRepeated = action.verb === "kill" && entry?.prof === "rv-epoch" && entry.state === "applied"
+    if (entry === undefined || (over(entry) && !isRepeated)) return false
+    if (action.verb === "resched") this.postpone(entry, action.delta, now)
     else if (action.verb === "kill") {
-      Object.assign(line, { kill_mode: "kill", kill_wait: action.wait, killClock: action.wait === 0 ? 0 : now.clock + this.tempo })
+      Object.assign(entry, { kill_mode: "kill", kill_wait: action.wait, killClock: action.wait === 0 ? 0 : now.clock + this.tempo })
     }
     else {
-      line.telemetry = { n: action.n }
-      if (line.prof !== "observer" && line.state !== "quarantine") this.end(key, line, "applied")
+      entry.telemetry = { n: action.n }
+      if (entry.prof !== "observer" && entry.state !== "quarantine") this.end(key, entry, "applied")
     }
     return true
   }
 
-  private spawned({ deadl_off, due, due_off, ...spec }: Readonly<Record<string, unknown>>, now: Now): Line {
+  private spawned({ deadl_off, due, due_off, ...spec }: Readonly<Record<string, unknown>>, now: Now): Entry {
     const off = Number(due_off ?? 0)
-    const line = {
-      prof: "rv-fixed", state: "pending", deadline: 0, deadlineClock: 0, grace_delta: 0, max_grace: 0, grace_used: 0, on_miss: "timeout", kill_mode: "none",
-      kill_wait: 0, killClock: 0, epoch_k: 0, inst_id: undefined, telemetry: {}, ...spec,
+    const entry = {
+      ...blank,
+      ...spec,
       ...(due === undefined ? { due: now.beat + off, dueClock: now.clock + off * this.tempo } : { due: Number(due), dueClock: 0 })
-    } as Line
-    if (deadl_off === undefined) return line
-    const end = { ...line }
+    } as Entry
+    if (deadl_off === undefined) return entry
+    const end = { ...entry }
     this.postpone(end, Number(deadl_off), now)
-    return { ...line, deadline: end.due, deadlineClock: end.dueClock }
+    return { ...entry, deadline: end.due, deadlineClock: end.dueClock }
   }
 
   private written(actions: ReadonlyArray<Action>): ReadonlyArray<string> {
@@ -157,11 +174,11 @@ export class ReferenceModel {
 
   /** Ends the other variants when the first is applied. */
   private choose(key: string): void {
-    const line = this.lines.get(key)!
-    if (line.prof !== "spec" || line.state !== "applied") return
-    for (const [other, rival] of this.lines) {
+    const entry = this.entries.get(key)!
+    if (entry.prof !== "spec" || entry.state !== "applied") return
+    for (const [other, rival] of this.entries) {
       const isLater = over(rival) && !(this.completed.has(other) && rival.state === "applied")
-      if (other === key || rival.prof !== "spec" || rival.inst_id !== line.inst_id || isLater) continue
+      if (other === key || rival.prof !== "spec" || rival.inst_id !== entry.inst_id || isLater) continue
       Object.assign(rival, { state: "killed", kill_mode: "none", kill_wait: 0 })
       this.completed.add(other)
     }

@@ -2,13 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Transaction } from "systole"
-import type { Entry } from "../../src/rendezvous/Entry.ts"
-import * as Entries from "../../src/rendezvous/Entry.ts"
-import { nextDue, transition } from "../../src/rendezvous/Transition.ts"
-import { isOver } from "../../src/stage/Due.ts"
 import { controlled, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as RendezvousSpace from "./RendezvousSpace.ts"
 
@@ -22,77 +17,35 @@ const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string 
   return answer._tag === "Failure" ? answer.failure.code : "done"
 })
 
-const blank: Entry = {
-  state: "pending", prof: "rv-fixed", spawn_beat: 0, due: 0, due_ms: 0, epoch_k: 0, input_fp: 0, deadline: 0, deadline_ms: 0, grace_delta: 0, max_grace: 0, kill_wait: 0, kill_ms: 0, event_flag: 0,
-  grace_used: 0, on_miss: "timeout", kill_mode: "none", cas_hash: "", signal_path: "x", inst_id: undefined, token_id: "", telemetry: {}
-}
-
-describe("the table of transitions", () => {
-  it("does nothing before the first of the times that nextDue names, and something then", () => {
-    const roll = Dice.make(7)
-    for (let n = 0; n < 3000; n++) {
-      let own: Entry = {
-        ...blank,
-        state: Dice.pick(roll, ["pending", "ready", "late", "applied", "timeout", "killed", "quarantine"] as const),
-        prof: Dice.pick(roll, Entries.profiles),
-        due: roll(8),
-        due_ms: roll(2) * roll(80),
-        epoch_k: roll(3),
-        deadline: roll(2) * roll(12),
-        deadline_ms: roll(2) * roll(120),
-        grace_delta: roll(3),
-        max_grace: roll(3),
-        grace_used: roll(3),
-        kill_wait: roll(4),
-        kill_ms: roll(2) * roll(40),
-        kill_mode: Dice.pick(roll, ["none", "none", "kill"]),
-        on_miss: Dice.pick(roll, Entries.misses),
-        event_flag: roll(2)
-      }
-      let now = { beat: 0, now: 0, tempo: 10 }
-      let next = nextDue(own, now)
-      while (now.beat < 40) {
-        now = { ...now, beat: now.beat + 1 + roll(2), now: now.now + roll(25) }
-        const step = transition(own, now)
-        const at = `${JSON.stringify(own)} at ${JSON.stringify(now)}`
-        if (!next.some((due) => isOver(due, now))) {
-          assert.isUndefined(step === undefined || Entries.write(step.entry).text === Entries.write(own).text ? undefined : step, at)
-          continue
-        }
-        assert.isDefined(step, at)
-        own = step!.entry
-        next = nextDue(own, now)
-      }
-    }
-  })
-
-  it("gives each completion one event, and changes what is over no more", () => {
-    for (const state of ["applied", "timeout", "killed"] as const) {
-      const now = { beat: 5, now: 0, tempo: 10 }
-      const told = transition({ ...blank, state, event_flag: 1 }, now)!
-      assert.deepStrictEqual([told.event, told.entry.event_flag], [state, 0])
-      assert.isUndefined(transition(told.entry, { ...now, beat: 6 }))
-      assert.deepStrictEqual(nextDue(told.entry, { ...now, beat: 6 }), [])
-    }
-  })
-
-  it("keeps an entry as it was read", () => {
-    const own: Entry = { ...blank, due: 12, inst_id: "a:b", telemetry: { a: [1] }, max_grace: 3 }
-    const document = Entries.write(own)
-    assert.deepStrictEqual(Entries.read(document.plain), own)
-    assert.deepStrictEqual(Entries.read({ state: "odd", due: "-4", deadline: "x", max_grace: "3" }), { ...blank, max_grace: 3, signal_path: "" })
-    for (const value of [undefined, null, 3, "x", [1]]) assert.isUndefined(Entries.read(value))
-  })
-})
-
-describe("what cannot be taken", () => {
+describe("An invalid request to rendezvous", () => {
   const bad = [
-    {}, { key: "" }, { key: "a/b" }, { key: 3 }, { key: "job", due: -1 }, { key: "job", due: "soon" }, { key: "job", due: 1.5 }, { key: "job", due: "-1" }, { key: "job", due_off: -1 },
-    { key: "job", deadline: Number.MAX_SAFE_INTEGER }, { key: "job", max_grace: null }, { key: "job", prof: "rv-other" }, { key: "job", on_miss: "cry" }, { key: "job", signal_path: "a//b" },
-    { key: "job", inst_id: "a b" }, { key: "job", telemetry: 3 }, { key: "job", dew: 3 }, { key: "job", prof: "rv-epoch", epoch_k: 0 }, { key: "job", kill_mode: "" }, [], "job", 3
+    {},
+    { key: "" },
+    { key: "a/b" },
+    { key: 3 },
+    ...[
+      { due: -1 },
+      { due: "soon" },
+      { due: 1.5 },
+      { due: "-1" },
+      { due_off: -1 },
+      { deadline: Number.MAX_SAFE_INTEGER },
+      { max_grace: null },
+      { prof: "rv-other" },
+      { on_miss: "cry" },
+      { signal_path: "a//b" },
+      { inst_id: "a b" },
+      { telemetry: 3 },
+      { dew: 3 },
+      { prof: "rv-epoch", epoch_k: 0 },
+      { kill_mode: "" }
+    ].map((fields) => ({ key: "job", ...fields })),
+    [],
+    "job",
+    3
   ]
 
-  test("from outside is refused by name, and leaves the ledger as it was", () =>
+  test("is refused by code to a command, and leaves the ledger unchanged", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         spawn: (tx) => tx.rv.spawn({ key: "open", due: 100 }),
@@ -129,7 +82,7 @@ describe("what cannot be taken", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("in a run aborts it, and leaves the ledger as it was", () =>
+  test("aborts the run that makes it, and leaves the ledger unchanged", () =>
     Effect.gen(function*() {
       const verbs = bad.map((spec) => (tx: Transaction) => {
         tx.rv.spawn({ key: "first" })
@@ -146,13 +99,13 @@ describe("what cannot be taken", () => {
       assert.strictEqual(yield* RendezvousSpace.digest(space), before)
     }))
 
-  test("is a spawn over a completion that nobody was told of yet, which the next beat takes", () =>
+  test("is a spawn over a completion without its event, which succeeds in the next beat", () =>
     Effect.gen(function*() {
       const spawn = (tx: Transaction) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 0 }).length > 0
       const space = yield* RendezvousSpace.space({ spawn, both: (tx) => [tx.rv.report("job", {}), spawn(tx)] })
       assert.isTrue(yield* ask(space, "spawn"))
       assert.strictEqual(yield* ask(space, "both"), "rv/untold")
-      // Its deadline is reached at the capture of the beat whose run spawns again.
+      // The deadline is reached in the capture of the beat whose run spawns again.
       assert.strictEqual(yield* ask(space, "spawn"), "rv/untold")
       assert.deepStrictEqual(yield* events(space, "job"), [3])
       assert.isTrue(yield* ask(space, "spawn"))
@@ -166,7 +119,7 @@ describe("what cannot be taken", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("is a write into the ledger by anyone who was not granted that", () =>
+  test("is a write into the ledger without a grant", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         write: (tx) => tx.set("/data/rv/job", { state: "applied" }),
@@ -177,16 +130,23 @@ describe("what cannot be taken", () => {
     }))
 })
 
-describe("a worker's token", () => {
-  test("is good for its key alone, and until that is spawned again; the journal does not have it", () =>
+describe("The token of a worker", () => {
+  test("is valid for its key only, until the key is spawned again, and is not in the journal", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space()
-      const spawn = (key: string) => Effect.map(controlled(space, space.rv.spawn({ key, due_off: 10 })), (answer) => (answer as { readonly success: { readonly token: string } }).success.token)
+      const spawn = (key: string) => Effect.map(
+        controlled(space, space.rv.spawn({ key, due_off: 10 })),
+        (answer) => (answer as { readonly success: { readonly token: string } }).success.token
+      )
       const [one, two, old] = [yield* spawn("one"), yield* spawn("two"), yield* spawn("again")]
       const again = yield* spawn("again")
       assert.strictEqual(new Set([one, two, old, again]).size, 4)
-      for (const [key, token] of [["one", two], ["two", one], ["again", old]] as const) assert.strictEqual(yield* codeOf(space, space.rv.report(key, {}, { token })), "rv/token")
-      for (const [key, token] of [["one", one], ["two", two], ["again", again]] as const) assert.strictEqual(yield* codeOf(space, space.rv.report(key, { by: key }, { token })), "done")
+      for (const [key, token] of [["one", two], ["two", one], ["again", old]] as const) {
+        assert.strictEqual(yield* codeOf(space, space.rv.report(key, {}, { token })), "rv/token")
+      }
+      for (const [key, token] of [["one", one], ["two", two], ["again", again]] as const) {
+        assert.strictEqual(yield* codeOf(space, space.rv.report(key, { by: key }, { token })), "done")
+      }
       assert.deepInclude(yield* event(space, "two"), { telemetry: { by: "two" } })
       const head = yield* space.head
       const journal = yield* space.examine(({ store }) => [...store.scanJournal(0, head)].map(({ text }) => text).join("\n"))
@@ -195,24 +155,31 @@ describe("a worker's token", () => {
     }))
 })
 
-describe("profiles", () => {
-  test("take what is not said from the cell of their defaults, which user code may write", () =>
+describe("A profile", () => {
+  test("takes missing fields from the cell of its defaults, which user code may write", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
-        defaults: (tx) => tx.set("/defaults/rv-fixed", { due_off: "7", deadl_off: 5, max_grace: "2", on_miss: "kill", telemetry: { from: "defaults" }, signal: "app:done" }),
+        defaults: (tx) => tx.set(
+          "/defaults/rv-fixed",
+          { due_off: "7", deadl_off: 5, max_grace: "2", on_miss: "kill", telemetry: { from: "defaults" }, signal: "app:done" }
+        ),
         spawn: (tx) => tx.rv.spawn({ key: "job", on_miss: "grace" })
       })
       yield* ask(space, "defaults")
       yield* ask(space, "spawn")
-      assert.deepInclude(yield* entry(space, "job"), { spawn_beat: "2", due: "9", deadline: "14", max_grace: "2", on_miss: "grace", signal_path: "app:done", telemetry: { from: "defaults" } })
+      assert.deepInclude(yield* entry(space, "job"), {
+        spawn_beat: "2", due: "9", deadline: "14", max_grace: "2", on_miss: "grace", signal_path: "app:done",
+        telemetry: { from: "defaults" }
+      })
     }))
 
-  test("rv-cas is applied with content that is kept, and set aside with any other", () =>
+  test("rv-cas applies a report with stored content, and quarantines any other", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         keep: (tx) => tx.blob(new Uint8Array([1, 2, 3])),
         spawn: (tx) => ["good", "bad", "none"].map((key) => tx.rv.spawn({ key, prof: "rv-cas", input: { n: 1 } })),
-        bad: (tx) => [tx.rv.report("bad", { cas_hash: "0".repeat(64) }), tx.rv.report("none", { cas_hash: 3 }), tx.rv.report("none", { again: true })],
+        bad: (tx) =>
+          [tx.rv.report("bad", { cas_hash: "0".repeat(64) }), tx.rv.report("none", { cas_hash: 3 }), tx.rv.report("none", { again: true })],
         kill: (tx) => tx.rv.kill("bad")
       })
       const address = (yield* ask(space, "keep")) as string
@@ -231,7 +198,7 @@ describe("profiles", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("an observer keeps what it is told, is never late and tells nobody", () =>
+  test("observer keeps the newest report, is never late and sends no event", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         spawn: (tx) => tx.rv.spawn({ key: "job", prof: "observer", due_off: 1, deadline: 4, max_grace: 1 }),
@@ -247,7 +214,7 @@ describe("profiles", () => {
       assert.deepStrictEqual(yield* events(space, "job"), [])
     }))
 
-  test("of several variants the first that is applied wins, also of two in one beat, and the others are killed", () =>
+  test("spec applies the first report of its variants, also of two in one beat, and kills the other variants", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         spawn: (tx) => ["a", "b", "c"].map((key) => tx.rv.spawn({ key, prof: "spec", inst_id: "q:1", due_off: 50 })),
@@ -255,13 +222,16 @@ describe("profiles", () => {
         report: (tx) => [tx.rv.report("b", { won: true }), tx.rv.report("a", { won: false })]
       })
       for (const name of ["spawn", "other", "report"]) yield* ask(space, name)
-      const outcomes = yield* Effect.forEach(["a", "b", "c", "d"], (key) => Effect.map(entry(space, key), (entry) => (entry as { readonly state: string }).state))
+      const outcomes = yield* Effect.forEach(
+        ["a", "b", "c", "d"],
+        (key) => Effect.map(entry(space, key), (entry) => (entry as { readonly state: string }).state)
+      )
       assert.deepStrictEqual(outcomes, ["killed", "applied", "killed", "pending"])
       assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c", "d"], (key) => events(space, key)), [[3], [3], [3], []])
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("that lose are told of in the order of their keys, in whichever they were spawned", () =>
+  test("spec sends the events of killed variants in the order of their keys, whatever the order of spawns", () =>
     Effect.gen(function*() {
       const spawn = (key: string) => (tx: Transaction) => tx.rv.spawn({ key, prof: "spec", inst_id: "q", due_off: 50 })
       const space = yield* RendezvousSpace.space({ c: spawn("c"), b: spawn("b"), a: spawn("a"), report: (tx) => tx.rv.report("c", {}) })
@@ -270,8 +240,8 @@ describe("profiles", () => {
     }))
 })
 
-describe("two runs of one beat", () => {
-  test("that report on one rendezvous are in conflict: one is taken in, and the other is told that it is over", () =>
+describe("Two runs of one beat", () => {
+  test("conflict if they report on one rendezvous: the first report is applied, the second is refused a beat later", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space(
         { spawn: (tx) => tx.rv.spawn({ key: "job" }) },
@@ -288,8 +258,8 @@ describe("two runs of one beat", () => {
     }))
 })
 
-describe("rendezvous that wait", () => {
-  it.effect("go on after a power cut between any two steps, with one event for each completion", () =>
+describe("Pending rendezvous", () => {
+  it.effect("continue after a power cut between any two steps, with one event for each completion", () =>
     Effect.gen(function*() {
       const verbs = {
         spawn: (tx: Transaction) => {
@@ -309,14 +279,16 @@ describe("rendezvous that wait", () => {
           else yield* space.step
         }
         const told: Array<unknown> = []
-        for (const key of ["late", "epoch", "kill"]) told.push([yield* entry(space, key), yield* event(space, key), yield* events(space, key)])
+        for (const key of ["late", "epoch", "kill"]) {
+          told.push([yield* entry(space, key), yield* event(space, key), yield* events(space, key)])
+        }
         yield* RendezvousSpace.isReplayedEqual(space)
         return told.map((one) => JSON.stringify(one).replaceAll(/"token_id":"[0-9a-f]+"/g, ""))
       })
       assert.deepStrictEqual(yield* story(true), yield* story(false))
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("arm one wake for an idle space, which then skips to the beat that is due", () =>
+  it.effect("set one wake of an idle space, which then skips to the due beat", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot(
@@ -338,7 +310,7 @@ describe("rendezvous that wait", () => {
       assert.deepStrictEqual(beats, [50, 60, 61])
     }).pipe(RendezvousSpace.granted))
 
-  test("cost a beat nothing: of many, those that are due are looked at and no other", () =>
+  test("cost a beat no work: it reads the due ones only", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         many: (tx) => {
@@ -359,7 +331,7 @@ describe("rendezvous that wait", () => {
       assert.deepStrictEqual(mets, [[0, 0], [0, 0], [0, 0], [10, 10]])
     }))
 
-  it.effect("that are due at once take as many beats as the limit asks for, and each has its turn", () =>
+  it.effect("that are due at once are spread over beats by the limit, and each completes once", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* RendezvousSpace.begin(yield* machine.boot(RendezvousSpace.enzymes({
@@ -376,8 +348,8 @@ describe("rendezvous that wait", () => {
     }).pipe(RendezvousSpace.granted))
 })
 
-describe("a worker who shows a token that is not good", () => {
-  test("is refused at once, and has no beat and nothing in the journal", () =>
+describe("A report with an invalid token", () => {
+  test("is refused at once, without a beat and without an entry in the journal", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space()
       const spawned = yield* controlled(space, space.rv.spawn({ key: "k", due_off: 50 }))

@@ -9,22 +9,54 @@ import * as RendezvousSpace from "./RendezvousSpace.ts"
 
 const stateOf = (space: Space) => Effect.map(RendezvousSpace.entry(space, "job"), (entry) => (entry as { readonly state: string }).state)
 
-/** Something that takes ten beats, or one second, and what it comes to. */
-const waits: Readonly<Record<string, { readonly asked: (tx: Transaction) => unknown; readonly first?: (tx: Transaction) => unknown; readonly comes: string; readonly before: string }>> = {
+/** Requests that take ten beats, which is one second, with the states before and after. */
+const waits: Readonly<Record<string, {
+  readonly asked: (tx: Transaction) => unknown
+  readonly first?: (tx: Transaction) => unknown
+  readonly comes: string
+  readonly before: string
+}>> = {
   due_off: { asked: (tx) => tx.rv.spawn({ key: "job", due_off: 10 }), before: "pending", comes: "ready" },
   deadl_off: { asked: (tx) => tx.rv.spawn({ key: "job", deadl_off: 10 }), before: "ready", comes: "timeout" },
-  "deadl_off after an absolute beat": { asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, deadl_off: 10 }), before: "ready", comes: "timeout" },
+  "deadl_off after an absolute beat": {
+    asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, deadl_off: 10 }),
+    before: "ready",
+    comes: "timeout"
+  },
   grace: { asked: (tx) => tx.rv.spawn({ key: "job", max_grace: 1, grace_delta: 9 }), before: "late", comes: "timeout" },
-  "grace after an absolute beat": { asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, max_grace: 1, grace_delta: 10 }), before: "late", comes: "timeout" },
-  kill_wait: { asked: (tx) => tx.rv.spawn({ key: "job", due_off: 99, kill_mode: "stop", kill_wait: 10 }), before: "pending", comes: "killed" },
-  "a kill's wait": { first: (tx) => tx.rv.spawn({ key: "job", due_off: 99 }), asked: (tx) => tx.rv.kill("job", { wait: 10 }), before: "pending", comes: "killed" },
-  "what it is put off by": { first: (tx) => tx.rv.spawn({ key: "job", due: tx.beat + 2 }), asked: (tx) => tx.rv.resched("job", 10), before: "pending", comes: "ready" },
-  epoch_k: { first: (tx) => tx.rv.spawn({ key: "job", prof: "rv-epoch", epoch_k: 10 }), asked: (tx) => tx.rv.report("job"), before: "pending", comes: "ready" }
+  "grace after an absolute beat": {
+    asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, max_grace: 1, grace_delta: 10 }),
+    before: "late",
+    comes: "timeout"
+  },
+  kill_wait: {
+    asked: (tx) => tx.rv.spawn({ key: "job", due_off: 99, kill_mode: "stop", kill_wait: 10 }),
+    before: "pending",
+    comes: "killed"
+  },
+  "a kill's wait": {
+    first: (tx) => tx.rv.spawn({ key: "job", due_off: 99 }),
+    asked: (tx) => tx.rv.kill("job", { wait: 10 }),
+    before: "pending",
+    comes: "killed"
+  },
+  "the delay of a resched": {
+    first: (tx) => tx.rv.spawn({ key: "job", due: tx.beat + 2 }),
+    asked: (tx) => tx.rv.resched("job", 10),
+    before: "pending",
+    comes: "ready"
+  },
+  epoch_k: {
+    first: (tx) => tx.rv.spawn({ key: "job", prof: "rv-epoch", epoch_k: 10 }),
+    asked: (tx) => tx.rv.report("job"),
+    before: "pending",
+    comes: "ready"
+  }
 }
 
-describe("a rendezvous of a space that beats faster than its tempo", () => {
+describe("A rendezvous of a space that beats faster than its tempo", () => {
   for (const [name, { asked, before, comes, first }] of Object.entries(waits)) {
-    it.effect(`waits by ${name} for the time of so many beats, and by the number of them`, () =>
+    it.effect(`waits by ${name} for the number of beats and for their time at the tempo`, () =>
       Effect.gen(function*() {
         const space = yield* RendezvousSpace.space({ asked, first: first ?? (() => 0) })
         yield* TestClock.adjust("1 second")
@@ -40,7 +72,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
         assert.strictEqual(yield* stateOf(space), before)
         yield* TestClock.adjust("2 millis")
         yield* steps(space, 4)
-        // What a grace puts off is past its time one beat later.
+        // A grace ends one beat after its due time.
         yield* TestClock.adjust("100 millis")
         yield* steps(space, 1)
         assert.strictEqual(yield* stateOf(space), comes)
@@ -48,7 +80,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), RendezvousSpace.granted))
   }
 
-  it.effect("is not over early because of signals that others send, and is over in its time", () =>
+  it.effect("does not end early because of other signals, and ends on time", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const settings = { pace: "demand", tempo: 100 } as const
@@ -70,13 +102,14 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       assert.lengthOf(yield* RendezvousSpace.events(space, "job"), 1)
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("that is idle does not come early to a beat that was named and put off", () =>
+  it.effect("with a delayed due beat becomes ready at that beat, not before, when the space is idle", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes =
         RendezvousSpace.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50 }), later: (tx) => tx.rv.resched("job", 5) })
       const space = yield* machine.boot(enzymes, { pace: "demand", tempo: 100 })
-      for (const signal of [{ signal: "/CEP:sig_sys/init" }, { signal: "/signals/do", payload: "spawn" }, { signal: "/signals/do", payload: "later" }]) yield* space.handled(signal)
+      yield* space.handled({ signal: "/CEP:sig_sys/init" })
+      for (const payload of ["spawn", "later"]) yield* space.handled({ signal: "/signals/do", payload })
       const before = yield* space.head
       yield* TestClock.adjust((54 - before) * 100)
       yield* space.idle
@@ -86,7 +119,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       assert.deepStrictEqual([yield* stateOf(space), yield* space.head], ["ready", 55])
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("waits for a beat that is named by that number alone", () =>
+  it.effect("with an absolute due beat waits for the number of the beat only", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 5, deadline: 8 }) })
       yield* RendezvousSpace.ask(space, "spawn")
@@ -96,7 +129,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       assert.strictEqual(yield* stateOf(space), "timeout")
     }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), RendezvousSpace.granted))
 
-  it.effect("does not come sooner because it was put off from a beat that was named", () =>
+  it.effect("with an absolute due beat does not become ready earlier by a delay", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = RendezvousSpace.enzymes({
@@ -113,7 +146,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       }
     }).pipe(RendezvousSpace.granted))
 
-  it.effect("comes out the same when it is run again at another tempo", () =>
+  it.effect("replays to the same result at another tempo", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = RendezvousSpace.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 3, max_grace: 1, grace_delta: 2 }) })

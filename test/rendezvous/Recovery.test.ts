@@ -7,7 +7,7 @@ import * as RendezvousSpace from "./RendezvousSpace.ts"
 
 const jobs = Array.from({ length: 200 }, (_, i) => `job${i}`)
 
-/** A machine that opens its space anew; answers it, and how many documents were read for that. */
+/** Makes an effect that reopens the space, and returns it with the number of documents read. */
 const reading = Effect.fnUntraced(function*(enzymes: ReadonlyArray<Enzyme.Enzyme>) {
   const machine = yield* TestMachine.make
   return Effect.gen(function*() {
@@ -17,8 +17,8 @@ const reading = Effect.fnUntraced(function*(enzymes: ReadonlyArray<Enzyme.Enzyme
   })
 })
 
-describe("a space that is opened", () => {
-  it.effect("reads the rendezvous that are not over, and none that is", () =>
+describe("The recovery of a space", () => {
+  it.effect("reads the pending rendezvous, and no finished one", () =>
     Effect.gen(function*() {
       const spawn = (keys: ReadonlyArray<string>) => (tx: Transaction) => {
         for (const key of keys) tx.rv.spawn({ key, due_off: 5 })
@@ -44,7 +44,7 @@ describe("a space that is opened", () => {
       yield* RendezvousSpace.isReplayedEqual(last)
     }).pipe(Effect.scoped, RendezvousSpace.granted))
 
-  it.effect("reads the instances of flows that wait for a time, and no other", () =>
+  it.effect("reads the instances of flows with a timer, and no other", () =>
     Effect.gen(function*() {
       const calm = Flow.make({ name: "calm", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
       const quick = Flow.make({ name: "quick", steps: { only: { guard: () => true } } })
@@ -57,7 +57,7 @@ describe("a space that is opened", () => {
       yield* RendezvousSpace.ask(first, "start")
       yield* RendezvousSpace.steps(first, 2)
       assert.strictEqual(yield* first.get("/sys/index/flow"), 3)
-      // Each of those that wait has a rendezvous.
+      // Each waiting instance has a rendezvous.
       const [three, second] = yield* open
       assert.strictEqual(three, none + 3)
       yield* controlled(second, second.flow.budget("job1", { beats: 5 }))
