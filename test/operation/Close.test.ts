@@ -7,8 +7,8 @@ import * as TestKernel from "../support/TestKernel.ts"
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
 const OID = "OPS:0.x.0"
 
-describe("A close", () => {
-  it.effect("has no code and no note, but for those that its state got in the same beat", () =>
+describe("The close of an operation", () => {
+  it.effect("resets code and note, unless its state was set in the same beat", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("both", (tx) => {
         const oid = tx.op.start(request)

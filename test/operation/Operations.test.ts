@@ -16,7 +16,8 @@ const OID = "OPS:0.0.0"
 const ledger = (space: Space) =>
   space.examine(({ store }) => {
     const hash = createHash("sha256")
-    for (const folder of ["/rt/ops", "/sys"]) for (const key of store.below(folder, { limit: 10_000 })) if (!key.startsWith("/sys/index/over/fact")) hash.update(`${key} ${store.read(key)}\n`)
+    const keys = ["/rt/ops", "/sys"].flatMap((folder) => store.below(folder, { limit: 10_000 }))
+    for (const key of keys.filter((key) => !key.startsWith("/sys/index/over/fact"))) hash.update(`${key} ${store.read(key)}\n`)
     return hash.digest("hex")
   })
 
@@ -28,7 +29,7 @@ const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   }
 })
 
-/** Starts an operation on `/signals/start` and awaits it, and does one thing with it on `/signals/do`. */
+/** Enzymes that start and await an operation on `/wait/start`, and run `verb` on `/signals/do`. */
 const pair = (verb: (tx: Transaction) => unknown, ttl = 0) => [
   enzyme("waiter", (tx, { signal }) => {
     if (signal !== "/wait/start") return tx.append("/data/heard", [signal, tx.beat])
@@ -38,29 +39,35 @@ const pair = (verb: (tx: Transaction) => unknown, ttl = 0) => [
   enzyme("do", verb)
 ]
 
-describe("the words of operations", () => {
-  it("are states, statuses, modes and verbs, and nothing else", () => {
-    assert.deepStrictEqual(["ist:plan", "ist:cxl", "ist:", "plan", "sts:ok", "ist:a/b", 4].map(Vocabulary.state), ["ist:plan", "ist:cnl", undefined, undefined, undefined, undefined, undefined])
-    assert.deepStrictEqual(["sts:ok", "sts:fail", "sts:cnl", "sts:no", "constructor"].map(Vocabulary.stateOf), ["ist:ok", "ist:fail", "ist:cnl", undefined, undefined])
+describe("The vocabulary of operations", () => {
+  it("accepts states, statuses, modes and verbs only", () => {
+    assert.deepStrictEqual(
+      ["ist:plan", "ist:cxl", "ist:", "plan", "sts:ok", "ist:a/b", 4].map(Vocabulary.state),
+      ["ist:plan", "ist:cnl", undefined, undefined, undefined, undefined, undefined]
+    )
+    assert.deepStrictEqual(
+      ["sts:ok", "sts:fail", "sts:cnl", "sts:no", "constructor"].map(Vocabulary.stateOf),
+      ["ist:ok", "ist:fail", "ist:cnl", undefined, undefined]
+    )
     assert.deepStrictEqual(["ist:cxl", "sts:cnl", "sts:no", undefined].map(Vocabulary.want), ["ist:cnl", "sts:cnl", undefined, undefined])
     assert.deepStrictEqual(["opm:direct", "opm:x", "direct", undefined].map(Vocabulary.isMode), [true, true, false, false])
     assert.deepStrictEqual(["op/boot", "x", "", "a//b", "/x", 3].map(Vocabulary.isVerb), [true, true, false, false, false, false])
   })
 
-  it("are met by a state or a status", () => {
+  it("is met by a state or by a status", () => {
     assert.isTrue(Vocabulary.isMet("ist:ok", { state: "ist:ok" }))
     assert.isTrue(Vocabulary.isMet("sts:ok", { state: "ist:ok", status: "sts:ok" }))
     assert.isFalse(Vocabulary.isMet("sts:ok", { state: "ist:ok" }))
   })
 
-  it("order operations as they were created", () => {
+  it("orders operations by their creation", () => {
     const oids = ["OPS:10.0.0", "OPS:9.0.0", "OPS:9.x.1", "OPS:9.0.10", "OPS:9.0.9"]
     assert.deepStrictEqual(oids.toSorted(Dossier.byCreation), ["OPS:9.x.1", "OPS:9.0.0", "OPS:9.0.9", "OPS:9.0.10", "OPS:10.0.0"])
   })
 })
 
-describe("what operations refuse", () => {
-  it.effect("from outside has a name, and leaves the ledger as it was, to the digest", () =>
+describe("An invalid request to operations", () => {
+  it.effect("is refused by code to a command, and leaves the digest of the ledger unchanged", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(pair(() => undefined))
       yield* space.signal({ signal: "/wait/start" })
@@ -93,7 +100,7 @@ describe("what operations refuse", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("in a run is false, or aborts it, and leaves the ledger as it was", () =>
+  it.effect("returns false to a run or aborts it, and leaves the ledger unchanged", () =>
     Effect.gen(function*() {
       const verbs: ReadonlyArray<readonly [(tx: Transaction) => unknown, string | false]> = [
         [(tx) => tx.op.setState("OPS:9.9.9", "ist:plan"), false],
@@ -110,7 +117,10 @@ describe("what operations refuse", () => {
         [(tx) => tx.set(`/rt/ops/${OID}#/state`, "ist:ok"), "cell.store.readonly"],
         [(tx) => tx.delete(`/rt/ops/${OID}/history/OPH:1`), "cell.store.readonly"]
       ]
-      const space = yield* TestKernel.space([...pair(() => undefined), ...verbs.map(([verb], i) => enzyme(`v${i}`, verb, { query: `/signals/v/${i}` }))])
+      const space = yield* TestKernel.space([
+        ...pair(() => undefined),
+        ...verbs.map(([verb], i) => enzyme(`v${i}`, verb, { query: `/signals/v/${i}` }))
+      ])
       yield* space.signal({ signal: "/wait/start" })
       yield* space.step
       const before = yield* ledger(space)
@@ -123,7 +133,7 @@ describe("what operations refuse", () => {
       assert.strictEqual(yield* ledger(space), before)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("also of an enzyme that the configuration grants the runtime's cells: only the verbs write dossiers", () =>
+  it.effect("is a write to a dossier, even by an enzyme with a grant for the runtime's cells", () =>
     Effect.gen(function*() {
       const { check, make } = yield* Effect.promise(() => import("../../src/stage/Envelope.ts"))
       const { parse } = yield* Effect.promise(() => import("../../src/cell/Address.ts"))
@@ -133,21 +143,26 @@ describe("what operations refuse", () => {
     }))
 })
 
-describe("an operation of one beat", () => {
-  it.effect("that one run closes and another sets to the state of that status is a conflict", () =>
+describe("One beat of operations", () => {
+  it.effect("has a conflict if one run closes an operation and another sets the same state", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([...pair(() => undefined),
+      const space = yield* TestKernel.space([
+        ...pair(() => undefined),
         enzyme("a", (tx) => tx.op.close(OID, "sts:ok"), { query: "/signals/both" }),
-        enzyme("b", (tx) => tx.op.setState(OID, "ist:ok"), { query: "/signals/both" })])
+        enzyme("b", (tx) => tx.op.setState(OID, "ist:ok"), { query: "/signals/both" })
+      ])
       yield* space.signal({ signal: "/wait/start" })
       yield* space.step
       const { id } = yield* space.signal({ signal: "/signals/both" })
       yield* steps(space, 3)
-      assert.deepStrictEqual((yield* space.receipt(id))?.handlings.map(({ beat, enzyme, value }) => [enzyme, beat, value]), [["a", 1, true], ["b", 2, false]])
+      assert.deepStrictEqual(
+        (yield* space.receipt(id))?.handlings.map(({ beat, enzyme, value }) => [enzyme, beat, value]),
+        [["a", 1, true], ["b", 2, false]]
+      )
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("that is aborted leaves its watchers waiting, and its time-outs to the next", () =>
+  it.effect("keeps its watchers, and leaves its time-outs to the next beat, if it is aborted", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([...pair(() => new Fatal({ reason: "no" }), 2)])
       yield* space.signal({ signal: "/wait/start" })
@@ -161,12 +176,14 @@ describe("an operation of one beat", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("a continuation", () => {
-  it.effect("that fails is tried again, and sent again from the dead letters to the enzyme that awaited it", () =>
+describe("A continuation", () => {
+  it.effect("is retried if it fails, and can be redelivered from the dead letters to the enzyme that awaited it", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("waiter", (tx, { attempt, payload, signal }) => {
-          if (signal === "/wait/start") return void tx.op.await(tx.op.start(request), "ist:run", { signal: "/wait/cont", payload: { a: 1 } })
+          if (signal === "/wait/start") {
+            return void tx.op.await(tx.op.start(request), "ist:run", { signal: "/wait/cont", payload: { a: 1 } })
+          }
           if (attempt < 2) return new Retry({ reason: "not yet" })
           if (tx.get("/data/mended") === undefined) throw new TypeError("broken")
           tx.set("/data/heard", payload)
@@ -175,7 +192,9 @@ describe("a continuation", () => {
       yield* space.signal({ signal: "/wait/start" })
       yield* steps(space, 4)
       const { letters } = yield* space.dead({ limit: 5 })
-      assert.deepStrictEqual(letters.map(({ attempt, awaits, id, target }) => [id, target, awaits, attempt]), [["0.op.0", `/rt/ops/${OID}`, "waiter", 2]])
+      assert.deepStrictEqual(letters.map(({ attempt, awaits, id, target }) => [id, target, awaits, attempt]), [
+        ["0.op.0", `/rt/ops/${OID}`, "waiter", 2]
+      ])
       yield* controlled(space, space.set("/data/mended", true))
       yield* controlled(space, space.redeliver("0.op.0", "waiter"))
       yield* steps(space, 3)
@@ -184,7 +203,7 @@ describe("a continuation", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("reaches the enzyme that awaits it and no other of the same query, unless that is bound there, too", () =>
+  it.effect("reaches the enzyme that awaits it, and no other with the same query that is not bound there", () =>
     Effect.gen(function*() {
       const other = Enzyme.make({ name: "zother", query: "/wait/*", run: (tx) => tx.append("/data/other", tx.beat) })
       const space = yield* TestKernel.space([...pair((tx) => tx.op.setState(OID, "ist:plan")), other])
@@ -197,7 +216,7 @@ describe("a continuation", () => {
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 2, "inbox"), [`signal=/wait/cont target=/rt/ops/${OID}`])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("runs nobody when somebody else sends it, and still comes when what is awaited does", () =>
+  it.effect("that another caller forges runs no enzyme, and does not replace the real one", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(pair((tx) => tx.op.setState(OID, "ist:plan")))
       yield* space.signal({ signal: "/wait/start" })
@@ -212,8 +231,8 @@ describe("a continuation", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("why an operation stands as it does", () => {
-  it.effect("is told of its state, its history and its time-outs, with the enzyme that asked", () =>
+describe("The explanation of an operation", () => {
+  it.effect("names the writers of its state, its history and its time-outs, with the enzyme that requested them", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(pair((tx) => tx.op.setState(OID, "ist:skel"), 3))
       yield* space.signal({ signal: "/wait/start" })
@@ -230,11 +249,14 @@ describe("why an operation stands as it does", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("an await from outside", () => {
-  it.effect("sends its signal to whoever is bound at the cell, also after a power cut, with its payload as it was when it was asked", () =>
+describe("An await by command", () => {
+  it.effect("sends its signal and the original payload to the enzymes bound at the cell, also after a power cut", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = [enzyme("heard", (tx, { payload, signal }) => tx.append("/data/heard", [signal, payload, tx.beat]), { query: "/op/*", bind: ["/rt/ops"] })]
+      const enzymes = [enzyme("heard", (tx, { payload, signal }) => tx.append("/data/heard", [signal, payload, tx.beat]), {
+        query: "/op/*",
+        bind: ["/rt/ops"]
+      })]
       const before = yield* machine.boot(enzymes)
       yield* controlled(before, before.ops.start(request))
       const payload = { a: [1] }
@@ -246,17 +268,21 @@ describe("an await from outside", () => {
       const after = yield* machine.boot(enzymes)
       yield* controlled(after, after.ops.cancel("OPS:0.x.0"))
       yield* steps(after, 3)
-      assert.deepStrictEqual(yield* after.get("/data/heard"), [["/op/cont", { a: [1] }, 3], ["/op/tmo", null, 3]].map(([signal, payload, beat]) => payload === null ? [signal, undefined, beat] : [signal, payload, beat]))
+      assert.deepStrictEqual(yield* after.get("/data/heard"), [["/op/cont", { a: [1] }, 3], ["/op/tmo", undefined, 3]])
       assert.isUndefined(yield* after.get("/sys/bind/rt/ops/OPS:0.x.0"))
       yield* isReplayedEqual(after)
     }))
 
-  it.effect("is refused where nobody would take it", () =>
+  it.effect("is refused if no enzyme takes its signal", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(pair(() => undefined))
       yield* controlled(space, space.ops.start(request))
       const before = yield* ledger(space)
-      const asks = [["ist:plan", "/nobody", "ops/unheard"], ["plan", "/op/tmo", "ops/invalid"], ["ist:plan", "no path", "signal/invalid"]] as const
+      const asks = [
+        ["ist:plan", "/nobody", "ops/unheard"],
+        ["plan", "/op/tmo", "ops/invalid"],
+        ["ist:plan", "no path", "signal/invalid"]
+      ] as const
       for (const [want, signal, code] of asks) {
         const answer = yield* controlled(space, space.ops.await("OPS:0.x.0", want, { signal }))
         assert.strictEqual(answer._tag === "Failure" && answer.failure.code, code)
@@ -265,8 +291,8 @@ describe("an await from outside", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("time-outs", () => {
-  it.effect("come after a power cut, at the beat and the moment that they wait for", () =>
+describe("Time-outs", () => {
+  it.effect("fire after a power cut, at their beat and moment", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = pair(() => undefined, 3)
@@ -283,7 +309,7 @@ describe("time-outs", () => {
       yield* isReplayedEqual(again)
     }))
 
-  it("of watchers that are gone hold nobody up, and are cleared away", () => {
+  it("of removed watchers delay no other timer, and are deleted", () => {
     const waits = new TimerQueue()
     let seq = 0
     const how = { number: () => seq++, urgent: true }
@@ -301,8 +327,8 @@ describe("time-outs", () => {
   })
 })
 
-describe("many watchers", () => {
-  it.effect("that are due at once get their time-outs in as many beats as their limit asks for, each once, and the space comes to rest", () =>
+describe("Many watchers", () => {
+  it.effect("that are due at once get one time-out each, spread over beats by the limit, and the space becomes idle", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const limits = { ...TestKernel.settings.limits, captureSignals: 10 }
@@ -319,12 +345,13 @@ describe("many watchers", () => {
       assert.deepStrictEqual(heard.toSorted((a, b) => a - b), Array.from({ length: 35 }, (_, i) => i))
       assert.deepInclude(yield* space.get(`/rt/ops/${OID}`), { watchers: 0 })
       const head = yield* space.head
-      const dues = yield* space.examine(({ store }) => [...store.scanJournal(0, head)].map(({ text }) => (JSON.parse(text) as { readonly due?: ReadonlyArray<unknown> }).due?.length ?? 0))
+      const dueOf = (text: string) => (JSON.parse(text) as { readonly due?: ReadonlyArray<unknown> }).due?.length ?? 0
+      const dues = yield* space.examine(({ store }) => [...store.scanJournal(0, head)].map(({ text }) => dueOf(text)))
       assert.deepStrictEqual(dues.filter((due) => due > 0), [10, 10, 10, 5])
       yield* isReplayedEqual(space)
     }))
 
-  it.effect("at one operation are refused beyond the limit, and the run that asks leaves nothing", () =>
+  it.effect("of one operation are refused beyond the limit, and the run that requests them leaves no change", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("open", (tx, { payload }) => {
         const oid = tx.op.start(request)
@@ -337,7 +364,7 @@ describe("many watchers", () => {
       assert.deepStrictEqual((yield* space.dead({ limit: 5 })).letters.map(({ code }) => code), ["ops/full"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("and a long history make no step of an operation dearer: it writes two cells of it", () =>
+  it.effect("and a long history do not add to the cost of a change of state, which writes two cells", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("open", (tx) => {
         const oid = tx.op.start(request)

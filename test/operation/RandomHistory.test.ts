@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as RandomHistory from "./RandomHistory.ts"
 import * as Trials from "../support/Trials.ts"
 
-describe("operations, in any order of starts, states, closes, awaits, time-outs, conflicts and reopenings", () => {
+describe("Operations, in any order of starts, states, closes, awaits, time-outs, conflicts and restarts", () => {
   for (const pace of ["manual", "demand"] as const) {
     it.effect(`send exactly one continuation or time-out for each watcher, with beats ${pace === "manual" ? "by hand" : "on demand"}`, () =>
       Effect.gen(function*() {
