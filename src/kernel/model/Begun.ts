@@ -1,6 +1,5 @@
 /**
- * The beginning of a beat: its start, and the rules, modules and limits that it
- * goes by.
+ * The start of a beat, with the rules, modules and limits in force.
  *
  * @module
  */
@@ -11,38 +10,38 @@ import type { Spent } from "./Journal.ts"
 import type { Activation } from "./Modules.ts"
 import type { Titled } from "./Titles.ts"
 
-/** The start of a beat: its number and its captured clock. */
+/** The number and the captured clock of a beat. */
 export interface Start {
   readonly beat: number
   readonly clock: number
 }
 
-/** Rules that become active with a beat: their document, or none where there are none any more. */
+/** Label rules that take effect with a beat: their document, or `undefined` if they were removed. */
 export interface LabelChange {
   readonly document: Document.Document | undefined
 }
 
-/** The circumstances that a beat begins with. */
+/** The conditions at the start of a beat. */
 export interface Begun extends Start, Activation {
   /** 32 hexadecimal digits. */
   readonly seed: string
-  /** Milliseconds that a beat is meant to take. */
+  /** The nominal length of a beat, in milliseconds. */
   readonly tempo: number
-  /** The captured input of each ledger that has any, by its place in the list; in a replay, as far as the journal has it. */
+  /** The captured input of each ledger, by its place in the list. In a replay, only the input that the journal holds. */
   readonly inputs: ReadonlyArray<unknown>
-  /** The isolation of enzymes that do not say. */
+  /** The isolation of enzymes without a setting of their own. */
   readonly isolation: Isolation
-  /** How long runs of effects took in the beat before, where that was a millisecond or more. */
+  /** The run times of effects in the previous beat, if at least one millisecond. */
   readonly spent: ReadonlyArray<Spent>
-  /** How many registrations and withdrawals took effect since the beat before. */
+  /** The number of registrations and withdrawals since the previous beat. */
   readonly activated: number
-  /** Content that runs can see for the first time. */
+  /** Content that becomes visible to runs. */
   readonly content: ReadonlyArray<string>
-  /** The titles of enzymes in ledgers from this beat on, where they change. */
+  /** The changed titles of enzymes from this beat on. */
   readonly titled: ReadonlyArray<Titled>
-  /** Rules on labels that become active. */
+  /** Label rules that take effect. */
   readonly labels?: LabelChange | undefined
 }
 
-/** Whether an enzyme takes the signal that tells of the fact at a place. */
+/** Whether an enzyme takes the signal of a diagnostic at a place. */
 export type Hears = (signal: string, place: string, table: BindingTable) => boolean

@@ -1,9 +1,9 @@
 /**
- * Commands: control input, by which the outside acts on a space without a signal.
+ * Commands: control input, by which callers act on a space without a signal.
  *
- * A command is plain data. It is captured by a beat like all other input, and
- * done in the capture transaction, before any run. One table holds its codec;
- * that of `beat/CommandExecutor.ts` holds its execution. (Architecture, section 1.1.)
+ * A command is plain data. A beat captures it like all other input, and executes
+ * it in the capture transaction, before any run. This module's table holds its
+ * codec; `beat/CommandExecutor.ts` holds its execution.
  *
  * @module
  */
@@ -23,34 +23,34 @@ import type { Regime, Verb } from "./Regime.ts"
 import { size } from "./Signal.ts"
 import { ControlRefused, WriteRefused } from "./SpaceError.ts"
 
-/** The beat that did a command, once that is durable, and the reply. */
+/** The beat that executed a command, once durable, and the reply. */
 export interface Done<Reply = unknown> {
   readonly beat: number
   readonly reply: Reply
 }
 
-/** The end of a command: it was done, or refused. */
+/** Called when a command ends: executed or refused. */
 export type Answer = (answer: Done | Refusal) => void
 
-/** A command that waits for its beat. */
+/** A queued command. */
 export interface Queued {
   readonly command: Command
   readonly answer: Answer
 }
 
 /**
- * One piece of control input.
+ * One item of control input.
  *
  * @category models
  * @since 0.1.0
  */
 export type Command = Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | Locking | LedgerCommand
 
-/** A cell that is written. */
+/** A write to a cell. */
 export interface Setting {
   readonly kind: "set"
   readonly write: Write & { readonly kind: "set" }
-  /** Who watches under the same group does not hear of it. */
+  /** Watchers under the same group are not notified. */
   readonly group: string | undefined
 }
 
@@ -60,20 +60,20 @@ export interface Integration {
   readonly notice: Foreign.Notice
 }
 
-/** A change of the bindings of a cell. */
+/** A change of a cell's bindings. */
 export interface BindCommand {
   readonly kind: "bind"
   readonly change: BindingChange
 }
 
-/** A dead letter that is sent again: it is deleted, and its handling runs anew. */
+/** The redelivery of a dead letter: it is deleted, and its handling runs again. */
 export interface Redelivery {
   readonly kind: "redeliver"
   readonly id: string
   readonly enzyme: string
 }
 
-/** A piece that is started or stopped. The reply to a start is its name. */
+/** The start or stop of a piece. The reply to a start is its name. */
 export interface PieceCommand {
   readonly kind: "piece"
   readonly ask:
@@ -81,15 +81,15 @@ export interface PieceCommand {
     | { readonly verb: "stop"; readonly name: string }
 }
 
-/** A request to the space as a whole. The reply is the id of the operation that was begun, or a refusal that is a fact of the space. */
+/** A lifecycle request. The reply is the id of its operation, or a refusal caused by the state of the space. */
 export interface LifecycleCommand {
   readonly kind: "steer"
   readonly verb: Verb
-  /** For a rollback: the beat to go back to. */
+  /** For a rollback: the target beat. */
   readonly to: number | undefined
 }
 
-/** The end of a rollback's plan: the documents as they were, or why that cannot be told any more. */
+/** The end of a rollback's plan: the restored documents, or the reason why they cannot be restored. */
 export interface Cutover {
   readonly kind: "cutover"
   readonly writes: ReadonlyArray<readonly [key: string, document: Document | undefined]>
@@ -97,25 +97,25 @@ export interface Cutover {
   readonly lost: string | undefined
 }
 
-/** A cell that is locked or unlocked from outside. */
+/** A lock or an unlock of a cell from outside. */
 export interface Locking {
   readonly kind: "lock"
   readonly cell: string
   readonly on: boolean
 }
 
-/** A request to a ledger. The reply is the ledger's. */
+/** A request to a ledger, which determines the reply. */
 export interface LedgerCommand {
   readonly kind: "ledger"
   readonly ledger: string
   readonly command: LedgerCommands.Command
 }
 
-/** Where the letter of a handling lies. */
+/** The cell of a handling's dead letter. */
 export const letterPlace = (id: string, enzyme: string): string => `/rt/dead/${id}/${enzyme}`
 
 /**
- * A change of the bindings of a cell.
+ * A change of a cell's bindings.
  *
  * @throws InvalidAddress, WriteRefused
  * @category constructors
@@ -125,7 +125,7 @@ export const binding = (change: BindingChange): BindCommand => {
   const { cell, enzyme } = change
   const names = Name.split(cell)
   if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
-  // The list lies in a document of its own, whose address has to be one, too.
+  // The bindings are a document of their own, so its address must be valid too.
   Address.parse(Bindings.address(cell).text)
   const unnamable = Name.refusal(enzyme)
   if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
@@ -133,8 +133,8 @@ export const binding = (change: BindingChange): BindCommand => {
 }
 
 /**
- * Why a space does not do a command as it stands, where it was shut down: an effect that waits for later beats would wait
- * for a restart. A command whose effect is complete with its beat is done.
+ * The reason why a space that was shut down refuses a command. It refuses commands with an effect in later beats, which
+ * would wait for a restart. A command that completes within its beat is executed.
  *
  * @category getters
  * @since 0.1.0
@@ -151,10 +151,10 @@ const goingOn = (command: Command, ledgers: LedgerList): string | undefined => {
   return ledgers.named(ledger)?.ledger.commands[verb]?.runsWhileHalted === false ? `${ledger} ${verb}` : undefined
 }
 
-/** A value that was written from outside, and where. */
+/** A value written from outside, with its address. */
 export type Written = readonly [key: string, pointer: string, value: readonly [unknown?]]
 
-/** One command of the kernel in a journal entry. */
+/** A kernel command in a journal entry. */
 type KernelLine =
   | readonly ["set", ...Written, group?: string]
   | { [Kind in Foreign.Foreign["kind"]]: readonly [Kind, changes: ReadonlyArray<Written>, group?: string] }[Foreign.Foreign["kind"]]
@@ -166,10 +166,10 @@ type KernelLine =
   | readonly ["start", module: string, inputs: readonly [unknown]]
   | readonly ["stop", piece: string]
 
-/** One command in a journal entry. */
+/** A command in a journal entry. */
 export type CommandLine = KernelLine | LedgerCommands.CommandLine
 
-/** How commands of a kind are journaled, and what they cost while they wait, in characters. */
+/** The codec of a kind of command, and its size in a queue, in characters. */
 interface Rule<C extends Command> {
   encode(command: C): string
   size(command: C): number
@@ -178,13 +178,13 @@ interface Rule<C extends Command> {
 const written = ({ address, document }: Setting["write"]): string =>
   `${JSON.stringify(address.key)},${JSON.stringify(Address.pointer(address.path))},[${document?.text ?? ""}]`
 
-/** The group of a write behind its value, where it has one. */
+/** The group of a write, appended to its value if there is one. */
 const grouped = (group: string | undefined): string => group === undefined ? "" : `,"${group}"`
 
 const sizeOfWrite = ({ address, document }: Setting["write"]): number =>
   size({ signal: undefined, target: address.text, payload: document })
 
-/** The cost of a command that names little. */
+/** The size of a command without large fields. */
 const small = ({ kind }: Command): number => size({ signal: kind, target: undefined, payload: undefined })
 
 const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { readonly kind: Kind }>> } = {
@@ -245,7 +245,7 @@ const ruleOf = ({ kind }: Command): Rule<Command> => rules[kind]
 export const encode = (command: Command): string => ruleOf(command).encode(command)
 
 /**
- * The cost of a command while it waits, in characters.
+ * The size of a queued command, in characters.
  *
  * @category getters
  * @since 0.1.0
@@ -282,7 +282,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
 }
 
 /**
- * A command from its line in a journal entry; one that is none of the kernel's is a ledger's.
+ * A command from its line in a journal entry. A line of an unknown kind belongs to a ledger.
  *
  * @category constructors
  * @since 0.1.0

@@ -1,10 +1,10 @@
 /**
- * Documents of a space: those in memory, and through them those in the store.
+ * The documents of a space: a cache in memory, over the store.
  *
- * Memory is a cache with a limit in characters. What was used since half of that
- * was filled is kept, and of what came before, that which is used until it is
- * filled again. That a document does not exist is remembered as well, because
- * each new one asks for it. (Architecture, section 3.)
+ * The cache is limited in characters. It has two generations: recent documents, up
+ * to half of the limit, and earlier ones, which stay if they are used before the
+ * recent half fills again. Absence is cached too, because each new document asks
+ * for it.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { Committed } from "../../stage/BeatClock.ts"
 
 const none: ReadonlyArray<string> = []
 
-/** What one entry costs beside its text. */
+/** The size of an entry beside its text, in characters. */
 const OVERHEAD = 200
 
 /**
@@ -31,11 +31,11 @@ export class Documents implements Committed {
   private readonly limit: number
   private recent = new Map<string, Document | null>()
   private earlier: ReadonlyMap<string, Document | null> = new Map()
-  /** What the recent ones cost, in characters. */
+  /** The size of the recent generation, in characters. */
   private size = 0
-  /** Content that no beat captured yet. */
+  /** Content that no beat has captured yet. */
   private readonly arrived = new Set<string>()
-  /** Why the store could not be read, where it could not. */
+  /** The last read failure of the store, if there was one. */
   failure: unknown
 
   constructor(store: SpaceStore, limit: number) {
@@ -57,7 +57,7 @@ export class Documents implements Committed {
     return text === undefined ? undefined : Codec.decode(text)
   }
 
-  /** Takes in what a beat committed. */
+  /** Applies a committed change. */
   put(key: string, document: Document | undefined): void {
     const entry = document ?? null
     const before = this.recent.get(key)
@@ -67,7 +67,7 @@ export class Documents implements Committed {
       this.recent = new Map()
       this.size = cost(key, entry)
     }
-    // What the earlier ones may have of it is older, and never comes back: they go before these do.
+    // The earlier generation may hold an older text. It is never used, and is dropped first.
     this.recent.set(key, entry)
   }
 
@@ -84,12 +84,12 @@ export class Documents implements Committed {
     return !this.arrived.has(hash) && this.ask(() => this.store.holds(hash))
   }
 
-  /** Content came in: runs see it from the next capture on. */
+  /** Notes stored content, which runs see from the next capture on. */
   arrive(hash: string): void {
     this.arrived.add(hash)
   }
 
-  /** The content that came in since the last capture, which runs see from now on. */
+  /** The content stored since the last capture, which runs see from now on. */
   capture(): ReadonlyArray<string> {
     if (this.arrived.size === 0) return none
     const hashes = [...this.arrived]
@@ -97,7 +97,7 @@ export class Documents implements Committed {
     return hashes
   }
 
-  /** Reads the store; what fails there is remembered, because a run that catches it cannot go on as if nothing were there. */
+  /** Reads the store and records a failure, so that a run that catches it cannot continue as if the document were absent. */
   private ask<A>(read: () => A): A {
     try {
       return read()
@@ -111,7 +111,7 @@ export class Documents implements Committed {
 const cost = (key: string, entry: Document | null): number => OVERHEAD + key.length + (entry?.text.length ?? 0) * 2
 
 /**
- * The binding lists that were put at run time, by cell.
+ * The binding lists set at run time, by cell.
  *
  * @category getters
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Dossiers of a space as the outside reads them: one after another, and whole.
+ * Dossiers of a space as public reads return them: in lists, and whole.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Value } from "../../cell/Value.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 
-/** Most entries of a history and watchers that are shown of one operation. */
+/** The most history entries and watchers shown of one operation. */
 const MAX_SHOWN = 100
 
 /** An operation in a list. */
@@ -20,39 +20,51 @@ export interface OperationRow {
   readonly state: string
   readonly code: number
   readonly note?: string
-  /** How it was closed; `null` while it is open. */
+  /** The closing status; `null` while it is open. */
   readonly status: string | null
-  /** How many watchers are open. */
+  /** The number of open watchers. */
   readonly watchers: number
 }
 
-/** Operations in the order of their cells, and where to go on; `undefined` at the end. */
+/** Operations in the order of their cells, and the key of the next page; `undefined` at the end. */
 export interface OperationPage {
   readonly operations: ReadonlyArray<OperationRow>
   readonly next: string | undefined
 }
 
-/** What went to other spaces after the beat that a rollback went back to, and stays there: how much, and the first of it. */
+/** Signals sent to other spaces after the target beat of a rollback, which are not undone: their number, and the first of them. */
 export interface SentSince {
   readonly count: number
-  readonly requests: ReadonlyArray<{ readonly id: string; readonly beat: number; readonly space: string; readonly signal?: string; readonly target?: string }>
+  readonly requests: ReadonlyArray<{
+    readonly id: string
+    readonly beat: number
+    readonly space: string
+    readonly signal?: string
+    readonly target?: string
+  }>
 }
 
-/** A whole dossier: of a long history its newest entries, and of many watchers the first. */
+/** A whole dossier: the newest entries of a long history, and the first of many watchers. */
 export interface OperationDossier extends OperationRow {
   readonly ttl: number
   readonly issued_beat: number
   readonly payload: Value
-  readonly history: ReadonlyArray<{ readonly number: number; readonly beat: number; readonly state: string; readonly code: number; readonly note?: string }>
+  readonly history: ReadonlyArray<{
+    readonly number: number
+    readonly beat: number
+    readonly state: string
+    readonly code: number
+    readonly note?: string
+  }>
   readonly waiting: ReadonlyArray<Dossier.Watcher & { readonly number: number }>
   /** `undefined` while it is open. */
   readonly close: { readonly status: string; readonly closed_beat: number; readonly summary: Value } | undefined
-  /** Of a rollback that was done. */
+  /** Of a completed rollback. */
   readonly sent?: SentSince
 }
 
 /**
- * One operation with all that is known of it; `undefined` where there is none.
+ * The whole dossier of an operation; `undefined` if it does not exist.
  *
  * @category getters
  * @since 0.1.0
@@ -73,7 +85,9 @@ export const find = (store: SpaceStore, oid: string): OperationDossier | undefin
     payload: read(store, Dossier.payloadOf(envelope).key),
     history: historyOf(store, oid),
     waiting: waitingOf(store, oid),
-    close: close === undefined ? undefined : { status: close.status, closed_beat: close.closed_beat, summary: read(store, Dossier.payloadOf(seal).key) }
+    close: close === undefined
+      ? undefined
+      : { status: close.status, closed_beat: close.closed_beat, summary: read(store, Dossier.payloadOf(seal).key) }
   }
 }
 
@@ -82,11 +96,12 @@ const read = (store: SpaceStore, key: string): Value => {
   return text === undefined ? undefined : Document.read(Document.decode(text), [])
 }
 
-/** An operation as lists have it; `undefined` where there is none. */
+/** The list row of an operation; `undefined` if it does not exist. */
 export const rowOf = (store: SpaceStore, oid: string): OperationRow | undefined => {
   const live = Dossier.live(read(store, Dossier.address(oid).key))
   if (live === undefined) return undefined
-  const { mode, target, verb } = read(store, Dossier.address(oid, "envelope").key) as unknown as Pick<OperationRow, "verb" | "target" | "mode">
+  const { mode, target, verb } =
+    read(store, Dossier.address(oid, "envelope").key) as unknown as Pick<OperationRow, "verb" | "target" | "mode">
   const { code, note, state, status = null, watchers } = live
   return { oid, verb, target, mode, state, code, ...(note === undefined ? {} : { note }), status, watchers }
 }
@@ -94,7 +109,10 @@ export const rowOf = (store: SpaceStore, oid: string): OperationRow | undefined 
 const historyOf = (store: SpaceStore, oid: string): OperationDossier["history"] => {
   const { hist_next } = Dossier.live(read(store, Dossier.address(oid).key))!
   const first = Math.max(1, hist_next - MAX_SHOWN)
-  return Array.from({ length: hist_next - first }, (_, i) => ({ number: first + i, ...read(store, Dossier.historyAddress(oid, first + i).key) as object })) as unknown as OperationDossier["history"]
+  return Array.from(
+    { length: hist_next - first },
+    (_, i) => ({ number: first + i, ...read(store, Dossier.historyAddress(oid, first + i).key) as object })
+  ) as unknown as OperationDossier["history"]
 }
 
 const waitingOf = (store: SpaceStore, oid: string): OperationDossier["waiting"] => {

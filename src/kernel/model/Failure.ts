@@ -1,5 +1,5 @@
 /**
- * Failures: the outcome that an error stands for.
+ * Failures: the outcome for a thrown error.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Outcome } from "./Flight.ts"
 /** An outcome with an error. */
 type Failed = Extract<Outcome, { readonly code: string }>
 
-/** The outcome that an error stands for. What is thrown may be anything, and looking at it may throw again. */
+/** The outcome for a thrown value. The value may be of any type, and inspecting it may throw again. */
 export const failure = (error: unknown): Failed => {
   try {
     return describe(error)
@@ -23,6 +23,6 @@ const describe = (error: unknown): Failed => {
   return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error), thrown: error }
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of a thrown value of any type. */
 export const messageOf = (error: unknown): string =>
   String((error as { readonly message?: unknown } | null)?.message ?? error).slice(0, 2000)

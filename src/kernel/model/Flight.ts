@@ -1,5 +1,5 @@
 /**
- * Flights: signals from their capture until all their handlings are over.
+ * Signals in flight, from their capture until all their handlings have ended.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Again, Pending, Signal } from "./Signal.ts"
 import { size } from "./Signal.ts"
 
 /**
- * How a run ended. Only `tag` and `code` are hashed: messages differ between engines.
+ * The outcome of a run. Only `tag` and `code` are hashed, because messages differ between engines.
  *
  * @category models
  * @since 0.1.0
@@ -27,22 +27,22 @@ export type Outcome =
     readonly message: string
     /** The thrown value, for the log alone. */
     readonly thrown?: unknown
-    /** When the run can be tried again, in milliseconds since 1970, where a gate holds back what it reads. */
+    /** The time of the next attempt, in milliseconds since 1970, if a gate delays a node that the run reads. */
     readonly until?: number | undefined
-    /** What the run was told by, where that is confidential and nobody runs it to know. */
+    /** The label of the run, if it is confidential. */
     readonly label?: Label | undefined
   }
   | {
     readonly kind: "conflict"
     readonly document: string
-    /** Whether the run lost because what it read derives from the document. */
+    /** Whether the run lost because its reads derive from the document. */
     readonly isDerived?: boolean | undefined
   }
 
 /**
- * What the runs of a space sent and is not over, and what those of one beat add to it.
+ * The pending signals of a space's runs, and the additions of one beat.
  *
- * It follows from the beats before and from the agenda, so a beat that is run again admits the same.
+ * It derives from earlier beats and the agenda, so a repeated beat admits the same signals.
  */
 export class Backlog {
   /** Signals and characters that wait for their capture or for another attempt. */
@@ -57,7 +57,7 @@ export class Backlog {
     this.added = { signals: 0, bytes: 0 }
   }
 
-  /** Takes in what a run sends, all of it; or answers the limit that this would break. */
+  /** Admits all signals of a run, or returns the limit that they would exceed. */
   admit(emissions: ReadonlyArray<OutgoingSignal>): string | undefined {
     const { backlogBytes = Infinity, backlogSignals = Infinity } = this.limits ?? {}
     const signals = this.added.signals + emissions.length
@@ -69,23 +69,23 @@ export class Backlog {
   }
 }
 
-/** A captured signal, and what is still to be done for it. */
+/** A captured signal and its remaining handlings. */
 export class Flight {
   readonly signal: Signal
   /** The beat that captured it. */
   readonly captured: number
-  /** The lane it holds until it is over, where it is an event. */
+  /** The lane that an event holds until it ends. */
   lane: string | undefined
-  /** Handlings that are to run again, and those of them that hold the lane meanwhile. */
+  /** Handlings to be repeated, and the number of them that hold the lane meanwhile. */
   open = 0
   strict = 0
-  /** What its runs add to, where somebody counts. */
+  /** The backlog that its runs add to, if it is counted. */
   backlog: Backlog | undefined
-  /** Whether nobody took it because the enzymes wait for each other. */
+  /** Whether no enzyme took it because of a cycle in their order. */
   cycle = false
-  /** Whether a rollback dropped it. */
+  /** Whether a rollback discarded it. */
   discarded = false
-  /** Handlings that are over. */
+  /** Ended handlings. */
   readonly over: Array<Handling> = []
 
   constructor(signal: Signal, captured: number, lane: string | undefined) {
@@ -95,41 +95,41 @@ export class Flight {
   }
 }
 
-/** One enzyme taking one signal. */
+/** One enzyme handling one signal. */
 export interface Handling {
   readonly flight: Flight
-  /** Names it in receipts. */
+  /** Identifies it in receipts. */
   readonly key: string
-  /** `undefined` where nobody is there to run any more. */
+  /** `undefined` if the enzyme no longer exists. */
   readonly entry: Entry | undefined
   readonly attempt: number
-  /** Why it runs again, where it does. */
+  /** The reason of a repetition. */
   readonly why: Again["why"] | undefined
   readonly losses: number
-  /** How many attempts before this one timed out. */
+  /** The number of earlier attempts that timed out. */
   readonly timeouts: number
-  /** The document whose queue it is the head of, where it lost a conflict before. */
+  /** The document at whose queue it is the head, if it lost a conflict before. */
   readonly headOf: string | undefined
-  /** The beat it runs in, and its place in that beat's agenda. */
+  /** The beat in which it runs, and its place in that beat's agenda. */
   readonly beat: number
   readonly run: number
   draft: Draft | undefined
   outcome: Outcome | undefined
-  /** What it is told by: at first its event and the attempt before, at last what its outcome and its launches carry. */
+  /** Its label: at first that of its event and the previous attempt, at the end that of its outcome and its launches. */
   label: Label
 }
 
-/** What one beat takes from the inbox. */
+/** The signals that one beat takes from the inbox. */
 export interface Taken {
   readonly pending: Pending
   readonly flight: Flight
 }
 
-/** What a beat captured of one signal. */
+/** The captured part of one signal. */
 export interface Captured {
   readonly pending: Pending
   readonly flight: Flight
   readonly resolution: Resolution
-  /** The runs of this beat that stand for it, in order; those of an equal impulse where it coalesces. */
+  /** Its runs in this beat, in order; if it coalesces, those of an equal impulse. */
   readonly handlings: Array<Handling>
 }

@@ -1,11 +1,10 @@
 /**
- * Foreign changes: what other writers made of a space's cells.
+ * External changes: changes by other writers to a space's cells.
  *
- * They come as notifications, are captured like all control input, and go
- * through the one channel by which a beat's own changes go: only who read a value
- * that differs now becomes invalid. Who writes from outside may do so under a
- * group, and then whoever watches under the same group does not hear of it.
- * (Architecture, sections 3 and 6; seed 002, P5 and section 6.1.)
+ * They arrive as notifications, are captured like all control input, and pass
+ * through the same change channel as a beat's own changes. Only readers of a value
+ * that differs become invalid [S2 §6.1]. A writer may name a group; watchers under
+ * that group are not notified of its writes.
  *
  * @module
  */
@@ -19,20 +18,20 @@ import * as Write from "../../stage/Write.ts"
 import { lockOver, type Regime } from "./Regime.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
-/** Most changes of one notification. */
+/** The most changes of one notification. */
 export const MAX_CHANGES = 10_000
 
-/** What another writer made of one place; `undefined` where there is nothing any more. */
+/** A change of one place; `undefined` if it was removed. */
 export interface ForeignChange {
   readonly address: string
   readonly value: unknown
 }
 
 /**
- * What another writer did, all of it or nothing: `pull` brings what was not here yet, `integrate` what was
- * committed there, and `revert` what holds again where a change did not stand.
+ * The changes of another writer, applied atomically. `pull` brings values that were absent here, `integrate` brings
+ * changes committed elsewhere, and `revert` restores values after a rejected change.
  *
- * A revert has no group: who did not hear of its own change has to hear that it was taken back.
+ * A revert has no group: a watcher that was not notified of its own change must be notified of its reversal.
  *
  * @category models
  * @since 0.1.0
@@ -41,14 +40,14 @@ export type Foreign =
   | { readonly kind: "pull" | "integrate"; readonly changes: ReadonlyArray<ForeignChange>; readonly group?: string | undefined }
   | { readonly kind: "revert"; readonly changes: ReadonlyArray<ForeignChange>; readonly group?: undefined }
 
-/** A notification as it waits for its beat. */
+/** A queued notification. */
 export interface Notice {
   readonly kind: Foreign["kind"]
   readonly writes: ReadonlyArray<Write.Write & { readonly kind: "set" }>
   readonly group: string | undefined
 }
 
-/** What one document became in a beat by somebody's writes from outside, under a group. */
+/** The change of one document in a beat by one write from outside under a group. */
 export interface Step {
   readonly before: Document | undefined
   readonly after: Document | undefined
@@ -61,7 +60,7 @@ export type Steps = Map<string, Array<Step>>
 const groupPattern = /^[\w.:-]{1,128}$/
 
 /**
- * A place that the outside may write.
+ * A place that may be written from outside.
  *
  * @throws InvalidAddress, WriteRefused
  * @category constructors
@@ -76,7 +75,7 @@ export const place = (text: string): Address.Address => {
 }
 
 /**
- * A group's name, checked.
+ * A validated group name.
  *
  * @throws WriteRefused
  * @category constructors
@@ -88,7 +87,7 @@ export const groupOf = (group: string | undefined, address: string): string | un
 }
 
 /**
- * A notification, checked.
+ * A validated notification.
  *
  * @throws InvalidAddress, InvalidValue, WriteRefused
  * @category constructors
@@ -97,7 +96,10 @@ export const groupOf = (group: string | undefined, address: string): string | un
 export const notice = ({ changes, group, kind }: Foreign): Notice => {
   const first = changes[0]?.address ?? "/"
   if (changes.length > MAX_CHANGES) {
-    throw new WriteRefused({ address: first, reason: `it is one of ${changes.length} changes, and one notification has at most ${MAX_CHANGES}. Send several` })
+    throw new WriteRefused({
+      address: first,
+      reason: `it is one of ${changes.length} changes, and one notification has at most ${MAX_CHANGES}. Send several`
+    })
   }
   if (kind === "revert" && group !== undefined) {
     throw new WriteRefused({ address: first, reason: "a revert has no group, because the group has to hear of it. Leave it out" })
@@ -106,14 +108,17 @@ export const notice = ({ changes, group, kind }: Foreign): Notice => {
 }
 
 /**
- * Puts what another writer did into the capture transaction, all of it or nothing; answers why not, where it cannot.
+ * Applies the changes of another writer to the capture transaction, atomically. Returns the reason of a refusal.
  *
- * What it names is where it lies: links are not followed, they are among what is written.
+ * Addresses are taken literally: links are not followed, because they may be among the changes.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const integrate = (draft: Draft, { group, writes }: Notice, { regime, steps }: { readonly regime: Regime; readonly steps: Steps }): InvalidValue | WriteRefused | CellLocked | undefined => {
+export const integrate = (draft: Draft, { group, writes }: Notice, { regime, steps }: {
+  readonly regime: Regime
+  readonly steps: Steps
+}): InvalidValue | WriteRefused | CellLocked | undefined => {
   const made = new Map<string, Document | undefined>()
   const before = new Map<string, Document | undefined>()
   let at = ""
@@ -135,8 +140,12 @@ export const integrate = (draft: Draft, { group, writes }: Notice, { regime, ste
   return undefined
 }
 
-/** Keeps what a write under a group made of a document, where it changed it. */
-export const note = (steps: Steps, key: string, { after, before, group }: { readonly before: Document | undefined; readonly after: Document | undefined; readonly group: string | undefined }): void => {
+/** Records the change of a document by a write under a group. */
+export const note = (steps: Steps, key: string, { after, before, group }: {
+  readonly before: Document | undefined
+  readonly after: Document | undefined
+  readonly group: string | undefined
+}): void => {
   if (group === undefined || before?.text === after?.text) return
   const step = { before, after, group }
   const here = steps.get(key)
@@ -145,12 +154,16 @@ export const note = (steps: Steps, key: string, { after, before, group }: { read
 }
 
 /**
- * What of a beat's change somebody in a group has to hear of: the parts that others made.
+ * The parts of a beat's change that a watcher in a group is notified of: those by other writers.
  *
  * @category getters
  * @since 0.1.0
  */
-export const others = (steps: ReadonlyArray<Step>, group: string, whole: Pick<Step, "before" | "after">): ReadonlyArray<Pick<Step, "before" | "after">> => {
+export const others = (
+  steps: ReadonlyArray<Step>,
+  group: string,
+  whole: Pick<Step, "before" | "after">
+): ReadonlyArray<Pick<Step, "before" | "after">> => {
   const parts: Array<Pick<Step, "before" | "after">> = []
   let { before } = whole
   for (const step of steps) {

@@ -1,10 +1,10 @@
 /**
- * Held signals: those that only an enzyme takes which is not there.
+ * Held signals: those with an enzyme that is not loaded as their only taker.
  *
- * An enzyme is left out at a start, or its module failed to load. What it alone
- * takes waits here by number, behind no lane and in no beat, and is captured as if
- * it had just come once the enzymes changed. The journal knows nothing of it
- * until then, so a replay needs no enzymes of then to leave it alone.
+ * An enzyme may be left out at a start, or its module may fail to load. Its
+ * signals are held by number, outside lanes and beats. After a change of enzymes
+ * they are captured as if newly arrived. The journal does not record holding, so a
+ * replay does not need the set of enzymes at that time.
  *
  * @module
  */
@@ -12,7 +12,7 @@
 import type { Resolution } from "../../registry/Registry.ts"
 import type { Pending, Signal } from "./Signal.ts"
 
-/** Whether only an enzyme takes a signal that is not there. What another space did not take is over. */
+/** Whether the only taker of a signal is not loaded. A signal returned undelivered by another space is never held. */
 export const isHeld = ({ signal, undelivered }: Pending, resolve: (signal: Signal) => Resolution): boolean =>
   undelivered === undefined && resolve(signal).status === "held"
 
@@ -23,11 +23,11 @@ export const isHeld = ({ signal, undelivered }: Pending, resolve: (signal: Signa
  * @since 0.1.0
  */
 export class HeldSignals {
-  /** The numbers of signals and of attempts. */
+  /** The row numbers of signals and of attempts. */
   private seqs = new Map<number, "signal" | "attempt">()
   /** The revision of the enzymes for which they are held. */
   private revision = -1
-  /** Told of each. */
+  /** Called with each held signal. */
   tell: ((signal: Signal) => void) | undefined
 
   get size(): number {
@@ -38,29 +38,29 @@ export class HeldSignals {
     return this.seqs.has(seq)
   }
 
-  /** Names the state of the enzymes for which what comes is held. */
+  /** Sets the revision of the enzymes for later additions. */
   begin(revision: number): void {
     if (this.seqs.size === 0) this.revision = revision
   }
 
-  /** Takes one in; it has left its queue for good. */
+  /** Holds a signal that has left its queue. */
   add({ again, seq, signal }: Pending): true {
     this.seqs.set(seq, again === undefined ? "signal" : "attempt")
     this.tell?.(signal)
     return true
   }
 
-  /** Lets go of one that ends otherwise; answers whether it was held, and so stands in no queue. */
+  /** Drops a signal that ended otherwise; returns whether it was held, and so is in no queue. */
   drop(seq: number): boolean {
     return this.seqs.delete(seq)
   }
 
-  /** Whether the enzymes changed since, so that all has to be looked at again. */
+  /** Whether the enzymes have changed, so that every held signal must be resolved again. */
   isStale(revision: number): boolean {
     return this.seqs.size > 0 && revision !== this.revision
   }
 
-  /** Lets go of all where the enzymes changed: the numbers of signals and of attempts, each in their order. */
+  /** Releases all signals after a change of enzymes; returns the numbers of signals and of attempts, each in order. */
   release(revision: number): { readonly signals: ReadonlyArray<number>; readonly attempts: ReadonlyArray<number> } | undefined {
     const isStale = this.isStale(revision)
     this.revision = revision

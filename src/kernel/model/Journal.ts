@@ -1,14 +1,14 @@
 /**
- * The journal: one entry per beat, from which all else can be told.
+ * The journal: one entry per beat, from which the state of a space can be rebuilt.
  *
- * An entry holds what the beat captured, how each run ended, what was sent and
- * what changed, with the texts before and after; and the digest of the entry
- * before it. Each fact is written once: a signal that a run sends stands where it
- * was sent, and the beat that captures it names its id. Ledgers, receipts and
- * explanations are views of it. (Architecture, sections 1.3, 7 and 9.)
+ * An entry holds the captured input, the outcome of each run, the sent signals,
+ * the changes with their texts before and after, and the digest of the previous
+ * entry. Each fact is written once. A signal sent by a run is recorded there; the
+ * beat that captures it names its id. Beat views, receipts and explanations derive
+ * from the journal.
  *
- * The first line of a row is what is hashed. What differs between engines, the
- * messages of errors, follows on a second line.
+ * The first line of a row is hashed. Engine-dependent text, the messages of
+ * errors, follows on a second line.
  *
  * @module
  */
@@ -30,88 +30,88 @@ import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
 import type { Again } from "./Signal.ts"
 import * as Titles from "./Titles.ts"
 
-/** A signal that the beat itself sent: to who awaits an operation, or to all who take it. */
+/** A signal sent by the beat itself: to an enzyme that awaits an operation, or to all takers. */
 export interface Sent {
   readonly id: string
   readonly signal: string
   readonly target: string | undefined
-  /** The enzyme that awaits it, where one does. */
+  /** The awaiting enzyme, if there is one. */
   readonly enzyme: string | undefined
   readonly payload: Document | undefined
 }
 
-/** A node that something is told of, and what it derives. One that was not taken in comes without where another one has its name. */
+/** A node in a report, and its output. The output of a refused node is omitted if another node has its name. */
 export type NamedNode = readonly [name: string, output?: string]
 
-/** An effect, and how long its runs in one beat took together, in whole milliseconds of the host. */
+/** An effect, and the total time of its runs in one beat, in whole milliseconds of the host. */
 export type Spent = readonly [node: string, millis: number]
 
-/** What of a kind is to be let go of: what ended up to a clock, and so many of the oldest beside. */
+/** The records of one kind to expire: those that ended up to a clock, and a number of the oldest beside. */
 export type Retired = readonly [kind: string, last: number, excess: number]
 
 /** Numbers of inputs or runs, with their labels. */
 export type LabelLine = readonly [number: number, label: Label]
 
-/** The labels of one entry, where it has any: of what was captured, of attempts, and of runs. */
+/** The labels of one entry: of captured signals, of attempts, and of runs. */
 export interface LabelLines {
   readonly in?: ReadonlyArray<LabelLine>
   readonly again?: ReadonlyArray<LabelLine>
   readonly runs?: ReadonlyArray<LabelLine>
 }
 
-/** Behind the document on which a run lost: what the run read derives from it. */
+/** Follows the document of a lost conflict: the run's reads derive from it. */
 export const DERIVED = "derived"
 
-/** What an entry is made of. */
+/** The contents of an entry. */
 export interface Facts {
   readonly beat: number
   readonly clock: number
   readonly seed: string
-  /** The digest of the entry before; empty for the first. */
+  /** The digest of the previous entry; empty for the first. */
   readonly prev: string
-  /** Milliseconds that a beat is meant to take, where something was timed by that. */
+  /** The nominal length of a beat, in milliseconds, if the beat timed a wait by it. */
   readonly tempo: number | undefined
-  /** The captured input that something followed from, as JSON text, by its field. */
+  /** The captured input that the beat used, as JSON text, by its field. */
   readonly inputs: ReadonlyArray<readonly [field: string, text: string]>
-  /** The isolation of enzymes that do not say. */
+  /** The isolation of enzymes without a setting of their own. */
   readonly isolation: Isolation
-  /** How many registrations and withdrawals took effect with this beat. */
+  /** The number of registrations and withdrawals that took effect with this beat. */
   readonly activated: number
-  /** How long runs of effects took in the beat before, where that was long enough to be measured. */
+  /** The run times of effects in the previous beat, if long enough to be measured. */
   readonly spent: ReadonlyArray<Spent>
-  /** Digests of content that came in since the entry before. */
+  /** Digests of content stored since the previous entry. */
   readonly content: ReadonlyArray<string>
   readonly commands: ReadonlyArray<Commands.Command>
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
   readonly nodes: ReadonlyArray<NodeLine>
-  /** The runs of nodes that some handlings see alone. */
+  /** The runs of nodes visible to some handlings alone. */
   readonly secluded: ReadonlyArray<NodeLine>
-  /** Nodes that do not come to rest, when that begins. They need not have run in this beat. */
+  /** Nodes that began not to converge. They need not have run in this beat. */
   readonly restless: ReadonlyArray<NamedNode>
-  /** Nodes that were not taken in, with what they derive. */
+  /** Refused nodes, with their outputs. */
   readonly refused: ReadonlyArray<NamedNode>
-  /** The timers that came due and that run while the space is paused, as their ledger encodes them. */
+  /** The due timers that run while the space is paused, as their ledger encodes them. */
   readonly due: ReadonlyArray<unknown>
-  /** The cells whose other timers came due. */
+  /** The cells with other due timers. */
   readonly met: ReadonlyArray<string>
-  /** Signals that a closed gate parked since the entry before. */
+  /** Signals that a pause has parked since the previous entry. */
   readonly parked: ParkedNote | undefined
-  /** What is let go of, since it is over for long. */
+  /** Expired records. */
   readonly retired: ReadonlyArray<Retired>
-  /** What the beat itself sent. */
+  /** Signals that the beat itself sent. */
   readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
-  /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
+  /** Digests of new content that the beat made, including the texts of modules. */
   readonly made: ReadonlyArray<string>
-  /** What was confidential of it, where anything was. */
+  /** The confidential labels, if there are any. */
   readonly labels?: LabelLines | undefined
 }
 
 /**
  * The text of an entry.
  *
- * Names, ids and keys are put between quotes as they are: none of their characters has to be escaped in JSON.
+ * Names, ids and keys are quoted without escaping: none of their characters needs it in JSON.
  *
  * @category constructors
  * @since 0.1.0
@@ -163,10 +163,10 @@ export const entry = (facts: Facts): string => {
   return messages === undefined ? text : `${text}\n${messages}`
 }
 
-/** Content by its addresses: a store keeps what a row that is kept names so. */
+/** Content by its addresses, in a form by which a store retains the content that a retained row names. */
 const addresses = (hashes: ReadonlyArray<string>): string => JSON.stringify(hashes.map((hash) => CONTENT + hash))
 
-/** What of a row's text is hashed. */
+/** The hashed part of a row's text. */
 export const hashed = (text: string): string => {
   const end = text.indexOf("\n")
   return end < 0 ? text : text.slice(0, end)
@@ -177,7 +177,11 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
-    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},${again.timeouts === undefined ? "" : `"timeouts":${again.timeouts},`}"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`}` : ""}}`
+    const timeouts = again.timeouts === undefined ? "" : `"timeouts":${again.timeouts},`
+    const awaits = signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`
+    const payload = again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${awaits}` : ""
+    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},` +
+      `"why":"${again.why}","losses":${again.losses},${timeouts}"captured":${again.captured}${payload}}`
   }
   if (signal.origin === "run" && !pending.anew) return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
@@ -208,7 +212,7 @@ const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
 const cell = ({ address, after, before, writers }: Staged): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
 
-/** The messages of the runs that failed, by their places in the agenda; those of nodes behind them. */
+/** The messages of failed runs, by their places in the agenda; those of nodes follow. */
 const asides = ({ nodes, runs }: Facts): string | undefined => {
   let messages: Array<readonly [run: number, message: string]> | undefined
   for (const { outcome, run } of runs) {
@@ -220,14 +224,26 @@ const asides = ({ nodes, runs }: Facts): string | undefined => {
   return messages === undefined ? undefined : JSON.stringify({ messages })
 }
 
-/** A value of an entry that stands for a path that may be missing. */
+/** A path that may be absent. */
 type Path = string | 0
 
 /** One signal in an entry's `in`. */
 export type In =
   | string
   | readonly [id: string, signal: Path, target: Path, payload?: unknown]
-  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly timeouts?: number; readonly captured: number; readonly payload?: readonly [unknown?]; readonly awaits?: string }
+  | {
+    readonly id: string
+    readonly signal: Path
+    readonly target: Path
+    readonly enzyme: string
+    readonly attempt: number
+    readonly why: Again["why"]
+    readonly losses: number
+    readonly timeouts?: number
+    readonly captured: number
+    readonly payload?: readonly [unknown?]
+    readonly awaits?: string
+  }
 
 /** One line of an entry's `runs`. */
 export type RunLine =
@@ -238,23 +254,24 @@ export type RunLine =
   | readonly [input: number, enzyme: "", outcome: "discarded"]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
 
-/** One document that changed: who wrote it, and its value before and after. */
-export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
+/** One changed document: its writers, and its value before and after. */
+export type CellLine =
+  readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
 
-/** One signal that the beat itself sent; the enzyme is one that awaits it. */
+/** One signal that the beat itself sent; the enzyme is the awaiting one. */
 export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]
 
-/** One signal that a run sent. With a fifth item, the payload stands in a list of its own. */
+/** One signal that a run sent. With a fifth item, the payload is in a list of its own. */
 export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
 
-/** An entry, read back. */
+/** A decoded entry. */
 export interface Parsed {
   readonly beat: number
   readonly prev: string
   readonly clock: number
   readonly seed: string
   readonly tempo?: number
-  /** Where it is not `snapshot`. */
+  /** Absent for `snapshot`. */
   readonly isolation?: Isolation
   readonly activated?: number
   readonly spent?: ReadonlyArray<Spent>
@@ -275,8 +292,13 @@ export interface Parsed {
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
   readonly labels?: LabelLines
-  /** What is said of runs that failed, by their numbers. */
+  /** The messages of failed runs, by their numbers. */
   readonly messages: ReadonlyMap<number, string>
+}
+
+/** The second line of a row. */
+interface SecondLine {
+  readonly messages: ReadonlyArray<readonly [number, string]>
 }
 
 /**
@@ -287,30 +309,38 @@ export interface Parsed {
  */
 export const parse = (text: string): Parsed => {
   const line = hashed(text)
-  const aside = text.length > line.length ? JSON.parse(text.slice(line.length + 1)) as { readonly messages: ReadonlyArray<readonly [number, string]> } : undefined
+  const aside: SecondLine | undefined = text.length > line.length ? JSON.parse(text.slice(line.length + 1)) : undefined
   const entry = JSON.parse(line) as Parsed
   const { content, made } = entry
-  return { ...entry, ...(content && { content: content.map(digest) }), ...(made && { made: made.map(digest) }), messages: new Map(aside?.messages) }
+  return {
+    ...entry,
+    ...(content && { content: content.map(digest) }),
+    ...(made && { made: made.map(digest) }),
+    messages: new Map(aside?.messages)
+  }
 }
 
-/** The captured input of a ledger, by the field that is its own; `undefined` where nothing followed from it. */
+/** The captured input of a ledger, by its field; `undefined` if the beat did not use it. */
 export const inputOf = (entry: Parsed, field: string): unknown => (entry as Parsed & Readonly<Record<string, unknown>>)[field]
 
 const digest = (address: string): string => address.slice(CONTENT.length)
 
-/** What became active in an entry's beat: its capture wrote the cells that say so. */
+/** The modules that became active in an entry's beat, from the cells that its capture wrote. */
 export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
   entry.cells.flatMap(([key, , , [after]]) => Modules.fromCell(key, after) ?? [])
 
-/** What an entry's beat described anew of what enzymes take: its capture wrote the cells that say so. */
+/** The enzyme descriptions that an entry's beat changed, from the cells that its capture wrote. */
 export const descriptions = (entry: Parsed): ReadonlyArray<Modules.Description> =>
-  entry.cells.flatMap(([key, writers, , after]) => writers !== CAPTURE ? [] : Modules.fromDescription(key, after.length === 0 ? undefined : Codec.decode(JSON.stringify(after[0]))) ?? [])
+  entry.cells.flatMap(([key, writers, , after]) => {
+    if (writers !== CAPTURE) return []
+    return Modules.fromDescription(key, after.length === 0 ? undefined : Codec.decode(JSON.stringify(after[0]))) ?? []
+  })
 
-/** The titles of enzymes in ledgers from an entry's beat on, where they changed. */
+/** The titles of enzymes that changed from an entry's beat on. */
 export const titled = (entry: Parsed): ReadonlyArray<Titles.Titled> =>
   entry.cells.flatMap(([key, , , [after]]) => Titles.fromCell(key, after === undefined ? undefined : JSON.stringify(after)) ?? [])
 
-/** The rules on labels that became active in an entry's beat, where any did. */
+/** The label rules that took effect in an entry's beat, if any did. */
 export const labels = (entry: Parsed): { readonly document: Document | undefined } | undefined => {
   const cell = entry.cells.find(([key, writers]) => key === Labels.ADDRESS.key && writers === CAPTURE)
   return cell === undefined ? undefined : { document: cell[3].length === 0 ? undefined : Codec.decode(JSON.stringify(cell[3][0])) }
@@ -322,11 +352,11 @@ export const isChange = (before: Document | undefined, after: Document | undefin
 /** The id of a signal in an entry's `in`. */
 export const idOf = (input: In): string => typeof input === "string" ? input : "id" in input ? input.id : input[0]
 
-/** What lines say that stand for no run of their own. */
+/** The results of lines without a run of their own. */
 const shared: ReadonlySet<unknown> = new Set(["same", "cycle", "discarded"])
 
-/** Whether a line stands for a run of its own. */
+/** Whether a line has a run of its own. */
 export const isOwn = (line: RunLine): boolean => !shared.has(line[2])
 
-/** The lines of an entry that stand for runs of their own, by the runs' numbers. */
+/** The lines of an entry with a run of their own, by run number. */
 export const ownRuns = (entry: Parsed): ReadonlyArray<RunLine> => entry.runs.filter(isOwn)

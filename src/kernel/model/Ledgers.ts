@@ -1,6 +1,6 @@
 /**
- * The ledgers of a runtime, in the order in which a beat comes to them: the one
- * place that names them.
+ * The ledgers of a runtime, in the order in which a beat advances them. No other
+ * module names them all.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { operations } from "../../operation/Ledger.ts"
 import { rendezvous } from "../../rendezvous/Ledger.ts"
 
 /**
- * The ledgers that a kernel runs with, and that its journals are replayed with.
+ * The ledgers of a kernel, with which its journals are also replayed.
  *
  * @category references
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The limits of a space, and how it beats. Each has a default and can be set.
+ * The limits and the settings of a space. Each has a default.
  *
  * @module
  */
@@ -9,66 +9,78 @@ import type { Isolation } from "../../registry/Enzyme.ts"
 import type { Rules } from "../../stage/Labels.ts"
 
 /**
- * Everything that is bounded, and by how much.
+ * All limits of a space.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Limits {
-  /** Signals from outside that may wait for their capture or for another attempt. A further one is refused with `inbox/full`. */
+  /** The most signals from outside that wait for their capture or for another attempt. A further one is refused with `inbox/full`. */
   readonly inboxSignals: number
   /** Characters of such signals: path, target, payload, and a fixed amount for each. */
   readonly inboxBytes: number
   /**
-   * Signals from runs that may wait for their capture, their time or another attempt, beside those that one beat takes.
-   * A run that would send more leaves nothing and is tried again later, with the code `backlog/full`; its attempts
-   * spent, it goes to the dead letters.
+   * The most signals from runs that wait for their capture, their time or another attempt, beside those that one beat
+   * takes. A run over the limit leaves nothing and is retried with the code `backlog/full`. After its last attempt it
+   * becomes a dead letter.
    */
   readonly backlogSignals: number
   /** Characters of such signals. */
   readonly backlogBytes: number
-  /** Signals of one beat, attempts and losers of conflicts included. */
+  /** Signals of one beat, including attempts and conflict losers. */
   readonly captureSignals: number
   /** Characters of signals in one beat, and characters of control input; one of each is always taken. */
   readonly captureBytes: number
-  /** Beats that one flush carries. */
+  /** Beats in one flush. */
   readonly groupBeats: number
-  /** Characters of journal text that one flush carries. */
+  /** Characters of journal text in one flush. */
   readonly groupBytes: number
-  /** Host milliseconds that one group runs before it is flushed. */
+  /** Host milliseconds that one group runs before its flush. */
   readonly groupMillis: number
-  /** Turns of the host that a group is put off for while its inbox grows. */
+  /** Turns of the host by which a group is delayed while its inbox grows. */
   readonly groupTurns: number
-  /** How far a chain of signals reaches before the next goes to the dead letters. */
+  /** The longest chain of signals; the next signal becomes a dead letter. */
   readonly hops: number
-  /** Instances of flows that may be under way, those counted that end in the same beat. Starts of a further one are refused with `flow/full`. */
+  /** The most open flow instances, including those that end in the same beat. A further start is refused with `flow/full`. */
   readonly flowInstances: number
-  /** Beats from one attempt to the next: 1, 2, 4 … up to this. */
+  /** The most beats between attempts, which double: 1, 2, 4 …. */
   readonly backoffBeats: number
-  /** Attempts of a handling that may time out, those that fail in other ways not counted. The space waits for such a run, so they are fewer than those of a run that fails by itself. */
+  /**
+   * Attempts of a handling that may time out; other failures are not counted. The limit is below that of other failures,
+   * because the space waits for such a run.
+   */
   readonly timeoutAttempts: number
-  /** Characters of documents that are kept in memory. */
+  /** Characters of documents in memory. */
   readonly residentBytes: number
-  /** Rendezvous and instances that are over, operations that are closed and facts that went wrong: how many of each are kept. Beyond it the oldest go, in each beat so many as it made, or a bounded number. */
+  /**
+   * The retained finished records of each kind: rendezvous, instances, operations, diagnostics. Beyond it the oldest
+   * expire. Each beat removes as many as it added, or a fixed number.
+   */
   readonly finishedCount: number
-  /** How long they are kept at most, in milliseconds from the beat that ended them; those of a space that rests go with its next beats. */
+  /**
+   * The longest retention of a finished record, in milliseconds from the beat that ended it. An idle space removes them
+   * with its next beats.
+   */
   readonly finishedMillis: number
-  /** Beats that one request runs again; where it ends, the next one goes on. */
+  /** Beats that one request replays; the next request continues after them. */
   readonly replayBeats: number
-  /** Characters of documents that a look back holds as they were. What takes more cannot be run again. */
+  /** Characters of documents that a replay holds in their historic state. A larger history cannot be replayed. */
   readonly pastBytes: number
-  /** Milliseconds from the limit of a run that never returns to the end of the process, where the host has a watchdog. */
+  /** Milliseconds from the time limit of a stuck run to the end of the process, if the host has a watchdog. */
   readonly stuckMillis: number
-  /** Milliseconds that a process may take to stop once it is told to, whatever runs, where the host has a watchdog. */
+  /** Milliseconds in which a process must stop once told to, if the host has a watchdog. */
   readonly stopMillis: number
-  /** Host milliseconds that the load of one module may take. One whose top level does not settle by then is broken (`module/broken`), and all else goes on without it. */
+  /**
+   * Host milliseconds for loading one module. A module with a top level that does not settle by then is broken
+   * (`module/broken`); all others continue.
+   */
   readonly moduleMillis: number
-  /** How long a pull waits for what a gate or a backoff holds back, unless its caller says, in milliseconds. */
+  /** The default wait of a pull for a gate or a backoff, in milliseconds. */
   readonly pullMillis: number
 }
 
 /**
- * How a space beats.
+ * The settings of a space.
  *
  * @category models
  * @since 0.1.0
@@ -76,28 +88,28 @@ export interface Limits {
 export interface Settings {
   /** The nominal length of a beat in milliseconds, by which waits in beats are timed. */
   readonly tempo: number
-  /** `demand`: beats run while there is something to do. `manual`: only `step` runs one. */
+  /** `demand`: beats run while there is work. `manual`: only `step` runs one. */
   readonly pace: "demand" | "manual"
   /** Whether `/rt/beat/<N>` is shown. The journal is kept either way. */
   readonly ledgers: boolean
   /** `on-demand`: a signal to an unknown space creates it. */
   readonly create: "on-demand" | "explicit"
-  /** How many spaces are open at once; beyond it those close that are not in use, the one whose last use is the longest ago first. */
+  /** The most open spaces. Beyond it, unused spaces close, the least recently used first. */
   readonly open: number
-  /** Whether a new space boots, which no configuration of a host can do without; a kernel that is put together by hand can. */
+  /** Whether a new space boots. The configuration of a host always has it; only a kernel composed by hand can omit it. */
   readonly boot: boolean
   readonly retention: Partial<Retention>
-  /** Who may learn what, where anything is confidential. */
+  /** The rules for disclosure of confidential data. */
   readonly labels?: Rules | undefined
-  /** Spaces whose beats run by hand alone until they are released. */
+  /** Spaces with beats by hand only, until they are released. */
   readonly held?: ReadonlyArray<string> | undefined
-  /** The isolation of enzymes that do not say. Default: `snapshot`. */
+  /** The isolation of enzymes without a setting of their own. Default: `snapshot`. */
   readonly isolation?: Isolation | undefined
   readonly limits: Limits
 }
 
 /**
- * The limits unless the configuration says otherwise.
+ * The default limits.
  *
  * @category references
  * @since 0.1.0
@@ -128,15 +140,16 @@ export const defaults: Limits = {
   pullMillis: 10_000
 }
 
-/** How many spaces are open at once unless the configuration says otherwise. */
+/** The default limit on open spaces. */
 export const OPEN = 1000
 
 /**
- * How each space of a kernel beats.
+ * The settings of each space of a kernel.
  *
  * @category references
  * @since 0.1.0
  */
 export const KernelSettings = Context.Reference<Settings>("systole/kernel/KernelSettings", {
-  defaultValue: () => ({ tempo: 100, pace: "demand", ledgers: true, create: "explicit", open: OPEN, boot: true, retention: {}, limits: defaults })
+  defaultValue: () =>
+    ({ tempo: 100, pace: "demand", ledgers: true, create: "explicit", open: OPEN, boot: true, retention: {}, limits: defaults })
 })

@@ -1,20 +1,18 @@
 /**
- * The modules of a space: whose code runs in it, as cells.
+ * The modules of a space: the code that runs in it, as cells.
  *
- * The cell `/sys/code/<enzyme>` holds the addresses of the modules that its
- * enzymes of this name came from, in the order in which they were activated, and
- * `/sys/code/nodes/<node>` that of a node's module. It changes in the beat in which
- * another version becomes active, as a part of the capture; the same batch keeps
- * the version's text under its digest.
+ * The cell `/sys/code/<enzyme>` holds the addresses of the modules of its enzymes
+ * with this name, in order of activation. The cell `/sys/code/nodes/<node>` holds
+ * that of a node's module. The capture of a beat that activates another version
+ * changes the cell. The same batch stores the version's text under its digest.
  *
- * The cell `/sys/enzymes/<enzyme>` says what enzymes of a name take and from which
- * files they came, while they are active and while they are left out. So a start at
- * which such a file fails to load knows what to hold.
+ * The cell `/sys/enzymes/<enzyme>` describes the signals and the source files of
+ * enzymes with a name, both active and left out. If a file fails to load at a
+ * start, the space knows which signals to hold.
  *
- * So the code of each beat that is kept is held. What is active is named by the
- * cell. What was active in an older beat is named by the entry of the beat that
- * replaced it, as what the cell held before; and that entry is younger, so it is
- * pruned later. (Architecture, sections 3 and 4.)
+ * The code of each retained beat is thereby retained. The cell names the active
+ * code. The journal entry of a later activation names the older code, as the
+ * cell's previous value. That entry is younger, so it is pruned later.
  *
  * @module
  */
@@ -30,48 +28,48 @@ import { CAPTURE } from "../../stage/Stage.ts"
 import { below } from "../../persistence/Below.ts"
 import type { Documents } from "./Documents.ts"
 
-/** Where the cells lie. */
+/** The folder of the cells. */
 export const FOLDER = "/sys/code"
 
-/** What the names of nodes begin with, beside those of enzymes. */
+/** The prefix of node names, which sets them apart from enzyme names. */
 export const NODES = "nodes/"
 
-/** Where content lies. */
+/** The folder of content. */
 const CONTENT = "/cas/"
 
-/** The modules behind the enzymes of one name, or behind a node, by their digests; none where there are none any more. */
+/** The modules of the enzymes with one name, or of a node, by their digests; empty once there are none. */
 export interface Module {
   readonly name: string
   readonly digests: ReadonlyArray<string>
 }
 
-/** What a beat activates: the names behind which there are other modules, and texts that are not kept yet. */
+/** The changes of a beat's activation: names with other modules, and texts that are not stored yet. */
 export interface Activation {
   readonly modules: ReadonlyArray<Module>
   readonly descriptions: ReadonlyArray<Description>
   readonly texts: ReadonlyArray<BlobRow>
 }
 
-/** Where nothing changes. */
+/** The activation without changes. */
 export const unchanged: Activation = { modules: [], descriptions: [], texts: [] }
 
-/** What the cell of an enzyme says of what it takes; nothing where there is no such enzyme any more. */
+/** The described signals of an enzyme; `undefined` once it no longer exists. */
 export interface Description {
   readonly name: string
   readonly document: Document.Document | undefined
 }
 
-/** Where descriptions lie. */
+/** The folder of descriptions. */
 const DESCRIPTIONS = "/sys/enzymes"
 
-/** Enzymes that are bound at more cells are not described: what they take is not held. */
+/** The most bindings of a described enzyme. Signals of one with more are not held. */
 const MAX_BINDS = 1000
 
-/** One enzyme as it is described: enough to know what it would take. */
+/** The description of one enzyme, from which the signals that it would take are known. */
 type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: string }
 
 /**
- * The name of the node that a module's name stands for; `undefined` where it stands for enzymes.
+ * The node of a module's name; `undefined` if it names enzymes.
  *
  * @category getters
  * @since 0.1.0
@@ -79,12 +77,15 @@ type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: str
 export const nodeOf = ({ name }: Module): string | undefined => name.startsWith(NODES) ? name.slice(NODES.length) : undefined
 
 /**
- * What becomes another when the active enzymes and nodes take the place of those that the cells name.
+ * The changes from the modules that the cells name to the active enzymes and nodes.
  *
  * @category getters
  * @since 0.1.0
  */
-export const activation = ({ enzymes, nodes }: { readonly enzymes: Enzymes; readonly nodes: NodeModules }, documents: Documents): Activation => {
+export const activation = (
+  { enzymes, nodes }: { readonly enzymes: Enzymes; readonly nodes: NodeModules },
+  documents: Documents
+): Activation => {
   const active = new Map<string, Array<Code>>()
   const derived = nodes.all().map(({ code, definition: { name } }) => ({ code, name: NODES + name }))
   for (const { code, name } of [...enzymes.active(), ...derived]) {
@@ -109,7 +110,7 @@ export const activation = ({ enzymes, nodes }: { readonly enzymes: Enzymes; read
   return { modules, descriptions: described(enzymes, documents), texts: [...texts.values()] }
 }
 
-/** The descriptions that change, of what is active and what is left out. */
+/** The changed descriptions, of active enzymes and of those left out. */
 const described = (enzymes: Enzymes, documents: Documents): ReadonlyArray<Description> => {
   const byName = new Map<string, Array<Described>>()
   for (const { code, enzyme: { bind, match, query }, name } of [...enzymes.active(), ...enzymes.leftOut()]) {
@@ -126,7 +127,7 @@ const described = (enzymes: Enzymes, documents: Documents): ReadonlyArray<Descri
 }
 
 /**
- * Leaves out what files brought that fail to load now, as the cells of a space describe it.
+ * Registers the enzymes of files that fail to load as left out, by the descriptions in a space's cells.
  *
  * @category combinators
  * @since 0.1.0
@@ -146,7 +147,7 @@ const absent = (): never => {
 }
 
 /**
- * The descriptions that an entry's beat wrote.
+ * The description that an entry's beat wrote to a cell.
  *
  * @category constructors
  * @since 0.1.0
@@ -156,7 +157,7 @@ export const fromDescription = (key: string, document: Document.Document | undef
 
 const description = (name: string): Address.Address => Address.parse(`${DESCRIPTIONS}/${name}`)
 
-/** Writes the cells of what a beat activates, before any run of it. */
+/** Writes the cells of an activation, before any run of the beat. */
 export const put = ({ descriptions, modules }: Pick<Activation, "modules" | "descriptions">, stage: Stage): void => {
   for (const module of modules) stage.put(address(module.name), documentOf(module), CAPTURE)
   for (const { document, name } of descriptions) stage.put(description(name), document, CAPTURE)
@@ -178,7 +179,7 @@ export const named = (store: Pick<SpaceStore, "below">, documents: Documents): M
 }
 
 /**
- * The modules that a cell names, by its key and its value; `undefined` for any other cell.
+ * The modules in a cell, by its key and its value; `undefined` for any other cell.
  *
  * @category constructors
  * @since 0.1.0

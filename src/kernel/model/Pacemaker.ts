@@ -1,16 +1,16 @@
 /**
- * The pacemaker: the host's time and chance, and when a space may beat.
+ * The pacemaker: the host's clock, randomness and scheduling of beats.
  *
- * All that is not deterministic about a beat's start comes from here, once per
- * beat, and is journaled before it is used. (Architecture, sections 1.1 and 11.)
+ * All nondeterminism at the start of a beat comes from here, once per beat, and is
+ * journaled before use.
  *
  * @module
  */
 import * as Context from "effect/Context"
 
 /**
- * Runs something at the host's next macrotask, after what the host already has in hand. `again` is another turn for the
- * same cause: by then the host has looked at its sockets once more, so that who waits for others sees who has come.
+ * Runs a function at the host's next macrotask, after its pending work. `again` is another turn for the same cause. By
+ * then the host has polled its sockets once more, so requests that arrived meanwhile are included.
  *
  * @category models
  * @since 0.1.0
@@ -18,7 +18,7 @@ import * as Context from "effect/Context"
 export type Turn = (run: () => void, again?: boolean) => void
 
 /**
- * Gives time, chance and turns.
+ * Provides time, randomness and turns.
  *
  * @category services
  * @since 0.1.0
@@ -26,9 +26,9 @@ export type Turn = (run: () => void, again?: boolean) => void
 export class Pacemaker extends Context.Service<Pacemaker, {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** 32 fresh hexadecimal digits. */
+  /** 32 random hexadecimal digits. */
   readonly seed: () => string
   readonly turn: Turn
-  /** Runs at a moment, in milliseconds since 1970; answers how to call it off. */
+  /** Runs a function at a time, in milliseconds since 1970; returns its cancellation. */
   readonly wake: (at: number, run: () => void) => () => void
 }>()("systole/kernel/Pacemaker") {}

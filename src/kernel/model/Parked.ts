@@ -1,26 +1,27 @@
 /**
- * Parked signals: those that a closed gate keeps from their beat, as the stage of a beat tells them.
+ * Parked signals: those that a pause keeps from their beat, as a beat's stage
+ * lines report them.
  *
- * Each is told once, by the next beat that runs, which journals it as captured
- * input; of very many the first, and how many more there are. What was parked when
- * the process ended is not told again. (Semantics, section 3.1, "Gate".)
+ * The next beat that runs reports each one once, and journals it as captured
+ * input. Of very many signals it reports the first and the number of the others.
+ * Signals parked when the process ended are not reported again.
  *
  * @module
  */
 import type { Qos } from "../../stage/Launch.ts"
 import type { Signal } from "./Signal.ts"
 
-/** One signal that was parked. */
+/** One parked signal. */
 export type ParkedLine = readonly [signal: string | 0, target: string | 0, qos: Qos]
 
 /** A beat's report of parked signals: lines, and the number of further signals. */
 export type ParkedNote = readonly [lines: ReadonlyArray<ParkedLine>, more: number]
 
-/** Most signals that one beat tells of by their paths. */
+/** The most signals that one beat reports by path. */
 const MAX_LINES = 1000
 
 /**
- * The signals of one space that were parked and no beat has told of.
+ * The parked signals of one space that no beat has reported.
  *
  * @category models
  * @since 0.1.0
@@ -34,25 +35,25 @@ export class Parked {
     else this.more++
   }
 
-  /** Takes in the signals of a queue, of which only the first are looked at. */
+  /** Adds the signals of a queue, of which only the first are read. */
   addAll(size: number, first: (count: number) => ReadonlyArray<Signal>): void {
     const looked = first(MAX_LINES)
     for (const signal of looked) this.add(signal)
     this.more += size - looked.length
   }
 
-  /** The report that is due; it stays until a beat has told it. */
+  /** The pending report; it stays until a beat has reported it. */
   get note(): ParkedNote | undefined {
     return this.lines.length === 0 ? undefined : [[...this.lines], this.more]
   }
 
-  /** A beat told this. */
+  /** Removes a report that a beat has made. */
   told([lines, more]: ParkedNote): void {
     this.lines.splice(0, lines.length)
     this.more -= more
   }
 
-  /** The gate is open. */
+  /** Drops all, because the space is resumed. */
   clear(): void {
     this.lines = []
     this.more = 0
@@ -60,7 +61,7 @@ export class Parked {
 }
 
 /**
- * A note in the text forms of the ledger.
+ * A report in the text form of the beat view.
  *
  * @category getters
  * @since 0.1.0

@@ -1,8 +1,8 @@
 /**
- * Recall: how code that ran once is brought back, for a look back alone.
+ * Restores the code of earlier modules, for replay alone.
  *
- * The kernel keeps the texts of modules and knows nothing of how they are
- * imported; whoever can import one gives this. (Architecture, sections 4 and 9.)
+ * The kernel stores the texts of modules but cannot import them; the host provides
+ * this service.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import * as Context from "effect/Context"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { Definition } from "../../scheduler/Definition.ts"
 
-/** What a module brought. */
+/** The exports of a module. */
 export interface Recalled {
   readonly enzymes: ReadonlyArray<Enzyme>
   readonly nodes: ReadonlyArray<Definition>
 }
 
 /**
- * Gives the enzymes and nodes of a module from its text, whose digest was checked; or says why they cannot be had.
+ * Returns the enzymes and nodes of a module from its verified text, or the reason of a failure.
  *
  * @category models
  * @since 0.1.0
@@ -25,7 +25,7 @@ export interface Recalled {
 export type Recall = (digest: string, text: string) => Promise<Recalled | string>
 
 /**
- * Who brings code back; nobody, unless it is given.
+ * The provider of restored code; by default there is none.
  *
  * @category references
  * @since 0.1.0

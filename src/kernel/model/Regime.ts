@@ -1,18 +1,15 @@
 /**
- * The regime of a space: what it lets happen now.
+ * The mode of a space: running, paused, halted or in a rollback, and its locks.
  *
- * It follows from cells, so it outlives the process: which control operation is
- * under way, whether the gate is closed, and what is locked.
+ * The mode derives from cells, so it survives the process.
  *
- *     /sys/state/control    { verb, oid, step, to? }   the control operation under way
- *     /sys/state/gated      true while only what has to do with control runs
+ *     /sys/state/control    { verb, oid, step, to? }   the lifecycle operation in progress
+ *     /sys/state/gated      true while only control work runs
  *     /sys/state/paused     true from the end of a pause to the next resume
  *     /sys/state/halted     true from the end of a shutdown to the next restart
- *     /sys/state/view_hzn   the beat that was rolled back to, until the next resume
+ *     /sys/state/view_hzn   the target beat of a rollback, until the next resume
  *     /sys/state/boot_oid, /sys/state/shdn_oid   the newest boot and shutdown
- *     /sys/locks/<cell>     { by, beat }   a cell below which nothing is written
- *
- * (Semantics, section 3.1.)
+ *     /sys/locks/<cell>     { by, beat }   a cell below which writes are refused
  *
  * @module
  */
@@ -21,21 +18,21 @@ import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 
-/** What can be asked of a space as a whole. */
+/** The lifecycle requests of a space. */
 export type Verb = "boot" | "shutdown" | "pause" | "rollback" | "resume"
 
-/** A control operation under way. */
+/** A lifecycle operation in progress. */
 export interface Steer {
   readonly verb: Verb
   readonly oid: string
-  /** How many states it has come through after the first. */
+  /** The number of states passed after the first. */
   readonly step: number
-  /** For a rollback: the beat to go back to. */
+  /** For a rollback: the target beat. */
   readonly to?: number
 }
 
 /**
- * What a space lets happen.
+ * The mode of a space.
  *
  * @category models
  * @since 0.1.0
@@ -48,20 +45,20 @@ export interface Regime {
   readonly view_hzn: number | undefined
   readonly boot_oid: string | undefined
   readonly shdn_oid: string | undefined
-  /** Who holds each cell that is locked. */
+  /** The holder of each locked cell. */
   readonly locks: ReadonlyMap<string, string>
 }
 
-/** Stands for the holder of a lock that was asked for from outside. */
+/** Stands for the holder of a lock requested from outside. */
 export const OUTSIDE = "(outside)"
 
-/** Where locks lie. */
+/** The folder of locks. */
 const LOCKS = "/sys/locks"
 
-/** Most locks of a space that are asked for; that of a pause is beside them. */
+/** The most requested locks of a space; that of a pause is not counted. */
 export const MAX_LOCKS = 1000
 
-/** A space in which nothing is out of the ordinary. */
+/** The mode of a running space without locks. */
 export const open: Regime = {
   control: undefined,
   gated: false,
@@ -73,10 +70,10 @@ export const open: Regime = {
   locks: new Map()
 }
 
-/** The name of a part that lies in a cell of its own. */
+/** The name of a field with a cell of its own. */
 export type Part = Exclude<keyof Regime, "locks">
 
-/** The cell of a part. */
+/** The cell of a field. */
 export const address = (part: Part): Address.Address => Address.make(`/sys/state/${part}`)
 
 /**
@@ -86,11 +83,11 @@ export const address = (part: Part): Address.Address => Address.make(`/sys/state
  */
 export const lockAddress = (cell: string): Address.Address => Address.parse(`${LOCKS}${cell}`)
 
-/** Whether a document is a lock: what waits for it waits until it is gone. */
+/** Whether a document is a lock. Signals that wait for it wait until it is removed. */
 export const isLock = (key: string): boolean => key.startsWith(`${LOCKS}/`)
 
 /**
- * The lock that holds a cell, the nearest above it; `undefined` where none does.
+ * The nearest lock above a cell; `undefined` if there is none.
  *
  * @category getters
  * @since 0.1.0
@@ -101,23 +98,27 @@ export const lockOver = ({ locks }: Regime, id: string): string | undefined => {
   return undefined
 }
 
-/** Whether a rollback is at work: what is to be discarded is, and the journal is read back, until the cutover. */
+/** Whether a rollback is in progress: signals are discarded and the journal is read back, until the cutover. */
 export const isPlanning = ({ control }: Regime): boolean => control?.verb === "rollback" && control.step === 1
 
-/** Whether the lock that a document stands for is held. */
+/** Whether the lock of a document is held. */
 export const holds = ({ locks }: Regime, key: string): boolean => locks.has(key.slice(LOCKS.length))
 
 /**
- * The regime that a space's cells tell of.
+ * The mode from a space's cells.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const recall = (store: Pick<SpaceStore, "below">, documents: { readonly read: (key: string) => Document.Document | undefined }): Regime => {
+export const recall = (store: Pick<SpaceStore, "below">, documents: {
+  readonly read: (key: string) => Document.Document | undefined
+}): Regime => {
   const value = (key: string): Value => Document.read(documents.read(key), [])
   const part = <A>(name: Part): A | undefined => value(address(name).key) as A | undefined
   const locks = new Map<string, string>()
-  for (const key of store.below(LOCKS, { limit: MAX_LOCKS + 1 })) locks.set(key.slice(LOCKS.length), (value(key) as unknown as { readonly by: string }).by)
+  for (const key of store.below(LOCKS, { limit: MAX_LOCKS + 1 })) {
+    locks.set(key.slice(LOCKS.length), (value(key) as unknown as { readonly by: string }).by)
+  }
   return {
     control: part("control"),
     gated: part("gated") ?? false,

@@ -1,12 +1,12 @@
 /**
- * What a space refuses, and how it fails.
+ * The refusals and failures of a space.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 
-/** A caller's id came before with other content. */
+/** A caller's id was used before with other content. */
 export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", { id: Schema.String }) {
   readonly code = "signal/id-reused"
   override get message() {
@@ -14,7 +14,7 @@ export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", { id: S
   }
 }
 
-/** The inbox holds as much as it may. */
+/** The inbox is full. */
 export class InboxFull extends Schema.TaggedError<InboxFull>()("InboxFull", { space: Schema.String, limit: Schema.String }) {
   readonly code = "inbox/full"
   override get message() {
@@ -22,11 +22,12 @@ export class InboxFull extends Schema.TaggedError<InboxFull>()("InboxFull", { sp
   }
 }
 
-/** Somebody looks back at the space already. */
+/** Another history session of the space is open. */
 export class HistoryBusy extends Schema.TaggedError<HistoryBusy>()("HistoryBusy", { space: Schema.String }) {
   readonly code = "history/busy"
   override get message() {
-    return `Space "${this.space}" is being verified, replayed or explained for somebody else, which is done for one at a time. Ask again in a moment`
+    return `Space "${this.space}" is being verified, replayed or explained for somebody else, which is done for one at a time. Ask ` +
+      "again in a moment"
   }
 }
 
@@ -38,7 +39,7 @@ export class WriteRefused extends Schema.TaggedError<WriteRefused>()("WriteRefus
   }
 }
 
-/** A space cannot do what is asked of it as a whole. */
+/** A lifecycle request is refused. */
 export class ControlRefused extends Schema.TaggedError<ControlRefused>()("ControlRefused", { verb: Schema.String, reason: Schema.String }) {
   readonly code = "control/refused"
   override get message() {
@@ -46,15 +47,19 @@ export class ControlRefused extends Schema.TaggedError<ControlRefused>()("Contro
   }
 }
 
-/** There is no dead letter of this handling. */
-export class DeadAbsent extends Schema.TaggedError<DeadAbsent>()("DeadAbsent", { space: Schema.String, id: Schema.String, enzyme: Schema.String }) {
+/** The handling has no dead letter. */
+export class DeadAbsent extends Schema.TaggedError<DeadAbsent>()(
+  "DeadAbsent",
+  { space: Schema.String, id: Schema.String, enzyme: Schema.String }
+) {
   readonly code = "dead/absent"
   override get message() {
-    return `Space "${this.space}" has no dead letter of "${this.id.slice(0, 200)}" by "${this.enzyme.slice(0, 200)}": no such handling failed, or it was sent again already. List the letters there are`
+    return `Space "${this.space}" has no dead letter of "${this.id.slice(0, 200)}" by "${this.enzyme.slice(0, 200)}": no such handling ` +
+      "failed, or it was sent again already. List the letters there are"
   }
 }
 
-/** A run returned fatal: the beat was not committed and its number stands. */
+/** A run returned fatal: the beat was not committed, and the next one gets its number. */
 export class BeatAborted extends Schema.TaggedError<BeatAborted>()("BeatAborted", {
   beat: Schema.Int,
   enzyme: Schema.String,
@@ -63,11 +68,12 @@ export class BeatAborted extends Schema.TaggedError<BeatAborted>()("BeatAborted"
 }) {
   readonly code = "beat/aborted"
   override get message() {
-    return `Beat ${this.beat} was aborted by enzyme "${this.enzyme}" on ${this.signal}: ${this.reason}. The next beat runs its input again without that handling`
+    return `Beat ${this.beat} was aborted by enzyme "${this.enzyme}" on ${this.signal}: ${this.reason}. The next beat runs its input ` +
+      "again without that handling"
   }
 }
 
-/** The space stopped; what was accepted and is not durable is lost and has to be sent again. */
+/** The space stopped. Accepted signals that are not durable are lost and must be sent again. */
 export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopped", {
   space: Schema.String,
   reason: Schema.String,
@@ -85,7 +91,7 @@ export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopp
 }
 
 /**
- * A failure as the one that stops a space.
+ * An error as the failure that stops a space.
  *
  * @category constructors
  * @since 0.1.0
@@ -97,23 +103,25 @@ export const asStopped = (space: string, error: unknown): SpaceStopped => {
   return new SpaceStopped({ space, reason, ...(isDamaged && { isDamaged }) })
 }
 
-/** A reader may not learn what lies at an address. */
+/** The label of an address exceeds the reader's clearance. */
 export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
   readonly code = "label/withheld"
   override get message() {
-    return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared for it`
+    return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared ` +
+      "for it"
   }
 }
 
-/** A cell is not settled, and whoever pulled it waits no longer. */
+/** A cell is not settled, and the wait of its pull is over. */
 export class CellHeld extends Schema.TaggedError<CellHeld>()("CellHeld", {
   address: Schema.String,
-  /** When to ask again, in milliseconds since 1970, and in how many from now. */
+  /** When to ask again: a time in milliseconds since 1970, and a delay in milliseconds. */
   at: Schema.Number,
   after: Schema.Number
 }) {
   readonly code = "cell/held"
   override get message() {
-    return `${this.address} is not up to date: a debounce, a throttle or a backoff holds a node that it is derived from, or no beat came to run it. Ask again in ${this.after} ms, or wait longer`
+    return `${this.address} is not up to date: a debounce, a throttle or a backoff holds a node that it is derived from, or no beat ` +
+      `came to run it. Ask again in ${this.after} ms, or wait longer`
   }
 }

@@ -1,22 +1,22 @@
 /**
- * Stops: the spaces that stopped or could not be opened, and why.
+ * Stops: the spaces that stopped or failed to open, with the reasons.
  *
  * @module
  */
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { SpaceStopped } from "./SpaceError.ts"
 
-/** A space that is not open although it was asked for. */
+/** A space that is not open although it was requested. */
 export interface Stop {
   readonly space: string
-  /** Where its store is. */
+  /** The location of its store. */
   readonly store: string
   readonly code: string
   readonly reason: string
 }
 
 /**
- * The spaces of one kernel that stopped, until they open again.
+ * The stopped spaces of one kernel, until they open again.
  *
  * @category models
  * @since 0.1.0
@@ -28,17 +28,17 @@ export class Stops {
     return [...this.bySpace.values()]
   }
 
-  /** The space runs. */
+  /** Removes an opened space. */
   opened(space: string): void {
     this.bySpace.delete(space)
   }
 
-  /** The space stopped by itself. */
+  /** Adds a space that stopped by itself. */
   stopped({ code, reason, space }: SpaceStopped, store: string): void {
     this.bySpace.set(space, { space, store, code, reason })
   }
 
-  /** The space could not be opened; one that is not there did not stop. */
+  /** Adds a space that failed to open, unless it does not exist. */
   refused(space: string, error: unknown): void {
     if (!(error instanceof PersistenceError)) return
     const { code, message, reason } = error

@@ -1,10 +1,10 @@
 /**
- * Titles: what the ledger of a beat shows for its enzymes, as of that beat.
+ * Titles: the enzyme labels in the view of a beat, as of that beat.
  *
- * The cell `/sys/titles/<enzyme>` lists the labels of the enzymes of this name,
- * from each beat on in which others became active. Only an enzyme whose label
- * differs from its name has one, and only a beat that activates modules writes
- * it, so all other beats pay nothing. (Seed 000, "Filesystem Layout".)
+ * The cell `/sys/titles/<enzyme>` lists the labels of the enzymes with this name,
+ * from each beat that activated others. Only an enzyme with a label other than its
+ * name has such a cell. Only a beat that activates modules writes it, so all other
+ * beats pay no cost [S0 §Filesystem Layout].
  *
  * @module
  */
@@ -14,22 +14,22 @@ import type { Entry, Enzymes } from "../../registry/Registry.ts"
 import { CAPTURE, type Stage } from "../../stage/Stage.ts"
 import type { Documents } from "./Documents.ts"
 
-/** Where the cells lie. */
+/** The folder of the cells. */
 const FOLDER = "/sys/titles"
 
-/** Most changes of one name's labels that are kept; the ledgers of older beats show the name. */
+/** The most retained label changes of one name. Views of older beats show the name. */
 const MAX_CHANGES = 64
 
-/** The labels of the enzymes of one name from a beat on, by what tells each from the others. */
+/** The labels of the enzymes of one name from a beat on, by a text that distinguishes each from the others. */
 type Since = readonly [beat: number, labels: Readonly<Record<string, string>>]
 
-/** A cell that changes, and what it holds from then on. */
+/** A changed cell and its new content. */
 export interface Titled {
   readonly key: string
   readonly document: Document.Document | undefined
 }
 
-/** The cells that become others when the active enzymes do, in a beat. */
+/** The cells that change with the active enzymes, in a beat. */
 export const activation = (enzymes: Enzymes, documents: Pick<Documents, "read">, beat: number): ReadonlyArray<Titled> => {
   const titled: Array<Titled> = []
   for (const [name, entries] of Map.groupBy(enzymes.active(), ({ name }) => name)) {
@@ -42,18 +42,18 @@ export const activation = (enzymes: Enzymes, documents: Pick<Documents, "read">,
   return titled
 }
 
-/** The same of an entry, by the cells that it changed. */
+/** A changed cell of an entry, from its key and text. */
 export const fromCell = (key: string, text: string | undefined): Titled | undefined =>
   key.startsWith(`${FOLDER}/`) ? { key, document: text === undefined ? undefined : Document.decode(text) } : undefined
 
-/** Writes the cells of what a beat activates, before any run of it. */
+/** Writes the cells of an activation, before any run of the beat. */
 export const put = (titled: ReadonlyArray<Titled>, stage: Stage): void => {
   for (const { document, key } of titled) stage.put(Address.ofKey(key), document, CAPTURE)
 }
 
 /**
- * What the ledger of a beat shows for the enzyme that took a handling: its label, or the name that it was given. Where others of its
- * name had other labels and the handling's key does not tell them apart, that is the name.
+ * The label of a handling's enzyme in the view of a beat. It is the enzyme's name if others of that name had other
+ * labels and the handling's key does not distinguish them.
  *
  * @category getters
  * @since 0.1.0
@@ -66,7 +66,10 @@ export const shown = (documents: Pick<Documents, "read">, key: string, beat: num
   return known.size === 1 ? [...known][0]! : name
 }
 
-/** The labels of the enzymes of one name; none where all show the name. Where one query has several labels, no handling tells which is its own. */
+/**
+ * The labels of the enzymes of one name; empty if all show the name, or if one query has several labels, because
+ * handlings do not distinguish those.
+ */
 const labelsOf = (name: string, entries: ReadonlyArray<Entry>): Since[1] => {
   if (entries.every(({ enzyme }) => enzyme.label === name)) return {}
   const labels: Record<string, string> = {}
