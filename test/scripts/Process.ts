@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly cwd?: string
   /** The time-out. Default 25 minutes: a shared machine takes several times as long as an idle one. */
   readonly limitMillis?: number
+  /** Environment variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const LIMIT = 1_500_000
@@ -41,7 +43,7 @@ export const run = ([file, ...args]: readonly [string, ...Array<string>], option
     const began = performance.now()
     const chunks: Array<string> = []
     // A separate process group, so that ending it ends its children too.
-    const child = spawn(file, args, { cwd: options.cwd ?? root, env: environment(), detached: true, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(file, args, { cwd: options.cwd ?? root, env: { ...environment(), ...options.env }, detached: true, stdio: ["ignore", "pipe", "pipe"] })
     const group = child.pid
     if (group !== undefined) running.add(group)
     const limit = setTimeout(() => group !== undefined && process.kill(-group, "SIGKILL"), options.limitMillis ?? LIMIT)

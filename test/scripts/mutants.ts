@@ -1,6 +1,9 @@
 /**
- * `npm run mutants`: makes each mutation in a copy of the project and expects
- * its tests to fail.
+ * `npm run mutants [-- PART …]`: makes each mutation in a copy of the project and
+ * expects its tests to fail. A part of a name or of a file selects mutations.
+ *
+ * Few random trials detect most mutations, so the tests run with those first, and
+ * as a soak where all pass.
  *
  * @module
  */
@@ -20,9 +23,6 @@ const WORKERS = 2
 /** The time-out of the tests of a mutation. A time-out counts as detected. */
 const LIMIT_MILLIS = 180_000
 
-// Some mutants are caught by few of the random trials.
-process.env["TRIALS"] = "soak"
-
 const left = new Set(["node_modules", ".git", "dist"])
 
 const copy = async (): Promise<string> => {
@@ -32,7 +32,14 @@ const copy = async (): Promise<string> => {
   return folder
 }
 
-const test = (folder: string, tests: ReadonlyArray<string>) => runVitest("node", ["--bail=1", ...tests], { cwd: folder, limitMillis: LIMIT_MILLIS })
+const test = (folder: string, tests: ReadonlyArray<string>, share: string) =>
+  runVitest("node", ["--bail=1", ...tests], { cwd: folder, limitMillis: LIMIT_MILLIS, env: { TRIALS: share } })
+
+/** Runs tests over a mutated source, with more random trials as long as they pass. */
+const detect = async (folder: string, tests: ReadonlyArray<string>) => {
+  const run = await test(folder, tests, "ok")
+  return Mutants.verdict(run) === "survived" ? test(folder, tests, "soak") : run
+}
 
 /** Applies one mutation, runs its tests, and reverts it. */
 const judge = async (folder: string, mutant: Mutant): Promise<{ readonly verdict: Verdict; readonly note: string }> => {
@@ -41,21 +48,28 @@ const judge = async (folder: string, mutant: Mutant): Promise<{ readonly verdict
   const made = Mutants.apply(mutant, before)
   if ("refused" in made) return { verdict: "broken", note: made.refused }
   await writeFile(file, made.text)
-  const run = await test(folder, mutant.tests)
+  const run = await detect(folder, mutant.tests)
   await writeFile(file, before)
   const verdict = Mutants.verdict(run)
   return { verdict, note: verdict === "broken" ? run.output.trim().split("\n").slice(-20).join("\n") : "" }
 }
 
-const mutants = JSON.parse(await readFile(join(root, "test", "mutants", "mutants.json"), "utf8")) as ReadonlyArray<Mutant>
+const parts = process.argv.slice(2)
+const listed = JSON.parse(await readFile(join(root, "test", "mutants", "mutants.json"), "utf8")) as ReadonlyArray<Mutant>
+const mutants = parts.length === 0 ? listed : listed.filter(({ file, name }) => parts.some((part) => file.includes(part) || name.includes(part)))
+if (mutants.length === 0) throw new Error(`No mutation has ${parts.join(" or ")} in its name or file; test/mutants/mutants.json lists them`)
 const folders = await Promise.all(Array.from({ length: WORKERS }, copy))
 try {
-  const sound = await test(folders[0]!, [...new Set(mutants.flatMap((mutant) => mutant.tests))])
+  const sound = await runVitest("node", [...new Set(mutants.flatMap((mutant) => mutant.tests))], { cwd: folders[0]!, env: { TRIALS: "ok" } })
   if (Mutants.verdict(sound) !== "survived") throw new Error(`The tests fail without any mutation; mend them first\n${sound.output}`)
   const verdicts = new Map<Mutant, { readonly verdict: Verdict; readonly note: string }>()
   const waiting = [...mutants]
   await Promise.all(folders.map(async (folder) => {
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) verdicts.set(mutant, await judge(folder, mutant))
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      const { note, verdict } = await judge(folder, mutant)
+      verdicts.set(mutant, { note, verdict })
+      if (verdict !== "caught") process.stderr.write(`${verdict}: ${mutant.name}\n`)
+    }
   }))
   console.log(render(["mutant", "file", "result"], mutants.map((mutant) => [mutant.name, mutant.file, verdicts.get(mutant)!.verdict])))
   const uncaught = mutants.filter((mutant) => verdicts.get(mutant)!.verdict !== "caught")
