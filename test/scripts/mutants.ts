@@ -56,11 +56,13 @@ const judge = async (folder: string, mutant: Mutant): Promise<{ readonly verdict
 
 const parts = process.argv.slice(2)
 const listed = JSON.parse(await readFile(join(root, "test", "mutants", "mutants.json"), "utf8")) as ReadonlyArray<Mutant>
-const mutants = parts.length === 0 ? listed : listed.filter(({ file, name }) => parts.some((part) => file.includes(part) || name.includes(part)))
+const isSelected = ({ file, name }: Mutant): boolean => parts.length === 0 || parts.some((part) => file.includes(part) || name.includes(part))
+const mutants = listed.filter(isSelected)
 if (mutants.length === 0) throw new Error(`No mutation has ${parts.join(" or ")} in its name or file; test/mutants/mutants.json lists them`)
 const folders = await Promise.all(Array.from({ length: WORKERS }, copy))
 try {
-  const sound = await runVitest("node", [...new Set(mutants.flatMap((mutant) => mutant.tests))], { cwd: folders[0]!, env: { TRIALS: "ok" } })
+  const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))]
+  const sound = await runVitest("node", tests, { cwd: folders[0]!, env: { TRIALS: "ok" } })
   if (Mutants.verdict(sound) !== "survived") throw new Error(`The tests fail without any mutation; mend them first\n${sound.output}`)
   const verdicts = new Map<Mutant, { readonly verdict: Verdict; readonly note: string }>()
   const waiting = [...mutants]
