@@ -28,8 +28,14 @@ export { SpaceScheduler } from "./scheduler/SpaceScheduler.ts"
 export { InvalidSignal } from "./stage/OutgoingSignal.ts"
 export { InvalidReport } from "./stage/Report.ts"
 export * from "./operation/OperationError.ts"
-export { InvalidRendezvous, LedgerMissing, NoSpec, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused } from "./rendezvous/RendezvousError.ts"
-export type { At, Continuation, FlowBudget, FlowRequest, Flows, Io, OperationRequest, Operations, Pipeline, Qos, Rendezvous, RendezvousSpec, Report, SignalRequest, StateNote } from "./stage/Launch.ts"
+export {
+  InvalidRendezvous, LedgerMissing, NoSpec, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold,
+  TokenRefused
+} from "./rendezvous/RendezvousError.ts"
+export type {
+  At, Continuation, FlowBudget, FlowRequest, Flows, Io, OperationRequest, Operations, Pipeline, Qos, Rendezvous, RendezvousSpec, Report,
+  SignalRequest, StateNote
+} from "./stage/Launch.ts"
 export { InvalidLabels, LabelBelow, type Rules as LabelRules } from "./stage/Labels.ts"
 export type { Transaction } from "./stage/Transaction.ts"
 export { type Count, CurrentReporter, Reporter, type Told } from "./diagnostic/Reporter.ts"

@@ -26,9 +26,9 @@ export interface Project {
   readonly reloads: Stream.Stream<Found>
   readonly fetch: Fetch
   /** Opens every space, so that its pending signals run. Reports each space that cannot be opened. */
-  readonly wake: Effect.Effect<void>
+  readonly resume: Effect.Effect<void>
   /** Ends all streams, so that the server can close. */
-  readonly hush: () => void
+  readonly closeStreams: () => void
 }
 
 /**

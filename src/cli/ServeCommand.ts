@@ -74,14 +74,14 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
         `${config.data}/server.json`
     })
   }
-  const { fetch, found, hush, reloads, wake } = yield* host.open(config)
+  const { closeStreams, fetch, found, reloads, resume } = yield* host.open(config)
   for (const name of config.without) {
     if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) {
       yield* Output.note(`no enzyme is called "${name}", so none is left out by that name`)
     }
   }
   const port = yield* host.listen(fetch, config)
-  yield* Effect.addFinalizer(() => Effect.sync(hush))
+  yield* Effect.addFinalizer(() => Effect.sync(closeStreams))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   yield* ServerFile.leave(config, { url, pid: host.pid, token: config.token ?? null })
   if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => printReload(found, json)), { startImmediately: true })
@@ -94,7 +94,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
       "modules",
     `listening at ${url}`
   ])
-  yield* wake
+  yield* resume
   return yield* Effect.never
 }, Effect.scoped)
 

@@ -1,5 +1,6 @@
 /**
- * A project on this host: its configuration, modules, kernel and ingress, put together.
+ * A project on this host: its configuration, modules, kernel and ingress,
+ * composed.
  *
  * @module
  */
@@ -28,41 +29,41 @@ import * as HostWatchdog from "./HostWatchdog.ts"
 import * as Permission from "./Permission.ts"
 import * as Runtime from "./Runtime.ts"
 
-/** How long files have to be left alone before they are looked at. */
+/** The quiet period after file changes, before modules are reloaded. */
 const QUIET = "100 millis"
 
-/** How often a process takes new modules in: hosts never let go of old ones. */
+/** The most reloads of a process, because hosts never unload old modules. */
 const MAX_RELOADS = 1000
 
 /**
- * A project whose kernel runs.
+ * An open project.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Project {
   readonly found: Loader.Found
-  /** What there is each time that files changed; modules are swapped for as long as this runs. */
+  /** The modules after each change of a file. Modules are reloaded while this stream runs. */
   readonly reloads: Stream.Stream<Loader.Found>
   readonly kernel: Kernel["Service"]
-  /** The ingress, to be served. */
+  /** The ingress, ready to be served. */
   readonly app: ReturnType<typeof App.make>
-  /** Has each space opened when something is due in it; reports each that cannot be. */
-  readonly wake: Effect.Effect<void>
-  /** Ends all streams, so that a server can close. */
-  readonly hush: () => void
+  /** Starts the watchdog, and opens each space when work is due in it. Reports each space that cannot be opened. */
+  readonly resume: Effect.Effect<void>
+  /** Ends all streams, so that the server can close. */
+  readonly closeStreams: () => void
 }
 
-/** Where a project lies and what it runs on. */
+/** The location of a project and the services of its host. */
 export interface Site {
   readonly root: string
   readonly pacemaker: Layer.Layer<Pacemaker>
-  /** Where what goes wrong is told. */
+  /** Receives failures. */
   readonly reporter: Reporter
 }
 
 /**
- * The configuration of the project in a folder; all defaults where it has none.
+ * The configuration of the project in a folder; the defaults without one.
  *
  * @category constructors
  * @since 0.1.0
@@ -79,7 +80,7 @@ export const config = (root: string): Effect.Effect<Config.Config, Config.Invali
   }).pipe(Effect.provide(modules(root)))
 
 /**
- * Opens a project until the scope closes: loads its modules, starts the kernel over its persistence.
+ * Opens a project until the scope closes: loads its modules, then starts the kernel over its store.
  *
  * @category constructors
  * @since 0.1.0
@@ -107,7 +108,10 @@ export const open = Effect.fn("Project.open")(function*(
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
-  const rules = { token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages, readers: config.readers, debug: config.check === true }
+  const rules = {
+    token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
+    readers: config.readers, debug: config.check === true
+  }
   const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(
     Stream.debounce(QUIET),
@@ -116,8 +120,15 @@ export const open = Effect.fn("Project.open")(function*(
       Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
     Stream.provideContext(Context.merge(host, context))
   )
-  const resume = Effect.catch(kernel.resume, (error) => Effect.sync(() => reporter.report(UnexpectedFailure.of(error))))
-  return { found: registered, reloads, kernel, app, wake: Effect.andThen(Effect.sync(watchdog.start), resume), hush: () => closing.abort() }
+  const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => reporter.report(UnexpectedFailure.of(error))))
+  return {
+    found: registered,
+    reloads,
+    kernel,
+    app,
+    resume: Effect.andThen(Effect.sync(watchdog.start), resumeKernel),
+    closeStreams: () => closing.abort()
+  }
 })
 
 /**
@@ -130,8 +141,10 @@ export const sourcesOf = ({ enzymes, kernel, persistence, plugins, without }: Co
   ({ enzymes, plugins, required: [persistence.use], without, millis: kernel.limits.moduleMillis })
 
 const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
-  const shown = ({ broken, enzymes }: Loader.Found) => JSON.stringify([enzymes.map(({ file, hash }) => [file, hash]).sort(), broken.map(({ message }) => message)])
+  const shown = ({ broken, enzymes }: Loader.Found) =>
+    JSON.stringify([enzymes.map(({ file, hash }) => [file, hash]).sort(), broken.map(({ message }) => message)])
   return shown(a) === shown(b)
 }
 
-const modules = (root: string) => Layer.fresh(Permission.isActive() ? Permission.bundled(root) : HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
+const modules = (root: string) =>
+  Layer.fresh(Permission.isActive() ? Permission.bundled(root) : HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
