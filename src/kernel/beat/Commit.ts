@@ -368,8 +368,8 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): Readonly
   }
   // In the order of the agenda: what each of them held up goes on in that order, whether the flight itself is over or not.
   for (const flight of settled.flights) {
-    if (flight.open > 0) inbox.stay(flight)
-    else inbox.land(flight)
+    if (flight.open > 0) inbox.keep(flight)
+    else inbox.complete(flight)
   }
   // Another handling of its event may have ended in this very beat, so it comes after all of those.
   for (const pending of work.redelivered) {

@@ -152,7 +152,7 @@ export class Inbox {
 
   /** Adds a signal from outside, or one that a beat sent. */
   push(pending: Pending): void {
-    this.keep(pending)
+    this.enqueue(pending)
     if (pending.due === undefined) this.trackOf(pending).fresh.push(pending.seq)
     else this.waits.add(pending)
   }
@@ -160,7 +160,7 @@ export class Inbox {
   /** Adds a handling for another attempt. */
   repeat(pending: Pending): void {
     const { again, seq } = pending
-    this.keep(pending)
+    this.enqueue(pending)
     if (again?.why === "gate") this.parked++
     if (again?.why !== "conflict") return this.waits.add(pending)
     const document = again.document!
@@ -177,7 +177,7 @@ export class Inbox {
     else queue.push(seq)
   }
 
-  private keep(pending: Pending): void {
+  private enqueue(pending: Pending): void {
     this.waiting.add(pending)
     this.count(pending, 1)
     if (pending.signal.qos === "discard") this.discardable.add(pending.seq)
@@ -236,7 +236,7 @@ export class Inbox {
       if (isFull(capture)) return
       const pending = this.waiting.at(seq)
       if (!this.held.drop(seq)) this.discarded.add(seq)
-      const flight = pending.again === undefined ? this.fly(pending.signal, capture.beat, undefined) : this.flightOf(pending)
+      const flight = pending.again === undefined ? this.begin(pending.signal, capture.beat, undefined) : this.flightOf(pending)
       flight.discarded = true
       this.put({ pending, flight }, capture)
     }
@@ -288,7 +288,7 @@ export class Inbox {
     const { signal } = pending
     const known = this.flights.get(signal.id)
     if (known !== undefined) return known
-    const flight = this.fly(signal, attemptOf(pending).captured, undefined)
+    const flight = this.begin(signal, attemptOf(pending).captured, undefined)
     for (const other of this.waiting.named(signal.id)) {
       const { lane, loose } = attemptOf(other)
       flight.open++
@@ -330,7 +330,7 @@ export class Inbox {
     const holder = capture.pairs.get(signal.pair)
     if (holder === "taken" || (holder === "impulse" && signal.event)) return false
     if (holder === undefined) capture.pairs.set(signal.pair, signal.event ? "taken" : "impulse")
-    this.put({ pending, flight: this.fly(signal, capture.beat, lane) }, capture)
+    this.put({ pending, flight: this.begin(signal, capture.beat, lane) }, capture)
     return true
   }
 
@@ -343,7 +343,7 @@ export class Inbox {
     this.count(taken.pending, -1)
   }
 
-  private fly(signal: Signal, captured: number, lane: string | undefined): Flight {
+  private begin(signal: Signal, captured: number, lane: string | undefined): Flight {
     const flight = new Flight(signal, captured, lane)
     flight.backlog = this.backlog
     return flight
@@ -355,7 +355,7 @@ export class Inbox {
   }
 
   /** Keeps an event with further attempts. Its lane advances when none of them holds it. */
-  stay(flight: Flight): void {
+  keep(flight: Flight): void {
     const { signal } = flight
     this.waiting.done(signal)
     if (this.flights.size < this.limits.captureSignals) this.flights.set(signal.id, flight)
@@ -366,7 +366,7 @@ export class Inbox {
   }
 
   /** Completes an event. Its lane advances to the next event. */
-  land(flight: Flight): void {
+  complete(flight: Flight): void {
     this.flights.delete(flight.signal.id)
     this.waiting.done(flight.signal)
     if (flight.lane !== undefined) this.release(flight.lane)

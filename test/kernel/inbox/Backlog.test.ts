@@ -48,7 +48,7 @@ const lane = (): Resolution => ({ status: "no-match", entries: [], lane: "space"
 const drain = (inbox: Inbox, beats: number): ReadonlyArray<number> =>
   numbers(beats).flatMap((beat) => {
     const taken = inbox.take({ beat, clock: 0 }, limits, { regime: Regime.open, resolve: lane })
-    for (const { flight } of taken) inbox.land(flight)
+    for (const { flight } of taken) inbox.complete(flight)
     return taken.map(({ pending }) => pending.seq)
   })
 
@@ -114,9 +114,9 @@ describe("the signals in memory", () => {
     inbox.waiting.saved([first, second])
     assert.strictEqual(inbox.waiting.get("x.0.0"), first.signal, "the beat under way has it")
     assert.isFalse(inbox.waiting.has("x.0.1"))
-    inbox.stay(taken!.flight)
+    inbox.keep(taken!.flight)
     assert.isFalse(inbox.waiting.has("x.0.0"))
-    inbox.land(taken!.flight)
+    inbox.complete(taken!.flight)
     assert.deepStrictEqual(asked, ["x.0.1", "x.0.0"])
     drain(inbox, 2)
     assert.isFalse(inbox.waiting.has("x.0.1"))
@@ -143,7 +143,7 @@ describe("the signals in memory", () => {
     for (const beat of numbers(20)) {
       for (const { flight } of inbox.take({ beat, clock: 0 }, limits, { regime: Regime.open, resolve: lane })) {
         flight.lane = undefined
-        inbox.stay(flight)
+        inbox.keep(flight)
       }
     }
     assert.isAtMost(inbox.flights.size, limits.captureSignals)
