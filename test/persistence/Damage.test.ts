@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { type Kernel, type Persistence, type PersistenceError, type Registry, type Space, type SpaceStore, type Transaction, verify } from "systole"
 import * as Checksum from "../../src/persistence/Checksum.ts"
-import { enzyme } from "../kernel/TestSpace.ts"
+import { enzyme, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { beat, cell, reason, thrown, using, write } from "../../src/main/testing/contract/Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
@@ -200,5 +200,23 @@ describe("A space over a damaged store", () => {
         const { fault } = yield* space.examine(verify)
         assert.deepStrictEqual([fault?.code, fault?.beat], ["journal/changed", 0])
       }))
+    }).pipe(Effect.scoped))
+
+  it.effect("answers store/damaged where a signal for another space is damaged", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const send = enzyme("send", (tx: Transaction) => {
+        for (let n = 0; n < 50; n++) tx.signal({ signal: "/signals/set", space: "other", payload: n })
+      })
+      const limits = { ...TestKernel.settings.limits, captureSignals: 4 }
+      yield* Effect.gen(function*() {
+        const space = yield* TestKernel.space([set, send], "shop")
+        yield* space.signal({ signal: "/signals/send" })
+        yield* space.step
+        change(folder, "UPDATE queue SET text = replace(text, '/signals/set', '/signals/sat')")
+        yield* TestKernel.space([], "other")
+        yield* turns(20)
+        assert.strictEqual(yield* codeOf(space.step), "store/damaged")
+      }).pipe(Effect.provide(TestKernel.layer({ limits }, SqliteFolder.layerIn(folder))))
     }).pipe(Effect.scoped))
 })

@@ -21,7 +21,7 @@ import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Regime from "../model/Regime.ts"
 import type { SpaceControl, SpaceState } from "../view/Space.ts"
-import { ControlRefused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
+import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /**
  * The commands of one space.
@@ -65,8 +65,8 @@ export class CommandQueue implements SpaceControl {
   }
 
   /** What the store refuses stops the space. */
-  private stop({ message }: PersistenceError): SpaceStopped {
-    const stopped = new SpaceStopped({ space: this.body.space, reason: message })
+  private stop(error: PersistenceError): SpaceStopped {
+    const stopped = asStopped(this.body.space, error)
     this.group.stop(stopped)
     return stopped
   }

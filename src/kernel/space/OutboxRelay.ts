@@ -19,7 +19,7 @@ import type { LiveBody } from "../beat/Body.ts"
 import { failure } from "../model/Failure.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { Pending, type Undelivered } from "../model/Signal.ts"
-import { SpaceStopped } from "../model/SpaceError.ts"
+import { asStopped } from "../model/SpaceError.ts"
 
 /** The callbacks of a delivery. */
 interface DeliveryCallbacks {
@@ -131,7 +131,7 @@ export class OutboxRelay {
     try {
       run()
     } catch (error) {
-      this.deps.group.stop(new SpaceStopped({ space: this.body.space, reason: (error as Error).message }))
+      this.deps.group.stop(asStopped(this.body.space, error))
     }
   }
 
