@@ -44,7 +44,11 @@ const rows = Effect.fnUntraced(function*(client: Client["Service"], space: strin
 
 const list = Command.make("list", {
   space: SpaceCommand.name,
-  limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many"), Flag.withDefault(20)),
+  limit: Flag.Int("limit").pipe(
+    Flag.withDescription("At most this many"),
+    Flag.filter((limit) => limit >= 0, (limit) => `${limit} is no count; use a whole number from 0`),
+    Flag.withDefault(20)
+  ),
   after: Flag.String("after").pipe(Flag.withDescription("Where the list before ended, as an id"), Flag.optional),
   json: Output.json
 }, ({ after, json, limit, space }) =>

@@ -36,6 +36,7 @@ export const project = (name: string, installation: string): Files => {
           compilerOptions: {
             target: "es2024",
             module: "nodenext",
+            types: ["node"],
             strict: true,
             noEmit: true,
             skipLibCheck: true,

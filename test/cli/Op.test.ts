@@ -42,6 +42,9 @@ describe("systole op", () => {
         const many = await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string }>
         const numbers = many.slice(3).map(({ oid }) => Number(oid.split(".")[2]))
         assert.deepStrictEqual(numbers, Array.from({ length: 13 }, (_, i) => i))
+        const less = await run("op", "list", "shop", "--limit", "-1")
+        assert.strictEqual(less.code, 2)
+        assert.include(less.stderr, "-1 is no count")
         const absent = await run("op", "cancel", "shop", "OPS:9.9.9")
         assert.strictEqual(absent.code, 3)
         assert.include(absent.stderr, "ops/absent")

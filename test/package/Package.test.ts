@@ -95,11 +95,12 @@ export default Enzyme.make({
     assert.isTrue(dependencies["systole"]!.endsWith(`/${archive}`))
   })
 
-  it("runs the tests of a new project", async () => {
+  it("compiles a new project, and runs its tests", async () => {
     const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", "new", "project", "tested")
     assert.strictEqual(code, 0, output)
     const { scripts } = JSON.parse(await installed().read("tested/package.json")) as { readonly scripts: Readonly<Record<string, string>> }
     assert.strictEqual(scripts["test"], "node --test")
+    assert.deepInclude(await installed().typesOf("tested"), { output: "", code: 0 })
     const passed = await installed().node("--test", "tested/test/greet.test.ts")
     assert.strictEqual(passed.code, 0, passed.output)
     const file = "tested/enzymes/greet.ts"

@@ -21,6 +21,8 @@ export interface Project {
   readonly node: (...args: ReadonlyArray<string>) => Promise<Ended>
   /** Type-checks the project. */
   readonly types: (...files: ReadonlyArray<string>) => Promise<Ended>
+  /** Type-checks a project in this folder by its own configuration. */
+  readonly typesOf: (project: string) => Promise<Ended>
   readonly remove: () => Promise<void>
 }
 
@@ -63,6 +65,7 @@ export const create = async ({ built = false }: { readonly built?: boolean } = {
       [tool("tsc"), "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "--skipLibCheck", "--types", "", ...files],
       { cwd: folder }
     ),
+    typesOf: (project) => run([tool("tsc"), "--project", project, "--typeRoots", join(root, "node_modules", "@types")], { cwd: folder }),
     remove: () => rm(folder, { recursive: true })
   }
 }
