@@ -313,7 +313,7 @@ class SqlBackend implements Backend {
     this.sql.addBlob.run(hash, this.epoch, upload, RowChecksums.blob([hash, this.epoch, upload, code]), code)
   }
 
-  /** Deletes rows older than the retention, but never the head's row. Returns the newest deleted row. */
+  /** Deletes some of the rows older than the retention, but never the head's row. Returns the newest deleted row. */
   private prune({ beat, clock }: Head, { anchor: before, budget }: { readonly anchor: Anchor; readonly budget: Budget }): Anchor {
     const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
     const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {

@@ -45,7 +45,7 @@ const MAX_BLOB = 32 * 1_048_576
 const MAX_WRITES = 100_000
 /** The maximum number of signals of one run. */
 const MAX_EMISSIONS = 10_000
-/** The maximum number of characters that one run adds to the journal, with its documents before and after. */
+/** The maximum number of characters of one run's signals, bindings, result and digests, and of its documents before and after. */
 const MAX_SIZE = 16 * 1_048_576
 
 const refused = (reason: string) => new TransactionRefused({ reason })
