@@ -43,13 +43,21 @@ const entries = async (): Promise<Record<string, string>> => {
 const shim = (name: string, exported: object): string => {
   const keys = Object.keys(exported)
   const constants = keys.map((key, i) => `const $${i} = ${name}[${JSON.stringify(key)}]`)
-  return [`import { ${name} } from "./index.js"`, ...constants, `export { ${keys.map((key, i) => `$${i} as ${key}`).join(", ")} }`, ""].join("\n")
+  return [
+    `import { ${name} } from "./index.js"`,
+    ...constants,
+    `export { ${keys.map((key, i) => `$${i} as ${key}`).join(", ")} }`,
+    ""
+  ].join("\n")
 }
+
+const isModule = (exported: unknown): exported is object =>
+  (exported as { readonly [Symbol.toStringTag]?: string } | undefined)?.[Symbol.toStringTag] === "Module"
 
 /** The modules of `effect` that its barrel exports as namespaces. */
 const shims = async (): Promise<ReadonlyArray<readonly [path: string, text: string]>> =>
   Object.entries(await import("effect"))
-    .filter((entry): entry is [string, object] => (entry[1] as { readonly [Symbol.toStringTag]?: string } | undefined)?.[Symbol.toStringTag] === "Module")
+    .filter((entry): entry is [string, object] => isModule(entry[1]))
     .map(([name, exported]) => [join(folder, "effect", `${name}.js`), shim(name, exported)])
 
 /** Replaces a file atomically, because another process may be reading the old one. */

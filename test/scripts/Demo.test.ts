@@ -7,7 +7,9 @@ import { run } from "./Process.ts"
 import { start } from "./Server.ts"
 
 /** Runs `npm run demo` over a temporary data folder. */
-const demo = async (test: (data: string, demo: (...args: ReadonlyArray<string>) => ReturnType<typeof run>) => Promise<void>): Promise<void> => {
+const demo = async (
+  test: (data: string, demo: (...args: ReadonlyArray<string>) => ReturnType<typeof run>) => Promise<void>
+): Promise<void> => {
   const data = mkdtempSync(join(tmpdir(), "systole-demo-"))
   try {
     await test(data, (...args) => run([node(), "test/scripts/run.mjs", "demo", "--data", data, ...args]))

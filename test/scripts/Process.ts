@@ -43,7 +43,11 @@ export const run = ([file, ...args]: readonly [string, ...Array<string>], option
     const began = performance.now()
     const chunks: Array<string> = []
     // A separate process group, so that ending it ends its children too.
-    const child = spawn(file, args, { cwd: options.cwd ?? root, env: { ...environment(), ...options.env }, detached: true, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(
+      file,
+      args,
+      { cwd: options.cwd ?? root, env: { ...environment(), ...options.env }, detached: true, stdio: ["ignore", "pipe", "pipe"] }
+    )
     const group = child.pid
     if (group !== undefined) running.add(group)
     const limit = setTimeout(() => group !== undefined && process.kill(-group, "SIGKILL"), options.limitMillis ?? LIMIT)

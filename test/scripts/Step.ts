@@ -68,6 +68,7 @@ export const runAll = async (stages: ReadonlyArray<Stage>): Promise<boolean> => 
 
 /** The printed line of a step. */
 export const line = (name: string, { failed, millis, passed }: Outcome): string =>
-  `${failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(24)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed ${seconds(millis).padStart(9)}`
+  `${failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(24)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed ` +
+    `${seconds(millis).padStart(9)}`
 
 const seconds = (millis: number): string => `${(millis / 1000).toFixed(1)} s`

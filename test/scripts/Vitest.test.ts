@@ -27,7 +27,10 @@ describe("tally", () => {
 
 describe("line", () => {
   it("prints the result of a step", () => {
-    assert.strictEqual(line("types", { passed: 1, failed: 0, millis: 1234, output: "" }), "ok   types                        1 passed    0 failed     1.2 s")
+    assert.strictEqual(
+      line("types", { passed: 1, failed: 0, millis: 1234, output: "" }),
+      "ok   types                        1 passed    0 failed     1.2 s"
+    )
     assert.match(line("types", { passed: 0, failed: 1, millis: 0, output: "" }), /^FAIL types/)
   })
 })

@@ -23,10 +23,13 @@ if (!Number.isInteger(seed)) refuse(`--seed is "${values.seed}"; give a whole nu
 const results: Array<Attack.Result> = []
 const told = (result: Attack.Result): void => {
   results.push(result)
-  process.stderr.write(`${result.failure === undefined ? "held" : "FAILED"}: ${result.name}${result.failure === undefined ? "" : `: ${result.failure}`}\n`)
+  process.stderr.write(
+    `${result.failure === undefined ? "held" : "FAILED"}: ${result.name}${result.failure === undefined ? "" : `: ${result.failure}`}\n`
+  )
 }
 const held = await Attack.run({ seconds, seed, told })
-console.log(render(["attack", "tried", "s", "MiB", "held", "what must hold"], results.map(({ failure, holds, memory, millis, name, tried }) =>
+const columns = ["attack", "tried", "s", "MiB", "held", "what must hold"]
+console.log(render(columns, results.map(({ failure, holds, memory, millis, name, tried }) =>
   [name, String(tried), (millis / 1000).toFixed(1), String(memory), failure === undefined ? "yes" : "NO", holds])))
 for (const { failure, name } of results) if (failure !== undefined) console.error(`${name}: ${failure}`)
 if (!held) console.error(`Something did not hold; --seed ${seed} draws the same again`)

@@ -49,4 +49,6 @@ for (const [title, cases] of tables(bench.cases)) {
 }
 await bench.close?.()
 if (values.json) console.log(JSON.stringify(rows(name, values.host, measured.flatMap(([, figures]) => figures))))
-else console.log(`${measured.map(([title, figures]) => `${title}\n${table(figures)}`.trimStart()).join("\n\n")}\n${bench.note ?? ""}`.trimEnd())
+else console.log(
+  `${measured.map(([title, figures]) => `${title}\n${table(figures)}`.trimStart()).join("\n\n")}\n${bench.note ?? ""}`.trimEnd()
+)

@@ -26,8 +26,11 @@ if (!Number.isInteger(kills) || kills < 1) refuse(`--kills is "${values.kills}";
 if (!Number.isInteger(seed)) refuse(`--seed is "${values.seed}"; give a whole number`)
 if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; there are ${hosts.join(", ")}`)
 
-const onRestart = (kill: number, acknowledged: number): void => void process.stderr.write(`killed ${kill} times, ${acknowledged} acknowledged\n`)
+const onRestart = (kill: number, acknowledged: number): void =>
+  void process.stderr.write(`killed ${kill} times, ${acknowledged} acknowledged\n`)
 const { acknowledged, duplicated, faults, handled, lost, poisoned } = await Crash.run({ kills, seed, host: values.host as Host, onRestart })
-console.log(render(["kills", "acknowledged", "handled", "lost", "duplicated", "poisoned"], [[kills, acknowledged, handled, lost, duplicated, poisoned].map(String)]))
+console.log(render(["kills", "acknowledged", "handled", "lost", "duplicated", "poisoned"], [
+  [kills, acknowledged, handled, lost, duplicated, poisoned].map(String)
+]))
 for (const fault of faults) console.error(fault)
 if (lost > 0 || duplicated > 0 || faults.length > 0) process.exitCode = 1

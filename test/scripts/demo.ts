@@ -35,7 +35,12 @@ interface Size {
 
 interface Asset {
   readonly thumbnail?: { readonly sizes: ReadonlyArray<Size> }
-  readonly metadata?: { readonly format: string; readonly width: number; readonly height: number; readonly exif: { readonly [field: string]: unknown } }
+  readonly metadata?: {
+    readonly format: string
+    readonly width: number
+    readonly height: number
+    readonly exif: Readonly<Record<string, unknown>>
+  }
 }
 
 /** Sends a request, and fails unless it succeeds. */
@@ -130,7 +135,9 @@ const save = async (server: Server, out: string): Promise<number> => {
   for (const [name, { metadata, thumbnail }] of Object.entries(index)) {
     const exif = metadata?.exif ?? {}
     const camera = ["make", "model", "taken", "description"].flatMap((field) => typeof exif[field] === "string" ? [exif[field]] : [])
-    console.log(`  ${name}: ${metadata?.format} ${metadata?.width}×${metadata?.height}${camera.length === 0 ? "" : `, ${camera.join(", ")}`}`)
+    console.log(
+      `  ${name}: ${metadata?.format} ${metadata?.width}×${metadata?.height}${camera.length === 0 ? "" : `, ${camera.join(", ")}`}`
+    )
     for (const { address, height, width } of thumbnail?.sizes ?? []) {
       const bytes = await (await ask(server, `${space}/blobs/${address.slice(5)}`)).bytes()
       const file = join(out, `${name}-${width}.jpg`)
@@ -157,12 +164,16 @@ const servedAt = async (data: string): Promise<string | undefined> => {
 /** Removes the space of an earlier demonstration from the data folder. */
 const clear = (data: string): void => {
   mkdirSync(data, { recursive: true })
-  for (const name of readdirSync(data)) if (name.startsWith("photos.") || name === "thumbnails") rmSync(join(data, name), { recursive: true })
+  for (const name of readdirSync(data)) {
+    if (name.startsWith("photos.") || name === "thumbnails") rmSync(join(data, name), { recursive: true })
+  }
 }
 
 const demo = async (files: ReadonlyArray<string>, data: string): Promise<void> => {
   const served = await servedAt(data)
-  if (served !== undefined) throw new Error(`The example runs already, at ${served}, and the demo begins with an empty space. Stop it first`)
+  if (served !== undefined) {
+    throw new Error(`The example runs already, at ${served}, and the demo begins with an empty space. Stop it first`)
+  }
   clear(data)
   const out = join(data, "thumbnails")
   let server = await start(example, data)
@@ -171,7 +182,9 @@ const demo = async (files: ReadonlyArray<string>, data: string): Promise<void> =
     const links: Array<string> = []
     for (const file of files) links.push(await post(server, file))
     for (const { handlings, id } of await follow(server, links)) {
-      for (const { enzyme, error } of handlings) if (error !== undefined) console.log(`\n${id} became a dead letter of ${enzyme}: ${error.message}`)
+      for (const { enzyme, error } of handlings) {
+        if (error !== undefined) console.log(`\n${id} became a dead letter of ${enzyme}: ${error.message}`)
+      }
     }
     console.log("\nthe index, and the thumbnails on disk:")
     const saved = await save(server, out)
@@ -197,7 +210,8 @@ const refuse = (reason: string): never => {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
 
-const { positionals, values: { data } } = parseArgs({ allowPositionals: true, options: { data: { type: "string", default: join(example, ".data") } } })
+const { positionals, values: { data } } =
+  parseArgs({ allowPositionals: true, options: { data: { type: "string", default: join(example, ".data") } } })
 const given = positionals.map((file) => resolve(file))
 const shipped = readdirSync(join(example, "photos")).filter(isPhotograph).map((file) => join(example, "photos", file))
 const missing = given.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() !== true)

@@ -56,7 +56,8 @@ const judge = async (folder: string, mutant: Mutant): Promise<{ readonly verdict
 
 const parts = process.argv.slice(2)
 const listed = JSON.parse(await readFile(join(root, "test", "mutants", "mutants.json"), "utf8")) as ReadonlyArray<Mutant>
-const isSelected = ({ file, name }: Mutant): boolean => parts.length === 0 || parts.some((part) => file.includes(part) || name.includes(part))
+const isSelected = ({ file, name }: Mutant): boolean =>
+  parts.length === 0 || parts.some((part) => file.includes(part) || name.includes(part))
 const mutants = listed.filter(isSelected)
 if (mutants.length === 0) throw new Error(`No mutation has ${parts.join(" or ")} in its name or file; test/mutants/mutants.json lists them`)
 const folders = await Promise.all(Array.from({ length: WORKERS }, copy))
