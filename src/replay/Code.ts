@@ -18,6 +18,8 @@ import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { moduleOf } from "../scheduler/Piece.ts"
 import type { HistoricStore } from "./HistoricStore.ts"
+import type { RunRecord } from "./JournalRecords.ts"
+import * as Records from "./JournalRecords.ts"
 
 /** Returns the key of a node. */
 const ofNode = (name: string): string => `node ${name}`
@@ -74,16 +76,16 @@ export class Code {
    * is not available unchanged. `made` is the entry that the replay made, if it made one.
    */
   missing(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
-    const lines = [...Journal.ownRuns(entry), ...made === undefined ? [] : Journal.ownRuns(made)].filter(isRun)
+    const runs = [...Records.ownRunsOf(entry), ...made === undefined ? [] : Records.ownRunsOf(made)].filter(isRun)
     const here = new Set(this.enzymes.active().map(({ name }) => name))
     const missing = new Set<string>()
-    for (const line of lines) {
-      const name = line[1].split("~")[0]!
+    for (const { enzyme } of runs) {
+      const [name = enzyme] = enzyme.split("~")
       const reason = this.absent.get(name)
       if (reason !== undefined) missing.add(`${name}, whose ${reason}`)
       else if (!here.has(name)) missing.add(`${name}, which is not registered`)
     }
-    for (const [name] of [...entry.nodes ?? [], ...made?.nodes ?? []]) {
+    for (const { name } of [...Records.nodesOf(entry.nodes), ...Records.nodesOf(made?.nodes)]) {
       const reason = this.absent.get(ofNode(moduleOf(name)))
       if (reason !== undefined) missing.add(`${ofNode(moduleOf(name))}, whose ${reason}`)
     }
@@ -107,7 +109,8 @@ export class Code {
       const { digests, name } = module
       const node = Modules.nodeOf(module)
       if (node !== undefined) {
-        await this.gatherNode(node, digests[0]!)
+        const [digest] = digests
+        if (digest !== undefined) await this.gatherNode(node, digest)
         continue
       }
       const mine = live.get(name) ?? []
@@ -135,12 +138,16 @@ export class Code {
   }
 
   /** Returns the enzymes of one name, from current modules and from stored texts. */
-  private async find(name: string, digests: ReadonlyArray<string>, live: ReadonlyArray<Entry>): Promise<ReadonlyArray<Found> | string> {
+  private async find(
+    name: string,
+    digests: ReadonlyArray<string>,
+    live: ReadonlyArray<Entry>
+  ): Promise<ReadonlyArray<Found> | string> {
     const left = new Map<string, Array<Found>>()
     for (const digest of new Set(digests)) {
       // A module may export several enzymes of one name; they can be told apart only if all of them ran.
       const count = digests.filter((other) => other === digest).length
-      const running = live.filter(({ code }) => code!.hash === digest)
+      const running = live.filter(({ code }) => code?.hash === digest)
       if (running.length === count) {
         left.set(digest, running)
         continue
@@ -151,7 +158,7 @@ export class Code {
       if (enzymes.length !== count) return `text /cas/${digest} makes ${enzymes.length} of this name, and there were ${count}`
       left.set(digest, enzymes.map((enzyme) => ({ enzyme, code: { hash: digest } })))
     }
-    return digests.map((digest) => left.get(digest)!.shift()!)
+    return digests.flatMap((digest) => left.get(digest)?.shift() ?? [])
   }
 
   private async recall(digest: string): Promise<Recalled | string> {
@@ -175,7 +182,10 @@ export class Code {
 }
 
 /** Registers enzymes. Returns the reason if one of them is refused today. */
-const registered = (enzymes: Enzymes, found: ReadonlyArray<{ readonly enzyme: Enzyme; readonly code: Origin | undefined }>): string | undefined => {
+const registered = (
+  enzymes: Enzymes,
+  found: ReadonlyArray<{ readonly enzyme: Enzyme; readonly code: Origin | undefined }>
+): string | undefined => {
   try {
     for (const { code, enzyme } of found) enzymes.register(enzyme, code)
     return undefined
@@ -186,6 +196,6 @@ const registered = (enzymes: Enzymes, found: ReadonlyArray<{ readonly enzyme: En
 }
 
 /** Outcomes that the runtime decides without a run. */
-const settled: ReadonlySet<unknown> = new Set(["enzyme/gone", "signal/storm"])
+const settled: ReadonlySet<string | undefined> = new Set(["enzyme/gone", "signal/storm"])
 
-const isRun = (line: Journal.RunLine): boolean => !settled.has(line[4]) && !line[1].startsWith("space:")
+const isRun = (run: RunRecord): boolean => !settled.has(Records.codeOf(run)) && !run.enzyme.startsWith("space:")

@@ -5,6 +5,8 @@
  */
 import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
+import type { CellRecord } from "./JournalRecords.ts"
+import * as Records from "./JournalRecords.ts"
 
 /**
  * The first difference.
@@ -58,30 +60,40 @@ const entryDiffers = ({ beat }: JournalRow, what: string, [recorded, replayed]: 
 /** Returns the first run with a different outcome or different signals. */
 const ofRuns = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
   for (let i = 0; i < Math.max(before.runs.length, after.runs.length); i++) {
-    const [was, is] = [before.runs[i], after.runs[i]]
-    if (JSON.stringify(was) === JSON.stringify(is)) continue
+    const [was, is] = [resultOf(before.runs[i]), resultOf(after.runs[i])]
+    if (was.line === is.line) continue
     const what = "how a run ended, what it returned or what it sent"
-    return { beat: before.beat, enzyme: (was ?? is)![1], address: undefined, what, recorded: text(was?.slice(2)), replayed: text(is?.slice(2)) }
+    const enzyme = was.enzyme ?? is.enzyme
+    return { beat: before.beat, enzyme, address: undefined, what, recorded: was.result, replayed: is.result }
   }
   return undefined
 }
 
-/** Returns the first cell with a different value. */
-const ofCells = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
-  const cells = new Map(after.cells.map((cell) => [cell[0], cell]))
-  for (const cell of before.cells) {
-    const other = cells.get(cell[0])
-    cells.delete(cell[0])
-    if (JSON.stringify(cell) !== JSON.stringify(other)) return ofCell(before, cell, other)
-  }
-  const [extra] = cells.values()
-  return extra === undefined ? undefined : ofCell(before, undefined, extra)
+/** Returns a line's enzyme, the text of its result and its whole text. */
+const resultOf = (line: Journal.RunLine | undefined) => {
+  const [, enzyme, ...result] = line ?? []
+  return { enzyme, result: line === undefined ? "absent" : text(result), line: text(line) }
 }
 
-const ofCell = (entry: Journal.Parsed, was: Journal.CellLine | undefined, is: Journal.CellLine | undefined): Difference => {
-  const [address, writers] = (was ?? is)!
-  const run = Array.isArray(writers) ? writers.at(-1) : writers
-  return { beat: entry.beat, enzyme: Journal.ownRuns(entry)[run]?.[1], address, what: "a cell", recorded: text(was?.[3][0]), replayed: text(is?.[3][0]) }
+/** Returns the first cell with a different value. */
+const ofCells = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
+  const cells = new Map(Records.cellsOf(after).map((cell) => [cell.key, cell]))
+  for (const cell of Records.cellsOf(before)) {
+    const other = cells.get(cell.key)
+    cells.delete(cell.key)
+    if (text(cell) !== text(other)) return ofCell(before, cell, { recorded: text(cell.after), replayed: text(other?.after) })
+  }
+  const [extra] = cells.values()
+  return extra === undefined ? undefined : ofCell(before, extra, { recorded: "absent", replayed: text(extra.after) })
+}
+
+const ofCell = (
+  entry: Journal.Parsed,
+  { key, writers }: CellRecord,
+  values: Pick<Difference, "recorded" | "replayed">
+): Difference => {
+  const enzyme = Records.ownRunsOf(entry)[writers.at(-1) ?? -1]?.enzyme
+  return { beat: entry.beat, enzyme, address: key, what: "a cell", ...values }
 }
 
 const text = (value: unknown): string => value === undefined ? "absent" : JSON.stringify(value)

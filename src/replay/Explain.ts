@@ -14,6 +14,8 @@ import * as Journal from "../kernel/model/Journal.ts"
 import type { BindingTable } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
+import type { InputRecord, RunRecord } from "./JournalRecords.ts"
+import * as Records from "./JournalRecords.ts"
 import * as Replay from "./Replay.ts"
 
 /** The explanation of an enzyme's handling of one signal. */
@@ -50,76 +52,107 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
   if (row === undefined) return undefined
   const observed = await Replay.observe(history, row)
   const entry = Journal.parse(row.text)
-  if (observed === undefined) return { beat, enzyme, signals: entry.in.map((input, i) => fromEntry(entry, { input, place: i, enzyme })) }
+  const runs = Records.runsOf(entry)
+  if (observed === undefined) {
+    return { beat, enzyme, signals: Records.inputsOf(entry).map((input, i) => fromEntry(input, runOf(runs, i, enzyme))) }
+  }
   const { enzymes, work: { captured, table } } = observed
   const entries = enzymes.active().filter(({ name }) => name === enzyme)
   const signals = captured.map((captured, i): Explanation => {
     const { id, signal, target } = captured.flight.signal
-    return { id, signal, target, ...verdict(captured, { enzyme, entries, entry, input: i, table }) }
+    const run = runOf(runs, i, enzyme)
+    const verdict = run === undefined ? absent(captured, { enzyme, entries, table }) : ended(run, captured.pending.again)
+    return { id, signal, target, ...verdict }
   })
   return { beat, enzyme, signals }
 }
 
 /** Explains a signal from the entry alone, if its beat cannot be replayed. */
-const fromEntry = (entry: Journal.Parsed, { enzyme, input, place }: { readonly input: Journal.In; readonly place: number; readonly enzyme: string }): Explanation => {
-  const line = lineOf(entry, place, enzyme)
-  const told: Verdict = line === undefined
+const fromEntry = ({ id }: InputRecord, run: RunRecord | undefined): Explanation => {
+  const verdict: Verdict = run === undefined
     ? { verdict: "unknown", detail: "It did not run, and the beat cannot be run again to see why." }
-    : ended(line, undefined)
-  return { id: Journal.idOf(input), signal: undefined, target: undefined, ...told }
+    : ended(run, undefined)
+  return { id, signal: undefined, target: undefined, ...verdict }
 }
 
-const lineOf = (entry: Journal.Parsed, input: number, enzyme: string): Journal.RunLine | undefined =>
-  entry.runs.find(([place, key]) => place === input && (key === enzyme || key.startsWith(`${enzyme}~`)))
+/** Returns the handling of an input by an enzyme. */
+const runOf = (runs: ReadonlyArray<RunRecord>, input: number, enzyme: string): RunRecord | undefined =>
+  runs.find((run) => run.input === input && (run.enzyme === enzyme || run.enzyme.startsWith(`${enzyme}~`)))
 
 interface Question {
   readonly enzyme: string
   readonly entries: ReadonlyArray<Entry>
-  readonly entry: Journal.Parsed
-  /** The signal's index in the entry. */
-  readonly input: number
   readonly table: BindingTable
 }
 
 type Verdict = Pick<Explanation, "verdict" | "detail">
 
-const verdict = (captured: Captured, question: Question): Verdict => {
-  const line = lineOf(question.entry, question.input, question.enzyme)
-  return line === undefined ? absent(captured, question) : ended(line, captured.pending.again)
-}
+const reasons = {
+  retry: "after it asked for another",
+  stuck: "after one that came to no end",
+  gate: "after a gate opened",
+  conflict: "after a conflict",
+  redelivery: "sent again from the dead letters"
+} as const
 
-const reasons = { retry: "after it asked for another", stuck: "after one that came to no end", gate: "after a gate opened", conflict: "after a conflict", redelivery: "sent again from the dead letters" } as const
+const discardedByRollback: Verdict = { verdict: "discarded", detail: "A rollback dropped the signal, as its qos says." }
+
+const inCycle = (names: ReadonlyArray<string>): Verdict =>
+  ({ verdict: "cycle", detail: `None of ${names.join(", ")} could run: their before and after contradict each other.` })
 
 /** Returns the outcome of a run. */
-const ended = (line: Journal.RunLine, again: Again | undefined): Verdict => {
+const ended = (run: RunRecord, again: Again | undefined): Verdict => {
   const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
-  if (typeof line[2] === "object") return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
-  if (line[2] === "discarded") return { verdict: "discarded", detail: "A rollback dropped the signal, as its qos says." }
-  if (line[2] === "same") return { verdict: "shared", detail: `An equal impulse of this beat had run it already, as run ${line[3]}.` }
-  if (line[2] === "conflict") return { verdict: "conflict", detail: `Another run of the beat had written ${line[3]} before it; it runs again.${attempt}` }
-  return { verdict: line[2], detail: `It ended with ${line[3]} (${line[4]}).${attempt}` }
+  switch (run.kind) {
+    case "ok":
+      return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
+    case "discarded":
+      return discardedByRollback
+    case "cycle":
+      return inCycle(run.names)
+    case "same":
+      return { verdict: "shared", detail: `An equal impulse of this beat had run it already, as run ${run.run}.` }
+    case "conflict": {
+      const detail = `Another run of the beat had written ${run.document} before it; it runs again.${attempt}`
+      return { verdict: "conflict", detail }
+    }
+    default:
+      return { verdict: run.kind, detail: `It ended with ${run.tag} (${run.code}).${attempt}` }
+  }
 }
 
 /** Returns the reason for a missing run. */
-const absent = ({ flight: { discarded, signal }, pending: { again }, resolution }: Captured, { enzyme, entries, table }: Question): Verdict => {
-  if (discarded) return { verdict: "discarded", detail: "A rollback dropped the signal, as its qos says." }
-  if (again !== undefined) return { verdict: "other-attempt", detail: `Only ${again.enzyme} ran again for this signal; ${enzyme} was done with it, or never took it.` }
-  if (resolution.cycle.includes(enzyme)) return { verdict: "cycle", detail: `None of ${resolution.cycle.join(", ")} could run: their before and after contradict each other.` }
+const absent = (captured: Captured, { enzyme, entries, table }: Question): Verdict => {
+  const { flight: { discarded, signal }, pending: { again }, resolution } = captured
+  if (discarded) return discardedByRollback
+  if (again !== undefined) {
+    const detail = `Only ${again.enzyme} ran again for this signal; ${enzyme} was done with it, or never took it.`
+    return { verdict: "other-attempt", detail }
+  }
+  if (resolution.cycle.includes(enzyme)) return inCycle(resolution.cycle)
   if (entries.length === 0) return { verdict: "not-registered", detail: `No enzyme "${enzyme}" is registered.` }
   const names = signal.signal?.slice(1).split("/")
-  const matching = entries.filter((entry) => names === undefined || Pattern.matches(entry.pattern, names, entry.mode))
-  if (matching.length === 0) {
-    return { verdict: "no-match", detail: `Its query ${entries.map(({ enzyme: { query } }) => JSON.stringify(query)).join(" or ")} does not match ${signal.signal}.` }
+  const matching = entries.find((entry) => names === undefined || Pattern.matches(entry.pattern, names, entry.mode))
+  if (matching === undefined) {
+    const queries = entries.map(({ enzyme: { query } }) => JSON.stringify(query)).join(" or ")
+    return { verdict: "no-match", detail: `Its query ${queries} does not match ${signal.signal}.` }
   }
-  return signal.target === undefined ? { verdict: "no-match", detail: "It was not active in this beat." } : unbound(enzyme, signal.target, { declared: matching[0]!.enzyme, table })
+  if (signal.target === undefined) return { verdict: "no-match", detail: "It was not active in this beat." }
+  return unbound(enzyme, signal.target, { declared: matching.enzyme, table })
 }
 
 /** Decides, for a target, whether the enzyme is unbound on its ancestors or withdrawn. */
-const unbound = (enzyme: string, target: string, { declared, table }: { readonly declared: Enzyme; readonly table: BindingTable }): Verdict => {
+const unbound = (
+  enzyme: string,
+  target: string,
+  { declared, table }: { readonly declared: Enzyme; readonly table: BindingTable }
+): Verdict => {
   const { id } = Address.ofKey(target)
   for (let cell = id; cell !== "/"; cell = Address.parent(cell)) {
     const newest = table.get(cell)?.find((binding) => binding.enzyme === enzyme)
-    if (newest?.tombstone === true) return { verdict: "masked", detail: `It was withdrawn at ${cell} in beat ${newest.beat}, which hides what is bound above.` }
+    if (newest?.tombstone === true) {
+      return { verdict: "masked", detail: `It was withdrawn at ${cell} in beat ${newest.beat}, which hides what is bound above.` }
+    }
     const here = newest ?? declared.bind.find((binding) => binding.cell === cell)
     if (here !== undefined && !here.propagate && cell !== id) {
       return { verdict: "not-bound", detail: `It is bound at ${cell}, and that does not reach the cells below.` }

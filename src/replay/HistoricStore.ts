@@ -12,6 +12,7 @@ import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import { partOf } from "../persistence/Backend.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
+import { cellsOf } from "./JournalRecords.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
 /**
@@ -86,13 +87,16 @@ export class HistoricStore implements SpaceStore {
   private checkKept(): void {
     const { beat } = this.source.anchor()
     if (beat <= this.undone) return
-    throw new NotReplayable({ beat: this.undone + 1, code: "replay/pruned", reason: `the journal is pruned up to beat ${beat}. Begin with a later one` })
+    const reason = `the journal is pruned up to beat ${beat}. Begin with a later one`
+    throw new NotReplayable({ beat: this.undone + 1, code: "replay/pruned", reason })
   }
 
   private undo(row: JournalRow): void {
     this.checkKept()
     const entry = Journal.parse(row.text)
-    for (const [key, , [was]] of entry.cells) if (!this.texts.has(key)) this.keep(key, was === undefined ? undefined : JSON.stringify(was))
+    for (const { before, key } of cellsOf(entry)) {
+      if (!this.texts.has(key)) this.keep(key, before === undefined ? undefined : JSON.stringify(before))
+    }
     for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
     this.undone = row.beat
   }
@@ -101,7 +105,9 @@ export class HistoricStore implements SpaceStore {
     this.size += key.length + (text?.length ?? 0) - (this.texts.get(key)?.length ?? 0)
     this.texts.set(key, text)
     if (this.size <= this.limit) return
-    throw new NotReplayable({ beat: this.newest.beat + 1, code: "replay/size", reason: `more than ${this.limit} characters of documents changed since. Begin with a later beat, or raise the limit pastBytes` })
+    const changed = `more than ${this.limit} characters of documents changed since`
+    const reason = `${changed}. Begin with a later beat, or raise the limit pastBytes`
+    throw new NotReplayable({ beat: this.newest.beat + 1, code: "replay/size", reason })
   }
 
   head(): Head {

@@ -45,7 +45,7 @@ export class IsolatedRun {
   changed(key: string): void {
     const { own, reads } = this.draft
     for (; reads !== undefined && this.noted < reads.length; this.noted++) {
-      const address = reads.addresses[this.noted]!
+      const address = reads.address(this.noted)
       if (reads.depth(this.noted) === "children") this.lists.add(within(address.scope, address.id))
       else this.keys.add(address.key)
     }

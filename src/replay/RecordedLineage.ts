@@ -7,8 +7,9 @@
  * @module
  */
 import type { Address, Path } from "../cell/Address.ts"
-import { DERIVED, ownRuns, type Parsed } from "../kernel/model/Journal.ts"
+import type { Parsed } from "../kernel/model/Journal.ts"
 import type { Lineage, Origins } from "../stage/ReadLog.ts"
+import { ownRunsOf } from "./JournalRecords.ts"
 
 const whole: Path = []
 
@@ -22,8 +23,9 @@ export class RecordedLineage implements Lineage {
   private readonly losses = new Map<number, Origins>()
 
   constructor(entry: Parsed) {
-    ownRuns(entry).forEach((line, run) => {
-      if (line[2] === "conflict" && line[4] === DERIVED) this.losses.set(run, { places: new Map([[line[3], [whole]]]), lists: new Set() })
+    ownRunsOf(entry).forEach((run, number) => {
+      if (run.kind !== "conflict" || !run.isDerived) return
+      this.losses.set(number, { places: new Map([[run.document, [whole]]]), lists: new Set() })
     })
   }
 

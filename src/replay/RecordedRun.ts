@@ -11,6 +11,12 @@ import type { Standpoint } from "../scheduler/Standpoint.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 
+/** The options of a recorded run. */
+interface Options {
+  readonly beforeRead?: (() => void) | undefined
+  readonly standpoint?: Standpoint | undefined
+}
+
 /**
  * The draft, restricted to the calls that a node may make.
  *
@@ -23,7 +29,7 @@ export class RecordedRun extends NodeTransaction {
   private readonly standpoint: Standpoint | undefined
 
   /** `beforeRead` is called before each read; `standpoint` is the recorded clock and state of peeked cells. */
-  constructor(draft: Draft, { beforeRead = () => {}, standpoint }: { readonly beforeRead?: (() => void) | undefined; readonly standpoint?: Standpoint | undefined }) {
+  constructor(draft: Draft, { beforeRead = () => {}, standpoint }: Options) {
     super()
     this.draft = draft
     this.beforeRead = beforeRead

@@ -25,7 +25,7 @@ import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 import { HistoricStore } from "./HistoricStore.ts"
-import { RecordedDerivation } from "./RecordedDerivation.ts"
+import { RecordedDerivation, type Started } from "./RecordedDerivation.ts"
 import { RecordedInput } from "./RecordedInput.ts"
 
 /** The result of a replay. */
@@ -57,7 +57,11 @@ interface Rerun {
    * Runs the beat of an entry; returns its work and the entry that it made. With `interest`, other nodes may adopt
    * their recorded results.
    */
-  readonly step: (row: JournalRow, entry: Journal.Parsed, interest?: ReadonlySet<string>) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
+  readonly step: (
+    row: JournalRow,
+    entry: Journal.Parsed,
+    interest?: ReadonlySet<string>
+  ) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
   /** Returns a reason other than different code why the newest beat may differ, if there is one. */
   readonly excuse: () => Pick<Impossible, "code" | "reason"> | undefined
 }
@@ -78,8 +82,8 @@ export const replay = async (history: HistorySource, from: number | undefined, t
   let beats = 0
   let before: { readonly beat: number; readonly hash: string } | undefined
   let code: Code | undefined
-  const found = (end: number, rest: Partial<Replayed> = {}): Replayed =>
-    ({ from: start, to: end, beats, next: undefined, changed: [...code?.replaced ?? []], difference: undefined, impossible: undefined, ...rest })
+  const found = (to: number, { difference, impossible, next }: Partial<Replayed> = {}): Replayed =>
+    ({ from: start, to, beats, next, changed: [...code?.replaced ?? []], difference, impossible })
   try {
     const rerun = await begin(history, start)
     code = rerun.code
@@ -101,14 +105,17 @@ export const replay = async (history: HistorySource, from: number | undefined, t
     }
     if (before !== undefined && before.beat < Math.min(last, history.store.anchor().beat)) throw prunedAfter(before.beat)
   } catch (error) {
-    if (error instanceof NotReplayable) return found(last, { impossible: { beat: error.beat, code: error.code, reason: error.reason } })
-    throw error
+    if (!(error instanceof NotReplayable)) throw error
+    const { beat, code, reason } = error
+    return found(last, { impossible: { beat, code, reason } })
   }
   return found(last)
 }
 
-const prunedAfter = (beat: number): NotReplayable =>
-  new NotReplayable({ beat: beat + 1, code: "replay/pruned", reason: "the journal was pruned while it was replayed. Begin with a later one" })
+const prunedAfter = (beat: number): NotReplayable => {
+  const reason = "the journal was pruned while it was replayed. Begin with a later one"
+  return new NotReplayable({ beat: beat + 1, code: "replay/pruned", reason })
+}
 
 /** A recorded beat. */
 interface Written {
@@ -116,8 +123,14 @@ interface Written {
   readonly entry: Journal.Parsed
 }
 
+/** The result of a comparison; `made` is the replayed entry, if it differs. */
+interface Compared {
+  readonly difference: Difference | undefined
+  readonly made?: Journal.Parsed
+}
+
 /** The recorded beat was not aborted, since it is in the journal; so an aborted replay is a difference. */
-const compared = async (rerun: Rerun, { entry, row }: Written, interest?: ReadonlySet<string>): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
+const compared = async (rerun: Rerun, { entry, row }: Written, interest?: ReadonlySet<string>): Promise<Compared> => {
   try {
     const { made } = await rerun.step(row, entry, interest)
     const difference = Differences.between(row, made)
@@ -167,19 +180,25 @@ export const observe = async (history: HistorySource, row: JournalRow): Promise<
  * Restores the children that parents started before a replay began, from the beats of these starts. Such a beat is
  * replayed only as far as the parents need it.
  */
-const recall = async (history: HistorySource, derivation: RecordedDerivation, unknown: ReturnType<RecordedDerivation["unknown"]>): Promise<void> => {
+const recall = async (
+  history: HistorySource,
+  derivation: RecordedDerivation,
+  unknown: ReturnType<RecordedDerivation["unknown"]>
+): Promise<void> => {
   for (const [beat, nodes] of unknown) {
     const pause = history.rest()
     if (pause !== undefined) await pause
     const row = history.store.entry(beat)
-    if (row === undefined) throw new NotReplayable({ beat, code: "replay/pruned", reason: `it says what the node "${nodes[0]!.name}" is that ran later, and is pruned. Begin with a later one` })
+    const impossible = (code: NotReplayable["code"], { name }: Started, reason: string): NotReplayable =>
+      new NotReplayable({ beat, code, reason: `it says what the node "${name}" is that ran later, and ${reason}` })
+    if (row === undefined) throw impossible("replay/pruned", nodes[0]!, "is pruned. Begin with a later one")
     const entry = Journal.parse(row.text)
     const rerun = await begin(history, beat)
-    const { difference, made } = await compared(rerun, { row, entry }, new Set(nodes.flatMap(({ parent }) => parent!.split("/"))))
+    const { difference, made } = await compared(rerun, { row, entry }, new Set(nodes.flatMap(({ parent }) => parent.split("/"))))
     const missing = difference === undefined ? [] : rerun.code.missing(entry, made)
     if (missing.length > 0) throw new NotReplayable(withoutCode(beat, missing))
     const absent = derivation.learn(rerun.derivation, nodes)
-    if (absent !== undefined) throw new NotReplayable({ beat, code: "replay/code", reason: `it says what the node "${absent.name}" is that ran later, and ${absent.parent} does not start it there today. Bring back its code` })
+    if (absent !== undefined) throw impossible("replay/code", absent, `${absent.parent} does not start it there today. Bring back its code`)
   }
 }
 
@@ -242,9 +261,11 @@ const begin = async (history: HistorySource, from: number, seen?: (work: BeatWor
       return { beat, made: historic.made! }
     },
     excuse: () => {
-      if (isLate) return { code: "replay/time", reason: `a run took ${PATIENCE} times as long as it may. Replay it where there is less to do` }
+      const late = `a run took ${PATIENCE} times as long as it may. Replay it where there is less to do`
+      if (isLate) return { code: "replay/time", reason: late }
       if (historic.absent === undefined) return undefined
-      return { code: "replay/content", reason: `a run asks for ${historic.absent}, which is not kept any more or never was. Bring the content back` }
+      const reason = `a run asks for ${historic.absent}, which is not kept any more or never was. Bring the content back`
+      return { code: "replay/content", reason }
     }
   }
 }

@@ -84,7 +84,8 @@ const ofJournal = async ({ hash, rest, store }: Pick<HistorySource, "hash" | "re
   }
   if (last === undefined && head.beat >= 0) return found(head.beat, "the journal holds no entry at all, and the space is at this beat")
   if (last !== undefined && store.anchor().beat < head.beat && (last !== head.beat || before.hash !== head.hash)) {
-    return found(head.beat, `the space is at beat ${head.beat} with the digest ${head.hash}, and the journal ends with beat ${last} and ${before.hash}`)
+    const space = `the space is at beat ${head.beat} with the digest ${head.hash}`
+    return found(head.beat, `${space}, and the journal ends with beat ${last} and ${before.hash}`)
   }
   return { first, last, entries, fault: undefined }
 }

@@ -18,8 +18,10 @@ import type { JournalRow } from "../persistence/Persistence.ts"
 import { CHILDREN } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { CAPTURE } from "../stage/Stage.ts"
-import * as Replay from "./Replay.ts"
 import * as JournalRows from "./JournalRows.ts"
+import type { CellRecord, InputRecord } from "./JournalRecords.ts"
+import * as Records from "./JournalRecords.ts"
+import * as Replay from "./Replay.ts"
 
 /** A signal that led to a value, with its sender and the beat that handled it. */
 export interface Link {
@@ -75,31 +77,42 @@ export const why = async (history: HistorySource, text: string): Promise<Reason 
   if (found === undefined) return undefined
   const { cell, row } = found
   const entry = Journal.parse(row.text)
-  const runs = Journal.ownRuns(entry)
+  const [inputs, nodes, runs] = [Records.inputsOf(entry), Records.nodesOf(entry.nodes), Records.ownRunsOf(entry)]
   const work = (await Replay.observe(history, row))?.work
   const writers: Array<Writer> = []
-  for (const run of [cell[1]].flat() as ReadonlyArray<number>) {
-    if (run >= 0 && !touches(work, run, address)) continue
-    const line = runs[run]
-    const node = run < runs.length ? undefined : entry.nodes?.[run - runs.length]
-    if (node !== undefined) writers.push({ by: node[0], reads: seenBy(work?.nodeDrafts[run - runs.length]), chain: [] })
-    else if (line === undefined) writers.push({ by: run !== CAPTURE ? "commit" : isTakenBack(entry, address.key) ? "rollback" : "capture", reads: [], chain: [] })
-    else writers.push({ by: line[1], reads: readsOf(work, run), chain: await chainOf(history, entry, entry.in[line[0]]!) })
+  for (const writer of cell.writers) {
+    if (writer >= 0 && !touches(work, writer, address)) continue
+    const run = runs[writer]
+    const place = writer - runs.length
+    const node = nodes[place]
+    if (node !== undefined) writers.push({ by: node.name, reads: seenBy(work?.nodeDrafts[place]), chain: [] })
+    else if (run === undefined) writers.push({ by: runtimeWriter(writer, entry, address.key), reads: [], chain: [] })
+    else writers.push({ by: run.enzyme, reads: readsOf(work, writer), chain: await chainOf(history, row.beat, inputs[run.input]) })
   }
-  return { address: address.text, value: valueAt(cell[3][0], address), before: valueAt(cell[2][0], address), beat: row.beat, writers }
+  const [value, before] = [valueAt(cell.after, address), valueAt(cell.before, address)]
+  return { address: address.text, value, before, beat: row.beat, writers }
 }
 
 /** Returns the newest entry that changed the value at an address. */
-const lastWrite = async (history: HistorySource, address: Address.Address): Promise<{ readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined> => {
+const lastWrite = async (
+  history: HistorySource,
+  address: Address.Address
+): Promise<{ readonly row: JournalRow; readonly cell: CellRecord } | undefined> => {
   for (const row of JournalRows.downFrom(history, history.store.head().beat)) {
     const pause = history.rest()
     if (pause !== undefined) await pause
     // The text contains the key in quotes, so most entries need not be parsed.
     if (!row.text.includes(`["${address.key}",`)) continue
-    const cell = Journal.parse(row.text).cells.find(([key]) => key === address.key)
-    if (cell !== undefined && !Values.equals(valueAt(cell[2][0], address), valueAt(cell[3][0], address))) return { row, cell }
+    const cell = Records.cellsOf(Journal.parse(row.text)).find(({ key }) => key === address.key)
+    if (cell !== undefined && !Values.equals(valueAt(cell.before, address), valueAt(cell.after, address))) return { row, cell }
   }
   return undefined
+}
+
+/** Returns the name of a writer that is not a run. */
+const runtimeWriter = (writer: number, entry: Journal.Parsed, document: string): string => {
+  if (writer !== CAPTURE) return "commit"
+  return isTakenBack(entry, document) ? "rollback" : "capture"
 }
 
 /** Tests whether a rollback restored a document. */
@@ -110,7 +123,7 @@ const isTakenBack = ({ control = [] }: Journal.Parsed, document: string): boolea
   })
 
 const valueAt = (value: unknown, address: Address.Address): Value =>
-  value === undefined ? undefined : Document.read(Document.decode(JSON.stringify(value)), address.path)
+  Document.read(Records.documentOf(value), address.path)
 
 /** Tests whether a run wrote at an address, as far as its writes are known. */
 const touches = (work: BeatWork | undefined, run: number, address: Address.Address): boolean => {
@@ -132,39 +145,25 @@ const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
   })
 }
 
-/** Returns the signals that led to a handling, newest first. */
-const chainOf = async ({ rest, store }: HistorySource, entry: Journal.Parsed, input: Journal.In): Promise<ReadonlyArray<Link>> => {
+/** Returns the signals that led to a handling, newest first; `beat` is the beat of the handling. */
+const chainOf = async ({ rest, store }: HistorySource, beat: number, input: InputRecord | undefined): Promise<ReadonlyArray<Link>> => {
   const chain: Array<Link> = []
-  let [here, current]: [Journal.Parsed, Journal.In] = [entry, input]
-  for (let depth = 0; depth < MAX_CHAIN; depth++) {
+  let [captured, current] = [beat, input]
+  while (current !== undefined && chain.length < MAX_CHAIN) {
     const pause = rest()
     if (pause !== undefined) await pause
-    const id = Journal.idOf(current)
+    const { id } = current
     const sender = Number(id.split(".")[0])
     const row = Number.isSafeInteger(sender) && id.includes(".") ? store.entry(sender) : undefined
-    const sent = row === undefined ? undefined : sentIn(Journal.parse(row.text), id)
-    const paths = sent?.paths ?? pathsOf(current)
-    chain.push({ id, ...paths, beat: here.beat, sentBy: sent?.enzyme })
-    if (sent?.input === undefined) return chain
-    here = sent.entry
-    current = here.in[sent.input]!
+    const entry = row && Journal.parse(row.text)
+    const sending = entry && Records.sentIn(entry).get(id)
+    const { signal, target } = sending?.signal ?? current
+    // A signal of the beat itself has no single predecessor: a watcher of an operation sent it.
+    const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? "commit"
+    chain.push({ id, signal, target, beat: captured, sentBy })
+    if (entry === undefined || sending?.run === undefined) return chain
+    captured = entry.beat
+    current = Records.inputsOf(entry)[sending.run.input]
   }
   return chain
-}
-
-/** Returns the sender of a signal, from the entry of the sending beat. */
-const sentIn = (entry: Journal.Parsed, id: string) => {
-  for (const line of entry.runs) {
-    const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
-    const found = emissions.find((emission) => emission[0] === id)
-    if (found !== undefined) return { entry, input: line[0], enzyme: line[1], paths: pathsOf(["", found[1], found[2]]) }
-  }
-  const awaited = entry.sent?.find((awaited) => awaited[0] === id)
-  // A watcher of an operation sent it, and it has no single predecessor in this beat.
-  return awaited === undefined ? undefined : { entry, input: undefined, enzyme: "commit", paths: pathsOf(["", awaited[1], awaited[2]]) }
-}
-
-const pathsOf = (input: Journal.In): Pick<Link, "signal" | "target"> => {
-  const [signal, target] = typeof input === "string" ? [0, 0] : "id" in input ? [input.signal, input.target] : [input[1], input[2]]
-  return { signal: signal === 0 ? undefined : String(signal), target: target === 0 ? undefined : String(target) }
 }

@@ -1,0 +1,200 @@
+/**
+ * The lines of a journal entry, decoded once into named records.
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import * as Journal from "../kernel/model/Journal.ts"
+import type { NodeLine, NodeRunLine } from "../kernel/model/NodeLine.ts"
+import type { Again } from "../kernel/model/Signal.ts"
+import type { At } from "../stage/Launch.ts"
+
+/** The paths of a signal. */
+interface Paths {
+  readonly signal: string | undefined
+  readonly target: string | undefined
+}
+
+/** A captured signal. */
+export interface InputRecord extends Paths {
+  readonly id: string
+  /** Whether this entry has the payload. Otherwise the sending or an earlier capturing entry has it. */
+  readonly isWhole: boolean
+  /** The payload as JSON; `undefined` if there is none. */
+  readonly payload: unknown
+  readonly awaits: string | undefined
+  /** The repeated handling; `undefined` for a signal captured for the first time. */
+  readonly again: AgainRecord | undefined
+}
+
+/** A repeated handling of a signal. */
+export type AgainRecord = Pick<Again, "attempt" | "captured" | "enzyme" | "losses" | "timeouts" | "why">
+
+/** The result of a handling. */
+type End =
+  | { readonly kind: "ok"; readonly sent: ReadonlyArray<SentRecord> }
+  | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean }
+  | { readonly kind: "same"; readonly run: number }
+  | { readonly kind: "cycle"; readonly names: ReadonlyArray<string> }
+  | { readonly kind: "discarded" }
+  | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string }
+
+/** A line of an entry's `runs`: the index of its input, its enzyme and its result. */
+export type RunRecord = { readonly input: number; readonly enzyme: string } & End
+
+/** A signal sent by a run or by the beat itself. */
+export interface SentRecord extends Paths {
+  readonly id: string
+  readonly payload: unknown
+  readonly at: At | undefined
+  readonly space: string | undefined
+  /** The enzyme that awaits it. */
+  readonly awaits: string | undefined
+}
+
+/** A sent signal; `run` is `undefined` if the beat itself sent it. */
+export interface Sending {
+  readonly signal: SentRecord
+  readonly run: RunRecord | undefined
+}
+
+/** A changed document with its writers; the values are JSON, `undefined` for an absent document. */
+export interface CellRecord {
+  readonly key: string
+  readonly writers: ReadonlyArray<number>
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/**
+ * Decodes the captured signals of an entry.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const inputsOf = (entry: Journal.Parsed): ReadonlyArray<InputRecord> => entry.in.map(inputOf)
+
+const inputOf = (input: Journal.In): InputRecord => {
+  const none = { signal: undefined, target: undefined, payload: undefined, awaits: undefined, again: undefined }
+  if (typeof input === "string") return { ...none, id: input, isWhole: false }
+  if (!("id" in input)) {
+    const [id, signal, target, payload] = input
+    return { ...none, id, ...pathsOf(signal, target), isWhole: true, payload }
+  }
+  const { attempt, awaits, captured, enzyme, id, losses, payload, signal, target, timeouts, why } = input
+  const again = { attempt, captured, enzyme, losses, timeouts, why }
+  return { id, ...pathsOf(signal, target), isWhole: payload !== undefined, payload: payload?.[0], awaits, again }
+}
+
+/**
+ * Decodes the handlings of an entry.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const runsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => entry.runs.map(runOf)
+
+/**
+ * Decodes the runs of an entry, by their numbers: handlings without a run of their own are left out.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const ownRunsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => Journal.ownRuns(entry).map(runOf)
+
+/**
+ * Tests whether a handling has a run of its own.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isOwn = ({ kind }: RunRecord): boolean => kind !== "same" && kind !== "cycle" && kind !== "discarded"
+
+/**
+ * Returns the code of a failed handling; `undefined` for any other.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const codeOf = (run: RunRecord): string | undefined => "code" in run ? run.code : undefined
+
+const runOf = (line: Journal.RunLine): RunRecord => {
+  const [input, enzyme] = line
+  return { input, enzyme, ...endOf(line) }
+}
+
+const endOf = ([, , kind, detail, last]: Journal.RunLine): End => {
+  if (typeof kind === "object") return { kind: "ok", sent: ((detail ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
+  if (kind === "conflict") return { kind, document: detail as string, isDerived: last === Journal.DERIVED }
+  if (kind === "same") return { kind, run: detail as number }
+  if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }
+  if (kind === "discarded") return { kind }
+  return { kind, tag: detail as string, code: last as string }
+}
+
+/** With more than four items, the payload is in a list. */
+const emissionOf = (emitted: Journal.Emitted): SentRecord => {
+  const [id, signal, target, value, at = 0, space] = emitted
+  const [payload] = emitted.length > 4 ? value as readonly [unknown?] : [value]
+  return { id, ...pathsOf(signal, target), payload, at: at === 0 ? undefined : at, space, awaits: undefined }
+}
+
+/**
+ * Returns all signals sent in a beat, by their ids.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const sentIn = (entry: Journal.Parsed): ReadonlyMap<string, Sending> => {
+  const sent = new Map<string, Sending>()
+  for (const run of runsOf(entry)) if (run.kind === "ok") for (const signal of run.sent) sent.set(signal.id, { signal, run })
+  for (const signal of sentByBeat(entry)) sent.set(signal.id, { signal, run: undefined })
+  return sent
+}
+
+/**
+ * Decodes the signals that the beat itself sent.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const sentByBeat = ({ sent = [] }: Journal.Parsed): ReadonlyArray<SentRecord> =>
+  sent.map(([id, signal, target, awaits, [payload]]) =>
+    ({ id, ...pathsOf(signal, target), payload, at: undefined, space: undefined, awaits: presentOf(awaits) }))
+
+/**
+ * Decodes the changed documents of an entry.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const cellsOf = (entry: Journal.Parsed): ReadonlyArray<CellRecord> =>
+  entry.cells.map(([key, writers, [before], [after]]) =>
+    ({ key, writers: typeof writers === "number" ? [writers] : writers, before, after }))
+
+/**
+ * Decodes lines of node runs. Errors have no message.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const nodesOf = (lines: ReadonlyArray<NodeRunLine> = []): ReadonlyArray<NodeLine> =>
+  lines.map(([name, at, above = 0, tag, code]) => {
+    const [parent, made] = typeof above === "object" ? above : [presentOf(above), undefined]
+    return { name, at, parent, made, error: tag === undefined || code === undefined ? undefined : { tag, code, message: "" } }
+  })
+
+/**
+ * Returns the document of a JSON value; `undefined` for no value.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const documentOf = (value: unknown): Document | undefined =>
+  value === undefined ? undefined : Codec.decode(JSON.stringify(value))
+
+const pathsOf = (signal: string | 0, target: string | 0): Paths => ({ signal: presentOf(signal), target: presentOf(target) })
+
+/** Decodes an item that may be missing. */
+const presentOf = (item: string | 0): string | undefined => item === 0 ? undefined : item
