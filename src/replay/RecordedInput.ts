@@ -102,7 +102,8 @@ export class RecordedInput implements Intake {
       }
       flight.open++
       flight.strict++
-      const again = { ...input.again, document: undefined, lane: undefined, loose: false, label: LabelCheck.at(this.entry.labels?.again, i) }
+      const told = LabelCheck.at(this.entry.labels?.again, i)
+      const again = { ...input.again, document: undefined, lane: undefined, loose: false, label: told }
       return { flight, pending: new Signals.Pending(0, signal, { again }) }
     })
     this.flights = flights
