@@ -1,20 +1,20 @@
 /**
  * Commands: requests from outside to a ledger, as plain data.
  *
- * A command is journaled by the beat that did it, so it is JSON, beside one value
- * that is kept as a document. All ledgers share this shape, and so one codec.
+ * The executing beat journals a command, so it is JSON, with one value stored as a
+ * document. All ledgers share this form and its codec.
  *
  * @module
  */
 import * as Document from "../cell/Document.ts"
 
-/** A request to a ledger: a verb, its arguments as JSON, and a value as it is kept. */
+/** A request to a ledger: a verb, its arguments as JSON, and a value as a document. */
 export interface Command {
   readonly verb: string
   readonly value?: Document.Document | undefined
 }
 
-/** A command in a journal entry: its ledger, its verb and arguments, and its value in a list that may be empty. */
+/** A command in a journal entry: its ledger, its verb and arguments, and a list with its value, if it has one. */
 export type CommandLine = readonly [ledger: string, command: Omit<Command, "value">, value: readonly [unknown?]]
 
 /**
@@ -36,7 +36,7 @@ export const decode = ([, command, [value]]: CommandLine): Command =>
   ({ ...command, value: value === undefined ? undefined : Document.decode(JSON.stringify(value)) })
 
 /**
- * The size of a command while it waits, in characters.
+ * The size of a queued command, in characters.
  *
  * @category getters
  * @since 0.1.0

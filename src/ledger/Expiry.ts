@@ -1,6 +1,6 @@
 /**
- * Expiry rules: when a record of a ledger is finished, and the documents that go
- * with it once it was kept long enough.
+ * Expiry rules: how a ledger's records finish, and which documents are deleted
+ * after their retention.
  *
  * @module
  */
@@ -10,26 +10,26 @@ import type { Stage, Staged } from "../stage/Stage.ts"
 /** Documents of a kind that each beat may delete, unless it wrote half as many. */
 export const MAX_DOCUMENTS = 1024
 
-/** The state in which finished records are looked up. */
+/** The state from which finished records are read. */
 export interface Around {
   readonly stage: Stage
   readonly store: Pick<SpaceStore, "below">
 }
 
-/** A record that finished: the beat in which it did, and how many documents may go. */
+/** A finished record: the beat that finished it, and the number of documents that may be deleted. */
 export interface Found {
   readonly since: number
   readonly left: number
 }
 
-/** The documents that go with a record, the one by which it is found last; and whether they are complete. */
+/** The documents to delete with a record, ending with the record itself; and whether they are complete. */
 export interface Going {
   readonly keys: ReadonlyArray<string>
   readonly isWhole: boolean
 }
 
 /**
- * How the finished records of one kind expire.
+ * The expiry of one kind of finished records.
  *
  * @category models
  * @since 0.1.0
@@ -39,18 +39,18 @@ export interface ExpiryRule {
   readonly kind: string
   /** The place of the kind among the others in the journal's list; the lowest comes first. */
   readonly order: number
-  /** The cells below which its documents lie. The records themselves lie below the first. */
+  /** The cells above its documents; the first is above the records themselves. */
   readonly folders: readonly [string, ...ReadonlyArray<string>]
-  /** The name of the record that finished with a change of the beat; `undefined` where none of the kind did. */
+  /** The name of the record that a change of the beat finished; `undefined` if it finished none of the kind. */
   ended(staged: Staged): string | undefined
-  /** The documents of a finished record. One that was begun anew since then is another, and has none. */
+  /** The documents of a finished record. A record started again since then is a new one, so none are returned. */
   find(name: string, found: Found, around: Around): Going
 }
 
 /** All documents of a record. */
 export const whole = (...keys: ReadonlyArray<string>): Going => ({ keys, isWhole: true })
 
-/** The documents of a record: below a cell, some of which are many, and the one by which it is found. */
+/** The documents of a record: those below a folder, the folder of the numerous ones, and the record itself. */
 interface Documents {
   readonly folder: string
   readonly many: string
@@ -58,7 +58,7 @@ interface Documents {
 }
 
 /**
- * All documents of a record; where they are more than a beat deletes, a part of the many.
+ * All documents of a record; if they exceed the limit of a beat, a part of the numerous ones.
  *
  * @category getters
  * @since 0.1.0
@@ -71,7 +71,7 @@ export const gradual = ({ folder, key, many }: Documents, { left }: Found, { sto
   return { keys: part.length > 0 ? part : all, isWhole: false }
 }
 
-/** The name directly below a folder that a document's key names; `undefined` for any other document. */
+/** The name of a document directly below a folder, from its key; `undefined` for any other document. */
 export const nameBelow = (folder: string, key: string): string | undefined => {
   if (!key.startsWith(`${folder}/`) || key.includes("?")) return undefined
   const name = key.slice(folder.length + 1)

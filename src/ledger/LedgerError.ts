@@ -1,5 +1,5 @@
 /**
- * The refusals that all ledgers share.
+ * The refusals common to all ledgers.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import * as Schema from "effect/Schema"
 /** A refusal: a tagged error with a stable code. */
 export type Refusal = Error & { readonly _tag: string; readonly code: string }
 
-/** The class of a refusal, by which a caller tells it from an accident. */
+/** The class of a refusal, which distinguishes it from an unexpected failure. */
 export type RefusalClass = abstract new(...args: never) => Refusal
 
-/** A cell is locked, so nothing is written there for now. */
+/** A cell is locked, so writes to it are refused. */
 export class CellLocked extends Schema.TaggedError<CellLocked>()("CellLocked", { address: Schema.String, lock: Schema.String }) {
   readonly code = "cell/locked"
   override get message() {
