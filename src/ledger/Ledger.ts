@@ -29,34 +29,34 @@ export interface Kinds {
   readonly Face: unknown
   /** The requests from outside. */
   readonly Command: Command
-  /** The answer to a command that was done. */
+  /** The reply to an executed command. */
   readonly Reply: unknown
   /** The requests that the ledger merges after the writes of a transaction, such as entries that it numbers. */
   readonly Launch: unknown
-  /** The ledger's memory of an open space. It follows from the store. */
+  /** The ledger's memory of an open space, derived from the store. */
   readonly State: unknown
   /** The ledger's scratch of one beat. */
   readonly Work: unknown
   /** The input that a beat captures and the journal keeps. */
   readonly Input: unknown
-  /** The plain data of a beat that the live half gets once that beat is durable. */
+  /** The plain data that the live half receives once its beat is durable. */
   readonly Output: unknown
-  /** The limits of the space that the ledger goes by. */
+  /** The limits of the space that the ledger reads. */
   readonly Limits: unknown
 }
 
 /** The verbs of the commands of a ledger. */
 export type Verb<L extends Kinds> = L["Command"]["verb"]
 
-/** How a command of one verb is done. */
+/** The execution of commands of one verb. */
 export interface CommandRule<L extends Kinds, V extends string = string> {
   /**
-   * Does the command in the capture transaction; answers the reply. A refusal takes all of it back.
+   * Executes the command in the capture transaction; returns the reply. A refusal reverts all of its writes.
    *
    * @throws one of the ledger's `refusals`, CellLocked
    */
   execute(draft: Draft, command: L["Command"] & { readonly verb: V }, beat: LedgerBeat<L>): L["Reply"]
-  /** False for a command whose effect waits for later beats, which a space that was shut down has none of: it is refused there. */
+  /** False for a command with an effect in later beats. A space that was shut down has none, so it refuses the command. */
   readonly runsWhileHalted: boolean
 }
 
@@ -65,52 +65,52 @@ export interface Opening {
   readonly store: Pick<SpaceStore, "below" | "head">
   readonly documents: Pick<Committed, "read">
   readonly bindings: Pick<Lists, "cells">
-  /** Milliseconds that a beat is meant to take. */
+  /** The nominal length of a beat, in milliseconds. */
   readonly tempo: number
 }
 
-/** The author of launches: a run, or the capture or the commit; and how many signals led to it. */
+/** The author of launches: a run, the capture or the commit; and the length of its signal chain. */
 export interface Launcher {
   readonly run: number
   readonly depth: number
 }
 
-/** The circumstances of a capture. */
+/** The conditions of a capture. */
 export interface Capturing<L extends Kinds = Kinds> {
   readonly limits: L["Limits"]
-  /** Whether the space is paused: all but control waits. */
+  /** Whether the space is paused, so that only control work runs. */
   readonly gated: boolean
 }
 
-/** Captured input: it stays with the ledger until the beat is committed, so an aborted beat takes the same again. */
+/** Captured input. It stays with the ledger until the beat is committed, so an aborted beat captures the same input again. */
 export interface InputRule<L extends Kinds> {
   /** The field of a journal entry that holds it. No other field has this name. */
   readonly field: string
-  /** Whether input waits for a beat that does not come for another reason. */
+  /** Whether pending input requires a beat. */
   isWaiting(state: L["State"], gated: boolean): boolean
   peek(state: L["State"], capturing: Capturing<L>): L["Input"] | undefined
-  /** The beat that took it is committed. */
+  /** Called when the beat that captured it is committed. */
   drop(state: L["State"], taken: L["Input"]): void
-  /** As JSON text; asked only where the beat used the input. */
+  /** The input as JSON text; called only if the beat used it. */
   encode(input: L["Input"]): string
-  /** From the JSON value. */
+  /** The input from its JSON value. */
   decode(value: unknown): L["Input"]
 }
 
-/** How timers that also run while the space is paused stand in the journal, in a list of their own. */
+/** The journal form of timers that also run while the space is paused; they have a list of their own. */
 export interface UrgentTimers {
   /** The JSON value that stands for a timer's key. */
   encode(key: string): unknown
   decode(value: unknown): string
 }
 
-/** The part of a ledger that talks to the world outside the beat. A replay has none. */
+/** The part of a ledger that works outside the beat. A replay has none. */
 export interface LiveLedger<Output = unknown> {
-  /** Called once per opening, before the first beat: takes up the work that is outstanding in the newest durable beat. */
+  /** Called once per opening, before the first beat. Resumes the work in progress as of the newest durable beat. */
   resume(): void
-  /** Called after the flush that carries a beat, in the order of beats, with its output. */
+  /** Called with the output of a beat after its flush, in the order of beats. */
   flushed(output: Output): void
-  /** The space closes or stopped. */
+  /** Called when the space closes or stops. */
   stop(): void
 }
 
@@ -130,25 +130,25 @@ export interface Ledger<L extends Kinds = Kinds> {
   readonly folders: readonly [string, ...ReadonlyArray<string>]
   readonly refusals: ReadonlyArray<RefusalClass>
   readonly commands: { readonly [V in Verb<L>]: CommandRule<L, V> }
-  /** The state as the store holds it. Pure: a replay opens it as well. */
+  /** The state from the store. Pure, because a replay opens it too. */
   open(opening: Opening): L["State"]
-  /** The timers of a state that was opened just now. */
+  /** The timers of a newly opened state. */
   timers(state: L["State"]): Iterable<Timer>
-  /** Of the ledger with timers that run while the space is paused; the timers of other ledgers wait then. At most one has it. */
+  /** Declares that the ledger's timers run while the space is paused; those of other ledgers wait. At most one ledger has it. */
   readonly urgentTimers?: UrgentTimers
   readonly input?: InputRule<L>
-  /** After the commands of the beat, before its runs: timers that are due, captured input, and documents that the capture wrote. */
+  /** Called after the commands of the beat and before its runs, for due timers, captured input, and documents that the capture wrote. */
   atCapture?(beat: LedgerBeat<L>): void
-  /** The ledger's face for one run. */
+  /** The ledger's verbs for one run. */
   transaction(draft: Draft, caller: Caller, beat: LedgerBeat<L>): L["Face"]
-  /** Takes in the launches of a transaction, after its writes were merged. */
+  /** Merges the launches of a transaction, after its writes. */
   merge?(launches: ReadonlyArray<L["Launch"]>, by: Launcher, beat: LedgerBeat<L>): void
-  /** When all runs are merged, before nodes run. */
+  /** Called when all runs are merged, before nodes run. */
   atCommit(beat: LedgerBeat<L>): void
-  /** The beat is in the store: the state follows. Answers the output for the live half. */
+  /** Called when the beat is in the store: updates the state. Returns the output for the live half. */
   committed(beat: LedgerBeat<L>): L["Output"] | undefined
   readonly expiry?: ExpiryRule
-  /** Makes the live half of an open space; `wake` says that input waits. */
+  /** Makes the live half of an open space; `wake` announces pending input. */
   live?(state: L["State"], wake: () => void): LiveLedger<L["Output"]>
 }
 
@@ -158,13 +158,13 @@ export interface LedgerSignal {
   /** The key of the cell. The signal carries its label. */
   readonly target: string
   readonly payload: Document | undefined
-  /** How many signals led to it; 0 unless given. */
+  /** The length of the signal chain; default 0. */
   readonly depth?: number
-  /** The enzyme that awaits it, which takes it though it is bound there no more. */
+  /** The awaiting enzyme, which receives it even if its binding has ended. */
   readonly awaits?: string
 }
 
-/** An enzyme that begins or ends to await signals at a cell. */
+/** An enzyme that starts or stops awaiting signals at a cell. */
 export interface Attention {
   readonly cell: string
   readonly enzyme: string
@@ -172,7 +172,7 @@ export interface Attention {
 }
 
 /**
- * A beat, as one ledger sees it. It is made on first use.
+ * A beat, as one ledger sees it; made on first use.
  *
  * @category models
  * @since 0.1.0
@@ -181,13 +181,13 @@ export interface LedgerBeat<L extends Kinds = Kinds> {
   readonly stage: Stage
   readonly moment: BeatClock
   readonly state: L["State"]
-  /** The keys of its timers that are due, in the order in which they came to wait. */
+  /** The keys of its due timers, in the order in which they were queued. */
   readonly due: ReadonlyArray<string>
-  /** The captured input; in a replay, as far as the journal has it. */
+  /** The captured input; in a replay, only the part in the journal. */
   readonly input: L["Input"] | undefined
-  /** Scratch of the ledger, which the beat does not touch. */
+  /** Scratch memory of the ledger, opaque to the beat. */
   work: L["Work"] | undefined
-  /** Has the journal keep the input, as a decision followed from it. */
+  /** Records the input in the journal, because a decision depended on it. */
   useInput(): void
   /** The hexadecimal digest of a text. */
   hash(text: string): string
@@ -201,18 +201,18 @@ export interface LedgerBeat<L extends Kinds = Kinds> {
   hears(signal: string, target: string, awaiting?: string): boolean
   /** The enzymes that take a signal at a cell. */
   takers(signal: string, target: string): ReadonlyArray<Enzyme>
-  /** The transaction of an earlier run of the beat, where that run succeeded. */
+  /** The transaction of an earlier run of the beat, if that run succeeded. */
   draftOf(run: number): Draft | undefined
   /** Sends a signal; at the commit only. */
   send(signal: LedgerSignal): void
-  /** Has an enzyme take signals at a cell from the next beat on, or no more. */
+  /** Binds or unbinds an enzyme at a cell from the next beat on. */
   bind(attention: Attention): void
-  /** Reports a fact. */
+  /** Reports a diagnostic. */
   diagnose(fact: Diagnostic): void
   /** Writes to ledgers over the newest state of the beat; at the commit only. */
   amend(change: (draft: Draft) => void): void
   /** Has another ledger merge a launch at once; at the commit only. */
   launch<Name extends keyof Launches>(ledger: Name, launch: Launches[Name]): void
-  /** Sets timers in place of others; once the beat is in the store. */
+  /** Replaces timers by others; only once the beat is in the store. */
   reschedule(change: TimerChange): void
 }

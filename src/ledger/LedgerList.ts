@@ -19,7 +19,7 @@ export interface Placed {
 export interface PlacedInput {
   readonly rule: InputRule<Kinds>
   readonly place: number
-  /** Whether the ledger takes its input in at the capture. */
+  /** Whether the ledger processes its input at the capture. */
   readonly isTakenIn: boolean
 }
 
@@ -28,11 +28,11 @@ export type ByPlace = ReadonlyArray<unknown>
 
 const none: ByPlace = []
 
-/** Most ledgers of a list: each has a bit in the masks of a beat. */
+/** The most ledgers of a list: each has a bit in the masks of a beat. */
 const MAX_LEDGERS = 30
 
 /**
- * Several ledgers, in the order in which a beat comes to them.
+ * Several ledgers, in the order in which a beat advances them.
  *
  * @category models
  * @since 0.1.0
@@ -78,7 +78,7 @@ export class LedgerList {
     return this.all[31 - Math.clz32(bits & -bits)]
   }
 
-  /** The states of all, as a store holds them. */
+  /** The states of all ledgers, from a store. */
   open(opening: Opening): ByPlace {
     return this.all.map(({ ledger }) => ledger.open(opening))
   }
@@ -86,13 +86,13 @@ export class LedgerList {
   /** The input of a beat. It stays with the ledgers until the beat is committed. */
   capture(states: ByPlace, capturing: Capturing): ByPlace {
     if (this.inputs.length === 0) return none
-    // A loop, as each beat comes here.
+    // A plain loop, because every beat calls it.
     const inputs: Array<unknown> = []
     for (const { place, rule } of this.inputs) inputs[place] = rule.peek(states[place], capturing)
     return inputs
   }
 
-  /** The input that a journal entry has, by its fields. */
+  /** The input in a journal entry, by its fields. */
   recorded(valueOf: (field: string) => unknown): ByPlace {
     const inputs: Array<unknown> = []
     for (const { place, rule } of this.inputs) {
@@ -102,7 +102,7 @@ export class LedgerList {
     return inputs
   }
 
-  /** Whether captured input waits for a beat. */
+  /** Whether pending input requires a beat. */
   isWaiting(states: ByPlace, gated: boolean): boolean {
     for (const { place, rule } of this.inputs) if (rule.isWaiting(states[place], gated)) return true
     return false
