@@ -1,9 +1,8 @@
 /**
- * A store that breaks at a call: the k-th of its appends, flushes or reads, or of
- * the statements that SQLite runs for it; and then perhaps at one more.
+ * A store that fails at a call: the k-th append, flush, read or statement of
+ * SQLite, and then perhaps at a second one.
  *
- * It goes over any persistence and counts what is asked of it, from the first
- * opening on.
+ * It wraps any persistence and counts its calls from the first opening on.
  *
  * @module
  */
@@ -11,28 +10,28 @@ import { Effect, type Scope } from "effect"
 import { StatementSync } from "node:sqlite"
 import { type Persistence, PersistenceError, type SpaceStore, StoreUnavailable } from "systole"
 
-/** What is counted. */
+/** The kinds of counted calls. */
 export type Call = "append" | "flush" | "read" | "statement"
 
 /**
- * How a call breaks.
+ * The fault of a call.
  *
- * - `fail`: nothing happens, and it says so.
- * - `doubt`: it happens, and says that it did not.
- * - `delay`: it happens a turn later, and is answered one more turn later.
- * - `tear`: it breaks off in its middle.
- * - `kill`: the power goes; whoever holds the store can do no more with it.
+ * - `fail`: the call has no effect and reports a failure.
+ * - `doubt`: the call has its effect and reports a failure.
+ * - `delay`: the call takes effect a turn later, and returns one more turn later.
+ * - `tear`: the call stops half-way.
+ * - `kill`: the power fails; all later calls fail.
  */
 export type Kind = "fail" | "doubt" | "delay" | "tear" | "kill"
 
-/** One fault: the call with this number, from 1 up since the fault before it, breaks in this way. */
+/** One fault: the call with this number fails in this way. Numbers begin at 1 after the previous fault. */
 export interface Fault {
   readonly call: Call
   readonly at: number
   readonly kind: Kind
 }
 
-/** In which ways each call can break. An append and a read are over when they return, and so are never late; a statement is the middle of a flush. */
+/** The possible faults of each call. An append and a read are synchronous, so they have no delay; a statement is part of a flush. */
 export const kinds: Readonly<Record<Call, ReadonlyArray<Kind>>> = {
   append: ["fail", "doubt", "kill"],
   flush: ["fail", "doubt", "delay", "tear", "kill"],
@@ -40,11 +39,11 @@ export const kinds: Readonly<Record<Call, ReadonlyArray<Kind>>> = {
   statement: ["tear", "kill"]
 }
 
-/** Each call that was counted, broken in each way. */
+/** Each counted call with each of its faults. */
 export const singles = (counts: Counts): ReadonlyArray<ReadonlyArray<Fault>> =>
   calls.flatMap((call) => kinds[call].flatMap((kind) => Array.from({ length: counts[call] }, (_, i) => [{ call, at: i + 1, kind }])))
 
-/** What breaks once more: mostly while the space opens again, or with the first that it does then. */
+/** The second faults: during the recovery of the space, or at its first work afterwards. */
 const seconds: ReadonlyArray<Fault> = [
   { call: "read", at: 1, kind: "fail" },
   { call: "read", at: 2, kind: "kill" },
@@ -52,29 +51,31 @@ const seconds: ReadonlyArray<Fault> = [
   { call: "flush", at: 1, kind: "kill" }
 ]
 
-/** Each append and each flush that was counted, broken, and then once more. */
+/** Each counted append and flush with each of its faults, followed by a second fault. */
 export const pairs = (counts: Counts): ReadonlyArray<ReadonlyArray<Fault>> =>
   singles({ ...counts, read: 0, statement: 0 }).flatMap(([first]) => seconds.map((second) => [first!, second]))
 
-/** Everything that only looks. */
-const reads = new Set<string | symbol>(["read", "anchor", "children", "below", "entry", "scanJournal", "receipts", "queue", "blob", "blobPart", "holds"])
+/** The methods that only read. */
+const reads = new Set<string | symbol>([
+  "read", "anchor", "children", "below", "entry", "scanJournal", "receipts", "queue", "blob", "blobPart", "holds"
+])
 
-/** How often each call came. */
+/** The number of calls of each kind. */
 export type Counts = Readonly<Record<Call, number>>
 
 const calls: ReadonlyArray<Call> = ["append", "flush", "read", "statement"]
 
 const none: Counts = { append: 0, flush: 0, read: 0, statement: 0 }
 
-/** Counts calls, and breaks some of them. */
+/** Counts calls, and lets some of them fail. */
 export class Faults {
-  /** Since the beginning, or since the newest fault. */
+  /** The calls since the newest fault, or since the beginning. */
   counts: Record<Call, number> = { ...none }
-  /** How many faults came true. */
+  /** The number of faults that occurred. */
   fired = 0
-  /** Whether the power is gone. */
+  /** Whether the power has failed. */
   dead = false
-  /** Flushes of handles that had failed before: what they would say means nothing. */
+  /** The number of flushes of a handle after a failure, whose result is meaningless. */
   flushedAgain = 0
   private readonly turn: (run: () => void) => void
   private faults: ReadonlyArray<Fault>
@@ -84,12 +85,12 @@ export class Faults {
     this.faults = faults
   }
 
-  /** No more faults: what broke stays broken. */
+  /** Cancels all further faults. Past faults keep their effect. */
   disarm(): void {
     this.faults = []
   }
 
-  /** Counts a call, and says how it breaks, where it does. */
+  /** Counts a call. Returns its fault, if it has one. */
   reach(call: Call): Kind | undefined {
     if (this.dead) return "kill"
     const count = ++this.counts[call]
@@ -102,11 +103,13 @@ export class Faults {
     return fault.kind
   }
 
-  /** The persistence with the fault in it. */
+  /** Wraps a persistence with the faults. */
   over(persistence: Persistence["Service"]): Persistence["Service"] {
     return {
       ...persistence,
-      open: (space, options) => Effect.suspend(() => this.dead ? Effect.fail(failure(space)) : Effect.map(persistence.open(space, options), (store) => this.wrap(store)))
+      open: (space, options) => Effect.suspend(
+        () => this.dead ? Effect.fail(failure(space)) : Effect.map(persistence.open(space, options), (store) => this.wrap(store))
+      )
     }
   }
 
@@ -151,7 +154,7 @@ export class Faults {
   }
 }
 
-/** Puts a row behind all others whose text cannot be made, so that the commit breaks off when all else is written. */
+/** Appends a last row whose text throws, so that the commit stops after it has written all others. */
 const tear = (store: SpaceStore): void =>
   store.append({
     entry: undefined,
@@ -168,15 +171,18 @@ const tear = (store: SpaceStore): void =>
     observations: []
   })
 
-const failure = (space: string) => new PersistenceError({ reason: new StoreUnavailable({ space, place: "a broken disk", detail: "as the test asked" }) })
+const failure = (space: string) =>
+  new PersistenceError({ reason: new StoreUnavailable({ space, place: "a broken disk", detail: "as the test asked" }) })
 
-/** As long as the scope is open, each statement with which SQLite writes is counted too, its transactions' ends among them. */
+/** Counts the writing statements of SQLite too, including those that end transactions, until the scope closes. */
 export const tearStatements = (faults: Faults): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(Effect.acquireRelease(
     Effect.sync(() => {
       const { run } = StatementSync.prototype
       StatementSync.prototype.run = function(this: StatementSync, ...values: ReadonlyArray<never>) {
-        if (!faults.dead && faults.reach("statement") !== undefined) throw Object.assign(new Error("the disk is full, as the test asked"), { errcode: 13 })
+        if (!faults.dead && faults.reach("statement") !== undefined) {
+          throw Object.assign(new Error("the disk is full, as the test asked"), { errcode: 13 })
+        }
         return Reflect.apply(run, this, values) as ReturnType<typeof run>
       }
       return run

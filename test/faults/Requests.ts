@@ -1,12 +1,12 @@
 /**
- * Requests of a scenario that all of its lives make in the same way.
+ * The requests of a scenario to a space.
  *
  * @module
  */
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import type { Space } from "systole"
-import type { Input } from "./Scenarios.ts"
+import type { Input } from "./Scenario.ts"
 
 /** An input that asks the space for one thing. */
 export type Request = Extract<Input, { readonly kind: "set" | "bind" | "unbind" | "keep" }>

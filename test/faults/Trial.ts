@@ -1,6 +1,6 @@
 /**
- * Trials: a scenario lived over a store with faults in it, and what is wrong with
- * how it ended.
+ * Trials: a scenario executed over a store with faults, and the differences from
+ * the expected outcome.
  *
  * @module
  */
@@ -12,43 +12,44 @@ import * as HashLayer from "../support/HashLayer.ts"
 import * as ExpiryCheck from "../support/ExpiryCheck.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
 import * as Requests from "./Requests.ts"
-import type { Cells, Input, Scenario } from "./Scenarios.ts"
+import type { Cells, Input, Scenario } from "./Scenario.ts"
 import { ManualHost } from "./ManualHost.ts"
 
-/** Times that something is asked for before it counts as never answered. */
+/** The maximum number of attempts to get an answer. */
 const TRIES = 10
 
-/** Wakes after which a space should have come to rest. */
+/** The maximum number of wakes until a space is idle. */
 const WAKES = 500
 
-const settings: Settings = { tempo: 10, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }
+const settings: Settings =
+  { tempo: 10, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }
 
-/** How an event ended: its receipt in short, and what it left below `/data/done/<n>/`. */
+/** The end of an event: its receipt in short, and its cells below `/data/done/<n>/`. */
 interface Ending {
   readonly receipt: string | undefined
   readonly cells: string
 }
 
-/** How a scenario ended. */
-export interface Account {
+/** The outcome of a scenario. */
+export interface Outcome {
   readonly events: ReadonlyMap<number, Ending>
   readonly cells: Cells
   readonly counts: Counts
 }
 
-/** What became of an event that was sent. */
+/** A sent event. */
 interface Sent {
-  /** The id under which it was acknowledged. */
+  /** The id of its acknowledgement. */
   id: string | undefined
-  /** How often it was sent until then. */
+  /** The number of attempts until then. */
   tries: number
 }
 
-/** A look back at a space. */
+/** A function that examines the history of a space. */
 type Look<A> = (archive: Parameters<Parameters<Space["examine"]>[0]>[0]) => A | Promise<A>
 
-/** One life of a space, from its first signal until nothing waits any more. */
-class Life {
+/** One execution of a scenario, from the first signal until the space is idle. */
+class Execution {
   readonly wrong: Array<string> = []
   readonly sent = new Map<number, Sent>()
   readonly faults: Faults
@@ -65,7 +66,7 @@ class Life {
     this.persistence = this.faults.over(persistence)
   }
 
-  async live(): Promise<Space> {
+  async run(): Promise<Space> {
     await this.boot()
     for (const round of this.scenario.rounds) await this.round(round)
     const space = await this.drain()
@@ -73,7 +74,7 @@ class Life {
     return space
   }
 
-  /** Looks back, and gives the turns that it rests for. */
+  /** Examines the history while giving the kernel its turns. */
   async examine<A>(space: Space, look: Look<A>): Promise<A> {
     let isOver = false
     const looking = Effect.runPromise(space.examine(look)).finally(() => {
@@ -88,14 +89,17 @@ class Life {
     if (this.scope !== undefined) await Effect.runPromise(Scope.close(this.scope, Exit.void))
   }
 
-  /** Starts a process over what is durable. */
+  /** Starts a process over the durable state. */
   private async boot(): Promise<void> {
     this.scope = Effect.runSync(Scope.make())
     const layer = Layer.fresh(Kernel.layer.pipe(
-      Layer.provideMerge(Layer.mergeAll(HashLayer.layer, Layer.succeed(
-        Persistence,
-        this.persistence
-      ), Layer.succeed(Pacemaker, this.host.pacemaker), Layer.fresh(Registry.layer), Scheduler.layer())),
+      Layer.provideMerge(Layer.mergeAll(
+        HashLayer.layer,
+        Layer.succeed(Persistence, this.persistence),
+        Layer.succeed(Pacemaker, this.host.pacemaker),
+        Layer.fresh(Registry.layer),
+        Scheduler.layer()
+      )),
       Layer.provide(Layer.succeed(SystemGrants, new Set(this.scenario.grants))),
       Layer.provide(Layer.succeed(KernelSettings, { ...settings, ...this.scenario.settings }))
     ))
@@ -104,7 +108,7 @@ class Life {
     this.kernel = kernel
   }
 
-  /** After a power cut: the process that was is gone, and another one starts. */
+  /** After a power cut, ends the process and starts another. */
   private async mend(): Promise<void> {
     if (!this.faults.dead) return
     await this.end()
@@ -112,7 +116,7 @@ class Life {
     await this.boot()
   }
 
-  /** Has all of a round answered, however often it has to be sent. */
+  /** Sends the inputs of a round until each has an answer. */
   private async round(inputs: ReadonlyArray<Input>): Promise<void> {
     let waiting = inputs
     for (let i = 0; waiting.length > 0; i++) {
@@ -122,13 +126,15 @@ class Life {
       await this.host.rest()
       await this.mend()
       await this.host.rest()
-      if (answers.size < waiting.length) return void this.wrong.push(`${waiting.length - answers.size} of a round wait for an answer though nothing happens`)
+      if (answers.size < waiting.length) {
+        return void this.wrong.push(`${waiting.length - answers.size} of a round wait for an answer though nothing happens`)
+      }
       await Promise.all(all)
       waiting = waiting.filter((input) => !answers.get(input))
     }
   }
 
-  /** Sends something; answers whether that is over, be it well or not. */
+  /** Sends an input. Returns whether it has its final answer, success or failure. */
   private async give(input: Input): Promise<boolean> {
     const exit = await Effect.runPromiseExit(Effect.flatMap(this.kernel!.space("trial"), (space) => this.put(space, input)))
     if (input.kind === "post") this.sent.get(input.n) ?? this.sent.set(input.n, { id: undefined, tries: 1 })
@@ -151,12 +157,16 @@ class Life {
     }
   }
 
-  /** Asks for an operation of the space, and waits for its end; asked again because its answer was lost, it may be refused as done. */
+  /** Requests a lifecycle operation, and waits for its end. A repetition after a lost answer may be refused. */
   private steer(space: Space, verb: Extract<Input, { readonly kind: "steer" }>["verb"]): Effect.Effect<unknown, unknown> {
-    const over = (oid: string) => Stream.runDrain(Stream.takeUntil(space.watch(`/rt/ops/${oid}#/status`), ({ value }) => value !== undefined))
+    const over = (oid: string) =>
+      Stream.runDrain(Stream.takeUntil(space.watch(`/rt/ops/${oid}#/status`), ({ value }) => value !== undefined))
     return (verb === "rollback" ? space.control.rollback(this.mark!) : space.control[verb]()).pipe(
       Effect.flatMap(({ oid }) => over(oid)),
-      Effect.catchIf((error) => error.code === "control/refused", () => Effect.flatMap(space.control.state, ({ control }) => control === null ? Effect.void : over(control.oid)))
+      Effect.catchIf(
+        (error) => error.code === "control/refused",
+        () => Effect.flatMap(space.control.state, ({ control }) => control === null ? Effect.void : over(control.oid))
+      )
     )
   }
 
@@ -172,7 +182,7 @@ class Life {
     })
   }
 
-  /** Lets time pass until nothing waits any more. */
+  /** Advances the clock until no signal and no timer is pending. */
   private async drain(): Promise<Space> {
     let before: Space | undefined
     for (let i = 0; i < WAKES; i++) {
@@ -196,23 +206,37 @@ class Life {
   }
 }
 
-/** The code of what a request failed with; a defect's message. */
+/** The code of a failed request, or the message of a defect. */
 const codeOf = (exit: Exit.Failure<unknown, unknown>): string => {
-  const reason = exit.cause.reasons[0] as { readonly _tag: string; readonly error?: { readonly code?: string }; readonly defect?: unknown } | undefined
+  const reason = exit.cause.reasons[0] as {
+    readonly _tag: string
+    readonly error?: { readonly code?: string }
+    readonly defect?: unknown
+  } | undefined
   return reason?.error?.code ?? `${reason?._tag}: ${String(reason?.defect ?? reason?.error)}`
 }
 
-/** How an event ended, as the space tells it. */
+/** The end of an event, as the space reports it. */
 const endingOf = async (space: Space, id: string | undefined, cells: string): Promise<Ending> => {
   if (id === undefined) return { receipt: undefined, cells }
   const receipt = await Effect.runPromise(space.receipt(id))
-  const handlings = receipt?.handlings.map(({ attempt, enzyme, error, outcome }) => `${enzyme} ${outcome} #${attempt} ${error?.code ?? ""}`).toSorted()
+  const handlings = receipt?.handlings.map(
+    ({ attempt, enzyme, error, outcome }) => `${enzyme} ${outcome} #${attempt} ${error?.code ?? ""}`
+  ).toSorted()
   return { receipt: JSON.stringify([receipt?.status, handlings]), cells }
 }
 
-/** The cells as they are, and what the journal has them be. */
-const cellsOf = (life: Life, space: Space): Promise<{ readonly cells: Map<string, string>; readonly journaled: Map<string, string>; readonly queued: number }> =>
-  life.examine(space, ({ store }) => {
+/** The content of a store. */
+interface Stored {
+  readonly cells: ReadonlyMap<string, string>
+  /** The cells according to the journal. */
+  readonly journaled: ReadonlyMap<string, string>
+  /** The length of the queue. */
+  readonly queued: number
+}
+
+const cellsOf = (execution: Execution, space: Space): Promise<Stored> =>
+  execution.examine(space, ({ store }) => {
     const cells = new Map(store.below("/", { limit: 100_000 }).map((key) => [key, store.read(key)!]))
     const journaled = new Map<string, string>()
     for (const row of store.scanJournal(0, Infinity)) {
@@ -226,16 +250,16 @@ const cellsOf = (life: Life, space: Space): Promise<{ readonly cells: Map<string
 
 const DONE = "/data/done/"
 
-/** How the scenario ended; what is wrong with it goes to `wrong`. */
-const accountOf = async (life: Life, space: Space): Promise<Account> => {
-  const { faults, sent, wrong } = life
+/** The outcome of the execution. Violated invariants go to `wrong`. */
+const outcomeOf = async (execution: Execution, space: Space): Promise<Outcome> => {
+  const { faults, sent, wrong } = execution
   const counts = { ...faults.counts }
-  const { fault } = await life.examine(space, verify)
+  const { fault } = await execution.examine(space, verify)
   if (fault !== undefined) wrong.push(`the journal does not hold at beat ${fault.beat}: ${fault.reason}`)
-  const { difference, impossible } = await life.examine(space, (archive) => replay(archive, 0, Infinity))
+  const { difference, impossible } = await execution.examine(space, (archive) => replay(archive, 0, Infinity))
   if (difference !== undefined) wrong.push(`the replay differs: ${JSON.stringify(difference)}`)
   if (impossible !== undefined) wrong.push(`it cannot be replayed: ${JSON.stringify(impossible)}`)
-  const { cells, journaled, queued } = await cellsOf(life, space)
+  const { cells, journaled, queued } = await cellsOf(execution, space)
   if (queued > 0) wrong.push(`${queued} signals wait for ever`)
   for (const key of new Set([...cells.keys(), ...journaled.keys()])) {
     if (cells.get(key) !== journaled.get(key)) wrong.push(`${key} is ${cells.get(key)}, and the journal has ${journaled.get(key)}`)
@@ -248,21 +272,25 @@ const accountOf = async (life: Life, space: Space): Promise<Account> => {
     events.set(n, await endingOf(space, id, JSON.stringify(own)))
   }
   const others = new Map<string, unknown>()
-  for (const key of cells.keys()) if (key.startsWith("/data/") && !key.startsWith(DONE) && !key.startsWith("/data/mailbox/")) others.set(key, JSON.parse(cells.get(key)!))
+  for (const key of cells.keys()) {
+    if (key.startsWith("/data/") && !key.startsWith(DONE) && !key.startsWith("/data/mailbox/")) others.set(key, JSON.parse(cells.get(key)!))
+  }
   return { events, cells: others, counts }
 }
 
 const NOTHING = "[]"
 
-/** Compares with the same scenario without a fault. */
-const compare = (life: Life, { account, expected }: { readonly account: Account; readonly expected: Account }, trial: { readonly scenario: Scenario; readonly faults: ReadonlyArray<Fault> }): void => {
-  const { sent, wrong } = life
-  const { faults, scenario } = trial
+/** Compares with the outcome of the same scenario without a fault. */
+const compare = (
+  { sent, wrong }: Execution,
+  { expected, outcome }: { readonly expected: Outcome; readonly outcome: Outcome },
+  { faults, scenario }: { readonly faults: ReadonlyArray<Fault>; readonly scenario: Scenario }
+): void => {
   const all = new Set<number>()
-  // What a reader, or an answer that came too late, was told says nothing about what is durable.
+  // A failed read or a failed answer does not tell whether the event is durable.
   const isSure = faults.every(({ call, kind }) => call !== "read" && kind !== "doubt")
   for (const [n, { cells, receipt }] of expected.events) {
-    const ending = account.events.get(n)
+    const ending = outcome.events.get(n)
     const isKnown = sent.get(n)?.id !== undefined
     if (ending !== undefined && ending.cells !== NOTHING) all.add(n)
     if (isKnown && ending?.receipt !== receipt) wrong.push(`event ${n} has the receipt ${ending?.receipt}, and not ${receipt}`)
@@ -271,53 +299,59 @@ const compare = (life: Life, { account, expected }: { readonly account: Account;
     } else if (isKnown || ending?.cells !== NOTHING) wrong.push(`event ${n} left ${ending?.cells}, and not ${cells}`)
   }
   const own = new Set(scenario.judge?.cells)
-  for (const key of new Set([...expected.cells.keys(), ...account.cells.keys()])) {
-    const [is, was] = [JSON.stringify(account.cells.get(key)), JSON.stringify(expected.cells.get(key))]
+  for (const key of new Set([...expected.cells.keys(), ...outcome.cells.keys()])) {
+    const [is, was] = [JSON.stringify(outcome.cells.get(key)), JSON.stringify(expected.cells.get(key))]
     if (!own.has(key) && is !== was) wrong.push(`${key} is ${is}, and not ${was}`)
   }
   const again = new Set([...sent].filter(([, { tries }]) => tries > 1).map(([n]) => n))
-  const found = scenario.judge?.fault(account.cells, { all, again })
+  const found = scenario.judge?.fault(outcome.cells, { all, again })
   if (found !== undefined) wrong.push(found)
 }
 
-/** A persistence that is empty, and goes with the scope. */
+/** An empty persistence that the scope closes. */
 export type Fresh = Layer.Layer<Persistence, PersistenceError>
 
-/** Lives a scenario; answers how it ended, and what was wrong with that. */
-const attempt = (scenario: Scenario, layer: Fresh, faulty?: { readonly faults: ReadonlyArray<Fault>; readonly expected: Account }) =>
+/** Executes a scenario. Returns its outcome and the differences from the expected one. */
+const attempt = (scenario: Scenario, layer: Fresh, faulty?: { readonly faults: ReadonlyArray<Fault>; readonly expected: Outcome }) =>
   Effect.scoped(Effect.gen(function*() {
     const persistence = Context.get(yield* Layer.build(Layer.fresh(layer)), Persistence)
-    const life = new Life(scenario, persistence, faulty?.faults ?? [])
-    yield* tearStatements(life.faults)
-    yield* Effect.addFinalizer(() => Effect.promise(() => life.end()))
+    const execution = new Execution(scenario, persistence, faulty?.faults ?? [])
+    yield* tearStatements(execution.faults)
+    yield* Effect.addFinalizer(() => Effect.promise(() => execution.end()))
     return yield* Effect.promise(async () => {
-      const account = await accountOf(life, await life.live())
-      if (faulty !== undefined) compare(life, { account, expected: faulty.expected }, { scenario, faults: faulty.faults })
-      return { account, fired: life.faults.fired, wrong: life.wrong }
+      const outcome = await outcomeOf(execution, await execution.run())
+      if (faulty !== undefined) compare(execution, { outcome, expected: faulty.expected }, { scenario, faults: faulty.faults })
+      return { outcome, fired: execution.faults.fired, wrong: execution.wrong }
     })
   }))
 
-/** What trying all faults of a scenario found. */
+/** The result of trying the faults of a scenario. */
 export interface Finding {
-  /** How many faults came true. */
+  /** The number of faults that occurred. */
   readonly faults: number
   readonly failures: ReadonlyArray<string>
 }
 
-/** Lives the scenario without a fault, and then once for each of the faults that are made of its calls. */
-export const tryAll = (scenario: Scenario, layer: Fresh, make: (counts: Counts) => ReadonlyArray<ReadonlyArray<Fault>>): Effect.Effect<Finding, PersistenceError> =>
+/** Executes the scenario without a fault, and then once for each of the faults made from the counted calls. */
+export const tryAll = (
+  scenario: Scenario,
+  layer: Fresh,
+  make: (counts: Counts) => ReadonlyArray<ReadonlyArray<Fault>>
+): Effect.Effect<Finding, PersistenceError> =>
   Effect.gen(function*() {
-    const { account, wrong } = yield* attempt(scenario, layer)
+    const { outcome, wrong } = yield* attempt(scenario, layer)
     const failures = wrong.map((what) => `without a fault: ${what}`)
     let count = 0
-    for (const faults of make(account.counts)) {
-      const { fired, wrong } = yield* attempt(scenario, layer, { faults, expected: account }).pipe(
+    for (const faults of make(outcome.counts)) {
+      const { fired, wrong } = yield* attempt(scenario, layer, { faults, expected: outcome }).pipe(
         Effect.catchDefect((defect) => Effect.succeed({ fired: 1, wrong: [String(defect)] }))
       )
       count += fired
-      // What follows on a fault may be over before the next is due; the first one always comes.
+      // A second fault may come too late to occur; the first always occurs.
       if (fired === 0) failures.push(`${faults[0]!.call} ${faults[0]!.at} never came`)
-      if (wrong.length > 0) failures.push(`${faults.map(({ at, call, kind }) => `${kind} at ${call} ${at}`).join(", then ")}: ${wrong.join("; ")}`)
+      if (wrong.length > 0) {
+        failures.push(`${faults.map(({ at, call, kind }) => `${kind} at ${call} ${at}`).join(", then ")}: ${wrong.join("; ")}`)
+      }
     }
     return { faults: count, failures }
   })

@@ -11,7 +11,7 @@ import { TestClock } from "effect/testing"
 import { join } from "node:path"
 import type { Enzyme, Kernel, NodeDefinition, Settings, Space } from "systole"
 import * as Requests from "../faults/Requests.ts"
-import type { Input, Scenario } from "../faults/Scenarios.ts"
+import type { Input, Scenario } from "../faults/Scenario.ts"
 
 /** The services that a story acts with. */
 export interface Stage {
