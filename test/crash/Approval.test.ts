@@ -11,18 +11,18 @@ const space = "/v1/spaces/office"
 const send = async (place: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(place, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) })
 
-/** What lies at a path, followed until it is as it is wanted. */
-const until = async <A>(url: string, path: string, isIt: (value: A) => boolean): Promise<A> => {
+/** Follows the stream of a path, and returns its first value that meets the condition. */
+const until = async <A>(url: string, path: string, condition: (value: A) => boolean): Promise<A> => {
   const response = await fetch(`${url}${path}`, { headers: { accept: "text/event-stream" } })
   let text = ""
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk
     for (const [, data = ""] of text.matchAll(/^event: value\ndata: (.*)\n\n/gm)) {
       const value = JSON.parse(data) as A
-      if (isIt(value)) return value
+      if (condition(value)) return value
     }
   }
-  return assert.fail(`the stream of ${path} ended before it was as it was wanted: ${text}`)
+  return assert.fail(`the stream of ${path} ended before its value met the condition: ${text}`)
 }
 
 interface Instance {
@@ -31,10 +31,12 @@ interface Instance {
   readonly history: ReadonlyArray<{ readonly step: string; readonly outcome: string }>
 }
 
-const waitsAt = (url: string, order: string, step: string) => until<Instance>(url, `${space}/flows/${order}`, ({ pc, state }) => state === "waiting" && pc === step)
-const isOver = (url: string, order: string) => until<Instance>(url, `${space}/flows/${order}`, ({ state }) => state === "done" || state === "error")
+const waitsAt = (url: string, order: string, step: string) =>
+  until<Instance>(url, `${space}/flows/${order}`, ({ pc, state }) => state === "waiting" && pc === step)
+const isOver = (url: string, order: string) =>
+  until<Instance>(url, `${space}/flows/${order}`, ({ state }) => state === "done" || state === "error")
 
-/** Runs the worker until it has given one price; answers what it printed. */
+/** Runs the worker until it has reported one price. Returns its output. */
 const work = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn("python3", [join(example, "worker.py"), url, "office", "--once"], { stdio: ["ignore", "pipe", "inherit"] })
@@ -46,11 +48,33 @@ const work = (url: string): Promise<string> =>
 
 const project = (write: (file: string, text: string) => void, from: string): void => {
   const enzymes = [join(example, "enzymes"), join(root, "enzymes")].map((folder) => relative(from, folder))
-  write("systole.config.ts", `export default ${JSON.stringify({ enzymes, system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`)
+  const config = { enzymes, system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } }
+  write("systole.config.ts", `export default ${JSON.stringify(config)}\n`)
 }
 
-describe("The example of approval, killed at every step", () => {
-  it.live("decides an order once, by a worker in Python and a person over HTTP", () =>
+/** Creates the ledgers, and starts the flow of an order. Returns the two statuses. */
+const begin = async (url: string, inst: string, input: object): Promise<ReadonlyArray<number>> => {
+  const init = await send(`${url}${space}/signals`, { signal: "/CEP:sig_sys/init" }, { prefer: "wait=10" })
+  const flow = await send(`${url}${space}/flows`, { flow: "approval", inst, input })
+  return [init.status, flow.status]
+}
+
+/** Fetches a fresh token of a rendezvous. */
+const tokenOf = async (url: string, key: string): Promise<string> => {
+  const { token } = await (await send(`${url}${space}/rv/${key}/token`, {})).json() as { readonly token: string }
+  return token
+}
+
+/** Reports on a rendezvous with a token. Returns the status. */
+const report = async (
+  url: string,
+  key: string,
+  { body = {}, token }: { readonly body?: object; readonly token: string }
+): Promise<number> =>
+  (await send(`${url}${space}/rv/${key}/report`, body, { authorization: `Rendezvous ${token}` })).status
+
+describe("The approval example, killed at every step", () => {
+  it.live("decides an order once, with a worker in Python and a person over HTTP", () =>
     Effect.flatMap(terminal(), ({ json, root: from, serve, write }) =>
       Effect.promise(async () => {
         project(write, from)
@@ -60,37 +84,43 @@ describe("The example of approval, killed at every step", () => {
           server = await serve("start")
           return server.url
         }
-        assert.strictEqual((await send(`${server.url}${space}/signals`, { signal: "/CEP:sig_sys/init" }, { prefer: "wait=10" })).status, 200)
-        assert.strictEqual((await send(`${server.url}${space}/flows`, { flow: "approval", inst: "order17", input: { goods: "telescope" } })).status, 201)
-        // Right after it was accepted; while the worker is awaited; with a token in somebody's hand; after the price; after the answer.
+        assert.deepStrictEqual(await begin(server.url, "order17", { goods: "telescope" }), [200, 201])
+        // The kills: after the acceptance, while the flow awaits the worker, with an outstanding token, after the price, after the answer.
         await waitsAt(await killed(), "order17", "quoted")
-        const lost = await (await send(`${server.url}${space}/rv/order17.quote/token`, {})).json() as { readonly token: string }
+        const lost = await tokenOf(server.url, "order17.quote")
         const printed = JSON.parse(await work(await killed())) as { readonly status: number }
         assert.strictEqual(printed.status, 200)
         await killed()
-        assert.strictEqual((await send(`${server.url}${space}/rv/order17.quote/report`, {}, { authorization: `Rendezvous ${lost.token}` })).status, 403)
+        assert.strictEqual(await report(server.url, "order17.quote", { token: lost }), 403)
         await waitsAt(server.url, "order17", "answer")
-        const { token } = await (await send(`${server.url}${space}/rv/order17.ask/token`, {})).json() as { readonly token: string }
+        const approval = { token: await tokenOf(server.url, "order17.ask"), body: { telemetry: { approved: true } } }
         await killed()
-        const report = { telemetry: { approved: true } }
-        assert.strictEqual((await send(`${server.url}${space}/rv/order17.ask/report`, report, { authorization: `Rendezvous ${token}` })).status, 200)
+        assert.strictEqual(await report(server.url, "order17.ask", approval), 200)
         const { history, state } = await isOver(await killed(), "order17")
         assert.strictEqual(state, "done")
-        assert.deepStrictEqual(history.map(({ outcome, step }) => `${step} ${outcome}`), ["limit within", "quote spawned", "quoted applied", "priced held", "dear ask", "ask spawned", "answer applied", "agreed held"])
+        assert.deepStrictEqual(history.map(({ outcome, step }) => `${step} ${outcome}`), [
+          "limit within",
+          "quote spawned",
+          "quoted applied",
+          "priced held",
+          "dear ask",
+          "ask spawned",
+          "answer applied",
+          "agreed held"
+        ])
         await until(await killed(), `${space}/cells/data/decisions/order17`, (value: { readonly times?: number }) => value.times === 1)
-        assert.strictEqual((await send(`${server.url}${space}/rv/order17.ask/report`, report, { authorization: `Rendezvous ${token}` })).status, 409)
+        assert.strictEqual(await report(server.url, "order17.ask", approval), 409)
         await server.stop("SIGTERM")
         assert.deepStrictEqual(await json("cell", "get", "office", "/data/decisions/order17"), { decided: "order", times: 1 })
         assert.notProperty(await json("journal", "verify", "office"), "fault")
       })), 120_000)
 
-  it.live("refuses an order for which nobody answers, after both graces", () =>
+  it.live("refuses an order without an answer, after both graces", () =>
     Effect.flatMap(terminal(), ({ root: from, serve, write }) =>
       Effect.promise(async () => {
         project(write, from)
         const first = await serve("start")
-        await send(`${first.url}${space}/signals`, { signal: "/CEP:sig_sys/init" }, { prefer: "wait=10" })
-        await send(`${first.url}${space}/flows`, { flow: "approval", inst: "order18", input: { goods: "telescope", patience: 8 } })
+        await begin(first.url, "order18", { goods: "telescope", patience: 8 })
         await waitsAt(first.url, "order18", "quoted")
         await work(first.url)
         await until<{ readonly state: string }>(first.url, `${space}/rv/order18.ask`, ({ state }) => state === "late")
@@ -101,7 +131,8 @@ describe("The example of approval, killed at every step", () => {
         assert.deepStrictEqual(history.slice(-2).map(({ outcome, step }) => `${step} ${outcome}`), ["answer timeout", "agreed refused"])
         const entry = await (await fetch(`${second.url}${space}/rv/order18.ask`)).json() as object
         assert.deepInclude(entry, { state: "timeout", grace_used: 2 })
-        await until(second.url, `${space}/cells/data/decisions/order18`, (value: { readonly decided?: string }) => value.decided === "refuse")
+        const decision = `${space}/cells/data/decisions/order18`
+        await until<{ readonly decided?: string }>(second.url, decision, ({ decided }) => decided === "refuse")
         await second.stop("SIGTERM")
       })), 120_000)
 })

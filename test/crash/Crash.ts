@@ -1,6 +1,6 @@
 /**
- * A server over SQLite that is killed again and again, and what is left of the
- * signals that it acknowledged.
+ * Kills a server over SQLite repeatedly, and checks the effects of each signal
+ * that it acknowledged.
  *
  * @module
  */
@@ -16,24 +16,24 @@ import { type Host, root } from "../scripts/Host.ts"
 import { type Server, start } from "../scripts/Server.ts"
 import * as Dice from "../support/Dice.ts"
 
-/** Those who post at the same time. */
+/** The number of concurrent callers. */
 const CALLERS = 8
 
-/** A kill comes after at most so many acknowledgements, and so many turns of this process. */
+/** The maximum number of acknowledgements before a kill, and of turns of this process after them. */
 const MOST_ACKNOWLEDGED = 60
 const MOST_TURNS = 200
 
-/** Each how many events one brings a photograph, and one tries again. */
+/** The interval of events with a photograph, and of events with a retry. */
 const PHOTOGRAPHED = 20
 const SHY = 3
 
-/** How often the server may go down by itself while one thing is asked of it. */
+/** The maximum number of crashes of the server during one request. */
 const MOST_ENDS = 10
 
-/** Most beats that a server replays at a time. */
+/** The number of beats of one replay. */
 const REPLAYED = 10_000
 
-/** Counts each event where it is handled: at once, tried again, in three more beats, later, and with its photograph. */
+/** Enzymes that count each handling of an event: at once, after a retry, in three more beats, delayed, and with a photograph. */
 const enzymes = `import { Enzyme, Retry } from "systole"
 
 const count = (tx, event, what) => tx.increment("/data/done/" + event.params.n + "/" + what)
@@ -85,57 +85,57 @@ export default [
 ]
 `
 
-/** What is counted once for each event that was handled. */
+/** The counters of a handled event. Each must be 1. */
 const effectsOf = (n: number): ReadonlyArray<string> =>
   ["begin", "shy", "step1", "step2", "step3", "late", ...n % PHOTOGRAPHED === 0 ? ["photo"] : []]
 
-/** Events that take the process down, each posted once among the others. */
+/** Events that crash the process, each posted once among the others. */
 const POISONS = ["loop", "exit"] as const
 
 const config = `export default { tempo: 10, spaces: { create: "on-demand" }, limits: { stuckMillis: 100 } }\n`
 
 const space = "/v1/spaces/counted"
 
-/** What to do. */
+/** The parameters of a crash test. */
 export interface Plan {
   readonly kills: number
-  /** Of the moments at which it is killed, as far as they are in our hand. */
+  /** The seed of the moments of the kills, as far as the test controls them. */
   readonly seed: number
   readonly host?: Host
-  /** Hears of each restart. */
+  /** Called after each restart. */
   readonly onRestart?: (kill: number, acknowledged: number) => void
 }
 
-/** What came of it. */
+/** The result of a crash test. */
 export interface Tally {
-  /** Events that were answered 202. */
+  /** The number of events with status 202. */
   readonly acknowledged: number
-  /** Those of them that did all that they were to do, each thing once. */
+  /** The number of acknowledged events with each effect exactly once. */
   readonly handled: number
-  /** Those of them that left out something. */
+  /** The number of acknowledged events with a missing effect. */
   readonly lost: number
-  /** Events, acknowledged or not, that did something twice. */
+  /** The number of events, acknowledged or not, with a repeated effect. */
   readonly duplicated: number
-  /** Events that took the process down and are dead letters. */
+  /** The number of dead letters of events that crash the process. */
   readonly poisoned: number
-  /** Whatever else was wrong. */
+  /** All other faults. */
   readonly faults: ReadonlyArray<string>
 }
 
-/** The callers, and what they know. */
-class Crash {
+/** The callers, with the record of acknowledged and unanswered events. */
+class Callers {
   readonly acknowledged = new Set<number>()
   readonly faults: Array<string> = []
   sent = 0
   private readonly photograph = readFileSync(join(root, "examples", "thumbnails", "photos", "blossom.jpg"))
-  /** Events with an id whose answer did not come: they are sent again. */
+  /** Events with an id but without an answer, which are sent again. */
   private unanswered: Array<number> = []
-  /** Events that take the process down, and were not answered yet. */
+  /** Events that crash the process, without an answer so far. */
   private poisons: ReadonlyArray<string> = POISONS
   private heard: () => void = () => {}
 
-  /** Posts to a server that is killed at some moment. */
-  async surviving(server: Server, roll: (bound: number) => number): Promise<void> {
+  /** Posts to a server and kills it at a random moment. */
+  async postAndKill(server: Server, roll: (bound: number) => number): Promise<void> {
     const goal = this.acknowledged.size + 1 + roll(MOST_ACKNOWLEDGED)
     const enough = new Promise<void>((resolve) => {
       this.heard = () => {
@@ -143,14 +143,14 @@ class Crash {
       }
     })
     const callers = [this.poison(server), ...Array.from({ length: CALLERS }, () => this.call(server))]
-    // A caller that found something wrong ends, and so must this.
+    // A caller that finds a fault ends early, and the round ends with it.
     await Promise.race([enough, Promise.all(callers)])
     for (let turns = roll(MOST_TURNS); turns > 0; turns--) await new Promise<void>((resolve) => void setImmediate(resolve))
     await server.end("SIGKILL")
     await Promise.all(callers)
   }
 
-  /** Sends again what was never answered, and waits until all is over. */
+  /** Repeats all unanswered events, and waits until the space is idle. */
   async settle(server: Server): Promise<void> {
     while (this.poisons.length > 0) await this.poison(server)
     for (let n = this.unanswered.shift(); n !== undefined; n = this.unanswered.shift()) {
@@ -161,20 +161,20 @@ class Crash {
     const response = await fetch(`${server.url}${space}/signals`, {
       method: "POST",
       headers: { "content-type": "application/json", prefer: "wait=60" },
-      // Later than whatever is still to come of any other.
+      // Later than all pending signals of the other events.
       body: JSON.stringify({ signal: "/signals/end", at: { beats: 50 } })
     })
     if (response.status !== 200) this.faults.push(`the last signal was answered ${response.status}: ${await response.text()}`)
   }
 
-  /** Posts one signal after another until the server is gone. */
+  /** Posts one signal after another until the server ends. */
   private async call(server: Server): Promise<void> {
     for (;;) {
       const n = this.unanswered.shift() ?? this.sent++
       try {
         await this.post(server, n)
       } catch (error) {
-        // Every other event has an id, and so can be sent again without harm.
+        // Every second event has an id, and can be repeated safely.
         if (n % 2 === 0) this.unanswered.push(n)
         if (!(error instanceof TypeError)) this.faults.push(String(error))
         return
@@ -182,12 +182,13 @@ class Crash {
     }
   }
 
-  /** Posts one event that takes the process down, a little later than it is answered. */
+  /** Posts one event that crashes the process, a moment after its acknowledgement. */
   private async poison(server: Server): Promise<void> {
     const [how, ...left] = this.poisons
     if (how === undefined) return
     const body = JSON.stringify({ signal: `/signals/poison/${how}`, id: `poison-${how}`, at: { ms: 100 } })
-    const response = await fetch(`${server.url}${space}/signals`, { method: "POST", headers: { "content-type": "application/json" }, body }).catch(() => undefined)
+    const request = { method: "POST", headers: { "content-type": "application/json" }, body }
+    const response = await fetch(`${server.url}${space}/signals`, request).catch(() => undefined)
     if (response?.status === 202) this.poisons = left
   }
 
@@ -203,7 +204,7 @@ class Crash {
     this.heard()
   }
 
-  /** Stores a photograph that nobody stored before. */
+  /** Stores a photograph with unique content. */
   private async keep(server: Server, n: number): Promise<{ readonly hash: string; readonly size: number }> {
     const body = Buffer.concat([this.photograph, Buffer.from(String(n))])
     const response = await fetch(`${server.url}${space}/blobs`, { method: "PUT", body })
@@ -212,7 +213,7 @@ class Crash {
   }
 }
 
-/** What is wrong with the journal and the file, when the server runs again. */
+/** The faults of the journal and of the database file after a restart. */
 const inspect = async (server: Server, file: string): Promise<ReadonlyArray<string>> => {
   const { fault } = await (await fetch(`${server.url}${space}/journal/verification`)).json() as { readonly fault?: unknown }
   const database = new DatabaseSync(file, { readOnly: true })
@@ -221,19 +222,23 @@ const inspect = async (server: Server, file: string): Promise<ReadonlyArray<stri
   return [...fault === undefined ? [] : [`the journal does not hold: ${JSON.stringify(fault)}`], ...rows.filter((row) => row !== "ok")]
 }
 
-/** Where the replay of all that happened differs. */
+/** The first difference of a replay of the whole journal. */
 const replayed = async (server: Server): Promise<ReadonlyArray<string>> => {
   for (let from = 0; ; from += REPLAYED) {
     const response = await fetch(`${server.url}${space}/replay?from=${from}&to=${from + REPLAYED - 1}`)
     const { difference, to } = await response.json() as { readonly difference?: unknown; readonly to?: number }
-    if (difference !== undefined || to === undefined) return [`the replay from ${from} was answered ${response.status} with ${JSON.stringify(difference)}`]
+    if (difference !== undefined || to === undefined) {
+      return [`the replay from ${from} was answered ${response.status} with ${JSON.stringify(difference)}`]
+    }
     if (to < from + REPLAYED - 1) return []
   }
 }
 
-/** The events that took the process down, and what else is among the dead letters. */
+/** The number of dead letters of events that crash the process, and the faults of the dead letters. */
 const buried = async (server: Server): Promise<{ readonly poisoned: number; readonly faults: ReadonlyArray<string> }> => {
-  const { letters } = await (await fetch(`${server.url}${space}/dead`)).json() as { readonly letters: ReadonlyArray<{ readonly enzyme: string; readonly code: string; readonly signal: string }> }
+  const { letters } = await (await fetch(`${server.url}${space}/dead`)).json() as {
+    readonly letters: ReadonlyArray<{ readonly enzyme: string; readonly code: string; readonly signal: string }>
+  }
   const expected = POISONS.map((how) => `poison run/stuck /signals/poison/${how}`)
   const found = letters.map(({ code, enzyme, signal }) => `${enzyme} ${code} ${signal}`)
   return {
@@ -245,7 +250,7 @@ const buried = async (server: Server): Promise<{ readonly poisoned: number; read
   }
 }
 
-/** How often each thing was counted, by its address below `/data/done/`. */
+/** The counters below `/data/done/`, by their addresses. */
 const counted = (data: string): Promise<ReadonlyMap<string, number>> =>
   Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     const store = yield* Persistence.use((persistence) => persistence.open("counted", { create: false }))
@@ -253,7 +258,10 @@ const counted = (data: string): Promise<ReadonlyMap<string, number>> =>
     return new Map(store.below("/data/done", { limit: 10_000_000 }).map((key) => [key.slice(prefix.length), Number(store.read(key))]))
   })).pipe(Effect.provide(SqliteFolder.layerIn(data))))
 
-const judge = ({ acknowledged, faults, sent }: Crash, { counts, poisoned }: { readonly counts: ReadonlyMap<string, number>; readonly poisoned: number }): Tally => {
+const judge = (
+  { acknowledged, faults, sent }: Callers,
+  { counts, poisoned }: { readonly counts: ReadonlyMap<string, number>; readonly poisoned: number }
+): Tally => {
   let [handled, lost, duplicated] = [0, 0, 0]
   for (let n = 0; n < sent; n++) {
     const times = effectsOf(n).map((effect) => counts.get(`${n}/${effect}`) ?? 0)
@@ -266,18 +274,18 @@ const judge = ({ acknowledged, faults, sent }: Crash, { counts, poisoned }: { re
   return { acknowledged: acknowledged.size, handled, lost, duplicated, poisoned, faults }
 }
 
-/** Kills a server that many times while it is posted to, and looks what is left. */
+/** Kills a server the given number of times under load, and checks all effects. */
 export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Promise<Tally> => {
   const project = mkdtempSync(join(tmpdir(), "systole-crash-"))
   const data = join(project, ".data")
   const roll = Dice.make(seed)
-  const crash = new Crash()
+  const callers = new Callers()
   try {
     mkdirSync(join(project, "enzymes"))
     writeFileSync(join(project, "enzymes", "count.ts"), enzymes)
     writeFileSync(join(project, "systole.config.ts"), config)
     let server = await start(project, data, { host })
-    /** What is poisoned may take the server down meanwhile: then another one is asked. */
+    /** Repeats a request on a new server if an event crashes the present one. */
     const asking = async <A>(ask: () => Promise<A>): Promise<A> => {
       for (let ends = 0; ; ends++) {
         try {
@@ -289,18 +297,18 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
         }
       }
     }
-    for (let kill = 1; kill <= kills && crash.faults.length === 0; kill++) {
-      await crash.surviving(server, roll)
+    for (let kill = 1; kill <= kills && callers.faults.length === 0; kill++) {
+      await callers.postAndKill(server, roll)
       server = await start(project, data, { host })
-      crash.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
-      onRestart?.(kill, crash.acknowledged.size)
+      callers.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
+      onRestart?.(kill, callers.acknowledged.size)
     }
-    await asking(() => crash.settle(server))
-    crash.faults.push(...await asking(() => replayed(server)))
+    await asking(() => callers.settle(server))
+    callers.faults.push(...await asking(() => replayed(server)))
     const { faults, poisoned } = await asking(() => buried(server))
-    crash.faults.push(...faults)
+    callers.faults.push(...faults)
     await server.end("SIGTERM")
-    return judge(crash, { counts: await counted(data), poisoned })
+    return judge(callers, { counts: await counted(data), poisoned })
   } finally {
     rmSync(project, { recursive: true, force: true })
   }
