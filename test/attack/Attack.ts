@@ -1,5 +1,5 @@
 /**
- * Attacks on packed servers: each tries something, and says what held.
+ * Attacks on packed servers. Each attack asserts the properties that it tries to break.
  *
  * @module
  */
@@ -12,42 +12,42 @@ import { runs } from "./Runs.ts"
 import { spaces } from "./Spaces.ts"
 import { make, memory, type Targets } from "./Targets.ts"
 
-/** One attack: how often it tried, or an error that says what did not hold. */
+/** An attack. It returns the number of its attempts, or throws an error that names the broken property. */
 export interface Attack {
   readonly name: string
   readonly holds: string
   readonly run: (targets: Targets, until: () => boolean) => Promise<number>
 }
 
-/** What became of an attack. */
+/** The result of an attack. */
 export interface Result {
   readonly name: string
   readonly holds: string
   readonly tried: number
   readonly millis: number
-  /** How many MiB the servers have together after it. */
+  /** The memory of both servers afterwards, in MiB. */
   readonly memory: number
-  /** Why it did not hold; `undefined` where it did. */
+  /** The broken property, or `undefined`. */
   readonly failure: string | undefined
 }
 
 /** The attacks that end by themselves. */
 const attacks: ReadonlyArray<Attack> = [...bombs, ...content, ...Intruder.readers, ...streams, ...Intruder.callers, ...spaces, runs]
 
-/** The least time of an attack that goes on as long as there is some, in milliseconds. */
+/** The minimum time of an attack without an end of its own, in milliseconds. */
 const LEAST = 500
 
-/** How much of the time that is left an attack may take: the runs leave some to the fuzzers. */
+/** The share of the remaining time that an attack may take. The runs leave some to the fuzzers. */
 const share = (attack: Attack): number => attack === runs ? 0.85 : 1 / Math.max(1, Fuzz.all.length - Fuzz.all.indexOf(attack))
 
-/** How an attack is made. */
+/** The options of all attacks. */
 export interface Options {
   readonly seed: number
   readonly seconds: number
   readonly told: (result: Result) => void
 }
 
-/** Packs, makes all attacks once, and fuzzes for the rest of the time; answers whether all held. */
+/** Packs the servers, makes each attack once, and fuzzes for the rest of the time. Returns whether all properties held. */
 export const run = async ({ seconds, seed, told }: Options): Promise<boolean> => {
   const end = performance.now() + seconds * 1000
   const targets = await make(Dice.make(seed))

@@ -8,11 +8,14 @@ import { codeOf, hold } from "./Targets.ts"
 
 const RICH = "application/vnd.systole.rich+json"
 
-/** Each halves what is left and refers to both halves: a graph of 2^n paths. */
-const graph = (depth: number): object => ({
-  json: Array.from({ length: depth }, () => []),
-  meta: { referentialEqualities: Object.fromEntries(Array.from({ length: depth - 1 }, (_, i) => [`${i + 1}`, [`${i}.0`, `${i}.1`]])), v: 1 }
-})
+/** A graph of 2^n paths: each array refers to the next one twice. */
+const graph = (depth: number): object => {
+  const equalities = Array.from({ length: depth - 1 }, (_, i) => [`${i + 1}`, [`${i}.0`, `${i}.1`]])
+  return {
+    json: Array.from({ length: depth }, () => []),
+    meta: { referentialEqualities: Object.fromEntries(equalities), v: 1 }
+  }
+}
 
 const annotated: ReadonlyArray<object> = [
   { json: { length: 4e9 }, meta: { values: [["typed-array", "Uint8Array"]], v: 1 } },
@@ -27,7 +30,14 @@ const annotated: ReadonlyArray<object> = [
   graph(60)
 ]
 
-const bodies: ReadonlyArray<string> = ["[".repeat(500_000), `${"[".repeat(500_000)}${"]".repeat(500_000)}`, "{\"a\":".repeat(200_000), "9".repeat(1_000_000), `"${"\\u0000".repeat(150_000)}"`, `{"__proto__":{"a":1}}`]
+const bodies: ReadonlyArray<string> = [
+  "[".repeat(500_000),
+  `${"[".repeat(500_000)}${"]".repeat(500_000)}`,
+  "{\"a\":".repeat(200_000),
+  "9".repeat(1_000_000),
+  `"${"\\u0000".repeat(150_000)}"`,
+  `{"__proto__":{"a":1}}`
+]
 
 export const bombs: ReadonlyArray<Attack> = [
   {
@@ -35,7 +45,11 @@ export const bombs: ReadonlyArray<Attack> = [
     holds: "each is refused with 400, in time and memory of its length",
     run: async ({ open }) => {
       for (const $rich of annotated) {
-        const answer = await open.ask("/v1/spaces/bombs/cells/data/x", { method: "PUT", headers: { "content-type": RICH }, body: JSON.stringify({ $rich }) })
+        const answer = await open.ask("/v1/spaces/bombs/cells/data/x", {
+          method: "PUT",
+          headers: { "content-type": RICH },
+          body: JSON.stringify({ $rich })
+        })
         hold(answer.status === 400, `${JSON.stringify($rich).slice(0, 100)} is answered ${answer.status} ${answer.text.slice(0, 200)}`)
       }
       return annotated.length
@@ -47,7 +61,8 @@ export const bombs: ReadonlyArray<Attack> = [
     run: async ({ open }) => {
       for (const body of bodies) {
         for (const path of ["/v1/spaces/bombs/cells/data/x", "/v1/spaces/bombs/signals"]) {
-          const answer = await open.ask(path, { method: path.endsWith("signals") ? "POST" : "PUT", headers: { "content-type": "application/json" }, body })
+          const method = path.endsWith("signals") ? "POST" : "PUT"
+          const answer = await open.ask(path, { method, headers: { "content-type": "application/json" }, body })
           hold(answer.status < 500, `${body.slice(0, 50)} at ${path} is answered ${answer.status} ${codeOf(answer)}`)
         }
       }

@@ -1,5 +1,5 @@
 /**
- * Clients that ask for much and take it slowly, or not at all.
+ * Clients that request large responses and read them slowly or not at all.
  *
  * @module
  */
@@ -13,11 +13,15 @@ const SLOW = 200
 const STREAMS = 500
 const GUEST_STREAMS = 1000
 
-/** Most processor time of one change under all streams. */
+/** The limit on the CPU time of one change under all streams, in milliseconds. */
 const MOST_MILLIS = 1000
 
-/** Connections that ask for something and read nothing of the answer. */
-const stalled = async (target: Target, { count, path, token }: { readonly count: number; readonly path: string; readonly token?: string }, accept = "*/*"): Promise<ReadonlyArray<Socket>> => {
+/** Connections that send a request and never read the response. */
+const stalled = async (
+  target: Target,
+  { count, path, token }: { readonly count: number; readonly path: string; readonly token?: string },
+  accept = "*/*"
+): Promise<ReadonlyArray<Socket>> => {
   const { port } = new URL(target.server.url)
   const authorization = token === undefined ? "" : `authorization: Bearer ${token}\r\n`
   const sockets = await Promise.all(Array.from({ length: count }, () =>
@@ -48,7 +52,7 @@ const uploaded = async (target: Target): Promise<string> => {
 export const content: ReadonlyArray<Attack> = [
   {
     name: "13 slow downloads",
-    holds: "200 of 32 MiB take less than 400 MiB together, and others are served",
+    holds: "200 of 32 MiB take less than 400 MiB together, and other clients are served",
     run: async ({ open }) => {
       const digest = await uploaded(open)
       const before = memory(open.server.process.pid)
@@ -74,14 +78,16 @@ export const streams: ReadonlyArray<Attack> = [
     name: "15 a reader that takes all streams",
     holds: "the operator still gets one",
     run: async ({ guarded }) => {
-      await guarded.ask("/v1/spaces/shop/cells/data/open", { method: "PUT", headers: { "content-type": "application/json" }, body: "1" })
-      const sockets = await stalled(guarded, { count: GUEST_STREAMS, path: "/v1/spaces/shop/cells/data/open", token: tokens.web }, "text/event-stream")
+      const path = "/v1/spaces/shop/cells/data/open"
+      const accept = "text/event-stream"
+      await guarded.ask(path, { method: "PUT", headers: { "content-type": "application/json" }, body: "1" })
+      const sockets = await stalled(guarded, { count: GUEST_STREAMS, path, token: tokens.web }, accept)
       try {
-        const stream = { headers: { accept: "text/event-stream" } }
-        const more = await guarded.ask("/v1/spaces/shop/cells/data/open", { headers: { ...stream.headers, authorization: `Bearer ${tokens.web}` } })
+        const openStream = (token: string) => guarded.ask(path, { headers: { accept, authorization: `Bearer ${token}` } })
+        const more = await openStream(tokens.web)
         hold(more.status === 429, `one more of the reader is answered ${more.status}`)
         for (const token of [tokens.operator, tokens.office]) {
-          const { status } = await guarded.ask("/v1/spaces/shop/cells/data/open", { headers: { ...stream.headers, authorization: `Bearer ${token}` } })
+          const { status } = await openStream(token)
           hold(status === 200, `a stream of another is answered ${status}`)
         }
       } finally {
@@ -96,7 +102,11 @@ export const streams: ReadonlyArray<Attack> = [
     run: async ({ open }) => {
       const put = async (i: number): Promise<number> => {
         const began = processor(open.server.process.pid)
-        const { status } = await open.ask("/v1/spaces/wide/cells/data/large", { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify([i, "x".repeat(200_000)]) })
+        const { status } = await open.ask("/v1/spaces/wide/cells/data/large", {
+          method: "PUT",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify([i, "x".repeat(200_000)])
+        })
         hold(status === 200, `a write is answered ${status}`)
         return processor(open.server.process.pid) - began
       }

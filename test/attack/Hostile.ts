@@ -1,19 +1,24 @@
 /**
- * A module of runs that do what no module should.
+ * A module with hostile runs.
  *
  * @module
  */
 
 /** The kinds of hostile runs, by the last name of their signals. */
 export const kinds = [
-  "throw-undefined", "throw-symbol", "throw-proxy", "throw-getter", "throw-frozen", "throw-long", "throw-cause", "throw-null-prototype", "reject-late",
-  "freeze-tx", "return-tx", "return-function", "return-proxy", "return-getter", "return-cycle", "return-shared", "return-promise-of-itself", "return-thenable",
-  "write-reserved", "write-all", "write-deep", "write-long", "write-many", "write-prototype", "write-holes", "write-bigint", "write-bytes",
-  "report-escapes", "report-many", "name-escapes", "signal-storm", "signal-itself", "link-circle", "list-everything", "hold-tx", "spin", "label-guess"
+  "throw-undefined", "throw-symbol", "throw-proxy", "throw-getter", "throw-frozen", "throw-long", "throw-cause",
+  "throw-null-prototype", "reject-late",
+  "freeze-tx", "return-tx", "return-function", "return-proxy", "return-getter", "return-cycle", "return-shared",
+  "return-promise-of-itself", "return-thenable",
+  "write-reserved", "write-all", "write-deep", "write-long", "write-many", "write-prototype", "write-holes", "write-bigint",
+  "write-bytes",
+  "report-escapes", "report-many", "name-escapes", "signal-storm", "signal-itself",
+  "link-circle", "list-everything", "hold-tx", "spin", "label-guess"
 ] as const
 
-/** Those that take their limits of time or size, and so come only once. */
-export const slow: ReadonlySet<string> = new Set(["return-promise-of-itself", "write-many", "write-all", "signal-storm", "throw-long", "report-many", "return-shared"])
+/** The kinds that reach a limit of time or size, and so run only once. */
+export const slow: ReadonlySet<string> =
+  new Set(["return-promise-of-itself", "write-many", "write-all", "signal-storm", "throw-long", "report-many", "return-shared"])
 
 /** The source of the module, which is loaded as one of the project's enzymes. */
 export const module = `import { Enzyme, Link } from "systole"
@@ -25,7 +30,10 @@ let kept
 const runs = {
   "throw-undefined": () => { throw undefined },
   "throw-symbol": () => { throw Symbol("no") },
-  "throw-proxy": () => { throw new Proxy({}, { get() { throw new Error("trap") }, getPrototypeOf() { throw new Error("trap") }, has() { throw new Error("trap") } }) },
+  "throw-proxy": () => {
+    const trap = () => { throw new Error("trap") }
+    throw new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap })
+  },
   "throw-getter": () => { throw Object.defineProperty(new Error(), "message", { get() { throw 1 } }) },
   "throw-frozen": () => { throw Object.freeze(Object.create(null)) },
   "throw-long": () => { throw new Error(evil + "x".repeat(1_000_000)) },
@@ -41,7 +49,9 @@ const runs = {
   "return-shared": () => { let a = [1]; for (let i = 0; i < 60; i++) a = [a, a]; return a },
   "return-promise-of-itself": () => { const late = Promise.resolve().then(() => late); return late },
   "return-thenable": () => ({ then() { throw evil } }),
-  "write-reserved": (tx) => { for (const place of ["/rt/x", "/sys/labels", "/net/x", "/data/rv/x", "/data/mailbox/x"]) { try { tx.set(place, 1) } catch {} } },
+  "write-reserved": (tx) => {
+    for (const place of ["/rt/x", "/sys/labels", "/net/x", "/data/rv/x", "/data/mailbox/x"]) { try { tx.set(place, 1) } catch {} }
+  },
   "write-all": (tx) => { for (let i = 0; i < 2000; i++) tx.set("/data/all/" + i, i) },
   "write-deep": (tx) => tx.set("/data/deep", nest(10_000)),
   "write-long": (tx) => tx.set("/data/long", "x".repeat(2_000_000)),
@@ -51,16 +61,30 @@ const runs = {
   "write-bigint": (tx) => tx.set("/data/bigint", 10n ** 100_000n),
   "write-bytes": (tx) => tx.set("/data/bytes", Array.from({ length: 1000 }, () => new Uint8Array(65_536))),
   "report-escapes": (tx) => tx.report({ severity: "sev:crit", topic: "hostile/" + "x", note: evil }),
-  "report-many": (tx) => { for (let i = 0; i < 1000; i++) tx.report({ severity: "sev:warn", topic: "hostile/many", note: evil.repeat(20) }) },
+  "report-many": (tx) => {
+    for (let i = 0; i < 1000; i++) tx.report({ severity: "sev:warn", topic: "hostile/many", note: evil.repeat(20) })
+  },
   "name-escapes": (tx) => tx.set("/data/" + evil, evil),
   "signal-storm": (tx) => { for (let i = 0; i < 100_000; i++) tx.signal({ signal: "/signals/nothing" }) },
-  "signal-itself": (tx, event) => { if (Number(event.payload ?? 0) < 5) tx.signal({ signal: "/signals/hostile/signal-itself", payload: Number(event.payload ?? 0) + 1 }) },
-  "link-circle": (tx) => { tx.set("/data/circle", Link.make("/data/circle2")); tx.set("/data/circle2", Link.make("/data/circle")); return tx.get("/data/circle") },
+  "signal-itself": (tx, event) => {
+    const n = Number(event.payload ?? 0)
+    if (n < 5) tx.signal({ signal: "/signals/hostile/signal-itself", payload: n + 1 })
+  },
+  "link-circle": (tx) => {
+    tx.set("/data/circle", Link.make("/data/circle2"))
+    tx.set("/data/circle2", Link.make("/data/circle"))
+    return tx.get("/data/circle")
+  },
   "list-everything": (tx) => [tx.list("/data"), tx.list("/"), tx.list("/rt"), tx.list("/sys/code")],
   "hold-tx": (tx) => { try { kept?.set("/data/late", 1) } finally { kept = tx } },
   "spin": () => { const end = performance.now() + 50; while (performance.now() < end); },
   "label-guess": (tx) => tx.set("/data/open", tx.get("/data/pay/ann"))
 }
 
-export default Enzyme.make({ name: "hostile", query: "/signals/hostile/:kind", run: (tx, event) => runs[event.params.kind]?.(tx, event), retry: { attempts: 2 } })
+export default Enzyme.make({
+  name: "hostile",
+  query: "/signals/hostile/:kind",
+  retry: { attempts: 2 },
+  run: (tx, event) => runs[event.params.kind]?.(tx, event)
+})
 `

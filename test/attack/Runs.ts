@@ -1,5 +1,5 @@
 /**
- * A thousand runs of a hostile module; fewer on a machine that is too slow for the time.
+ * A thousand runs of a hostile module, or fewer if the time is short.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { hold, type Target } from "./Targets.ts"
 
 const RUNS = 1000
 
-/** How many signals are under way at a time. */
+/** The number of concurrent signals. */
 const AT_ONCE = 50
 
-/** Statuses of a receipt after which no more of its event runs. */
+/** The accepted statuses of a receipt. */
 const over = ["handled", "dead", "no-match", "pending"]
 
 const post = async ({ ask }: Target, kind: string, space: string): Promise<void> => {
@@ -30,7 +30,7 @@ const post = async ({ ask }: Target, kind: string, space: string): Promise<void>
 
 export const runs: Attack = {
   name: "hostile runs",
-  holds: "the server is up, each receipt is over, and no line that is printed moves a terminal",
+  holds: "the server is up, each receipt is final, and no printed line controls a terminal",
   run: async (targets, until) => {
     const { guarded, roll } = targets
     const quick = kinds.filter((kind) => !slow.has(kind))

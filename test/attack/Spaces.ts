@@ -1,5 +1,5 @@
 /**
- * Modules that never load, more spaces than may be open, and damaged files.
+ * Modules that never load, more spaces than the limit of open ones, and damaged files.
  *
  * @module
  */
@@ -16,26 +16,37 @@ const LOAD_MILLIS = 300
 
 const SPACES = 300
 
-/** How many spaces are made however short the time is: most of them have to close. */
+/** The minimum number of spaces, whatever the time; most of them must close. */
 const LEAST = 80
 
-/** How many spaces may be open at once. */
+/** The maximum number of open spaces. */
 const OPEN = 20
 
-/** Most descriptors of an open space: its database, the log and the index of that. */
+/** The maximum number of descriptors of an open space: its database, the log and the index of the log. */
 const DESCRIPTORS = 3
 
-/** How many requests are under way at a time. */
+/** The number of concurrent requests. */
 const AT_ONCE = 20
 
 const config = `spaces: { create: "on-demand", open: ${OPEN} }, limits: { moduleMillis: ${LOAD_MILLIS} }`
 
 const count = `import { Enzyme } from "systole"
-export default Enzyme.make({ name: "count", query: "/signals/count", run: (tx) => { tx.increment("/data/count"); return tx.get("/data/count") } })
+export default Enzyme.make({
+  name: "count",
+  query: "/signals/count",
+  run: (tx) => {
+    tx.increment("/data/count")
+    return tx.get("/data/count")
+  }
+})
 `
 
 const post = ({ ask }: Target, space: string): Promise<Answer> =>
-  ask(`/v1/spaces/${space}/signals`, { method: "POST", headers: { ...json, prefer: "wait=10" }, body: JSON.stringify({ signal: "/signals/count" }) })
+  ask(`/v1/spaces/${space}/signals`, {
+    method: "POST",
+    headers: { ...json, prefer: "wait=10" },
+    body: JSON.stringify({ signal: "/signals/count" })
+  })
 
 const neverLoads: Attack = {
   name: "17 a module whose top level never settles",
@@ -46,7 +57,8 @@ const neverLoads: Attack = {
       const told = target.printed()
       hold(told.includes("enzymes/never.ts") && told.includes(`did not settle within ${LOAD_MILLIS} ms`), `it prints ${told.slice(0, 300)}`)
       const { status, text } = await post(target, "shop")
-      hold(status === 200 && (JSON.parse(text) as { readonly status: string }).status === "handled", `the other enzyme is answered ${status} ${text.slice(0, 200)}`)
+      const isHandled = status === 200 && (JSON.parse(text) as { readonly status: string }).status === "handled"
+      hold(isHandled, `the other enzyme is answered ${status} ${text.slice(0, 200)}`)
       return 2
     } finally {
       await target.server.end("SIGKILL")
@@ -56,7 +68,7 @@ const neverLoads: Attack = {
 
 const many: Attack = {
   name: "19 many spaces",
-  holds: `${SPACES} spaces, of which ${OPEN} may be open, hold no more descriptors than those, and lose no count; fewer spaces where time is short`,
+  holds: `${SPACES} spaces, at most ${OPEN} of them open, keep to the descriptors of the open ones, and lose no count`,
   run: async ({ start }, until) => {
     const target = await start({ name: "many", config, enzymes: { count } })
     const counts = new Map<string, number>()
@@ -72,11 +84,13 @@ const many: Attack = {
     }
     try {
       const before = descriptors(target.server.process.pid)
-      while (counts.size < SPACES && (counts.size < LEAST || !until())) await round(Array.from({ length: AT_ONCE }, (_, n) => `s${counts.size + n}`))
-      // The first ones are closed by now, and open again.
+      while (counts.size < SPACES && (counts.size < LEAST || !until())) {
+        await round(Array.from({ length: AT_ONCE }, (_, n) => `s${counts.size + n}`))
+      }
+      // The first spaces are closed by now, and reopen.
       await round([...counts.keys()].slice(0, AT_ONCE))
       const more = descriptors(target.server.process.pid) - before
-      // Requests that were under way together keep their spaces until they are answered.
+      // Each concurrent request keeps its space open until its response.
       const most = (OPEN + AT_ONCE) * DESCRIPTORS
       hold(more <= most, `they take ${more} descriptors, and ${most} are expected`)
       await target.check()
@@ -89,14 +103,14 @@ const many: Attack = {
 
 const MARK = "a text that stands in the file as it is"
 
-/** Where the text stands: in the cell, in the journal, and where a page held it before. */
+/** The offsets of the text: in the cell, in the journal, and in freed parts of pages. */
 const placesOf = (bytes: Buffer): ReadonlyArray<number> => {
   const places: Array<number> = []
   for (let at = bytes.indexOf(MARK); at >= 0; at = bytes.indexOf(MARK, at + 1)) places.push(at)
   return places
 }
 
-/** What is done to a file between two starts. */
+/** The damages to a file between two starts. */
 const damages: Readonly<Record<string, (file: string) => Promise<void>>> = {
   flipped: async (file) => {
     const bytes = await readFile(file)
@@ -134,7 +148,8 @@ const damaged: Attack = {
     try {
       for (const space of Object.keys(damages)) await refused(second, space, cell(space))
       const whole = await second.ask(cell("whole"))
-      hold(whole.status === 200 && whole.text === JSON.stringify(MARK), `the whole one is answered ${whole.status} ${whole.text.slice(0, 100)}`)
+      const isServed = whole.status === 200 && whole.text === JSON.stringify(MARK)
+      hold(isServed, `the whole one is answered ${whole.status} ${whole.text.slice(0, 100)}`)
       const ready = await second.ask("/readyz")
       hold(ready.status === 503 && ready.text.includes("store/damaged"), `/readyz is answered ${ready.status} ${ready.text.slice(0, 200)}`)
       hold(!existsSync(file("vanished")), "the file that vanished is made anew")
@@ -145,12 +160,13 @@ const damaged: Attack = {
   }
 }
 
-/** Reading and writing are both refused, with no word of where the file lies. A beat that meets damage stops its space. */
+/** Asserts that reads and writes are refused without the path of the file. A beat that finds damage stops its space. */
 const refused = async (target: Target, space: string, cell: string): Promise<void> => {
   for (const sent of [{}, { method: "PUT", headers: json, body: "1" }, {}]) {
     const answer = await target.ask(cell, sent)
     const code = codeOf(answer)
-    hold(answer.status === 503 && (code === "store/damaged" || (code === "space/stopped" && "body" in sent)), `${space} is answered ${answer.status} ${answer.text.slice(0, 200)}`)
+    const isDamage = code === "store/damaged" || (code === "space/stopped" && "body" in sent)
+    hold(answer.status === 503 && isDamage, `${space} is answered ${answer.status} ${answer.text.slice(0, 200)}`)
     hold(!answer.text.includes(target.data), `${space} tells where its file is: ${answer.text.slice(0, 200)}`)
   }
 }

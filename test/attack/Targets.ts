@@ -83,7 +83,10 @@ const guarded: Setup = {
   token: ${JSON.stringify(tokens.operator)},
   labels: {
     cells: { "/data/pay/**": ["salary"] },
-    readers: { web: { token: ${JSON.stringify(tokens.web)}, clearance: [] }, office: { token: ${JSON.stringify(tokens.office)}, clearance: ["salary"] } }
+    readers: {
+      web: { token: ${JSON.stringify(tokens.web)}, clearance: [] },
+      office: { token: ${JSON.stringify(tokens.office)}, clearance: ["salary"] }
+    }
   }`,
   enzymes,
   token: tokens.operator
