@@ -86,14 +86,23 @@ export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { met, ou
   return { sent, left }
 }
 
-/** The events of this beat's completions, by their cells. Only the commit itself writes them. */
+/**
+ * The events of this beat's completions, by their cells, in the order of the entries. Only the commit itself writes them;
+ * a run of the beat may have written such a cell before.
+ */
 const completed = (stage: Stage): ReadonlyArray<readonly [cell: string, event: Document.Document]> => {
   const found: Array<readonly [string, Document.Document]> = []
-  for (const [key, { after, writers }] of stage.documents) {
-    if (after !== undefined && writers.at(-1) === COMMIT && key.startsWith(`${Instance.EVENTS}/`)) found.push([key, after])
+  for (const entry of stage.documents.keys()) {
+    if (!entry.startsWith(ENTRIES)) continue
+    const key = `${Instance.EVENTS}/${entry.slice(ENTRIES.length)}`
+    const event = stage.documents.get(key)
+    if (event?.after !== undefined && event.writers.at(-1) === COMMIT) found.push([key, event.after])
   }
   return found
 }
+
+/** The keys of rendezvous begin with it. */
+const ENTRIES = "/data/rv/"
 
 /** Whether a document is an instance. One character is compared first, because most documents are in other folders. */
 export const isInstance = (key: string): boolean => key.charCodeAt(6) === 102 && Instance.idOf(key) !== undefined
@@ -123,7 +132,7 @@ const release = (stage: Stage, inst: string, instance: Instance.Instance): Reado
 }
 
 const ownerOf = (stage: Stage, key: string): string | undefined =>
-  (Document.read(stage.newest(`/data/rv/${key}`), []) as { readonly inst_id?: string } | undefined)?.inst_id
+  (Document.read(stage.newest(`${ENTRIES}${key}`), []) as { readonly inst_id?: string } | undefined)?.inst_id
 
 /** Delivers a completion to all subscribed instances, and readies those that wait for it. */
 const hear = (stage: Stage, hearing: Hearing, event: Event): void => {

@@ -20,7 +20,6 @@ import * as Watches from "./Watches.ts"
 
 /** A continuation or time-out signal to a watcher that is removed. */
 export interface Sent {
-  readonly id: string
   readonly signal: string
   readonly target: string
   readonly payload: Document.Document | undefined
@@ -196,7 +195,7 @@ export class Advance {
     const sent = [
       ...armed.map(([watch, depth]) => ({ watch, depth: depth + 1 })),
       ...lost.map(({ watch }) => ({ watch, depth: 0 }))
-    ].map(({ depth, watch }, i) => this.sentTo(watch, { depth, id: `${this.moment.beat}.op.${i}`, timeout: i >= armed.length }))
+    ].map(({ depth, watch }, i) => this.sentTo(watch, { depth, timeout: i >= armed.length }))
     this.close(gone)
     const left = new Set(gone)
     const opened = [...this.opened.values()].flat()
@@ -216,11 +215,10 @@ export class Advance {
     return [...lost.values()].sort((a, b) => Watches.inOrder(a.watch, b.watch))
   }
 
-  private sentTo(watch: Watches.Watch, { depth, id, timeout }: Pick<Sent, "depth" | "id"> & { readonly timeout: boolean }): Sent {
+  private sentTo(watch: Watches.Watch, { depth, timeout }: Pick<Sent, "depth"> & { readonly timeout: boolean }): Sent {
     const place = Dossier.watcherAddress(watch.oid, watch.number)
     const { cont } = Document.read(this.stage.newest(place.key), []) as unknown as Dossier.Watcher
     return {
-      id,
       signal: timeout ? Dossier.TIMEOUT : cont,
       target: Dossier.address(watch.oid).key,
       payload: this.stage.newest(Dossier.payloadOf(place).key),

@@ -11,15 +11,13 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { Now } from "../stage/Due.ts"
 import { CAPTURE, COMMIT, type Stage } from "../stage/Stage.ts"
-import type { Entry, Outcome } from "./Entry.ts"
+import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
 import type { Open } from "./Open.ts"
 import { transition } from "./Transition.ts"
 
 /** A completion and its event. */
 export interface Completion {
-  readonly key: string
-  readonly outcome: Outcome
   /** The signal of the event, and the event's cell, which is its target. */
   readonly signal: string
   readonly target: string
@@ -52,14 +50,15 @@ export const atCommit = (stage: Stage, now: Now, open: Open): ReadonlyArray<Comp
   const completions: Array<Completion> = []
   for (const key of written(stage)) {
     const entry = newest(stage, key)
-    const step = entry === undefined ? undefined : transition(entry, now)
-    if (entry === undefined || step?.event === undefined) continue
-    const outcome = step.event
+    // An open entry takes no transition here, and a look at one would have the journal keep the tempo.
+    if (entry === undefined || entry.event_flag === 0 || !Entries.isFinished(entry)) continue
+    const step = transition(entry, now)
+    if (step?.event === undefined) continue
     const place = Address.make(`${Entries.EVENTS}/${key}`)
-    const payload = Entries.event(key, entry, { beat: now.beat, outcome })
+    const payload = Entries.event(key, entry, { beat: now.beat, outcome: step.event })
     stage.put(Entries.address(key), Entries.write(step.entry), COMMIT)
     stage.put(place, payload, COMMIT)
-    completions.push({ key, outcome, signal: `/${entry.signal_path}`, target: place.key, payload })
+    completions.push({ signal: `/${entry.signal_path}`, target: place.key, payload })
   }
   index(stage)
   return completions
