@@ -20,9 +20,9 @@ const floors = [
 /** The rooms of `src/kernel`, lowest first: inner floors, to which the same rule applies. */
 const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"], ["space"]]
 
-/** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, a rollback, and the faces of a space. */
+/** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, and the faces of a space. */
 const NAMING = new Set([
-  "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run", "beat/RollbackPlan",
+  "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
   "view/Expected", "view/Space", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows"
 ].map((file) => `kernel/${file}.ts`))
 
@@ -85,7 +85,7 @@ const isAllowed = (from: string, to: string): boolean => {
 
 const sources = filesBelow(src)
 const modules = ["plugins", "enzymes", "examples"].flatMap((folder) => filesBelow(join(root, folder)))
-/** What every file of `src` keeps to: each rule lists what in a file breaks it. */
+/** The rules for each file of `src`: each lists the breaches in a file. */
 const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: string) => ReadonlyArray<string> }> = [
   {
     rule: "imports only downward",

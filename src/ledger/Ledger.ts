@@ -124,10 +124,13 @@ export interface Ledger<L extends Kinds = Kinds> {
   /** Names the ledger in the transaction, in the journal's commands, and in the ids of its signals: `<beat>.<name>.<n>`. */
   readonly name: string
   /**
-   * The cells below which its documents lie, and others that it watches at the commit. A beat that writes below none of
-   * them, and has no timer, command or launch of the ledger, passes it by. Timers are routed by them.
+   * The cell below which its documents lie, and others that it watches at the commit. A beat that writes below none of
+   * them, and has no timer, command or launch of the ledger, passes it by. Timers are routed by the first, which no other
+   * ledger has. Each has at least 7 characters.
    */
   readonly folders: readonly [string, ...ReadonlyArray<string>]
+  /** The cell below which users configure the ledger. A rollback leaves it as it is. */
+  readonly configuration?: string
   readonly refusals: ReadonlyArray<RefusalClass>
   readonly commands: { readonly [V in Verb<L>]: CommandRule<L, V> }
   /** The state from the store. Pure, because a replay opens it too. */
@@ -181,7 +184,7 @@ export interface LedgerBeat<L extends Kinds = Kinds> {
   readonly stage: Stage
   readonly moment: BeatClock
   readonly state: L["State"]
-  /** The keys of its due timers, in the order in which they were queued. */
+  /** The keys of its due timers, in the order in which they were queued. Each timer is due in one committed beat. */
   readonly due: ReadonlyArray<string>
   /** The captured input; in a replay, only the part in the journal. */
   readonly input: L["Input"] | undefined

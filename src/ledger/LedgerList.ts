@@ -4,7 +4,7 @@
  * @module
  */
 import * as Envelope from "../stage/Envelope.ts"
-import { Interest } from "../stage/Interest.ts"
+import { Interest, LETTER } from "../stage/Interest.ts"
 import type { ExpiryRule } from "./Expiry.ts"
 import type { Capturing, InputRule, Kinds, Ledger, Opening, UrgentTimers } from "./Ledger.ts"
 import { CellLocked, type RefusalClass } from "./LedgerError.ts"
@@ -31,6 +31,37 @@ const none: ByPlace = []
 /** The most ledgers of a list: each has a bit in the masks of a beat. */
 const MAX_LEDGERS = 30
 
+/** The first text that a list has twice. */
+const repeated = (texts: ReadonlyArray<string>): string | undefined => texts.find((text, i) => texts.indexOf(text) !== i)
+
+/** The first folder of a list that is another one of it, or lies within another. */
+const nested = (folders: ReadonlyArray<string>): string | undefined =>
+  repeated(folders) ?? folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
+
+const fail = (reason: string): never => {
+  throw new Error(reason)
+}
+
+/** Throws where a beat could not tell these ledgers apart, or where users could write their documents. */
+const check = (ledgers: ReadonlyArray<Ledger>): void => {
+  const folders = ledgers.flatMap(({ expiry, folders }) => [...folders, ...expiry?.folders ?? []])
+  const open = folders.find((folder) => !Envelope.isReserved(folder))
+  const short = folders.find((folder) => folder.length <= LETTER)
+  const shared = nested(ledgers.map(({ folders: [home] }) => home))
+  const field = repeated(ledgers.flatMap(({ input }) => input?.field ?? []))
+  const kind = repeated(ledgers.flatMap(({ expiry }) => expiry?.kind ?? []))
+  if (repeated(ledgers.map(({ name }) => name)) !== undefined) fail("two ledgers have one name")
+  if (ledgers.length > MAX_LEDGERS) fail(`there are ${ledgers.length} ledgers, and the limit is ${MAX_LEDGERS}`)
+  if (ledgers.filter(({ urgentTimers }) => urgentTimers !== undefined).length > 1) fail("the timers of two ledgers are urgent")
+  if (open !== undefined) {
+    fail(`a ledger has its documents below ${open}, where users write. Choose a cell that belongs to the runtime`)
+  }
+  if (short !== undefined) fail(`a ledger has its documents below ${short}, which has under ${LETTER + 1} characters. Choose a longer name`)
+  if (shared !== undefined) fail(`two ledgers have their documents below ${shared}`)
+  if (field !== undefined) fail(`two ledgers capture input as ${field}`)
+  if (kind !== undefined) fail(`two ledgers have finished records of the kind ${kind}`)
+}
+
 /**
  * Several ledgers, in the order in which a beat advances them.
  *
@@ -46,25 +77,28 @@ export class LedgerList {
   readonly inputs: ReadonlyArray<PlacedInput>
   /** The rule of the one ledger whose timers run while the space is paused. */
   readonly urgentTimers: UrgentTimers | undefined
+  /** The cells below which users configure ledgers. */
+  readonly configured: ReadonlyArray<string>
+  /** The first folder of each. */
+  private readonly homes: Interest
   private readonly byName: ReadonlyMap<string, Placed>
 
-  /** Throws where ledgers share a name, where users can write to a folder of one, where several have urgent timers, or over 30 ledgers. */
+  /**
+   * Throws where ledgers share a name, a first folder, a field or a kind, where several have urgent timers, where users can
+   * write to a folder, where a folder has under 7 characters, or over 30 ledgers.
+   */
   constructor(ledgers: ReadonlyArray<Ledger>) {
+    check(ledgers)
     this.all = ledgers.map((ledger, place) => ({ ledger, place }))
     this.byName = new Map(this.all.map((placed) => [placed.ledger.name, placed]))
     this.interest = new Interest(ledgers.map(({ folders }) => folders))
+    this.homes = new Interest(ledgers.map(({ folders: [home] }) => [home]))
+    this.configured = ledgers.flatMap(({ configuration }) => configuration ?? [])
     this.refusals = [CellLocked, ...ledgers.flatMap(({ refusals }) => refusals)]
     this.expiry = ledgers.flatMap(({ expiry }) => expiry ?? []).sort((a, b) => a.order - b.order)
     this.inputs = this.all.flatMap(({ ledger: { atCapture, input }, place }) =>
       input === undefined ? [] : [{ rule: input, place, isTakenIn: atCapture !== undefined }])
-    const urgent = ledgers.flatMap(({ urgentTimers }) => urgentTimers ?? [])
-    this.urgentTimers = urgent[0]
-    const open = ledgers.flatMap(({ folders }) => folders).find((folder) => !Envelope.isReserved(folder))
-    const advice = "where users write. Choose a cell that belongs to the runtime"
-    if (this.byName.size < ledgers.length) throw new Error("two ledgers have one name")
-    if (ledgers.length > MAX_LEDGERS) throw new Error(`there are ${ledgers.length} ledgers, and the limit is ${MAX_LEDGERS}`)
-    if (urgent.length > 1) throw new Error("the timers of two ledgers are urgent")
-    if (open !== undefined) throw new Error(`a ledger has its documents below ${open}, ${advice}`)
+    this.urgentTimers = ledgers.find(({ urgentTimers }) => urgentTimers !== undefined)?.urgentTimers
   }
 
   /** The ledger of a name. */
@@ -72,9 +106,9 @@ export class LedgerList {
     return this.byName.get(name)
   }
 
-  /** The first ledger that claims a document. */
+  /** The ledger with a document below its first folder. */
   owner(key: string): Placed | undefined {
-    const bits = this.interest.of(key)
+    const bits = this.homes.of(key)
     return this.all[31 - Math.clz32(bits & -bits)]
   }
 

@@ -181,6 +181,7 @@ const expiry: ExpiryRule = {
 export const rendezvous: Ledger<Rv> = {
   name: "rv",
   folders: [Entries.FOLDER],
+  configuration: Entries.DEFAULTS,
   refusals,
   commands,
   open,

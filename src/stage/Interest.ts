@@ -8,7 +8,7 @@
  */
 
 /** The index in a key at which the folders of ledgers first differ. This letter alone decides most documents of a beat. */
-const LETTER = 6
+export const LETTER = 6
 
 /** A folder, and the bits of the ledgers that claim it. */
 interface Claim {
@@ -25,7 +25,7 @@ interface Claim {
 export class Interest {
   private readonly claims: ReadonlyMap<number, ReadonlyArray<Claim>>
 
-  /** `folders` lists, for each ledger, the cells above its documents; at most 31 ledgers. */
+  /** `folders` lists, for each ledger, the cells above its documents; at most 31 ledgers. Each has more than {@link LETTER} characters. */
   constructor(folders: ReadonlyArray<ReadonlyArray<string>>) {
     const claims = new Map<string, Claim>()
     folders.forEach((own, i) => {

@@ -22,6 +22,7 @@ import * as Name from "../../cell/Name.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import { type Around, type ExpiryRule, type Found, MAX_DOCUMENTS, nameBelow, whole } from "../../ledger/Expiry.ts"
 import { below } from "../../persistence/Below.ts"
+import { LETTER } from "../../stage/Interest.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Start } from "../model/Begun.ts"
 import type { Retired } from "../model/Journal.ts"
@@ -55,9 +56,6 @@ const fact: ExpiryRule = {
 }
 
 export const facts: ReadonlyArray<ExpiryRule> = [fact]
-
-/** The place in a key at which the folders of kinds begin to differ: most documents of a beat are told apart by this letter alone. */
-const LETTER = 6
 
 const ruleOf = (key: string, rules: ReadonlyArray<ExpiryRule>): ExpiryRule | undefined => {
   const letter = key.charCodeAt(LETTER)

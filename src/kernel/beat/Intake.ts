@@ -9,6 +9,7 @@
  */
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Resolution } from "../../registry/Registry.ts"
+import type { Timer } from "../../stage/CellTimers.ts"
 import type { Begun, Hears, Start } from "../model/Begun.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Queued } from "../model/Command.ts"
@@ -81,6 +82,8 @@ export class LiveIntake implements Intake {
   private undo: RollbackPlan | undefined
   /** Handlings that aborted this beat's input before. */
   private aborted: ReadonlyArray<Aborted> = []
+  /** The timers that this beat captured. */
+  private fired: ReadonlyArray<Timer> = []
 
   constructor(body: LiveBody) {
     this.body = body
@@ -113,7 +116,7 @@ export class LiveIntake implements Intake {
   }
 
   own(regime: Regime.Regime): ReadonlyArray<Queued> {
-    const { documents, inbox, settings, store } = this.body
+    const { documents, inbox, ledgers, settings, store } = this.body
     if (settings.boot && store.head().beat < 0) return [{ command: { kind: "steer", verb: "boot", to: undefined }, answer: nobody }]
     if (!Regime.isPlanning(regime)) {
       this.undo = undefined
@@ -121,7 +124,7 @@ export class LiveIntake implements Intake {
     }
     if (inbox.hasDiscardable) return none
     const { oid, to } = regime.control!
-    if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!)
+    if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!, ledgers.configured)
     const done = this.undo.advance(store, documents)
     return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: nobody }]
   }
@@ -135,6 +138,7 @@ export class LiveIntake implements Intake {
   timers(regime: Regime.Regime): DueTimers {
     const { inbox, settings: { limits } } = this.body
     const [due, met] = [inbox.nextDue(limits), inbox.nextMet(limits, regime)]
+    this.fired = met.length === 0 ? due : [...due, ...met]
     if (due.length === 0 && met.length === 0) return noTimers
     // A cell that waits for several beats may have reached more than one of them.
     return { due: due.map(({ key }) => key), met: [...new Set(met.map(({ key }) => key))] }
@@ -169,5 +173,7 @@ export class LiveIntake implements Intake {
     this.known = this.version
     this.opened = true
     this.aborted = []
+    // A ledger need not replace them: a timer that stayed would call for a beat after each beat.
+    for (const timer of this.fired) timer.gone = true
   }
 }

@@ -5,15 +5,13 @@
  * piece in each beat, so that a long journal holds up nobody; beats that come
  * meanwhile are read as well. What belongs to the runtime is not undone, and
  * what went to other spaces cannot be. Pieces are: they derive what is undone.
- * What the profiles of rendezvous begin with belongs to their ledger, and stays
- * with it. (Semantics, section 3.1.)
+ * The configuration of a ledger stays as well. (Semantics, section 3.1.)
  *
  * @module
  */
 import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import * as Entries from "../../rendezvous/Entry.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import type { Cutover } from "../model/Command.ts"
 import type { Documents } from "../model/Documents.ts"
@@ -40,6 +38,7 @@ const MAX_SENT_SIZE = Document.MAX_TEXT / 2
 export class RollbackPlan {
   readonly oid: string
   private readonly to: number
+  private readonly configured: ReadonlyArray<string>
   private next: number
   private readonly texts = new Map<string, string | undefined>()
   private size = 0
@@ -47,9 +46,11 @@ export class RollbackPlan {
   private count = 0
   private listed = 0
 
-  constructor(oid: string, to: number) {
+  /** `configured` are the cells below which users configure ledgers. */
+  constructor(oid: string, to: number, configured: ReadonlyArray<string>) {
     this.oid = oid
     this.to = to
+    this.configured = configured
     this.next = to + 1
   }
 
@@ -70,7 +71,7 @@ export class RollbackPlan {
 
   private undo(entry: Journal.Parsed): void {
     for (const [key, , [was], [became]] of entry.cells) {
-      if (this.texts.has(key) || stays(key)) continue
+      if (this.texts.has(key) || stays(key, this.configured)) continue
       const text = was === undefined ? undefined : JSON.stringify(was)
       this.texts.set(key, text)
       this.size += key.length + (text?.length ?? 0) + (became === undefined ? 0 : JSON.stringify(became).length)
@@ -99,10 +100,10 @@ export class RollbackPlan {
 }
 
 /** Whether a rollback leaves a document as it is. */
-const stays = (key: string): boolean => {
+const stays = (key: string, configured: ReadonlyArray<string>): boolean => {
   if (Pieces.isCell(key)) return false
   const { id } = Address.ofKey(key)
-  return Envelope.isReserved(id) || id.startsWith(`${Entries.DEFAULTS}/`)
+  return Envelope.isReserved(id) || configured.some((cell) => id.startsWith(`${cell}/`))
 }
 
 /** What a beat sent to other spaces. */

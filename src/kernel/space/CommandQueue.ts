@@ -137,7 +137,8 @@ export class CommandQueue implements SpaceControl {
     return this.submit(() => {
       const known = this.body.ledgers.named(ledger)?.ledger.commands[command.verb]
       if (known === undefined) throw new ControlRefused({ verb: `${ledger} ${command.verb}`, reason: "no ledger has such a command" })
-      return { kind: "ledger", ledger, command }
+      // The command may have parts that are no data: the beat does it as the journal has it.
+      return Commands.decode(JSON.parse(Commands.encode({ kind: "ledger", ledger, command })) as Commands.CommandLine)
     })
   }
 

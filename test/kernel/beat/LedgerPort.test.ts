@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Fatal, type Kernel } from "systole"
+import { flows } from "../../../src/flow/Ledger.ts"
+import { CurrentLedgers } from "../../../src/kernel/model/Ledgers.ts"
+import type { Ledger } from "../../../src/ledger/Ledger.ts"
+import { LedgerList } from "../../../src/ledger/LedgerList.ts"
+import { operations } from "../../../src/operation/Ledger.ts"
+import { rendezvous } from "../../../src/rendezvous/Ledger.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { controlled, enzyme, replays, steps } from "../TestSpace.ts"
+import * as ToyLedger from "./ToyLedger.ts"
+
+const toyIn = (world: ToyLedger.World): Ledger => ToyLedger.make(world)
+
+/** Runs a test in a kernel with these ledgers. */
+const within = <A, E>(ledgers: ReadonlyArray<Ledger>, test: Effect.Effect<A, E, Kernel>) =>
+  test.pipe(Effect.provide(Layer.provide(TestKernel.layer(), Layer.succeed(CurrentLedgers, new LedgerList(ledgers)))))
+
+const armed = (beats: unknown): { readonly verb: string } => {
+  const command = { verb: "arm", key: "a", beats }
+  return command
+}
+
+const die = enzyme("die", () => new Fatal({ reason: "out of order" }), { onFatal: "continue" })
+
+/** Flows that watch the documents of the toy ledger. */
+const watching: Ledger = { ...flows, folders: [...flows.folders, "/net/toy"] }
+
+describe("The port of ledgers", () => {
+  it.effect("fires a timer once, though its ledger does nothing about it", () =>
+    within([operations, { ...toyIn(new ToyLedger.World()), atCapture: () => {} }], Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* controlled(space, space.control.command("toy", armed(2)))
+      yield* steps(space, 4)
+      const fired = yield* Effect.forEach([0, 1, 2, 3, 4], (beat) =>
+        Effect.map(space.journal(beat), (entry) => /\\?"met\\?":/.test(JSON.stringify(entry))))
+      assert.deepStrictEqual(fired, [false, false, true, false, false])
+      yield* replays(space)
+    })))
+
+  it.effect("hands a timer to the ledger whose documents lie there, not to one that watches them", () =>
+    within([operations, rendezvous, watching, toyIn(new ToyLedger.World())], Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* controlled(space, space.control.command("toy", armed(2)))
+      yield* steps(space, 3)
+      assert.deepInclude(yield* space.get("/net/toy/a"), { state: "rung" })
+      yield* replays(space)
+    })))
+
+  it.effect("keeps captured input for the beat after one that was aborted", () => {
+    const world = new ToyLedger.World()
+    return within([operations, toyIn(world)], Effect.gen(function*() {
+      const space = yield* TestKernel.space([die])
+      yield* controlled(space, space.control.command("toy", armed(9)))
+      world.answer("a", "well")
+      yield* space.signal({ signal: "/signals/die" })
+      yield* Effect.flip(space.step)
+      assert.deepInclude(yield* space.get("/net/toy/a"), { state: "armed" })
+      yield* space.step
+      assert.deepInclude(yield* space.get("/net/toy/a"), { state: "done", answer: "well" })
+      yield* replays(space)
+    }))
+  })
+
+  it.effect("executes a command as its journal line", () =>
+    within([operations, toyIn(new ToyLedger.World())], Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* controlled(space, space.control.command("toy", armed({ valueOf: () => 2 })))
+      yield* replays(space)
+    })))
+
+  it("refuses lists in which one ledger takes the place of another, and folders too short to be found", () => {
+    const toy = toyIn(new ToyLedger.World())
+    const other = { ...toy, name: "other" }
+    assert.throws(() => new LedgerList([toy, other]), "two ledgers have their documents below /net/toy")
+    const apart: Ledger = { ...other, folders: ["/net/other"] }
+    assert.throws(() => new LedgerList([toy, apart]), "two ledgers capture input as toy")
+    const { input: _, ...silent } = apart
+    assert.throws(() => new LedgerList([toy, silent]), "two ledgers have finished records of the kind toy")
+    assert.throws(() => new LedgerList([{ ...toy, folders: ["/net/x"] }]), "/net/x, which has under 7 characters")
+  })
+})
