@@ -15,7 +15,7 @@ import type { SpaceStopped } from "../model/SpaceError.ts"
 const nothing = (): void => {}
 
 /** The callbacks of a wait for a receipt. */
-interface Landing {
+interface ReceiptCallbacks {
   readonly settled: (receipt: Receipt) => void
   readonly fail: (error: SpaceStopped) => void
 }
@@ -61,14 +61,16 @@ export class EventReceipts {
   }
 
   /** Waits for the receipt of an admitted event. */
-  landing(id: string): Effect.Effect<Receipt, SpaceStopped> {
+  receiptOf(id: string): Effect.Effect<Receipt, SpaceStopped> {
     return Effect.callback<Receipt, SpaceStopped>((resume) =>
-      Effect.sync(this.land(id, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) }))
+      Effect.sync(
+        this.onReceipt(id, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) })
+      )
     )
   }
 
   /** Returns the receipt of a completed event, at once or after the flush that publishes it. Otherwise waits like `add`. */
-  land(id: string, { fail, settled }: Landing): () => void {
+  onReceipt(id: string, { fail, settled }: ReceiptCallbacks): () => void {
     let cancel = nothing
     const look = (): void => {
       const receipt = this.find(id)

@@ -232,7 +232,7 @@ export class LiveSpace implements Space, Peer {
       let cancel = nothing
       this.group.whenDurable(() => {
         accepted?.({ id, beat: this.receipts.captured(id), duplicate: true })
-        if (settled !== undefined) cancel = this.receipts.land(id, { settled, fail })
+        if (settled !== undefined) cancel = this.receipts.onReceipt(id, { settled, fail })
       }, fail)
       return () => cancel()
     }
@@ -253,7 +253,7 @@ export class LiveSpace implements Space, Peer {
 
   settled(id: string): Effect.Effect<Receipt | undefined, ReadError> {
     return Effect.flatMap(this.receipt(id), (receipt) =>
-      receipt?.status === "pending" ? this.receipts.landing(id) : Effect.succeed(receipt))
+      receipt?.status === "pending" ? this.receipts.receiptOf(id) : Effect.succeed(receipt))
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
