@@ -1,5 +1,5 @@
 /**
- * The body of an open space: all that its heartbeat works with.
+ * The mutable state of an open space, as the heartbeat uses it.
  *
  * @module
  */
@@ -22,16 +22,16 @@ import type { Regime } from "../model/Regime.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 
-/** What a run needs of the host: a limit on its time. */
+/** The host's clock and timers, which limit the time of a run. */
 export interface RunHost {
   readonly now: () => number
   readonly wake: (at: number, run: () => void) => () => void
-  /** Told while a run has the host to itself. */
+  /** Notified while synchronous code of a run blocks the host. */
   readonly watch?: Watch | undefined
 }
 
 /**
- * What a space is made of.
+ * The state of a space, live or in a replay.
  *
  * @category models
  * @since 0.1.0
@@ -44,34 +44,34 @@ export interface Body {
   /** Signals to other spaces. */
   readonly departures: OutboxQueue
   readonly enzymes: Enzymes
-  /** What is derived from its cells. */
+  /** The port to the scheduler. */
   readonly derivation: DerivationPort
-  /** The bindings put at run time, by cell. */
+  /** The bindings made at run time, by cell. */
   readonly bindings: Lists
-  /** What the space lets happen, as the newest beat left it. */
+  /** The mode of the space after the newest beat. */
   regime: Regime
-  /** Signals that a closed gate parked and no beat has told of. */
+  /** Signals parked while the space is paused, and not reported by a beat yet. */
   readonly parked: Parked
   readonly ledgers: LedgerList
   /** The states of the ledgers, by their places in the list. */
   readonly states: ReadonlyArray<unknown>
   readonly settings: Settings
-  /** The labels by which its cells are shown to those outside, where it has any. */
+  /** The labels that decide which cells readers see, if any. */
   readonly labels?: Labels | undefined
   readonly hash: (data: string | Uint8Array) => string
-  /** Draws a beat's seed. */
+  /** Draws the seed of a beat. */
   readonly seed: () => string
   readonly host: RunHost
-  /** Knows which runs are under way, where the host has a watchdog. */
+  /** Tracks the run in progress, where the host has a watchdog. */
   readonly sentry?: RunSupervisor | undefined
-  /** Brings back code that ran once, for those who look back. */
+  /** Restores the code of earlier beats for replays. */
   readonly recall: Recall
-  /** The number of the next thing that waits. */
+  /** Draws the next queue number. */
   readonly number: () => number
 }
 
 /**
- * The body of a space that is alive.
+ * The state of a live space.
  *
  * @category models
  * @since 0.1.0
@@ -80,8 +80,8 @@ export interface LiveBody extends Body {
   readonly derivation: BeatScheduler
   /** The node modules of the runtime. */
   readonly nodes: Modules
-  /** The spaces of the kernel in which beats run by hand alone. */
+  /** The kernel's spaces in manual mode, by name. */
   readonly held: Set<string>
-  /** Where what goes wrong is told. */
+  /** Receives the diagnostics of the space. */
   readonly reporter: Reporter
 }

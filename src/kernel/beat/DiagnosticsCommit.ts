@@ -1,9 +1,9 @@
 /**
- * Reporting: what became known in a beat to have gone wrong, as facts.
+ * The diagnostics of a beat at its commit.
  *
- * Each is a cell of the beat, fails the operation that it is attached to, is
- * sent to the enzymes that take such signals, and comes to the reporter when the
- * beat is durable. (Semantics, section 6.6.)
+ * Each diagnostic becomes a cell of the beat, fails the operation that it is
+ * attached to, and is sent to the enzymes that take its signal. The reporter
+ * receives it when the beat is durable.
  *
  * @module
  */
@@ -20,19 +20,23 @@ import type { Body } from "./Body.ts"
 import type { Handling } from "../model/Flight.ts"
 import * as Signal from "../model/Signal.ts"
 
-/** What a fact about a handling says of where it comes from. What goes wrong with such a signal itself is not sent round again. */
-export const about = ({ flight: { signal }, key }: Handling): Pick<Diagnostic.Diagnostic, "origin" | "subject" | "depth" | "signal"> => ({
+/** The part of a diagnostic that names its source. */
+type Source = Pick<Diagnostic.Diagnostic, "origin" | "subject" | "signal"> & { readonly depth: number }
+
+/** The source of a diagnostic about a handling. A failure of a diagnostic's own handling sends no signal. */
+export const about = ({ flight: { signal }, key }: Handling): Source => ({
   origin: { kind: "enzyme", name: key },
   subject: signal.signal ?? subjectOf(signal),
   depth: signal.depth,
   ...(signal.signal?.startsWith(`${Diagnostic.SIGNALS}/`) === true ? { signal: "never" } : {})
 })
 
-/** The cell that a signal is for, or its id. */
-export const subjectOf = ({ id, target }: Pick<Signal.Signal, "id" | "target">): Address.Address | string => target === undefined ? id : Address.ofKey(target)
+/** The target cell of a signal, or its id. */
+export const subjectOf = ({ id, target }: Pick<Signal.Signal, "id" | "target">): Address.Address | string =>
+  target === undefined ? id : Address.ofKey(target)
 
 /**
- * Takes in what a run reports, once it is merged.
+ * Adds the diagnostics that a merged run reports.
  *
  * @category combinators
  * @since 0.1.0
@@ -40,11 +44,13 @@ export const subjectOf = ({ id, target }: Pick<Signal.Signal, "id" | "target">):
 export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, work: BeatWork): void => {
   const { depth, origin, signal } = about(handling)
   if (reports.some(({ severity }) => severity === "sev:fatal") && handling.entry?.enzyme.onFatal !== "continue") work.falls = true
-  for (const { signal: always, ...report } of reports) work.diagnostics.push({ origin, depth: depth!, signal: signal ?? (always ? "always" : undefined), ...report })
+  for (const { signal: always, ...report } of reports) {
+    work.diagnostics.push({ origin, depth, signal: signal ?? (always ? "always" : undefined), ...report })
+  }
 }
 
 /**
- * Closes the operations that facts of the beat are attached to with `sts:fail`, each with the code and the note of its fact.
+ * Closes operations with an attached failure by `sts:fail`, with the code and the note of the diagnostic.
  *
  * @category combinators
  * @since 0.1.0
@@ -55,14 +61,14 @@ export const attach = (work: BeatWork): void => {
   work.ledgers.amend((draft) => {
     for (const { attach: oid = "", code, note } of failing) {
       const live = Dossier.live(draft.get(Dossier.address(oid).text))
-      // One that is closed already stays as it is.
-      if (live !== undefined && live.status === undefined) Verbs.close(draft, { oid, status: "sts:fail", summary: Document.encode({ code, note }) })
+      if (live === undefined || live.status !== undefined) continue
+      Verbs.close(draft, { oid, status: "sts:fail", summary: Document.encode({ code, note }) })
     }
   })
 }
 
 /**
- * Puts a cell for each fact, and for each kind of signal whose enzymes contradict each other.
+ * Writes a cell for each diagnostic, among them one for each kind of signal whose enzymes form a cycle.
  *
  * @category combinators
  * @since 0.1.0
@@ -85,7 +91,7 @@ export const put = (work: BeatWork): void => {
 }
 
 /**
- * Sends the facts of the beat round, each to whoever takes signals of its severity.
+ * Sends each diagnostic of the beat as a signal to the enzymes that take its severity.
  *
  * @category combinators
  * @since 0.1.0
@@ -95,18 +101,27 @@ export const send = (work: BeatWork, body: Body): void => {
   for (const { fact: { depth = 0, severity, signal }, place } of work.facts) {
     const path = `${Diagnostic.SIGNALS}/${severity}`
     if (signal === "never" || (signal === undefined && !work.hears(path, place.text))) continue
-    const sent = { id: `${beat}.cei.${work.unawaited++}`, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
+    const id = `${beat}.cei.${work.unawaited++}`
+    const sent = { id, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
+    const label = work.labels === undefined ? undefined : Signal.carried(work.labels.top)
     work.told.push({ ...sent, enzyme: undefined })
-    work.queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label: work.labels === undefined ? undefined : Signal.carried(work.labels.top) })))
+    const signalled = Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label })
+    work.queued.push(new Signal.Pending(body.number(), signalled))
   }
 }
 
+/** The diagnostics of a beat, by its number. */
+interface Reported {
+  readonly facts: ReadonlyArray<Diagnostic.Diagnostic>
+  readonly number: number
+}
+
 /**
- * Tells the log and the counts of a beat's facts, once it is durable.
+ * Passes the diagnostics of a durable beat to the reporter.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const publish = (reporter: Reporter, space: string, { facts, number }: { readonly facts: ReadonlyArray<Diagnostic.Diagnostic>; readonly number: number }): void => {
+export const publish = (reporter: Reporter, space: string, { facts, number }: Reported): void => {
   for (const fact of facts) reporter.report({ ...fact, space, beat: number })
 }

@@ -1,11 +1,11 @@
 /**
- * Groups: beats that one flush carries, and the gate that opens after it.
+ * The group-commit loop of a space, and its output barrier.
  *
- * Beats run one after another while there is something to do; then what they
- * made is flushed once, and only then anything of it leaves: answers, receipts,
- * observations. A group begins at the host's next macrotask, put off a few times
- * while the inbox still grows. A failed flush is final: the space stops, and
- * opens again from what is durable. (Architecture, section 1.3.)
+ * Beats run one after another while input is runnable. One flush then makes the
+ * group durable. The output barrier holds answers, receipts and observations
+ * back until that flush is done. A group begins at the host's next macrotask, and
+ * is deferred a few times while the inbox grows. A failed flush is final: the
+ * space stops, and reopens from its durable state.
  *
  * @module
  */
@@ -37,20 +37,20 @@ export class GroupCommit {
   private readonly observer: GroupObserver
   private readonly turn: Turn
   private readonly opened: number
-  /** Who waits for the flush that is to come. */
+  /** Waiters of the next flush. */
   private waiters: Array<FlushWaiter> = []
-  /** Beats that the next flush carries. */
+  /** Beats of the next flush. */
   private beats: Array<Beat> = []
-  /** Signals from outside that no beat captured and the store does not have. */
+  /** Admitted signals that are neither captured nor stored. */
   private unsaved: Array<Pending> = []
-  /** What leaves when the flush under way is done, in order: beats first, and then who waited. */
+  /** Waiters of the running flush, in order: beats first, then callers. */
   private readonly leaving = new Queue<FlushWaiter>()
   private flushing = false
-  /** What is to be done once the flush under way is done. */
+  /** The continuation of the running flush. */
   private then: (() => void) | undefined
   private idlers: Array<FlushWaiter> = []
   private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
-  /** Whether a group is running; `waiting` while one of its runs waits for the outside. */
+  /** State of the loop; `waiting` while an asynchronous run is pending. */
   private state: "still" | "busy" | "waiting" | "stopped" = "still"
   private scheduled = false
   private grown = 0
@@ -69,12 +69,12 @@ export class GroupCommit {
     this.schedule()
   }
 
-  /** Why the space stopped, where it did. */
+  /** The failure that stopped the space, if any. */
   get error(): SpaceStopped | undefined {
     return this.failure
   }
 
-  /** Takes in a signal from outside; the waiter hears when it is durable. */
+  /** Adds an admitted signal to the inbox. The waiter opens when the signal is durable. */
   accept(pending: Pending, waiter: FlushWaiter): void {
     this.unsaved.push(pending)
     this.body.inbox.push(pending)
@@ -82,14 +82,14 @@ export class GroupCommit {
     this.await(waiter)
   }
 
-  /** Has the waiter told when all that can be seen now is durable. */
+  /** Opens the waiter when the present state is durable. */
   await(waiter: FlushWaiter): void {
     if (this.failure !== undefined) return waiter.fail(this.failure)
     this.waiters.push(waiter)
     this.wake()
   }
 
-  /** Looks when all that can be seen is durable: at once, or after the flush that makes it so. */
+  /** Calls `look` when the present state is durable: at once, or after the flush that carries it. */
   whenDurable(look: () => void, fail: (error: SpaceStopped) => void): void {
     if (this.failure !== undefined) return fail(this.failure)
     if (this.isDurable) {
@@ -105,72 +105,72 @@ export class GroupCommit {
     this.await({ open: () => this.isFlushed ? look() : this.whenDurable(look, fail), fail })
   }
 
-  /** Whether beats run by hand alone. */
+  /** Whether only `step` runs beats. */
   get held(): boolean {
     return this.byHand
   }
 
-  /** Has beats run by hand alone from now on, or by themselves again. */
+  /** Switches between manual and automatic beats. */
   hold(isHeld: boolean): void {
     this.byHand = isHeld
-    // Of the kernel, so that a space which is closed and opened again stays as it was.
+    // The set belongs to the kernel, so the mode survives closing and reopening the space.
     if (isHeld) this.body.held.add(this.body.space)
     else this.body.held.delete(this.body.space)
     this.wake()
   }
 
-  /** Says that there is something to do. */
+  /** Reports new work, and schedules a group. */
   wake(): void {
     this.grown++
     this.schedule()
   }
 
-  /** Whether all that can be seen now is durable, and everybody was told who waited for that. */
+  /** Whether the present state is durable and every waiter has been opened. */
   get isDurable(): boolean {
     return this.isFlushed && this.unsaved.length === 0 && this.waiters.length === 0 && !this.flushing && this.leaving.size === 0
   }
 
-  /** Whether the newest beat is durable. One that was just committed is in the store before it is among those that the next flush carries. */
+  /** Whether the newest beat is durable. The store has a committed beat before `beats` does. */
   private get isFlushed(): boolean {
     return this.body.store.head().beat === this.durable
   }
 
-  /** The moment at which the space next has something to do, in milliseconds since 1970: 0 for now, `undefined` for never. */
+  /** The time of the space's next work, in milliseconds since 1970: 0 for now, `undefined` for never. */
   get due(): number | undefined {
     return this.state === "waiting" ? 0 : WakeTime.next(this.body, this.opened)
   }
 
-  /** Whether nothing is under way here and nobody waits for anything. */
+  /** Whether the loop is idle, with no waiter and no command. */
   get isResting(): boolean {
     const waiters = this.waiters.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
     return this.state === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.body.inbox.commands.length === 0
   }
 
-  /** Runs one beat by hand. */
+  /** Runs one beat, in manual mode too. */
   step(done: (beat: number) => void, fail: (error: BeatAborted | SpaceStopped) => void): void {
     if (this.failure !== undefined) return fail(this.failure)
     this.steppers.push({ done, fail })
     this.begin()
   }
 
-  /** Has the waiter told when nothing is runnable and nothing in flight. */
+  /** Opens the waiter when no input is runnable and no run is pending. */
   idle(waiter: FlushWaiter): void {
     if (this.failure !== undefined) return waiter.fail(this.failure)
     this.idlers.push(waiter)
     this.schedule()
   }
 
-  /** Stops the space; whoever waits is told why. */
+  /** Stops the space, and fails every waiter with the error. */
   stop(error: SpaceStopped): void {
     if (this.failure !== undefined) return
     this.failure = error
     const isWaiting = this.state === "waiting"
     this.state = "stopped"
     this.disarm?.()
-    // Whoever is told may ask for the space again at once, and has to find another.
+    // A failed waiter may reopen the space at once, so the registry drops this one first.
     this.observer.stopped(error)
     for (let waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.fail(error)
-    // Who waits for quiet is told when the run under way, which nothing can stop, is over.
+    // A pending run cannot be cancelled, so idlers fail when it ends.
     const idlers = isWaiting ? [] : this.idlers
     const waiters = [...this.beats.map((beat) => this.published(beat)), ...this.waiters, ...idlers, ...this.steppers]
     this.beats = []
@@ -181,7 +181,7 @@ export class GroupCommit {
     for (const { answer } of this.body.inbox.commands) answer(error)
   }
 
-  /** Begins a group at the host's next turn; while the inbox grows, one turn later, a few times. */
+  /** Begins a group at the host's next turn. While the inbox grows, the start is deferred by up to `groupTurns` turns. */
   private schedule(): void {
     if (this.scheduled || this.failure !== undefined) return
     this.scheduled = true
@@ -197,14 +197,14 @@ export class GroupCommit {
   }
 
   private begin(): void {
-    // While a run waits for the outside, what arrives is made durable all the same.
+    // Signals that arrive while a run is pending are made durable meanwhile.
     if (this.state === "waiting") return this.flush(nothing)
     if (this.state !== "still") return
     this.state = "busy"
     this.disarm?.()
     this.disarm = undefined
     const begin = (): void => this.beat({ since: this.body.host.now(), count: 0, size: 0 })
-    // What a beat on probation takes is to be there when the process ends in it.
+    // A beat on probation may end the process, so its input is flushed before.
     if (this.isOnProbation) this.flush(begin)
     else begin()
   }
@@ -214,7 +214,7 @@ export class GroupCommit {
     return this.body.sentry?.isOnProbation(this.body.store.head().beat + 1) === true
   }
 
-  /** Runs beats until nothing is runnable or the group is full; then flushes. */
+  /** Runs beats until no input is runnable or the group is full, then flushes. */
   private beat(spent: Spent): void {
     try {
       for (let number = this.next(); number !== undefined && !this.isFull(spent); number = this.next()) {
@@ -223,7 +223,7 @@ export class GroupCommit {
         if (beat instanceof Promise) {
           this.state = "waiting"
           beat.then((beat) => this.took(beat, spent), (error: unknown) => this.threw(error, spent))
-          // The beats before it are done, and nothing holds them back.
+          // The earlier beats of the group are complete and can be flushed.
           return this.flush(nothing)
         }
         this.keep(beat, spent)
@@ -231,19 +231,20 @@ export class GroupCommit {
     } catch (error) {
       return this.threw(error, spent)
     }
-    // Who was told of a beat before it is durable may have stopped the space.
+    // An observer of an appended beat may have stopped the space.
     if (this.failure === undefined) this.flush(() => this.rest())
   }
 
   private isFull({ count, since, size }: Spent): boolean {
     const { groupBeats, groupBytes, groupMillis } = this.body.settings.limits
-    return count >= groupBeats || (count > 0 && this.isOnProbation) || size >= groupBytes || (count > 0 && this.body.host.now() - since >= groupMillis)
+    if (count >= groupBeats || size >= groupBytes) return true
+    return count > 0 && (this.isOnProbation || this.body.host.now() - since >= groupMillis)
   }
 
   private took(beat: Beat, spent: Spent): void {
     if (this.failure !== undefined) {
       for (const answer of beat.answers) answer(this.failure)
-      return this.ended()
+      return this.ended(this.failure)
     }
     this.state = "busy"
     this.keep(beat, spent)
@@ -259,9 +260,9 @@ export class GroupCommit {
     if (stepper !== undefined) this.waiters.push({ open: () => stepper.done(beat.number), fail: stepper.fail })
   }
 
-  /** An aborted beat leaves its input to the next; everything else stops the space. */
+  /** Handles a failed beat: an aborted one leaves its input to the next, any other failure stops the space. */
   private threw(error: unknown, spent: Spent): void {
-    if (this.failure !== undefined) return this.ended()
+    if (this.failure !== undefined) return this.ended(this.failure)
     if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.body.space, error))
     this.state = "busy"
     spent.count++
@@ -270,13 +271,13 @@ export class GroupCommit {
     this.beat(spent)
   }
 
-  /** The run that was under way when the space stopped is over. */
-  private ended(): void {
-    for (const idler of this.idlers) idler.fail(this.failure!)
+  /** Fails the idlers, once the run that was pending when the space stopped is over. */
+  private ended(error: SpaceStopped): void {
+    for (const idler of this.idlers) idler.fail(error)
     this.idlers = []
   }
 
-  /** The number of the beat to run now; `undefined` where there is nothing to do. */
+  /** The number of the beat to run now; `undefined` if no input is runnable. */
   private next(): number | undefined {
     const number = this.body.store.head().beat + 1
     if (this.failure !== undefined) return undefined
@@ -287,7 +288,7 @@ export class GroupCommit {
     return due !== undefined && due.moment <= this.body.host.now() ? Math.max(number, due.beat ?? 0) : undefined
   }
 
-  /** Puts into the store what no beat captured, makes everything durable, and lets it leave. One flush at a time. */
+  /** Stores uncaptured signals, flushes the store, and opens the waiters. Flushes do not overlap. */
   private flush(then: () => void): void {
     if (this.flushing) {
       this.then = () => this.flush(then)
@@ -322,7 +323,7 @@ export class GroupCommit {
     this.body.inbox.waiting.saved(unsaved)
   }
 
-  /** All is durable: what waited for it leaves, and what somebody asks for meanwhile begins when all have heard. */
+  /** Flush done: opens the waiters in order, then starts the continuation requested meanwhile. */
   private flushed(exit: Exit.Exit<void, unknown>): void {
     if (this.failure !== undefined) return
     let waiter: FlushWaiter | undefined
@@ -332,10 +333,10 @@ export class GroupCommit {
     } catch (error) {
       const failure = asStopped(this.body.space, error)
       this.stop(failure)
-      // Who was just being told has not heard all of it.
+      // The waiter that threw is no longer in `leaving`.
       return waiter?.fail(failure)
     }
-    // Who was told may have stopped the space.
+    // A waiter may have stopped the space.
     if (this.failure !== undefined) return
     this.flushing = false
     const { then } = this
@@ -343,7 +344,7 @@ export class GroupCommit {
     then?.()
   }
 
-  /** A beat as one of those who wait for the flush. */
+  /** A beat as a waiter of the flush: publishes it, and answers its commands. */
   private published(beat: Beat): FlushWaiter {
     return {
       open: () => {
@@ -357,7 +358,7 @@ export class GroupCommit {
     }
   }
 
-  /** After a group: goes on at the next turn, or arms the one wake and tells who waits for quiet. */
+  /** After a group: schedules the next, or opens the idlers and arms the wake timer. */
   private rest(): void {
     if (this.failure !== undefined) return
     this.state = "still"
@@ -376,7 +377,7 @@ export class GroupCommit {
   }
 }
 
-/** What a group has used of its limits. */
+/** The share of its limits that a group has used. */
 interface Spent {
   readonly since: number
   count: number

@@ -1,25 +1,25 @@
 /**
- * Listeners of a group: the space that it belongs to, and what waits at its gate.
+ * Observers of a group: its space, and the waiters of its output barrier.
  *
  * @module
  */
 import type { Beat } from "./Commit.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
-/** What waits at the gate: to be told that what it saw is durable, or that it never will be. */
+/** A waiter of the output barrier. It opens after the flush, or fails if the space stops first. */
 export interface FlushWaiter {
   readonly open: () => void
   readonly fail: (error: SpaceStopped) => void
 }
 
-/** The events of a group, as the space hears them. */
+/** The events of a group, as its space receives them. */
 export interface GroupObserver {
-  /** A beat is in the store, and not durable yet. */
+  /** A beat is appended to the store, and not durable yet. */
   readonly appended: (beat: Beat) => void
   /** A beat is durable. */
   readonly published: (beat: Beat) => void
-  /** The space has nothing to do for now. */
+  /** The space is idle. */
   readonly rested: () => void
-  /** The space stopped for good; its store is of no more use. */
+  /** The space stopped for good, and its store is unusable. */
   readonly stopped: (error: SpaceStopped) => void
 }

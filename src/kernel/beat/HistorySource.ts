@@ -1,5 +1,5 @@
 /**
- * The history of a space: what is read to verify, replay and explain it.
+ * The sources of a space's history, read by verify, replay, `why` and `explain`.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Settings } from "../model/Limits.ts"
 import type { Recall } from "../model/Recall.ts"
 
 /**
- * A space as those see it who look back.
+ * A read-only view of a space: its store, its code, and the host of replayed runs.
  *
  * @category models
  * @since 0.1.0
@@ -26,6 +26,6 @@ export interface HistorySource {
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost
   readonly recall: Recall
-  /** Asked between two pieces of work, each of one journal row at most: what it answers is to be waited for. Throws where nobody wants the answer any more. */
+  /** Called after each journal row at the latest; the caller awaits the promise, which yields to the host. Throws when the query is cancelled. */
   readonly rest: () => Promise<void> | undefined
 }

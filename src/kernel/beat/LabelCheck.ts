@@ -1,9 +1,8 @@
 /**
- * Labelling: what the runs of a beat know, and what may follow from that.
+ * The information-flow check of a beat's runs.
  *
- * The rules by which a space runs lie in one of its cells, so each kept beat is
- * run again by the rules of then. A space without rules asks once in each beat
- * whether it has any. (Architecture, section 10.)
+ * The rules of a space lie in one of its cells, so a replay applies the rules of
+ * the replayed beat. A space without rules pays for one read per beat.
  *
  * @module
  */
@@ -20,13 +19,13 @@ import type { Handling, Outcome } from "../model/Flight.ts"
 import type { LabelLine, LabelLines } from "../model/Journal.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 
-/** What becomes active where these rules are configured; `undefined` where they are active already. */
+/** The rules that become active by this configuration; `undefined` if they are active already. */
 export const change = (rules: Labels.Rules | undefined, documents: Pick<Documents, "read">): LabelChange | undefined => {
   const document = rules === undefined ? undefined : Labels.documentOf(rules)
   return documents.read(Labels.ADDRESS.key)?.text === document?.text ? undefined : { document }
 }
 
-/** Writes what becomes active, before any run, and finds the labels of the beat. */
+/** Writes the rules that become active, before any run, and reads the labels of the beat. */
 export const begin = (work: BeatWork): void => {
   const { stage } = work
   const { labels } = work.begun
@@ -34,7 +33,7 @@ export const begin = (work: BeatWork): void => {
   work.labels = Labels.read(stage.visible(Labels.ADDRESS.key))
 }
 
-/** A run is over: what it leaves has to be where all that it was told by may be known. */
+/** Checks a completed run: the label of each cell that it writes must contain the run's label. */
 export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Outcome => {
   const { labels } = work
   const { draft, key } = handling
@@ -42,22 +41,25 @@ export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Out
   handling.label = draft.label
   if (outcome.kind !== "ok") return outcome
   const leaving = labels.leaving(draft.label, key)
-  // A fact fails the operation that it is attached to.
+  // An attached diagnostic fails its operation, which is a write.
   const attached = draft.reports.flatMap(({ attach }) => attach === undefined ? [] : [Dossier.address(attach).key])
-  const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached], emissions: draft.emissions, bindings: draft.bindings, blobs: draft.blobs })
+  const { bindings, blobs, emissions } = draft
+  const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached], emissions, bindings, blobs })
   if (refused !== undefined) return failure(refused)
   handling.label = leaving
   if (leaving !== draft.label) {
     const taken = draft.label.filter((atom) => !leaving.includes(atom))
-    work.diagnostics.push(Diagnostic.of("label/declassified", { ...DiagnosticsCommit.about(handling), note: `${key} left out ${taken.join(", ")} in what it wrote and sent` }))
+    const note = `${key} left out ${taken.join(", ")} in what it wrote and sent`
+    work.diagnostics.push(Diagnostic.of("label/declassified", { ...DiagnosticsCommit.about(handling), note }))
   }
   return outcome
 }
 
-/** Whether the handling knows more than its event tells: then nothing that its event holds up waits for it. */
-export const isRisen = ({ draft, flight: { signal }, label }: Handling): boolean => !Label.isWithin(draft?.label ?? label, signal.label ?? Label.none)
+/** Whether the handling's label exceeds its event's. The event's lane then does not wait for its next attempt. */
+export const isRisen = ({ draft, flight: { signal }, label }: Handling): boolean =>
+  !Label.isWithin(draft?.label ?? label, signal.label ?? Label.none)
 
-/** What an entry says of labels; `undefined` in a space that has none. */
+/** The labels of a journal entry; `undefined` if the space has no rules. */
 export const lines = (work: BeatWork): LabelLines | undefined => {
   if (work.labels === undefined) return undefined
   const found: Record<keyof LabelLines, ReadonlyArray<LabelLine>> = {
@@ -69,7 +71,7 @@ export const lines = (work: BeatWork): LabelLines | undefined => {
   return some.length === 0 ? undefined : Object.fromEntries(some)
 }
 
-/** The label of a number among such lines. */
+/** The label of an input or a run, by its number. */
 export const at = (list: ReadonlyArray<LabelLine> | undefined, number: number): Label.Label | undefined => list?.find(([at]) => at === number)?.[1]
 
 const none: ReadonlyArray<string> = []

@@ -1,8 +1,8 @@
 /**
- * The next moment of a space: when it has something to do, if nothing comes from outside.
+ * The time at which a space next has work without further input.
  *
- * An open space arms its one wake by it. Each flush stores it, so that a space
- * that is closed is opened at that moment and no earlier. (Architecture, sections 1.2 and 8.)
+ * An open space arms its wake timer with it. Each flush stores it, so a closed
+ * space is opened at that time and no earlier.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import * as Awaited from "./Awaited.ts"
 import type { NextDue } from "../inbox/TimerQueue.ts"
 
 /**
- * The wait that is due first; before the first beat, waits in beats count from when the space was opened.
+ * The timer that is due first. Before the first beat, waits in beats count from the time the space was opened.
  *
  * @category getters
  * @since 0.1.0
@@ -22,7 +22,7 @@ export const wait = ({ inbox, settings, store }: LiveBody, opened: number): Next
 }
 
 /**
- * When the first wait is due or the first gate opens, in milliseconds since 1970.
+ * The time at which the first timer is due or the first gate of a node opens, in milliseconds since 1970.
  *
  * @category getters
  * @since 0.1.0
@@ -33,28 +33,31 @@ export const timed = (body: LiveBody, opened: number): number | undefined => {
 }
 
 /**
- * Whether a beat has something to do that waits for no moment. What only an enzyme takes that is not there is set aside for that.
+ * Whether a beat has work now. Signals whose only enzyme is left out are set aside first.
  *
  * @category predicates
  * @since 0.1.0
  */
-export const isNow = ({ bindings, derivation, enzymes, host, inbox, ledgers, regime, settings, states, store }: LiveBody): boolean => {
+export const isNow = (body: LiveBody): boolean => {
+  const { bindings, derivation, enzymes, host, inbox, ledgers, regime, settings, states, store } = body
   const { beat } = store.head()
   if (regime.control !== undefined || (beat < 0 && settings.boot)) return true
-  if (enzymes.leavesOut) inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
+  if (enzymes.leavesOut) {
+    inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
+  }
   const clock = host.now()
   if (inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: beat + 1, clock })) return true
   return derivation.isRunnable(clock) || ledgers.isWaiting(states, regime.gated)
 }
 
 /**
- * When the space next has something to do: 0 for now, `undefined` for never.
+ * The time of the space's next work, in milliseconds since 1970: 0 for now, `undefined` for never.
  *
  * @category getters
  * @since 0.1.0
  */
 export const next = (body: LiveBody, opened: number): number | undefined => {
-  // Whether what is held has its enzyme back is seen at a start.
+  // A start may bring back the enzyme of a held signal.
   const isPressing = !body.departures.isEmpty || body.inbox.held.size > 0
   return isPressing || isNow(body) ? 0 : timed(body, opened)
 }
