@@ -1,12 +1,11 @@
 /**
- * Dead letters: handlings that will never be well by themselves.
+ * Dead letters: handlings that were given up.
  *
- * A letter is the cell `/rt/dead/<id>/<enzyme>` and takes the place of the
- * handling's receipt. Sent again, it is deleted, and its enzyme runs anew for
- * the event, once; the receipt of that run then stands where the letter did. A
- * signal that no enzyme was asked to take, because the chain that led to it was
- * too long, is sent again as a signal, at the beginning of a chain of its own.
- * (Architecture, section 5, "Retry".)
+ * A letter is the cell `/rt/dead/<id>/<enzyme>` and replaces the handling's
+ * receipt. Redelivery deletes the letter and runs its enzyme once more for the
+ * event; the receipt of that run replaces the letter. A signal at the hop limit
+ * has a letter without a handling. Its redelivery sends the signal anew, at the
+ * start of its own chain.
  *
  * @module
  */
@@ -26,17 +25,17 @@ import type { Handling, Outcome } from "../model/Flight.ts"
 import * as Signal from "../model/Signal.ts"
 import { DeadAbsent } from "../model/SpaceError.ts"
 
-/** The cells that hold the letters. */
+/** The folder of the letters. */
 const FOLDER = "/rt/dead"
 
-/** Stands for the enzyme in the letter of a signal whose chain was too long. */
+/** Replaces the enzyme in the letter of a signal at the hop limit. */
 export const STORM = { key: "storm", code: "signal/storm" } as const
 
 /** Most letters of one page. */
 export const MAX_PAGE = 1000
 
 /**
- * A handling that was given up.
+ * A letter of a handling that was given up.
  *
  * @category models
  * @since 0.1.0
@@ -46,37 +45,39 @@ export interface DeadLetter {
   readonly enzyme: string
   readonly signal?: string
   readonly target?: string
-  /** The space that did not take the signal, where it was for another one. */
+  /** The other space that refused the signal, if it was for one. */
   readonly space?: string
-  /** How long it has to wait there. */
+  /** The delay of the signal in that space. */
   readonly wait?: Signal.Wait
-  /** The enzyme that awaited it, where a watcher of an operation had it sent. */
+  /** The enzyme of the continuation, if the signal completes an awaited operation. */
   readonly awaits?: string
-  /** What its event tells, and what the handling was told by, where that is confidential. */
+  /** The label of the event, if it is not empty. */
   readonly label?: Label
+  /** The label of the handling, if it is not empty. */
   readonly learned?: Label
   readonly attempt: number
-  /** The beat that gave it up, and the one that captured its event. */
+  /** The beat that gave the handling up. */
   readonly beat: number
+  /** The beat that captured the event. */
   readonly captured: number
   readonly tag: string
   readonly code: string
 }
 
-/** A letter with what it was about, and what was said of the failure while the journal knows that. */
+/** A letter with its payload, and with the message of the failure until the journal prunes it. */
 export interface OpenLetter extends DeadLetter {
   readonly payload: Value
   readonly message: string | undefined
 }
 
-/** Letters in the order of the beats that gave them up, and where to go on; `undefined` at the end. */
+/** A page of letters, ordered by beat, with the cursor of the next page; `undefined` at the end. */
 export interface DeadPage {
   readonly letters: ReadonlyArray<DeadLetter>
   readonly next: string | undefined
 }
 
 /**
- * Puts a letter and its payload, which may be as large as a document can be, onto the stage.
+ * Stages a letter, and its payload as a second document, because a payload may have the size limit of a document.
  *
  * @category constructors
  * @since 0.1.0
@@ -105,28 +106,29 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
   if (signal.payload !== undefined) stage.put(payload, signal.payload, COMMIT)
 }
 
-/** A letter's key has an id and an enzyme below the folder; its payload lies one deeper, and is not looked at here. */
+/** Whether a key is `<id>/<enzyme>` below the folder; a payload lies one level deeper. */
 const isLetter = (key: string): boolean => key.slice(FOLDER.length + 1).split("/").length === 2
 
-/** The place of a letter in the list: the beat that gave it up, its id with numbers as such, and the enzyme. */
+/** The sort key of a letter: its beat, its id with numeric parts as numbers, and its enzyme. */
 type Place = Pick<DeadLetter, "beat" | "id" | "enzyme">
 
 const inOrder = (a: Place, b: Place): number => a.beat - b.beat || byNumbers(a.id, b.id) || byText(a.enzyme, b.enzyme)
 
 const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
-/** Ids such as `x.10.2` by their numbers; whatever else they hold by its text. */
+/** Compares ids such as `x.10.2`: numeric parts as numbers, other parts as text. */
 const byNumbers = (a: string, b: string): number => {
   const [left, right] = [a.split("."), b.split(".")]
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const [mine, other] = [left[i]!, right[i]!]
+  for (const [i, mine] of left.entries()) {
+    const other = right[i]
+    if (other === undefined) break
     const order = /^\d+$/.test(mine) && /^\d+$/.test(other) ? Number(mine) - Number(other) : byText(mine, other)
     if (order !== 0) return order
   }
   return left.length - right.length
 }
 
-/** A place as text, `<beat>/<id>/<enzyme>`, and back. */
+/** The text form of a sort key, `<beat>/<id>/<enzyme>`. */
 const cursor = ({ beat, enzyme, id }: Place): string => `${beat}/${id}/${enzyme}`
 
 const placeIn = (text: string): Place => {
@@ -135,7 +137,7 @@ const placeIn = (text: string): Place => {
 }
 
 /**
- * The letters after a cursor. All are looked at, and no more of them are held than are answered.
+ * The letters after a cursor, at most {@link MAX_PAGE}. Every letter is read; memory is bounded by twice the page.
  *
  * @category getters
  * @since 0.1.0
@@ -144,7 +146,7 @@ export const list = (store: SpaceStore, { after, limit }: { readonly after?: str
   const from = after === undefined ? undefined : placeIn(after)
   const most = Math.min(limit, MAX_PAGE)
   let letters: Array<DeadLetter> = []
-  // One more than is answered tells whether there is another page.
+  // One letter beyond the page shows whether another page follows.
   const cut = (): void => void (letters = letters.toSorted(inOrder).slice(0, most + 1))
   for (const key of below(store, FOLDER)) {
     const letter = isLetter(key) ? letterAt(key, store.read(key)) : undefined
@@ -158,21 +160,22 @@ export const list = (store: SpaceStore, { after, limit }: { readonly after?: str
 }
 
 /**
- * One letter with its payload; `undefined` where there is none.
+ * One letter with its payload; `undefined` if it does not exist.
  *
  * @category getters
  * @since 0.1.0
  */
 export const find = (store: SpaceStore, id: string, enzyme: string): (DeadLetter & { readonly payload: Value }) | undefined => {
   const place = placeOf(id, enzyme)
-  const letter = place === undefined ? undefined : letterAt(place, store.read(place))
+  if (place === undefined) return undefined
+  const letter = letterAt(place, store.read(place))
   if (letter === undefined) return undefined
-  const payload = store.read(payloadOf(place!).key)
+  const payload = store.read(payloadOf(place).key)
   return { ...letter, payload: payload === undefined ? undefined : Document.read(Document.decode(payload), []) }
 }
 
 /**
- * The command that sends a letter again.
+ * The command that redelivers a letter.
  *
  * @throws DeadAbsent
  * @category constructors
@@ -184,7 +187,7 @@ export const redelivery = (space: string, id: string, enzyme: string): Redeliver
 }
 
 /**
- * Takes a letter out of the beat's state, for its handling, or all that take its signal, to run in the next one; answers why not, where it cannot.
+ * Deletes a letter, and queues its handling for the next beat. A letter at the hop limit queues its signal instead.
  *
  * @category combinators
  * @since 0.1.0
@@ -206,13 +209,14 @@ export const redeliver = ({ enzyme, id }: Redelivery, work: BeatWork, body: Body
     awaits,
     label
   })
-  work.redelivered.push(new Signal.Pending(body.number(), sent, isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}))
+  const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}
+  work.redelivered.push(new Signal.Pending(body.number(), sent, kept))
   return undefined
 }
 
-/** The handling alone. It holds no lane: those behind it have gone on. */
-const handlingOf = ({ captured, enzyme, learned }: DeadLetter, { moment }: BeatWork): Pick<Signal.Pending, "again" | "due"> => ({
-  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label: learned },
+/** An attempt of the handling alone. It holds no lane, because later events of the lane have run. */
+const handlingOf = ({ captured, enzyme, learned: label }: DeadLetter, { moment }: BeatWork): Pick<Signal.Pending, "again" | "due"> => ({
+  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label },
   due: { beat: moment.beat + 1, moment: undefined }
 })
 
@@ -223,10 +227,11 @@ const placeOf = (id: string, enzyme: string): string | undefined =>
 
 const payloadOf = (place: string): Address.Address => Address.make(`${place}/payload`)
 
-/** The letter in a cell; `undefined` where that is absent, or holds a letter's payload. */
+/** The letter in a cell; `undefined` if the cell is absent or holds a payload. */
 const letterAt = (key: string, text: string | undefined): DeadLetter | undefined => {
   const [, , , id = "", enzyme = "", part] = key.split("/")
   if (text === undefined || part !== undefined) return undefined
-  const { payload: _, ...letter } = Document.read(Document.decode(text), []) as unknown as DeadLetter & { readonly payload?: unknown }
+  const stored = Document.read(Document.decode(text), []) as unknown as DeadLetter & { readonly payload?: unknown }
+  const { payload: _, ...letter } = stored
   return { ...letter, id, enzyme }
 }

@@ -26,6 +26,6 @@ export interface HistorySource {
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost
   readonly recall: Recall
-  /** Called after each journal row at the latest; the caller awaits the promise, which yields to the host. Throws when the query is cancelled. */
+  /** Called at least once per journal row. Its promise yields to the host, and has to be awaited. Throws when the query is cancelled. */
   readonly rest: () => Promise<void> | undefined
 }

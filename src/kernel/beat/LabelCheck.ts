@@ -72,7 +72,8 @@ export const lines = (work: BeatWork): LabelLines | undefined => {
 }
 
 /** The label of an input or a run, by its number. */
-export const at = (list: ReadonlyArray<LabelLine> | undefined, number: number): Label.Label | undefined => list?.find(([at]) => at === number)?.[1]
+export const at = (list: ReadonlyArray<LabelLine> | undefined, number: number): Label.Label | undefined =>
+  list?.find(([at]) => at === number)?.[1]
 
 const none: ReadonlyArray<string> = []
 

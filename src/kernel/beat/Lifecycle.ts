@@ -1,10 +1,9 @@
 /**
- * Steering: boot, shutdown, pause, rollback and resume, as operations of the
- * space itself.
+ * The lifecycle of a space: boot, shutdown, pause, rollback and resume, as
+ * operations of the space itself.
  *
- * Each has a dossier like any operation and comes through one state in a beat, at
- * the capture, before anything else is. What a state does to the space is
- * written with it. (Semantics, section 3.1; architecture, section 1.1, step 3.)
+ * Each has a dossier like any operation, and advances by one state per beat, as
+ * the first step of the capture. A table holds the effect of each state.
  *
  * @module
  */
@@ -21,41 +20,70 @@ import type * as Commands from "../model/Command.ts"
 import * as Regime from "../model/Regime.ts"
 import { ControlRefused } from "../model/SpaceError.ts"
 
-/** What user code writes, and what a pause locks. */
+/** The root of user data, which a pause locks. */
 const DATA = "/data"
 
-/** A step's work: what is to hold from now on, or why it cannot go on. */
+/** The effect of a step: the changed parts of the space's mode, or the reason of its failure. */
 type Change = Partial<Pick<Regime.Regime, Regime.Part | "locks">> | string
 type Step = readonly [state: string, act: (regime: Regime.Regime, control: Regime.Steer) => Change]
 
 const nothing = (): Change => ({})
 
-/** The states of each verb after `ist:run`, and what they do. A verb without more of them is closed in the next beat. */
+/** The states of each verb after `ist:run`, and their effects. The beat after the last state closes the operation. */
 const courses: Readonly<Record<Regime.Verb, { readonly verb: string; readonly steps: ReadonlyArray<Step> }>> = {
-  boot: { verb: "op/boot", steps: [["ist:kernel", ({ paused }) => ({ gated: paused, halted: false, shdn_oid: undefined })], ["ist:store", nothing], ["ist:packs", nothing]] },
-  shutdown: { verb: "op/shdn", steps: [["ist:stop", () => ({ gated: true })], ["ist:flush", nothing], ["ist:halt", () => ({ halted: true })]] },
-  pause: { verb: "op/pause", steps: [["ist:plan", (regime, { oid }) => locked(regime, oid)], ["ist:quiesce", nothing], ["ist:paused", () => ({ paused: true })]] },
-  rollback: { verb: "op/rollback", steps: [["ist:plan", nothing], ["ist:cutover", (_, { to }) => ({ view_hzn: to! })]] },
-  resume: { verb: "op/resume", steps: [["ist:plan", nothing], ["ist:run", (regime) => ({ gated: false, paused: false, view_hzn: undefined, locks: without(regime.locks, DATA) })]] }
+  boot: {
+    verb: "op/boot",
+    steps: [
+      ["ist:kernel", ({ paused }) => ({ gated: paused, halted: false, shdn_oid: undefined })],
+      ["ist:store", nothing],
+      ["ist:packs", nothing]
+    ]
+  },
+  shutdown: {
+    verb: "op/shdn",
+    steps: [["ist:stop", () => ({ gated: true })], ["ist:flush", nothing], ["ist:halt", () => ({ halted: true })]]
+  },
+  pause: {
+    verb: "op/pause",
+    steps: [
+      ["ist:plan", (regime, { oid }) => locked(regime, oid)],
+      ["ist:quiesce", nothing],
+      ["ist:paused", () => ({ paused: true })]
+    ]
+  },
+  rollback: { verb: "op/rollback", steps: [["ist:plan", nothing], ["ist:cutover", (_, { to }) => ({ view_hzn: to })]] },
+  resume: {
+    verb: "op/resume",
+    steps: [
+      ["ist:plan", nothing],
+      ["ist:run", ({ locks }) => ({ gated: false, paused: false, view_hzn: undefined, locks: without(locks, DATA) })]
+    ]
+  }
 }
 
 const locked = ({ locks }: Regime.Regime, oid: string): Change => {
   const holder = locks.get(DATA)
-  return holder === undefined ? { gated: true, locks: new Map([...locks, [DATA, oid]]) } : `${DATA} is locked by ${holder}. Unlock it and ask again`
+  if (holder !== undefined) return `${DATA} is locked by ${holder}. Unlock it and ask again`
+  return { gated: true, locks: new Map([...locks, [DATA, oid]]) }
 }
 
-const without = (locks: ReadonlyMap<string, string>, cell: string): ReadonlyMap<string, string> => new Map([...locks].filter(([locked]) => locked !== cell))
+const without = (locks: ReadonlyMap<string, string>, cell: string): ReadonlyMap<string, string> =>
+  new Map([...locks].filter(([locked]) => locked !== cell))
 
-/** Why a verb cannot be asked for as the space stands; a shutdown always can. */
+/** The reason for which the present mode refuses a verb. A shutdown is never refused. */
 const refusals: Readonly<Record<Exclude<Regime.Verb, "shutdown">, (regime: Regime.Regime) => string | undefined>> = {
   boot: ({ boot_oid, halted }) => boot_oid === undefined || halted ? undefined : "it was not shut down",
   pause: ({ halted, paused }) => halted ? "it was shut down" : paused ? "it is paused" : undefined,
-  rollback: ({ halted, paused, view_hzn }) => halted ? "it was shut down" : !paused ? "it is not paused" : view_hzn === undefined ? undefined : `it was rolled back to beat ${view_hzn} already. Resume it first`,
+  rollback: ({ halted, paused, view_hzn }) => {
+    if (halted) return "it was shut down"
+    if (!paused) return "it is not paused"
+    return view_hzn === undefined ? undefined : `it was rolled back to beat ${view_hzn} already. Resume it first`
+  },
   resume: ({ halted, paused }) => halted ? "it was shut down" : paused ? undefined : "it is not paused"
 }
 
 /**
- * Takes the operation under way to its next state; a rollback stays in its plan until the cutover comes.
+ * Advances the running lifecycle operation to its next state. A rollback stays in `ist:plan` until its cutover.
  *
  * @category combinators
  * @since 0.1.0
@@ -81,15 +109,16 @@ const step = (work: BeatWork, draft: Draft, control: Regime.Steer): void => {
   apply(work, draft, { ...change, control: { ...control, step: control.step + 1 } })
 }
 
-/** What cannot go on leaves the space as it was before it began. */
+/** Fails the running operation, and restores the mode from before it. */
 const fail = (work: BeatWork, draft: Draft, { control, reason }: { readonly control: Regime.Steer; readonly reason: string }): void => {
   const note = `${control.verb} failure: ${reason}`
   Verbs.close(draft, { oid: control.oid, status: "sts:fail", summary: Document.encode({ code: "control/failed", note }) })
-  work.diagnostics.push(Diagnostic.of("control/failed", { note, origin: { kind: "runtime", name: control.verb }, subject: Dossier.address(control.oid) }))
+  const subject = Dossier.address(control.oid)
+  work.diagnostics.push(Diagnostic.of("control/failed", { note, origin: { kind: "runtime", name: control.verb }, subject }))
   abandon(work, draft, control)
 }
 
-/** Takes back what an operation did that somebody closed, or that another one takes the place of. */
+/** Reverts the effects of an operation that was closed early, or that another one replaces. */
 const abandon = (work: BeatWork, draft: Draft, { oid, verb }: Regime.Steer): void => {
   const { halted, locks, paused } = work.regime
   const isOpen = verb === "pause" || verb === "shutdown"
@@ -103,7 +132,7 @@ const abandon = (work: BeatWork, draft: Draft, { oid, verb }: Regime.Steer): voi
 const isClosed = (draft: Draft, oid: string): boolean => Dossier.live(draft.get(Dossier.address(oid).text))?.status !== undefined
 
 /**
- * Does what is asked of the space as a whole: begins an operation and answers its id, or says why not, which is a fact of the space.
+ * Starts a lifecycle operation, and returns its id. A refusal is returned and recorded as a diagnostic.
  *
  * @category combinators
  * @since 0.1.0
@@ -113,7 +142,8 @@ export const start = (work: BeatWork, draft: Draft, { to, verb }: Commands.Lifec
   if (verb === "shutdown" && shdn_oid !== undefined && (halted || control?.verb === "shutdown")) return shdn_oid
   const reason = verb === "shutdown" ? undefined : control === undefined ? refusals[verb](work.regime) : `its ${control.verb} is under way`
   if (reason !== undefined) {
-    work.diagnostics.push(Diagnostic.of("control/refused", { note: `${verb} failure: ${reason}`, origin: { kind: "runtime", name: verb }, subject: undefined }))
+    const note = `${verb} failure: ${reason}`
+    work.diagnostics.push(Diagnostic.of("control/refused", { note, origin: { kind: "runtime", name: verb }, subject: undefined }))
     return new ControlRefused({ verb, reason })
   }
   return begin(work, draft, { verb, ...(to === undefined ? {} : { to }) })
@@ -133,7 +163,7 @@ const begin = (work: BeatWork, draft: Draft, { to, verb }: Pick<Regime.Steer, "v
 }
 
 /**
- * Begins a shutdown at the commit, because something fatal happened; not where one is under way.
+ * Begins a shutdown at the commit, after a fatal failure, unless one is running.
  *
  * @category combinators
  * @since 0.1.0
@@ -144,13 +174,14 @@ export const shutDown = (work: BeatWork): void => {
 }
 
 /**
- * Takes the present back, by the documents as they were; or ends the rollback, where that cannot be told any more.
+ * Restores the documents of the rollback's beat, or fails the rollback if the journal no longer has them.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pick<Commands.Cutover, "lost" | "sent" | "writes">): void => {
-  const control = work.regime.control!
+  const { control } = work.regime
+  if (control === undefined) throw new Error("a cutover without a rollback")
   if (isClosed(draft, control.oid)) return abandon(work, draft, control)
   if (lost !== undefined) return fail(work, draft, { control, reason: lost })
   const place = Dossier.address(control.oid, "sent")
@@ -163,7 +194,7 @@ export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pi
 }
 
 /**
- * Locks a cell for those outside, or unlocks it; answers why not, where that cannot be.
+ * Locks a cell against writes from outside, or unlocks it. Returns the refusal, if any.
  *
  * @category combinators
  * @since 0.1.0
@@ -174,12 +205,13 @@ export const lock = (work: BeatWork, draft: Draft, { cell, on }: Pick<Commands.L
   const refuse = (reason: string) => new ControlRefused({ verb: on ? "lock" : "unlock", reason })
   if (on && holder !== undefined) return refuse(`${cell} is locked by ${holder}`)
   if (on && locks.size >= Regime.MAX_LOCKS) return refuse(`${Regime.MAX_LOCKS} cells are locked, which is the limit`)
-  if (!on && holder !== Regime.OUTSIDE) return refuse(holder === undefined ? `${cell} is not locked` : `${cell} is locked by ${holder}, which unlocks it when it ends`)
+  if (!on && holder === undefined) return refuse(`${cell} is not locked`)
+  if (!on && holder !== Regime.OUTSIDE) return refuse(`${cell} is locked by ${holder}, which unlocks it when it ends`)
   apply(work, draft, { locks: on ? new Map([...locks, [cell, Regime.OUTSIDE]]) : without(locks, cell) })
   return undefined
 }
 
-/** Writes what differs from now on, and has the rest of the beat see it. */
+/** Changes the mode for the rest of the beat, and writes the parts that differ. */
 const apply = (work: BeatWork, draft: Draft, change: Partial<Regime.Regime>): void => {
   const before = work.regime
   const after = { ...before, ...change }
@@ -189,7 +221,8 @@ const apply = (work: BeatWork, draft: Draft, change: Partial<Regime.Regime>): vo
     const value = after[part]
     writes.push(Write.set(Regime.address(part), value === false ? undefined : typeof value === "object" ? { ...value } : value))
   }
-  for (const [cell, by] of after.locks) if (!before.locks.has(cell)) writes.push(Write.set(Regime.lockAddress(cell), { by, beat: work.moment.beat }))
+  const { beat } = work.moment
+  for (const [cell, by] of after.locks) if (!before.locks.has(cell)) writes.push(Write.set(Regime.lockAddress(cell), { by, beat }))
   for (const cell of before.locks.keys()) if (!after.locks.has(cell)) writes.push(Write.set(Regime.lockAddress(cell), undefined))
   draft.operate(writes)
   work.regime = after

@@ -1,11 +1,10 @@
 /**
- * Receipts: what became of each event, as a view of the journal.
+ * Receipts: the outcomes of an event's handlings, as a view of the journal.
  *
- * A receipt is not stored: it stands in the journal's entries, and an index row
- * says in which, where the event's id does not. Ids that are minted tell the
- * beat that is expected to capture them. A caller's id has a digest of the
- * payload in its row, by which a second delivery is known for longer than the
- * journal knows the first one. (Architecture, section 5, "Receipts".)
+ * Receipts are not stored. They are read from the journal's entries, and an index
+ * row names the beat if the event's id does not. A minted id contains the beat
+ * that is expected to capture it. The row of a caller's id holds a digest of the
+ * payload, so a duplicate is recognized after the journal is pruned.
  *
  * @module
  */
@@ -18,33 +17,36 @@ import * as Journal from "../model/Journal.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import { expectedBy } from "../model/Signal.ts"
 
-/** How one enzyme's handling of an event ended. */
+/** The outcome of one enzyme's handling of an event. */
 export interface HandlingReceipt {
   readonly enzyme: string
   readonly outcome: "ok" | "dead"
   readonly beat: number
   readonly attempt: number
-  /** What the run returned; `{}` where it returned nothing. */
+  /** The return value of the run; `{}` if it returned none. */
   readonly value: Value
   readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
-  /** What it tells, where that is confidential. */
+  /** The label of the handling, if it is not empty. */
   readonly label?: Label | undefined
 }
 
-/** What became of an event. */
+/** The receipt of an event. */
 export interface Receipt {
   readonly id: string
-  /** `pending` while a handling is still to come; `discarded` where a rollback dropped it; `pruned` where all are over, and the journal has let go of how. */
+  /**
+   * `pending` until the last handling is over; `discarded` if a rollback dropped the event; `pruned` if all handlings are
+   * over and the journal no longer has their entries.
+   */
   readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "discarded" | "pruned"
-  /** The beat that captured it; `undefined` while it waits. */
+  /** The beat that captured the event; `undefined` while it waits. */
   readonly beat: number | undefined
   readonly handlings: ReadonlyArray<HandlingReceipt>
-  /** What the event tells, where that is confidential. */
+  /** The label of the event, if it is not empty. */
   readonly label?: Label | undefined
 }
 
 /**
- * The digest of a payload, as a caller's id is kept with.
+ * The digest of a payload, stored with a caller's id: 32 hexadecimal digits.
  *
  * @category getters
  * @since 0.1.0
@@ -53,16 +55,19 @@ export const digest = (text: string, hash: (text: string) => string): string => 
 
 const none: ReadonlyArray<ReceiptRow> = []
 
-/** Stands for the enzymes that an event was still to come to when a rollback dropped it. No enzyme is called so. */
+/** Replaces the remaining enzymes of an event that a rollback dropped. It is no valid enzyme name. */
 const DISCARDED = "(discarded)"
 
 /**
- * The rows that the index needs of a flight after a beat. Each beat that runs a caller's event writes the row of its id anew, which is so kept from the last of them on.
+ * The index rows of an event after a beat.
+ *
+ * Each beat that runs a caller's event renews the row of its id, so retention counts from the last one.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const rowsOf = ({ captured, discarded, over, signal }: Flight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
+export const rowsOf = (flight: Flight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
+  const { captured, discarded, over, signal } = flight
   const { event, expected, id, origin, payload } = signal
   if (!event || (captured === beat && expected === beat)) return none
   const rows: Array<ReceiptRow> = []
@@ -74,7 +79,7 @@ export const rowsOf = ({ captured, discarded, over, signal }: Flight, beat: numb
 }
 
 /**
- * The receipt of a flight that is over, from memory.
+ * The receipt of a completed event, from memory.
  *
  * @category constructors
  * @since 0.1.0
@@ -95,7 +100,9 @@ const ofHandling = ({ attempt, beat, key, label, outcome }: Handling): HandlingR
 }
 
 /**
- * The receipt of a flight that a beat ended. What was handled before a restart stands in the journal only.
+ * The receipt of an event that a beat completed.
+ *
+ * Handlings of earlier beats are read from the journal, because a restart drops them from memory.
  *
  * @category constructors
  * @since 0.1.0
@@ -104,7 +111,7 @@ export const ofLanded = (store: SpaceStore, flight: Flight, beat: number): Recei
   flight.captured === beat ? ofFlight(flight) : find(store, flight.signal.id, false) ?? ofFlight(flight)
 
 /**
- * The receipt of an event, from the journal; `undefined` for an id that neither an entry nor the index knows.
+ * The receipt of an event, from the journal; `undefined` for an id in no entry and in no index row.
  *
  * @category getters
  * @since 0.1.0
@@ -115,18 +122,18 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   if (captured === undefined || !Number.isSafeInteger(captured)) return undefined
   const first = read(store, captured, id)
   if (first === undefined && rows.length === 0) return undefined
-  // A caller may use an id again when it is forgotten; what the journal still has of the time before is another event's.
+  // A forgotten id may be reused, and the entries before its new capture belong to another event.
   const beats = new Set(rows.flatMap(({ beat }) => beat > captured ? [beat] : []))
   const later = [...beats].sort((a, b) => a - b).flatMap((beat) => read(store, beat, id)?.handlings ?? [])
   const isDiscarded = rows.some(({ enzyme }) => enzyme === DISCARDED)
-  // Of an enzyme that ran anew, sent again from the dead letters, the last handling stands.
+  // After a redelivery, the last handling of the enzyme counts.
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [handling.enzyme, handling])).values()]
-  const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.nobody ?? statusOf(handlings)
+  const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.unhandled ?? statusOf(handlings)
   return { id, status, beat: captured, handlings, ...labelled(first?.label) }
 }
 
 /**
- * What the handlings that are over make of an event.
+ * The status of an event whose handlings are over.
  *
  * @category getters
  * @since 0.1.0
@@ -134,24 +141,26 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
 export const statusOf = (handlings: ReadonlyArray<Pick<HandlingReceipt, "outcome">>): Receipt["status"] =>
   handlings.length === 0 ? "no-match" : handlings.some(({ outcome }) => outcome === "dead") ? "dead" : "handled"
 
-/** The digest of the payload that a caller's event was captured with; `undefined` for an id that is not taken. */
+/** The digest of the payload of a caller's event; `undefined` for an unused id. */
 export const digestOf = (store: SpaceStore, id: string): string | undefined =>
   store.receipts(id).find((row) => row.digest !== undefined)?.digest
 
-interface Said {
-  readonly nobody: "cycle" | "discarded" | undefined
+/** The part of an entry about one event. */
+interface EntryPart {
+  /** The reason for which no enzyme handled the event. */
+  readonly unhandled: "cycle" | "discarded" | undefined
   readonly handlings: ReadonlyArray<HandlingReceipt>
   readonly label: Label | undefined
 }
 
-/** What an entry says of an event; of one that nobody took, why. */
-const read = (store: SpaceStore, beat: number, id: string): Said | undefined => {
+/** Reads the handlings of an event from the entry of a beat. */
+const read = (store: SpaceStore, beat: number, id: string): EntryPart | undefined => {
   const row = store.entry(beat)
   if (row === undefined) return undefined
   const entry = Journal.parse(row.text)
   const handlings: Array<HandlingReceipt> = []
   let found = false
-  let nobody: Said["nobody"]
+  let unhandled: EntryPart["unhandled"]
   let label: Label | undefined
   entry.in.forEach((input, i) => {
     if (Journal.idOf(input) !== id) return
@@ -162,12 +171,13 @@ const read = (store: SpaceStore, beat: number, id: string): Said | undefined => 
     for (const line of entry.runs) {
       if (Journal.isOwn(line)) run++
       if (line[0] !== i) continue
-      if (line[2] === "cycle" || line[2] === "discarded") nobody = line[2]
-      const receipt = ofLine(line, { beat, attempt, message: entry.messages.get(run), ...labelled(LabelCheck.at(entry.labels?.runs, run)) })
+      if (line[2] === "cycle" || line[2] === "discarded") unhandled = line[2]
+      const message = entry.messages.get(run)
+      const receipt = ofLine(line, { beat, attempt, message, ...labelled(LabelCheck.at(entry.labels?.runs, run)) })
       if (receipt !== undefined) handlings.push(receipt)
     }
   })
-  return found ? { nobody, handlings, label } : undefined
+  return found ? { unhandled, handlings, label } : undefined
 }
 
 interface LineContext {
@@ -177,12 +187,13 @@ interface LineContext {
   readonly label?: Label
 }
 
-/** The receipt that a line of the agenda stands for, where its handling was over. */
+/** The receipt of a line of the agenda; `undefined` if the handling was not over. */
 const ofLine = (line: Journal.RunLine, { message, ...place }: LineContext): HandlingReceipt | undefined => {
   const [, enzyme, outcome] = line
   if (typeof outcome === "object") return { enzyme, outcome: "ok", ...place, value: outcome.length === 0 ? {} : revive(outcome[0]) }
   if (outcome !== "dead" && outcome !== "fatal") return undefined
-  return { enzyme, outcome: "dead", ...place, value: {}, error: { tag: line[3] as string, code: line[4] as string, message: message ?? "" } }
+  const error = { tag: line[3] as string, code: line[4] as string, message: message ?? "" }
+  return { enzyme, outcome: "dead", ...place, value: {}, error }
 }
 
 const revive = (value: unknown): Value => Codec.read(Codec.decode(JSON.stringify(value)), [])

@@ -1,11 +1,12 @@
 /**
- * The undoing of beats: what documents were, read back from the journal.
+ * The plan of a rollback: the documents as of a beat, read back from the journal.
  *
- * The oldest before-image after a beat is what a document was then. It is read a
- * piece in each beat, so that a long journal holds up nobody; beats that come
- * meanwhile are read as well. What belongs to the runtime is not undone, and
- * what went to other spaces cannot be. Pieces are: they derive what is undone.
- * The configuration of a ledger stays as well. (Semantics, section 3.1.)
+ * The oldest before-image of a document after a beat is its state as of that
+ * beat. Each beat reads a part of the journal, so a long journal does not delay
+ * signals; beats that commit meanwhile are read as well. The runtime's own cells
+ * stay as they are, except pieces, which derive restored cells. The configuration
+ * cells of ledgers stay too. Signals already sent to other spaces cannot be
+ * recalled and are listed.
  *
  * @module
  */
@@ -19,18 +20,18 @@ import type { SentSince } from "../model/Dossiers.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Pieces from "../derived/Pieces.ts"
 
-/** Characters of the journal that are read in one beat. */
+/** Characters of the journal read in one beat. */
 const PIECE = 1_048_576
 
-/** Most characters that one rollback makes of documents, as they are and as they were. */
+/** Most characters of changed documents in one rollback, before and after. */
 const MAX_SIZE = 64 * 1_048_576
 
-/** Most requests that a dossier lists, and most characters of them: they are one document. */
+/** Most requests that a dossier lists, and most of their characters: the list is one document. */
 const MAX_SENT = 1000
 const MAX_SENT_SIZE = Document.MAX_TEXT / 2
 
 /**
- * Takes one space back to a beat.
+ * Plans the rollback of one space to a beat.
  *
  * @category models
  * @since 0.1.0
@@ -54,17 +55,19 @@ export class RollbackPlan {
     this.next = to + 1
   }
 
-  /** Reads on; answers what is to be done where all is read, or why it cannot be. */
+  /** Reads the next part of the journal. Returns the cutover when all is read, or the reason of its failure. */
   advance(store: SpaceStore, documents: Documents): Pick<Cutover, "lost" | "sent" | "writes"> | undefined {
     const { beat } = store.head()
     let left = PIECE
-    if (store.anchor().beat > this.to) return this.lost(`the journal is pruned up to beat ${store.anchor().beat}. Roll back to that one or a later one`)
+    const pruned = store.anchor().beat
+    if (pruned > this.to) return this.lost(`the journal is pruned up to beat ${pruned}. Roll back to that one or a later one`)
     for (const row of store.scanJournal(this.next, beat)) {
       if (left <= 0) return undefined
       left -= row.text.length
       this.undo(Journal.parse(row.text))
       this.next = row.beat + 1
-      if (this.size > MAX_SIZE) return this.lost(`more than ${MAX_SIZE} characters of documents changed since beat ${this.to}. Roll back to a later one`)
+      if (this.size <= MAX_SIZE) continue
+      return this.lost(`more than ${MAX_SIZE} characters of documents changed since beat ${this.to}. Roll back to a later one`)
     }
     return this.found(documents)
   }
@@ -99,17 +102,19 @@ export class RollbackPlan {
   }
 }
 
-/** Whether a rollback leaves a document as it is. */
+/** Whether a rollback skips a document. */
 const stays = (key: string, configured: ReadonlyArray<string>): boolean => {
   if (Pieces.isCell(key)) return false
   const { id } = Address.ofKey(key)
   return Envelope.isReserved(id) || configured.some((cell) => id.startsWith(`${cell}/`))
 }
 
-/** What a beat sent to other spaces. */
+/** The signals that a beat sent to other spaces. */
 const sentBy = (entry: Journal.Parsed): SentSince["requests"] =>
   entry.runs.flatMap((line) => {
     const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
-    return emissions.flatMap(([id, signal, target, , , space]) =>
-      space === undefined ? [] : [{ id, beat: entry.beat, space, ...(signal === 0 ? {} : { signal }), ...(target === 0 ? {} : { target }) }])
+    return emissions.flatMap(([id, signal, target, , , space]) => {
+      if (space === undefined) return []
+      return [{ id, beat: entry.beat, space, ...(signal === 0 ? {} : { signal }), ...(target === 0 ? {} : { target }) }]
+    })
   })

@@ -1,9 +1,8 @@
 /**
  * Runs: one enzyme, one signal, one transaction.
  *
- * A run returns a value, a promise or an Effect; a plain value takes none of
- * Effect's machinery. Whatever a run does wrong becomes an outcome with a tag
- * and a code. (Architecture, sections 4 and 5.)
+ * A run returns a value, a promise or an Effect. A plain value starts no fiber.
+ * Each failure of a run becomes an outcome with a tag and a code.
  *
  * @module
  */
@@ -27,28 +26,27 @@ import type { RunHost } from "./Body.ts"
 import { GATED } from "../derived/DerivationPort.ts"
 import { failure, messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
-import type { Watch } from "../watchdog/RunWatch.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 
 /**
- * Runs a handling; a promise only when the run is asynchronous.
+ * Runs a handling. The result is a promise only if the run is asynchronous.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
-  const outcome = attempt(handling, draft, host)
+  const outcome = attempt(handling, { draft, host, entry: handling.entry! })
   return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
 }
 
-/** The code of a run that took longer than its limit. */
+/** The code of a run that exceeded its time limit. */
 export const TIMEOUT = "run/timeout"
 
-/** How long a run took, whether it came to an end, what waits beside it and which gates are closed is known to the host of then alone. */
+/** The codes of outcomes that depend on the host: run times, endless runs, the backlog, and closed gates of nodes. */
 const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, "backlog/full", GATED, STUCK])
 
 /**
- * Whether the code of an outcome says that the host decided it. A replay takes that as it was, and does not run what led to it.
+ * Whether the host decided the outcome with this code. A replay copies such an outcome and does not run the handling.
  *
  * @category predicates
  * @since 0.1.0
@@ -56,16 +54,17 @@ const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, "backlog/full", GATED, STUC
 export const isHosts = (code: unknown): boolean => HOSTS.has(code as string)
 
 /**
- * Brings up to date what an enzyme says that it reads; the outcome of the handling where it fails to say so.
+ * Updates the cells that an enzyme declares in `reads`. Returns the outcome of the handling if `reads` fails.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined => {
-  const { reads } = handling.entry!.enzyme
+  const entry = handling.entry!
+  const { reads } = entry.enzyme
   if (typeof reads !== "function" && reads.length === 0) return undefined
   try {
-    const addresses = typeof reads === "function" ? reads(toEvent(handling, handling.entry!, draft)) : reads
+    const addresses = typeof reads === "function" ? reads(toEvent(handling, entry, draft)) : reads
     for (const address of addresses) draft.visible(Address.parse(address).key)
     return undefined
   } catch (error) {
@@ -73,42 +72,45 @@ export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined 
   }
 }
 
-/** A run that sends more than may wait in the space is tried again, when less does. */
+/** Checks the backlog limits of the space. A run that sends more than they admit is retried. */
 const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
   if (outcome.kind !== "ok" || draft.emissions.length === 0) return outcome
   const limit = flight.backlog?.admit(draft.emissions)
   if (limit === undefined) return outcome
-  const message = `The run sends ${draft.emissions.length} signals, and with what waits in the space they are over the limit of ${limit}. Send fewer, or raise the limit`
+  const count = draft.emissions.length
+  const message =
+    `The run sends ${count} signals, and with what waits in the space they are over the limit of ${limit}. Send fewer, or raise the limit`
   return { kind: "retry", tag: "BacklogFull", code: "backlog/full", message }
 }
 
-const attempt = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
+const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Outcome> => {
+  const { draft } = context
   try {
-    const result = watched(handling, draft, host.watch)
+    const result = start(handling, context)
     if (typeof result !== "object" || result === null) return conclude(draft, result)
-    if (Effect.isEffect(result)) return runEffect(result as Effect.Effect<unknown, unknown>, handling, { draft, host })
-    if (typeof (result as PromiseLike<unknown>).then === "function") {
-      return limited(result as PromiseLike<unknown>, handling, { draft, host })
-    }
+    if (Effect.isEffect(result)) return runEffect(result as Effect.Effect<unknown, unknown>, context)
+    if (typeof (result as PromiseLike<unknown>).then === "function") return limited(result as PromiseLike<unknown>, context)
     return conclude(draft, result)
   } catch (error) {
     return failed(draft, error)
   }
 }
 
-/** The synchronous part of a run. */
-const watched = (handling: Handling, draft: Draft, watch: Watch | undefined): unknown => {
-  const event = toEvent(handling, handling.entry!, draft)
-  if (watch === undefined) return handling.entry!.enzyme.run(draft, event)
+/** The synchronous part of a run, under the watchdog if the host has one. */
+const start = (handling: Handling, { draft, entry, host: { watch } }: RunContext): unknown => {
+  const event = toEvent(handling, entry, draft)
+  if (watch === undefined) return entry.enzyme.run(draft, event)
   watch.enter()
   try {
-    return handling.entry!.enzyme.run(draft, event)
+    return entry.enzyme.run(draft, event)
   } finally {
     watch.leave()
   }
 }
 
-interface Surroundings {
+/** The enzyme, the transaction and the host of a run. */
+interface RunContext {
+  readonly entry: Entry
   readonly draft: Draft
   readonly host: RunHost
 }
@@ -162,26 +164,30 @@ const decoderOf = (schema: Schema.Decoder<unknown>): (payload: unknown) => unkno
   return decode
 }
 
-/** Starts an Effect; one that never waits is over when this returns. */
-const runEffect = (effect: Effect.Effect<unknown, unknown>, handling: Handling, around: Surroundings): Outcome | Promise<Outcome> => {
-  const { draft } = around
-  const settled = effect.pipe(
+/** Starts an Effect. A synchronous one is over on return. */
+const runEffect = (effect: Effect.Effect<unknown, unknown>, context: RunContext): Outcome | Promise<Outcome> => {
+  const { draft } = context
+  const nextDoubleUnsafe = (): number => draft.random()
+  const nextIntUnsafe = (): number => Math.floor((draft.random() - 0.5) * 2 ** 53)
+  const deterministic = effect.pipe(
     Effect.provideService(Clock.Clock, clockOf(draft)),
-    Effect.provideService(Random.Random, { nextIntUnsafe: () => Math.floor((draft.random() - 0.5) * 2 ** 53), nextDoubleUnsafe: () => draft.random() })
+    Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe })
   )
-  const fiber = Effect.runFork(settled)
+  const fiber = Effect.runFork(deterministic)
   const exit = fiber.pollUnsafe()
   if (exit !== undefined) return fromExit(draft, exit)
   const exits = new Promise<unknown>((resolve, reject) => {
     fiber.addObserver((exit) => Exit.isSuccess(exit) ? resolve(exit.value) : reject(Cause.squash(exit.cause)))
   })
-  return limited(exits, handling, { ...around, stop: () => Effect.runFork(Fiber.interrupt(fiber)) })
+  return limited(exits, { ...context, stop: () => Effect.runFork(Fiber.interrupt(fiber)) })
 }
 
 const fromExit = (draft: Draft, exit: Exit.Exit<unknown, unknown>): Outcome =>
   Exit.isSuccess(exit) ? conclude(draft, exit.value) : failed(draft, Cause.squash(exit.cause))
 
-/** The beat's clock: it stands still, and nobody can sleep by it. */
+const NO_SLEEP = "a run does not sleep; send a signal with at: { ms } and go on when it comes"
+
+/** The beat's clock. It is constant, and its `sleep` fails. */
 const clockOf = (draft: Draft): Clock.Clock => {
   const nanos = BigInt(draft.now) * 1_000_000n
   return {
@@ -191,29 +197,30 @@ const clockOf = (draft: Draft): Clock.Clock => {
     currentTimeNanos: Effect.succeed(nanos),
     monotonicTimeNanosUnsafe: () => nanos,
     monotonicTimeNanos: Effect.succeed(nanos),
-    sleep: () => Effect.die(new TransactionRefused({ reason: "a run does not sleep; send a signal with at: { ms } and go on when it comes" }))
+    sleep: () => Effect.die(new TransactionRefused({ reason: NO_SLEEP }))
   }
 }
 
-/** Waits for a run within its limit of host time; after that its transaction is of no more use. */
-const limited = (result: PromiseLike<unknown>, handling: Handling, around: Surroundings & { readonly stop?: () => void }): Promise<Outcome> => {
-  const { draft, host, stop } = around
-  const { limitMs } = handling.entry!.enzyme
+/** Awaits a run within its time limit. A run that exceeds it loses its transaction. */
+const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly stop?: () => void }): Promise<Outcome> => {
+  const { draft, entry, host, stop } = context
+  const { limitMs } = entry.enzyme
   return new Promise((resolve) => {
     const cancel = host.wake(host.now() + limitMs, () => {
       draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
       stop?.()
-      resolve({ kind: "retry", tag: "Timeout", code: TIMEOUT, message: `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat` })
+      const message = `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat`
+      resolve({ kind: "retry", tag: "Timeout", code: TIMEOUT, message })
     })
-    const settle = (outcome: Outcome): void => {
+    const complete = (outcome: Outcome): void => {
       cancel()
       resolve(outcome)
     }
-    void Promise.resolve(result).then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(settle)
+    void Promise.resolve(result).then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(complete)
   })
 }
 
-/** The outcome of a run that returned. */
+/** The outcome of a run that returned without an exception. */
 const conclude = (draft: Draft, value: unknown): Outcome => {
   if (draft.refusal !== undefined) return failed(draft, draft.refusal)
   draft.revoke("the run is over")
