@@ -22,6 +22,8 @@ export interface RestartableKernel {
   readonly breakDisk: (space: string, broken: boolean) => void
   /** Makes each later opening of a space fail, or succeed again. */
   readonly breakOpening: (space: string, broken: boolean) => void
+  /** Makes each later read of the time of a space's next work fail, or succeed again. */
+  readonly breakDue: (space: string, broken: boolean) => void
   /** The spaces that the newest kernel opened, in order. */
   readonly openings: () => ReadonlyArray<string>
   /** The spaces that are open now. */
@@ -42,6 +44,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
     const gates = new Map<string, Latch.Latch>()
     const broken = new Set<string>()
     const unreadable = new Set<string>()
+    const timeless = new Set<string>()
     let life = 0
     let openings: Array<string> = []
     let open = new Set<string>()
@@ -63,6 +66,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
     /** The store as one kernel sees it. After a power cut its flushes never complete. */
     const disk = (own: number): Persistence["Service"] => ({
       ...memory,
+      due: (name) => timeless.has(name) ? trouble(name) : memory.due(name),
       open: (name, options) =>
         Effect.map(Effect.tap(unreadable.has(name) ? trouble(name) : memory.open(name, options), opened(name, own)), (store) => {
           const flush = Effect.gen(function*() {
@@ -97,6 +101,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
       hold: (space) => Effect.asVoid(Latch.close(gate(space))),
       release: (space) => Effect.asVoid(Latch.open(gate(space))),
       breakOpening: (space, isBroken) => void (isBroken ? unreadable.add(space) : unreadable.delete(space)),
+      breakDue: (space, isBroken) => void (isBroken ? timeless.add(space) : timeless.delete(space)),
       breakDisk: (space, on) => void (on ? broken.add(space) : broken.delete(space)),
       openings: () => openings,
       open: () => open,

@@ -105,7 +105,7 @@ export class Spaces {
   }
 
   private readMoments = Effect.fnUntraced(function*(this: Spaces): Effect.fn.Return<void, PersistenceError> {
-    const { parts: { host, pacemaker, reporter, settings: { limits } }, persistence, stops } = this.deps
+    const { parts: { host, pacemaker, settings: { limits } }, persistence, stops } = this.deps
     const turn = Effect.callback<void>((resume) => pacemaker.turn(() => resume(Effect.void)))
     let since = host.now()
     for (const name of yield* persistence.spaces) {
@@ -114,7 +114,7 @@ export class Spaces {
         since = host.now()
       }
       const due = yield* Effect.exit(Effect.tapError(persistence.due(name), (error) => Effect.sync(() => stops.refused(name, error))))
-      if (Exit.isFailure(due)) reporter.report(UnexpectedFailure.of(Cause.squash(due.cause)))
+      if (Exit.isFailure(due)) this.retryLater(name, Cause.squash(due.cause))
       else if (!this.isClosed && this.spaces.get(name) === undefined) this.wakeQueue.set(name, due.value)
     }
   })
@@ -203,7 +203,7 @@ export class Spaces {
     })
   }
 
-  /** A due space failed to open: reports the first failure in a row, and tries again later each time. A deleted space is left alone. */
+  /** A due space failed to open, or its wake time to be read: reports the first failure, and opens it later. Ignores a deleted space. */
   private retryLater(name: string, error: unknown): void {
     const { host, reporter } = this.deps.parts
     const attempt = this.failures.get(name) ?? 0

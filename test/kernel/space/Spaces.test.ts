@@ -258,6 +258,24 @@ describe("a kernel that starts over many spaces", () => {
       assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
     }))
 
+  it.effect("opens a space later if the time of its next work cannot be read, and reports it once", () =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const host = yield* RestartableKernel.make(enzymes)
+      const before = yield* host.boot(few)
+      yield* (yield* before.space("late")).handled({ signal: "/signals/later", payload: 1000 })
+      yield* turns()
+      host.breakDue("late", true)
+      const reporter = new Reporter(({ topic }) => void told.push(topic))
+      const kernel = yield* Effect.provideService(host.boot(few), CurrentReporter, reporter)
+      yield* kernel.resume
+      yield* TestClock.adjust(1000)
+      yield* turns(20)
+      assert.deepStrictEqual(told, ["store/trouble"])
+      assert.deepStrictEqual(host.openings(), ["late"])
+      assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
+    }))
+
   it.effect("opens requested spaces before due ones", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
