@@ -37,8 +37,8 @@ const story = Fx.fnUntraced(function*(nodes: ReadonlyArray<NodeDefinition>, chan
   return space
 })
 
-describe("A replay of what nodes start", () => {
-  it.effect("has a handler find what stood when it looked, though who started that has to run", () =>
+describe("A replay of child nodes", () => {
+  it.effect("shows a handler the child's value of its own read, although the parent has to run", () =>
     Fx.gen(function*() {
       yield* register(Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} }))
       const space = yield* TestKernel.space([put, look()])
@@ -51,7 +51,7 @@ describe("A replay of what nodes start", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("takes a start as refused where another node had the name or the output, and keeps that node", () =>
+  it.effect("refuses a start whose name or output another node had, and keeps that node", () =>
     Fx.gen(function*() {
       const first = Effect.make({ name: "first", read: (tx) => start(tx), deliver: () => {} })
       const second = Effect.make({ name: "second", read: (tx) => {
@@ -68,7 +68,7 @@ describe("A replay of what nodes start", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("knows what it was while who started it waits", () =>
+  it.effect("restores a child's definition while its parent waits", () =>
     Fx.gen(function*() {
       const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {}, throttle: 500 })
       const space = yield* story([parent, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/x", 2], ["/data/x", 3], ["/data/x", 4], ["/data/x", 5], ["/data/x", 6]])
@@ -76,7 +76,7 @@ describe("A replay of what nodes start", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("knows what it was while two who wait by turns stand behind it", () =>
+  it.effect("restores a child's definition while two creators wait in turn", () =>
     Fx.gen(function*() {
       const parents = [0, 1].map((n) => Effect.make({ name: `parent${n}`, read: (tx) => {
         const base = number(tx.get(`/data/base${n}`))
@@ -87,7 +87,7 @@ describe("A replay of what nodes start", () => {
       yield* replays(yield* story([...parents, watch("/data/child0"), watch("/data/child1")], changes, 60))
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("knows what it was when who started it failed since", () =>
+  it.effect("restores a child's definition after its parent failed", () =>
     Fx.gen(function*() {
       const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} })
       const space = yield* story([parent, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/base", -1], ["/data/x", 2], ["/data/x", 3]])
@@ -95,7 +95,7 @@ describe("A replay of what nodes start", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("knows what it was while nobody asks who started it", () =>
+  it.effect("restores a child's definition while its parent is not demanded", () =>
     Fx.gen(function*() {
       yield* register(Computation.make({ name: "parent", output: "/data/parent", run: (tx) => start(tx) }), watch("/data/child"))
       const space = yield* TestKernel.space([put, look("/data/parent")])
@@ -107,7 +107,7 @@ describe("A replay of what nodes start", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("knows what it was by two creators, one of which was started itself", () =>
+  it.effect("restores a child's definition from two creators, one of them a child itself", () =>
     Fx.gen(function*() {
       const parent = (more: number) => Computation.make({ name: "parent", output: "/data/parent", run: (tx) => start(tx, "/data/base") + more })
       const above = Effect.make({ name: "above", read: (tx) => {
@@ -119,7 +119,7 @@ describe("A replay of what nodes start", () => {
       yield* replays(yield* story([above, watch("/data/parent"), watch("/data/child")], changes, 70))
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("is what its creator says in the run in which it reads it, or what it was before where it reads it first", () =>
+  it.effect("uses the creator's definition of the same run, or the earlier one if the creator reads before it starts the child", () =>
     Fx.gen(function*() {
       for (const isFirst of [false, true]) {
         const parent = Effect.make({ name: "parent", read: (tx) => {
@@ -135,7 +135,7 @@ describe("A replay of what nodes start", () => {
       }
     }))
 
-  it.effect("runs a creator aside once, however many children run while it does", () =>
+  it.effect("runs a creator isolated once for all children that run meanwhile", () =>
     Fx.gen(function*() {
       /** Starts one child after another, each with the result of the one before. */
       const chain = (tx: Transaction, size: number, make: (i: number, base: number) => NodeDefinition): number => {

@@ -59,8 +59,8 @@ const life = <A, E>(root: string, effect: Effect.Effect<A, E, Layer.Success<Retu
     )
   ))
 
-describe("A replay of beats in which other files ran", () => {
-  it.live("comes out the same, and explains them as they were, in the same process and in one that never saw them", () =>
+describe("A replay of beats with other module files", () => {
+  it.live("is equal and explains the recorded code, in the same process and in a new one", () =>
     Effect.gen(function*() {
       const root = yield* SqliteFolder.folder
       yield* life(root, Effect.gen(function*() {
@@ -118,7 +118,7 @@ const scaled = (factor: number) => {
   return { node: Computation.make({ name: "scaled", output: "/data/scaled", run: (tx) => Number(tx.get("/data/one") ?? 0) * factor }), code: { hash: digest(text), text } }
 }
 
-describe("A replay of beats in which another node ran", () => {
+describe("A replay of beats with another node module", () => {
   const [doubled, tripled] = [scaled(2), scaled(3)]
   const counted = TestSpace.enzyme("count", (tx) => tx.increment("/data/one"))
   const lived = Effect.gen(function*() {
@@ -137,10 +137,10 @@ describe("A replay of beats in which another node ran", () => {
   })
   const recalled = (nodes: ReadonlyArray<typeof doubled.node>) => Layer.succeed(Recall, () => Promise.resolve({ enzymes: [], nodes }))
 
-  it.effect("derives with the node of then", () =>
+  it.effect("derives with the recorded node", () =>
     Effect.flatMap(lived, isReplayedEqual).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalled([doubled.node]))))))
 
-  it.effect("tells that it cannot without its code", () =>
+  it.effect("reports the missing code of the node", () =>
     Effect.gen(function*() {
       const { difference, impossible } = yield* whole(yield* lived)
       assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/code"])
@@ -150,7 +150,7 @@ describe("A replay of beats in which another node ran", () => {
 
 for (const [name, persistence] of persistences) {
   describe(`The text of a module, in ${name}`, () => {
-    it.effect("is kept with the first beat that names it, and costs others nothing", () =>
+    it.effect("is kept with the first beat that names it, and adds no cost to other beats", () =>
       Effect.gen(function*() {
         yield* swap(undefined, one)
         const space = yield* TestKernel.space([])
@@ -167,7 +167,7 @@ for (const [name, persistence] of persistences) {
         yield* isReplayedEqual(space)
       }).pipe(Effect.provide(TestKernel.layer({}, persistence).pipe(Layer.provide(recalling(one, two))))))
 
-    it.effect("stays as long as it runs and as a beat that ran it is kept, and is let go of after that", () =>
+    it.effect("is kept while it is active or a kept beat ran it, and is deleted then", () =>
       Effect.gen(function*() {
         yield* swap(undefined, one)
         const space = yield* TestKernel.space([])
@@ -195,7 +195,7 @@ for (const [name, persistence] of persistences) {
         yield* hasCode("no beat that ran it is left", [false, true])
       }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 48 * 3_600_000, contentMillis: 3_600_000 } }, persistence).pipe(Layer.provide(recalling(one, two))))))
 
-    it.effect("is content like any other to runs: from the next beat on, in a replay too", () =>
+    it.effect("is visible to runs from the next beat on, in a replay too", () =>
       Effect.gen(function*() {
         yield* swap(undefined, one)
         const space = yield* TestKernel.space([TestSpace.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${one.code.hash}`) as Uint8Array | undefined)?.length ?? null))])
@@ -207,7 +207,7 @@ for (const [name, persistence] of persistences) {
   })
 }
 
-describe("A replay of beats in which other modules ran", () => {
+describe("A replay of beats with other modules", () => {
   /** Beat 0 ran `one`, which is withdrawn by now. */
   const past = Effect.fnUntraced(function*(now: ReturnType<typeof module> | undefined) {
     yield* swap(undefined, one)
@@ -218,7 +218,7 @@ describe("A replay of beats in which other modules ran", () => {
     return space
   })
 
-  it.effect("knows which ran, though none runs now, or did then", () =>
+  it.effect("restores the active modules, even if there are none now or were none then", () =>
     Effect.gen(function*() {
       const space = yield* past(undefined)
       assert.isUndefined(yield* space.get("/sys/code/m"))
@@ -226,7 +226,7 @@ describe("A replay of beats in which other modules ran", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalling(one))))))
 
-  it.live("knows that none runs since the space was opened without any", () =>
+  it.live("records that a space was opened without modules", () =>
     Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder
       const runtime = () => Layer.fresh(TestKernel.layer({}, SqliteFolder.layerIn(folder)).pipe(Layer.provide(recalling(one))))
@@ -238,7 +238,7 @@ describe("A replay of beats in which other modules ran", () => {
       }).pipe(Effect.provide(runtime()))
     }))
 
-  it.effect("keeps apart what shares a name", () =>
+  it.effect("distinguishes modules of one name", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const mark = (by: string) => TestSpace.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })
@@ -253,7 +253,7 @@ describe("A replay of beats in which other modules ran", () => {
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(Recall, () =>
       Promise.resolve({ enzymes: ["first", "second"].map((by) => TestSpace.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })), nodes: [] })))))))
 
-  it.effect("refuses a text whose digest is another", () =>
+  it.effect("refuses a text with another digest", () =>
     Effect.gen(function*() {
       const space = yield* past(two)
       const { difference, impossible } = yield* space.examine((history) =>
@@ -262,7 +262,7 @@ describe("A replay of beats in which other modules ran", () => {
       assert.include(impossible?.reason, `m, whose text /cas/${one.code.hash} is not what was kept`)
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalling(one))))))
 
-  it.effect("says what is missing where nothing can be imported, and tells no reads of other code", () =>
+  it.effect("names the missing modules if none can be imported, and reports no reads of other code", () =>
     Effect.gen(function*() {
       const space = yield* past(two)
       const { changed, impossible } = yield* whole(space)
@@ -272,7 +272,7 @@ describe("A replay of beats in which other modules ran", () => {
       assert.deepStrictEqual(reason?.writers.map(({ by, reads }) => [by, reads]), [["m", []]])
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Loader.recall), Layer.provide(ManifestModules.layer({}))))))
 
-  it.effect("goes around code that cannot be had where that had no part in the beat", () =>
+  it.effect("ignores unavailable code that took no part in the beat", () =>
     Effect.gen(function*() {
       yield* swap(undefined, one)
       const space = yield* TestKernel.space([TestSpace.enzyme("other", (tx) => tx.set("/data/other", 1))])

@@ -51,7 +51,7 @@ const pass = Effect.fnUntraced(function*(space: Space, time: Duration.Input) {
 
 for (const [name, persistence] of persistences) {
   describe(`Content, in ${name}`, () => {
-    it.effect("stays while a document, a signal that waits or a kept beat names it, can be replayed as long, and is let go of after that", () =>
+    it.effect("is kept and replayable while a document, a waiting signal or a kept beat names it, and is deleted then", () =>
       Effect.gen(function*() {
         const address = `/cas/${hash}`
         const space = yield* TestKernel.space([...enzymes, TestSpace.enzyme("put", (tx, event) => tx.set("/data/put", event.payload))])
@@ -76,8 +76,8 @@ for (const [name, persistence] of persistences) {
 }
 
 for (const [name, persistence] of persistences) {
-  describe(`Content that nothing names by its address, in ${name}`, () => {
-    it.effect("is let go of, and a beat that read it can then not be run again", () =>
+  describe(`Content without a reference by its address, in ${name}`, () => {
+    it.effect("is deleted, and a beat that read it cannot be replayed then", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space(enzymes)
         yield* upload(space)
@@ -93,8 +93,8 @@ for (const [name, persistence] of persistences) {
   })
 }
 
-describe("Content that came before the end of a process, and after its last beat", () => {
-  it.effect("is dated by the first beat of the next one", () =>
+describe("Content that arrived after the last beat of a process", () => {
+  it.effect("is dated by the first beat of the next process", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const space = yield* (yield* host.boot()).space("a")
@@ -107,7 +107,7 @@ describe("Content that came before the end of a process, and after its last beat
       yield* isReplayedEqual(again)
     }))
 
-  it.effect("stays as long as a beat names it", () =>
+  it.effect("is kept while a beat names it", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make([TestSpace.enzyme("put", () => undefined)])
       const retention = { journalMillis: 720 * 3_600_000 }
@@ -125,7 +125,7 @@ describe("Content that came before the end of a process, and after its last beat
 
 for (const [name, persistence] of persistences) {
   describe(`Content that a run makes, in ${name}`, () => {
-    it.effect("is not there before in a replay, from whichever beat it begins", () =>
+    it.effect("is absent before its beat in a replay from any beat", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space(enzymes)
         for (const names of [["look"], ["look", "make"], ["look"], ["make", "look"], ["look"]]) yield* beat(space, ...names)
@@ -133,7 +133,7 @@ for (const [name, persistence] of persistences) {
         yield* isReplayedEqual(space)
       }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
 
-    it.effect("is dated by the first beat that keeps it: in the hashed part of its entry, once", () =>
+    it.effect("is dated once, by the first beat that keeps it, in the hashed part of its entry", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space(enzymes)
         yield* beat(space, "make", "make")
@@ -142,7 +142,7 @@ for (const [name, persistence] of persistences) {
         assert.deepStrictEqual(made, [[`/cas/${hash}`], undefined])
       }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
 
-    it.effect("and that is uploaded as well is seen from the same beat on in a replay as then", () =>
+    it.effect("is visible from the recorded beat on in a replay, even if it is also uploaded", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space(enzymes)
         yield* beat(space, "look")
@@ -157,7 +157,7 @@ for (const [name, persistence] of persistences) {
         yield* isReplayedEqual(space)
       }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
 
-    it.effect("is not kept, nor dated, where the run loses a conflict", () =>
+    it.effect("is neither kept nor dated if the run loses a conflict", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([...enzymes, TestSpace.enzyme("first", (tx) => tx.set("/data/ring", "first"), { query: "/signals/lose", before: ["lose"] })])
         yield* beat(space, "lose")

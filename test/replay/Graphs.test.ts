@@ -64,7 +64,7 @@ const live = Fx.fnUntraced(function*(seed: number) {
 
 describe("Invariants of replays", () => {
   for (const part of [0, 1, 2]) {
-    it.effect(`graphs that fail, form rings, wait, start nodes, lose nodes, are read by handlers and aborted run again to the same entries, from every beat (part ${part})`, () =>
+    it.effect(`graphs with failures, rings, waits, children, lost nodes, handler reads and aborts replay equal from every beat (part ${part})`, () =>
       Fx.forEach(seeds.filter((seed) => seed % 3 === part), (seed) =>
         live(seed).pipe(Fx.provide(TestKernel.layer({}, undefined, unchecked)), Fx.catchCause((cause) => Fx.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
   }

@@ -78,7 +78,7 @@ describe("A journal written on one host", () => {
     }
   })
 
-  it("replays and is explained with the code of then on every other, whatever became of the files", { timeout: 120_000 }, () => {
+  it("replays and is explained with the recorded code on every other, even if the files changed", { timeout: 120_000 }, () => {
     const { remove, run, withdraw, write } = project()
     try {
       for (const writer of hosts) {
@@ -99,7 +99,7 @@ describe("A journal written on one host", () => {
     }
   })
 
-  it("cannot be replayed without the code that ran, and exit 6 says so", { timeout: 60_000 }, () => {
+  it("without the recorded code exits with 6", { timeout: 60_000 }, () => {
     const { remove, run, tamper, withdraw } = project()
     try {
       run("node", "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
@@ -124,7 +124,7 @@ describe("A journal written on one host", () => {
     }
   })
 
-  it("does not where a run uses what is not in it, and exit 7 says so", { timeout: 60_000 }, () => {
+  it("with a run that depends on unrecorded input exits with 7", { timeout: 60_000 }, () => {
     const { remove, run } = project()
     try {
       run("node", "signal", "home", "--signal", "/signals/leaks", "--wait", "10")

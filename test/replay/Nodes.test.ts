@@ -10,7 +10,7 @@ const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", 
 const notes = (topic: string) => (found: ReadonlyArray<{ readonly [key: string]: Value }>) => found.filter((each) => each["topic"] === topic).map((each) => each["code"])
 
 describe("A replay of nodes", () => {
-  it.effect("calls runs as they were called, by themselves, and looks for views and content without scopes", () =>
+  it.effect("calls runs without a receiver, and finds views and content without scopes", () =>
     Fx.gen(function*() {
       const reads = (name: string, address: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => [tx.get("/data/x"), tx.get(address)].length })
       yield* register(
@@ -27,7 +27,7 @@ describe("A replay of nodes", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("names the run that made a value, where a later one of the pass made the same again", () =>
+  it.effect("names the run that made a value, even if a later run of the pass made an equal one", () =>
     Fx.gen(function*() {
       yield* register(
         Computation.make({ name: "a", output: "/data/a", run: (tx) => Math.min(Number(tx.get("/data/b") ?? 0) + Number(tx.get("/data/x") ?? 0), 3) }),
@@ -42,7 +42,7 @@ describe("A replay of nodes", () => {
     }).pipe(Fx.provide(TestKernel.layer())))
 
   for (const how of ["get", "peek"] as const) {
-    it.effect(`is the same where nodes that read each other move what a third one read before with ${how}`, () =>
+    it.effect(`is equal if nodes that read each other change an earlier read of a third one with ${how}`, () =>
       Fx.gen(function*() {
         const next = (name: string, above: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/data/${above}`) ?? 0) + 1) })
         yield* register(next("a", "b"), next("b", "a"), next("last", "a"))
@@ -60,7 +60,7 @@ describe("A replay of nodes", () => {
       }).pipe(Fx.provide(TestKernel.layer({}, undefined, { scheduler: Scheduler.layer() }))))
   }
 
-  it.effect("refuses nodes what they were refused, with the same code: promises, and all verbs that a handler has beyond them", () =>
+  it.effect("refuses nodes promises and a handler's additional verbs, with the recorded code", () =>
     Fx.gen(function*() {
       const wrong: ReadonlyArray<readonly [string, NodeDefinition["run"]]> = [
         ["promise", (async () => 1) as never],
@@ -84,7 +84,7 @@ describe("A replay of nodes", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("has what is no error fail a node as it did", () =>
+  it.effect("fails a node that threw a value other than an error", () =>
     Fx.gen(function*() {
       const thrown: ReadonlyArray<unknown> = ["text", undefined, { _tag: "Retry" }, { _tag: "Own", code: "own/code" }]
       yield* register(...thrown.map((each, i) => Effect.make({ name: `n${i}`, read: (tx) => {
@@ -96,7 +96,7 @@ describe("A replay of nodes", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("tells of a node that failed while a handler read it", () =>
+  it.effect("reports a node that failed while a handler read it", () =>
     Fx.gen(function*() {
       yield* register(Computation.make({ name: "bad", output: "/data/bad", run: (tx) => {
         tx.get("/data/x")
@@ -110,7 +110,7 @@ describe("A replay of nodes", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("is the same whoever watches what cannot be read: a ring of links fails nobody but the nodes of modules", () =>
+  it.effect("is equal with watchers of an unreadable place: a ring of links fails only the nodes of modules", () =>
     Fx.gen(function*() {
       yield* register(Computation.make({ name: "one", output: "/data/one", run: () => 1 }))
       const space = yield* TestKernel.space([put])
@@ -124,7 +124,7 @@ describe("A replay of nodes", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("tries a node again that returned Retry, as one that threw it", () =>
+  it.effect("retries a node that returned Retry, as one that threw it", () =>
     Fx.gen(function*() {
       const makers = {
         computation: (run: NodeDefinition["run"]) => Computation.make({ name: "n", output: "/data/n", run: run as never }),

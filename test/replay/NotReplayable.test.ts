@@ -7,7 +7,7 @@ import * as TestKernel from "../support/TestKernel.ts"
 const version = (value: number) => TestSpace.enzyme("m", (tx) => tx.set("/data/m", value))
 
 describe("A replay", () => {
-  it.effect("cannot begin with what is pruned, and begins with the oldest beat there is unless told otherwise", () =>
+  it.effect("cannot begin with a pruned beat, and begins with the oldest kept one by default", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([version(1)])
       for (let i = 0; i < 700; i++) yield* space.step
@@ -20,7 +20,7 @@ describe("A replay", () => {
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
 
   for (const steps of [500, 700, 900]) {
-    it.effect(`cannot go on where pruning overtakes it (${steps} beats meanwhile)`, () =>
+    it.effect(`ends if pruning overtakes it (${steps} beats meanwhile)`, () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([TestSpace.enzyme("count", (tx) => tx.increment("/data/count"))])
         for (let i = 0; i < 900; i++) {
@@ -35,7 +35,7 @@ describe("A replay", () => {
       }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 150_000 } }))))
   }
 
-  it.effect("cannot go on where an entry needs another one that is pruned", () =>
+  it.effect("ends at an entry that needs a pruned one", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([TestSpace.enzyme("start", (tx) => tx.signal({ signal: "/signals/late", at: { beat: 650 } })), TestSpace.enzyme("late", (tx) => tx.set("/data/late", 1))])
       yield* space.signal({ signal: "/signals/start" })
@@ -48,7 +48,7 @@ describe("A replay", () => {
       assert.strictEqual(explained?.signals[0]?.verdict, "unknown")
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
 
-  it.effect("tells that code is gone or another one, where a beat does not come out the same for it, and a difference where it is the same code", () =>
+  it.effect("reports missing or changed code if a beat differs because of it, and a difference for equal code", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const [old, changed] = [version(1), version(2)]
@@ -70,7 +70,7 @@ describe("A replay", () => {
       assert.deepStrictEqual([differs.impossible, differs.difference?.address], [undefined, "/data/m"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("tells a difference as that, though other code came, went or changed since that had no part in the beat", () =>
+  it.effect("reports a difference although unrelated code was added, removed or changed", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       let outside = 0
@@ -88,7 +88,7 @@ describe("A replay", () => {
       assert.deepStrictEqual([impossible, difference?.enzyme, difference?.address, names], [undefined, "leaky", "/data/leak", ["m"]])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("runs without code that came later", () =>
+  it.effect("runs without code that was added later", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       yield* kernel.register(version(1), { hash: "OLD" })
@@ -100,7 +100,7 @@ describe("A replay", () => {
       assert.deepStrictEqual([difference, impossible], [undefined, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("tells that an enzyme without a module is gone", () =>
+  it.effect("reports that an enzyme without a module is gone", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const only = version(1)
@@ -111,7 +111,7 @@ describe("A replay", () => {
       assert.strictEqual((yield* space.examine((history) => replay(history, 0, 0))).impossible?.code, "replay/code")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("cannot hold more of the past than the limit", () =>
+  it.effect("refuses to hold more historic documents than the limit", () =>
     Effect.gen(function*() {
       const fill = TestSpace.enzyme("fill", (tx) => tx.set(`/data/${tx.beat % 10}`, `${tx.beat}`.padStart(300, "x")))
       const space = yield* TestKernel.space([fill])

@@ -69,7 +69,7 @@ const live = Effect.fnUntraced(function*(space: Space) {
 })
 
 describe("A replay", () => {
-  it.effect("of everything that a beat records comes out the same, from the first beat and from any other", () =>
+  it.effect("of every kind of recorded input is equal, from the first beat and from any other", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
@@ -83,7 +83,7 @@ describe("A replay", () => {
       }
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("changes nothing of the space", () =>
+  it.effect("does not change the space", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
@@ -109,7 +109,7 @@ describe("A replay", () => {
       assert.deepStrictEqual(difference, { beat: 1, enzyme: "leaky", address: "/data/leak", what: "a cell", recorded: "1", replayed: "2" })
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("names modules whose code is another by now, from whichever beat it begins", () =>
+  it.effect("names modules with changed code, from any first beat", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const [old, changed] = [1, 2].map((value) => TestSpace.enzyme("m", (tx) => tx.set("/data/m", value)))
@@ -124,7 +124,7 @@ describe("A replay", () => {
       }
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("may begin at a number that was skipped, and sees only what was there then", () =>
+  it.effect("may begin at a skipped beat number, and sees the state of that beat only", () =>
     Effect.gen(function*() {
       const gate: Array<() => void> = []
       const space = yield* TestKernel.space([
@@ -153,7 +153,7 @@ describe("A replay", () => {
       assert.isUndefined((yield* Fiber.join(whole)).difference)
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand", tempo: 100 }))))
 
-  it.effect("keeps content in sight that came in a second time", () =>
+  it.effect("keeps content visible that arrived a second time", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(everything())
       const upload = Effect.gen(function*() {
@@ -173,7 +173,7 @@ describe("A replay", () => {
 })
 
 describe("A verification", () => {
-  it.effect("finds a journal that is gone", () =>
+  it.effect("finds a missing journal", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.step
@@ -181,7 +181,7 @@ describe("A verification", () => {
       assert.strictEqual(fault?.beat, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("finds a journal that was left alone whole, and names the beat of any byte that changed", () =>
+  it.effect("accepts an unchanged journal, and names the beat of any changed byte", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
@@ -205,7 +205,7 @@ describe("A verification", () => {
 })
 
 describe("Why", () => {
-  it.effect("a value is there is told back to the ingress, with what the run read", () =>
+  it.effect("traces a value back to the ingress, with the reads of the run", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
@@ -221,7 +221,7 @@ describe("Why", () => {
 })
 
 describe("An explanation", () => {
-  it.effect("says for each signal of a beat why an enzyme ran or did not", () =>
+  it.effect("states for each signal of a beat why an enzyme ran or did not", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         TestSpace.enzyme("ran", () => undefined, { bind: ["/data/here"], query: "/signals/s" }),

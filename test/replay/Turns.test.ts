@@ -34,7 +34,7 @@ const looks: Readonly<Record<string, Look>> = {
   explain: (history) => explain(history, 1, "count")
 }
 
-describe("A look back", () => {
+describe("A history session", () => {
   for (const [name, look] of Object.entries(looks)) {
     it.effect(`lets the space beat meanwhile (${name})`, () =>
       Effect.gen(function*() {
@@ -49,7 +49,7 @@ describe("A look back", () => {
       }).pipe(Effect.provide(TestKernel.layer())))
   }
 
-  it.effect("is refused while there is another, and not when that is over", () =>
+  it.effect("is refused during another one, and accepted after it", () =>
     Effect.gen(function*() {
       const { space } = yield* old
       const looking = yield* Effect.forkChild(space.examine(verify), { startImmediately: true })
@@ -60,7 +60,7 @@ describe("A look back", () => {
       assert.isUndefined((yield* space.examine(verify)).fault)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("ends when nobody waits for it any more", () =>
+  it.effect("ends when its client leaves", () =>
     Effect.gen(function*() {
       const { runs, space } = yield* old
       const looking = yield* Effect.forkChild(space.examine((history) => replay(history, 0, Infinity)), { startImmediately: true })
@@ -71,7 +71,7 @@ describe("A look back", () => {
       assert.isUndefined((yield* space.examine(verify)).fault)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("comes to an end though the space beats all the while", () =>
+  it.effect("ends although the space continues to beat", () =>
     Effect.gen(function*() {
       const TOTAL = 20_000
       const space = yield* TestKernel.space([TestSpace.enzyme("count", (tx) => tx.increment("/data/count"))])
@@ -83,7 +83,7 @@ describe("A look back", () => {
       assert.isBelow((yield* space.head) - before, TOTAL / 4)
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))), 60_000)
 
-  it.live("gives a run more time than it had, for it shares the host with beats", () =>
+  it.live("extends the time limit of a run, because it shares the host with beats", () =>
     Effect.gen(function*() {
       let millis = 1
       const space = yield* TestKernel.space([TestSpace.enzyme("slow", async (tx) => {
@@ -98,7 +98,7 @@ describe("A look back", () => {
       assert.deepStrictEqual([difference, impossible], [undefined, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("runs as many beats again as one request may, and says where to go on", () =>
+  it.effect("replays as many beats as one request may, and returns the next beat", () =>
     Effect.gen(function*() {
       const { space } = yield* old
       const parts: Array<unknown> = []

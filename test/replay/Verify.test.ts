@@ -30,8 +30,8 @@ const over = (history: HistorySource, rows: ReadonlyArray<JournalRow>): HistoryS
 }
 
 for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const) {
-  describe(`A verification of what pruning left, in ${name}`, () => {
-    it.effect("holds, and begins with the oldest row there is", () =>
+  describe(`A verification after pruning, in ${name}`, () => {
+    it.effect("succeeds, and begins with the oldest kept row", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])
         const first = yield* pruned(space)
@@ -39,7 +39,7 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
         assert.deepStrictEqual([found.fault, found.first, found.last, found.entries], [undefined, first, 699, 700 - first])
       }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
 
-    it.effect("holds where pruning goes on meanwhile", () =>
+    it.effect("succeeds during further pruning", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])
         const first = yield* pruned(space)
@@ -55,7 +55,7 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
         assert.isUndefined(found.fault, found.fault?.reason)
       }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
 
-    it.effect("names the oldest row where more is gone than was pruned", () =>
+    it.effect("names the oldest row if more rows are missing than were pruned", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])
         const first = yield* pruned(space)
@@ -64,7 +64,7 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
         assert.include(fault?.reason, `beat ${first - 1}`)
       }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
 
-    it.effect("names the oldest row where it follows another one than was pruned, though all that come after it fit", () =>
+    it.effect("names the oldest row if its predecessor is not the pruned one, even if all later rows fit", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])
         const first = yield* pruned(space)
@@ -83,7 +83,7 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
 }
 
 describe("A verification", () => {
-  it.effect("finds that the first rows are gone of a journal that was never pruned", () =>
+  it.effect("finds missing first rows of a journal without pruning", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* TestSpace.steps(space, 5)
@@ -91,7 +91,7 @@ describe("A verification", () => {
       assert.strictEqual(fault?.beat, 2)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("finds that somebody deleted the oldest rows in the file", () =>
+  it.effect("finds oldest rows that were deleted in the file", () =>
     Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder
       const life = <A, E>(body: (space: Space) => Effect.Effect<A, E>) =>
