@@ -63,6 +63,24 @@ describe("The port of ledgers", () => {
     }))
   })
 
+  it.effect("has a beat take input as soon as it waits, and stops the live half with its space", () => {
+    const world = new ToyLedger.World()
+    const list = new LedgerList([operations, toyIn(world)])
+    const kernel = TestKernel.layer({ pace: "demand", tempo: 1000 }).pipe(Layer.provide(Layer.succeed(CurrentLedgers, list)))
+    const answered = Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* space.control.command("toy", armed(9))
+      yield* space.idle
+      world.answer("a", "well")
+      yield* space.idle
+      assert.deepInclude(yield* space.get("/net/toy/a"), { state: "done", answer: "well" })
+      assert.deepStrictEqual([world.heard, world.events], [["a"], ["resume "]])
+    })
+    return Effect.andThen(Effect.provide(answered, kernel), Effect.sync(() => {
+      assert.deepStrictEqual(world.events, ["resume ", "stop"])
+    }))
+  })
+
   it.effect("executes a command as its journal line", () =>
     within([operations, toyIn(new ToyLedger.World())], Effect.gen(function*() {
       const space = yield* TestKernel.space([])
