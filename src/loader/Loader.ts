@@ -13,7 +13,7 @@ import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
-import { Recall } from "../kernel/model/Recall.ts"
+import { ModuleRestore } from "../kernel/model/ModuleRestore.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import * as Node from "../scheduler/Definition.ts"
 import { InvalidConfig } from "./Config.ts"
@@ -179,7 +179,7 @@ export const reload = Effect.fn("Loader.reload")(function*(
  * @since 0.1.0
  */
 export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
-  Recall,
+  ModuleRestore,
   Effect.gen(function*() {
     const host = yield* ModuleHost
     const { limits: { moduleMillis } } = yield* KernelSettings

@@ -11,7 +11,7 @@ import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Documents } from "../kernel/model/Documents.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import * as Modules from "../kernel/model/Modules.ts"
-import type { Recalled } from "../kernel/model/Recall.ts"
+import type { RestoredModule } from "../kernel/model/ModuleRestore.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
@@ -41,7 +41,7 @@ export class Code {
   private readonly history: HistorySource
   private readonly active: Map<string, Modules.Module>
   /** Restored modules, or the reason why a module is unavailable, by the digest of its text. */
-  private readonly recalled = new Map<string, Recalled | string>()
+  private readonly recalled = new Map<string, RestoredModule | string>()
   /** Nodes with a module, by name. */
   private nodes = new Map<string, Definition>()
   /** Unavailable enzymes and nodes of the recorded beat, by name, with the reason. */
@@ -161,7 +161,7 @@ export class Code {
     return digests.flatMap((digest) => left.get(digest)?.shift() ?? [])
   }
 
-  private async recall(digest: string): Promise<Recalled | string> {
+  private async recall(digest: string): Promise<RestoredModule | string> {
     const known = this.recalled.get(digest)
     if (known !== undefined) return known
     const module = await this.bring(digest)
@@ -169,14 +169,14 @@ export class Code {
     return module
   }
 
-  private async bring(digest: string): Promise<Recalled | string> {
-    const { hash, recall, rest, store } = this.history
+  private async bring(digest: string): Promise<RestoredModule | string> {
+    const { hash, rest, restore, store } = this.history
     const pause = rest()
     if (pause !== undefined) await pause
     const bytes = store.blob(digest)
     if (bytes === undefined) return `text /cas/${digest} is not kept`
     if (hash(bytes) !== digest) return `text /cas/${digest} is not what was kept: its digest is another`
-    const module = await recall(digest, new TextDecoder().decode(bytes))
+    const module = await restore(digest, new TextDecoder().decode(bytes))
     return typeof module === "string" ? `text /cas/${digest} cannot be loaded: ${module}` : module
   }
 }

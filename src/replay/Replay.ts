@@ -243,7 +243,7 @@ const begin = async (history: HistorySource, from: number, seen?: (work: BeatWor
     hash: history.hash,
     seed: () => "",
     host: { ...host, wake: (at, run) => host.wake(host.now() + PATIENCE * (at - host.now()), late(run)) },
-    recall: history.recall,
+    restore: history.restore,
     number: () => ++number
   }
   const heartbeat = new Heartbeat(body, input, seen)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Enzyme } from "systole"
-import { Recall, type Recalled } from "../../src/kernel/model/Recall.ts"
+import { ModuleRestore, type RestoredModule } from "../../src/kernel/model/ModuleRestore.ts"
 import * as Loader from "../../src/loader/Loader.ts"
 import { ModuleBroken, ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as ManifestModules from "../../src/main/ManifestModules.ts"
@@ -126,11 +126,12 @@ describe("Loader", () => {
     /** Returns the result of a module that the host restores from a text. */
     const recalled = (answer: ReturnType<ModuleHost["Service"]["recall"]>) =>
       Effect.provide(Effect.gen(function*() {
-        const recall = yield* Recall
-        return yield* Effect.promise(() => recall("h", "t"))
+        const restore = yield* ModuleRestore
+        return yield* Effect.promise(() => restore("h", "t"))
       }), Loader.recall.pipe(Layer.provide(Layer.mock(ModuleHost, { changes: Stream.empty, recall: () => answer }))))
 
-    const names = (found: Recalled | string) => typeof found === "string" ? found : [...found.enzymes, ...found.nodes].map(({ name }) => name)
+    const names = (found: RestoredModule | string) =>
+      typeof found === "string" ? found : [...found.enzymes, ...found.nodes].map(({ name }) => name)
 
     it.effect("gives a module's enzymes and nodes, a plugin's too", () =>
       Effect.gen(function*() {

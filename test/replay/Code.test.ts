@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Computation, type Enzyme, explain, Kernel, MemoryStore, replay, type Space, why } from "systole"
-import { Recall } from "../../src/kernel/model/Recall.ts"
+import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import * as Loader from "../../src/loader/Loader.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostModules from "../../src/main/HostModules.ts"
@@ -108,7 +108,10 @@ const [one, two] = [module("one"), module("two")]
 
 /** Restores the requested modules from their texts. */
 const recalling = (...modules: ReadonlyArray<ReturnType<typeof module>>) =>
-  Layer.succeed(Recall, (hash, text) => Promise.resolve({ enzymes: modules.flatMap(({ code, enzyme }) => code.text === text && code.hash === hash ? [enzyme] : []), nodes: [] }))
+  Layer.succeed(ModuleRestore, (hash, text) => {
+    const enzymes = modules.flatMap(({ code, enzyme }) => code.text === text && code.hash === hash ? [enzyme] : [])
+    return Promise.resolve({ enzymes, nodes: [] })
+  })
 
 const persistences = [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const
 
@@ -135,7 +138,8 @@ describe("A replay of beats with another node module", () => {
     yield* Fiber.interrupt(watching)
     return space
   })
-  const recalled = (nodes: ReadonlyArray<typeof doubled.node>) => Layer.succeed(Recall, () => Promise.resolve({ enzymes: [], nodes }))
+  const recalled = (nodes: ReadonlyArray<typeof doubled.node>) =>
+    Layer.succeed(ModuleRestore, () => Promise.resolve({ enzymes: [], nodes }))
 
   it.effect("derives with the recorded node", () =>
     Effect.flatMap(lived, isReplayedEqual).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalled([doubled.node]))))))
@@ -250,7 +254,7 @@ describe("A replay of beats with other modules", () => {
       yield* beat(space, "m")
       assert.deepStrictEqual(yield* space.get("/data/marks"), ["first", "second", "second", "other"])
       yield* isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(Recall, () =>
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(ModuleRestore, () =>
       Promise.resolve({ enzymes: ["first", "second"].map((by) => TestSpace.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })), nodes: [] })))))))
 
   it.effect("refuses a text with another digest", () =>

@@ -17,7 +17,7 @@ import type { Documents } from "../model/Documents.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
 import type { Parked } from "../model/Parked.ts"
-import type { Recall } from "../model/Recall.ts"
+import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { Regime } from "../model/Regime.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
@@ -65,7 +65,7 @@ export interface Body {
   /** Tracks the run in progress, where the host has a watchdog. */
   readonly sentry?: RunSupervisor | undefined
   /** Restores the code of earlier beats for replays. */
-  readonly recall: Recall
+  readonly restore: ModuleRestore
   /** Draws the next queue number. */
   readonly number: () => number
 }

@@ -9,7 +9,7 @@ import type { Enzymes } from "../../registry/Registry.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { RunHost } from "./Body.ts"
 import type { Settings } from "../model/Limits.ts"
-import type { Recall } from "../model/Recall.ts"
+import type { ModuleRestore } from "../model/ModuleRestore.ts"
 
 /**
  * A read-only view of a space: its store, its code, and the host of replayed runs.
@@ -25,7 +25,7 @@ export interface HistorySource {
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost
-  readonly recall: Recall
+  readonly restore: ModuleRestore
   /** Called at least once per journal row. Its promise yields to the host, and has to be awaited. Throws when the query is cancelled. */
   readonly rest: () => Promise<void> | undefined
 }

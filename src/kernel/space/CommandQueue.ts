@@ -54,7 +54,7 @@ export class CommandQueue implements SpaceControl {
       } catch (error) {
         return resume(Effect.fail(error instanceof PersistenceError ? this.stop(error) : asControlError(ledgers.refusals)(error)))
       }
-      // The answer comes from the beat; the gate is only told that there is something to do.
+      // The beat answers the command. The group is only woken.
       this.group.wake()
     })
   }

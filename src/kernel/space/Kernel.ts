@@ -20,7 +20,7 @@ import { expected } from "../view/Expected.ts"
 import { CurrentLedgers } from "../model/Ledgers.ts"
 import { KernelSettings } from "../model/Limits.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
-import { Recall } from "../model/Recall.ts"
+import { ModuleRestore } from "../model/ModuleRestore.ts"
 import type * as Recovery from "./Recovery.ts"
 import { RunWatch } from "../watchdog/RunWatch.ts"
 import type { Space } from "../view/Space.ts"
@@ -80,7 +80,7 @@ export class Kernel extends Context.Service<Kernel, {
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, ledgers: yield* CurrentLedgers, hash, pacemaker, host,
         held: new Set(settings.held),
-        recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
+        restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
       const spaces = new Spaces({ persistence, parts, stops, scope: yield* Effect.scope })
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))

@@ -23,7 +23,7 @@ import * as Awaited from "../beat/Awaited.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
 import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
-import type { Recall } from "../model/Recall.ts"
+import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as Regime from "../model/Regime.ts"
 import { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
@@ -39,7 +39,7 @@ export interface Parts {
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
   readonly host: RunHost
-  readonly recall: Recall
+  readonly restore: ModuleRestore
   readonly reporter: Reporter
   /** The names of held spaces. */
   readonly held: Set<string>
@@ -54,7 +54,7 @@ export interface Parts {
  * @since 0.1.0
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
-  const { hash, held, host, ledgers, nodes, pacemaker, recall, registry, reporter, schedulers, settings, watchdog } = parts
+  const { hash, held, host, ledgers, nodes, pacemaker, restore, registry, reporter, schedulers, settings, watchdog } = parts
   const documents = new Documents(store, settings.limits.residentBytes)
   // Content that arrived after the last beat of the previous process. The next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -114,7 +114,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
     seed: pacemaker.seed,
     host,
     sentry,
-    recall,
+    restore,
     reporter,
     held,
     number: next

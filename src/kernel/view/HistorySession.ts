@@ -57,8 +57,8 @@ export class HistorySession {
   }
 
   private history(signal: AbortSignal): HistorySource {
-    const { enzymes, hash, host, ledgers, nodes, recall, settings, store } = this.body
-    return { store, enzymes, nodes, ledgers, settings, hash, host, recall, rest: this.rests(signal) }
+    const { enzymes, hash, host, ledgers, nodes, restore, settings, store } = this.body
+    return { store, enzymes, nodes, ledgers, settings, hash, host, restore, rest: this.rests(signal) }
   }
 
   /** Counts the work between two yields. */

@@ -11,7 +11,7 @@ import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { Definition } from "../../scheduler/Definition.ts"
 
 /** The exports of a module. */
-export interface Recalled {
+export interface RestoredModule {
   readonly enzymes: ReadonlyArray<Enzyme>
   readonly nodes: ReadonlyArray<Definition>
 }
@@ -22,7 +22,7 @@ export interface Recalled {
  * @category models
  * @since 0.1.0
  */
-export type Recall = (digest: string, text: string) => Promise<Recalled | string>
+export type ModuleRestore = (digest: string, text: string) => Promise<RestoredModule | string>
 
 /**
  * The provider of restored code; by default there is none.
@@ -30,6 +30,6 @@ export type Recall = (digest: string, text: string) => Promise<Recalled | string
  * @category references
  * @since 0.1.0
  */
-export const Recall = Context.Reference<Recall>("systole/kernel/Recall", {
+export const ModuleRestore = Context.Reference<ModuleRestore>("systole/kernel/ModuleRestore", {
   defaultValue: () => () => Promise.resolve("nothing here imports modules")
 })
