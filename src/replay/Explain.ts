@@ -8,7 +8,7 @@
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import type { Captured } from "../kernel/model/Flight.ts"
+import type { CapturedSignal } from "../kernel/model/Flight.ts"
 import type { Again } from "../kernel/model/Signal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { BindingTable } from "../registry/Bindings.ts"
@@ -56,9 +56,9 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
   if (observed === undefined) {
     return { beat, enzyme, signals: Records.inputsOf(entry).map((input, i) => fromEntry(input, runOf(runs, i, enzyme))) }
   }
-  const { enzymes, work: { captured, table } } = observed
+  const { enzymes, executed: { captured: { inputs, transaction: { bindings: { table } } } } } = observed
   const entries = enzymes.active().filter(({ name }) => name === enzyme)
-  const signals = captured.map((captured, i): Explanation => {
+  const signals = inputs.map((captured, i): Explanation => {
     const { id, signal, target } = captured.flight.signal
     const run = runOf(runs, i, enzyme)
     const verdict = run === undefined ? absent(captured, { enzyme, entries, table }) : ended(run, captured.pending.again)
@@ -122,7 +122,7 @@ const ended = (run: RunRecord, again: Again | undefined): Verdict => {
 }
 
 /** Returns the reason for a missing run. */
-const absent = (captured: Captured, { enzyme, entries, table }: Question): Verdict => {
+const absent = (captured: CapturedSignal, { enzyme, entries, table }: Question): Verdict => {
   const { flight: { discarded, signal }, pending: { again }, resolution } = captured
   if (discarded) return discardedByRollback
   if (again !== undefined) {

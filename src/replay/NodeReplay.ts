@@ -7,7 +7,7 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
-import type { DerivedBeat } from "../kernel/derived/DerivationPort.ts"
+import type { DerivedBeat, FactSink } from "../kernel/derived/DerivationPort.ts"
 import * as Derivation from "../kernel/derived/DerivationPort.ts"
 import type { Handling } from "../kernel/model/Flight.ts"
 import type { NamedNode } from "../kernel/model/Journal.ts"
@@ -76,6 +76,8 @@ interface Failed {
 export class NodeReplay {
   /** The runs until now, in the order of completion. */
   readonly lines: Array<NodeLine> = []
+  /** The transactions of these runs, by their lines. */
+  readonly drafts: Array<Draft> = []
   private readonly work: DerivedBeat
   private readonly recorded: RecordedNodes
   private readonly code: Pick<Code, "node">
@@ -120,8 +122,8 @@ export class NodeReplay {
   private seclude(at: number): WriteSet | undefined {
     const lines = this.recorded.secluded.filter((line) => line.at === at)
     if (lines.length === 0) return undefined
-    const { nodeDrafts } = this.work
-    const [drafts, { isSecluding, made, started }] = [nodeDrafts.length, this]
+    const { drafts, isSecluding, made, started } = this
+    const count = drafts.length
     this.started = new Map()
     this.made = new Map(made)
     this.isSecluding = true
@@ -130,7 +132,7 @@ export class NodeReplay {
       if (definition === undefined) throw this.unregistered(line.name)
       this.run(definition, { isLast: true, isTaken: false })
     }
-    nodeDrafts.length = drafts
+    drafts.length = count
     const after = this.made
     Object.assign(this, { isSecluding, made, started })
     const own = new WriteSet()
@@ -141,14 +143,14 @@ export class NodeReplay {
   }
 
   /** Runs the lines of the pass and stages their results. */
-  settle(): void {
+  settle(facts: FactSink): void {
     const { recorded: { refused: refusals, restless }, work } = this
-    for (const refused of refusals) work.diagnose(Derivation.refusal(refused))
+    for (const refused of refusals) facts.diagnose(Derivation.refusal(refused))
     for (let round = 0; round < Derivation.MAX_ROUNDS; round++) {
       this.runAll(Derivation.PASS - round)
       for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivation.writerOf(work, line))
-      for (const { error, name, output } of this.failed.splice(0)) work.diagnose(Derivation.failure(name, output, error))
-      if (round === 0 && restless.length > 0) work.diagnose(Derivation.restlessness(restless))
+      for (const { error, name, output } of this.failed.splice(0)) facts.diagnose(Derivation.failure(name, output, error))
+      if (round === 0 && restless.length > 0) facts.diagnose(Derivation.restlessness(restless))
     }
   }
 
@@ -215,7 +217,7 @@ export class NodeReplay {
 
   private run(definition: Definition, { isLast, isTaken, own }: How): NodeLine["error"] {
     const draft = this.draft(definition, Derivation.writerOf(this.work, this.lines.length), own)
-    this.work.nodeDrafts.push(draft)
+    this.drafts.push(draft)
     let error: unknown
     let isFrozen = false
     try {

@@ -5,12 +5,13 @@
  *
  * @module
  */
-import type { Delivery, DerivationPort, DerivedBeat } from "../kernel/derived/DerivationPort.ts"
+import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "../kernel/derived/DerivationPort.ts"
 import type { Handling } from "../kernel/model/Flight.ts"
 import type { NamedNode, Parsed } from "../kernel/model/Journal.ts"
 import type { NodeLine } from "../kernel/model/NodeLine.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { UNENDED } from "../scheduler/Node.ts"
+import type { Draft } from "../stage/Draft.ts"
 import type { Code } from "./Code.ts"
 import { cellsOf, nodesOf } from "./JournalRecords.ts"
 import { NodeReplay, type RecordedNodes } from "./NodeReplay.ts"
@@ -86,6 +87,11 @@ export class RecordedDerivation implements DerivationPort {
     return nodes.find(({ name }) => !this.children.has(name))
   }
 
+  /** The transactions of the nodes that ran in the newest beat, by their lines. */
+  get nodeDrafts(): ReadonlyArray<Draft> {
+    return this.beat?.drafts ?? []
+  }
+
   module(name: string): Definition | undefined {
     return this.code.node(name)
   }
@@ -104,8 +110,8 @@ export class RecordedDerivation implements DerivationPort {
     return undefined
   }
 
-  settle(): void {
-    this.beat?.settle()
+  settle(_: DerivedBeat, facts: FactSink): void {
+    this.beat?.settle(facts)
   }
 
   observations(): [] {

@@ -11,7 +11,7 @@ import type { DueTimers } from "../kernel/beat/LedgerBeats.ts"
 import * as DeadLetter from "../kernel/beat/DeadLetter.ts"
 import type { Outcome, Taken } from "../kernel/model/Flight.ts"
 import { Flight } from "../kernel/model/Flight.ts"
-import type { Intake } from "../kernel/beat/Intake.ts"
+import type { BeatInput } from "../kernel/beat/BeatInput.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import * as LabelCheck from "../kernel/beat/LabelCheck.ts"
@@ -38,7 +38,7 @@ interface Earlier {
  * @category models
  * @since 0.1.0
  */
-export class RecordedInput implements Intake {
+export class RecordedInput implements BeatInput {
   private readonly history: HistorySource
   private readonly historic: HistoricStore
   private entry: Parsed = unloaded

@@ -8,7 +8,8 @@
  */
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Body } from "../kernel/beat/Body.ts"
-import type { BeatWork } from "../kernel/beat/BeatWork.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Executed } from "../kernel/beat/Phases.ts"
 import type { Beat } from "../kernel/beat/Commit.ts"
 import { OutboxQueue } from "../kernel/inbox/OutboxQueue.ts"
 import { bindingsIn, Documents } from "../kernel/model/Documents.ts"
@@ -149,7 +150,9 @@ const withoutCode = (beat: number, names: ReadonlyArray<string>): Impossible => 
 
 /** A beat as observed in a replay, and the enzymes that were active in it. */
 export interface Observed {
-  readonly work: BeatWork
+  readonly executed: Executed
+  /** The transactions of the nodes that ran, by their lines. */
+  readonly nodeDrafts: ReadonlyArray<Draft>
   readonly enzymes: Enzymes
 }
 
@@ -160,16 +163,16 @@ export interface Observed {
  * @since 0.1.0
  */
 export const observe = async (history: HistorySource, row: JournalRow): Promise<Observed | undefined> => {
-  let work: BeatWork | undefined
+  let executed: Executed | undefined
   try {
     const entry = Journal.parse(row.text)
     const rerun = await begin(history, row.beat, (seen) => {
-      work = seen
+      executed = seen
     })
     const { difference, made } = await compared(rerun, { row, entry })
     // The results of other code reveal no information about the recorded run.
-    if (work === undefined || (difference !== undefined && rerun.code.missing(entry, made).length > 0)) return undefined
-    return { work, enzymes: rerun.code.enzymes }
+    if (executed === undefined || (difference !== undefined && rerun.code.missing(entry, made).length > 0)) return undefined
+    return { executed, nodeDrafts: rerun.derivation.nodeDrafts, enzymes: rerun.code.enzymes }
   } catch (error) {
     if (error instanceof NotReplayable) return undefined
     throw error
@@ -203,7 +206,7 @@ const recall = async (
 }
 
 /** Starts a replay from the state before a beat. */
-const begin = async (history: HistorySource, from: number, seen?: (work: BeatWork) => void): Promise<Rerun> => {
+const begin = async (history: HistorySource, from: number, seen?: (executed: Executed) => void): Promise<Rerun> => {
   const historic = await HistoricStore.before(history, from)
   const documents = new Documents(historic, history.settings.limits.residentBytes)
   const bindings = bindingsIn(historic, documents)

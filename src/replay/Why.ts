@@ -11,7 +11,7 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import type { BeatWork } from "../kernel/beat/BeatWork.ts"
+import type { Executed } from "../kernel/beat/Phases.ts"
 import * as Commands from "../kernel/model/Command.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
@@ -78,16 +78,17 @@ export const why = async (history: HistorySource, text: string): Promise<Reason 
   const { cell, row } = found
   const entry = Journal.parse(row.text)
   const [inputs, nodes, runs] = [Records.inputsOf(entry), Records.nodesOf(entry.nodes), Records.ownRunsOf(entry)]
-  const work = (await Replay.observe(history, row))?.work
+  const observed = await Replay.observe(history, row)
+  const executed = observed?.executed
   const writers: Array<Writer> = []
   for (const writer of cell.writers) {
-    if (writer >= 0 && !touches(work, writer, address)) continue
+    if (writer >= 0 && !touches(executed, writer, address)) continue
     const run = runs[writer]
     const place = writer - runs.length
     const node = nodes[place]
-    if (node !== undefined) writers.push({ by: node.name, reads: seenBy(work?.nodeDrafts[place]), chain: [] })
+    if (node !== undefined) writers.push({ by: node.name, reads: seenBy(observed?.nodeDrafts[place]), chain: [] })
     else if (run === undefined) writers.push({ by: runtimeWriter(writer, entry, address.key), reads: [], chain: [] })
-    else writers.push({ by: run.enzyme, reads: readsOf(work, writer), chain: await chainOf(history, row.beat, inputs[run.input]) })
+    else writers.push({ by: run.enzyme, reads: readsOf(executed, writer), chain: await chainOf(history, row.beat, inputs[run.input]) })
   }
   const [value, before] = [valueAt(cell.after, address), valueAt(cell.before, address)]
   return { address: address.text, value, before, beat: row.beat, writers }
@@ -126,15 +127,15 @@ const valueAt = (value: unknown, address: Address.Address): Value =>
   Document.read(Records.documentOf(value), address.path)
 
 /** Tests whether a run wrote at an address, as far as its writes are known. */
-const touches = (work: BeatWork | undefined, run: number, address: Address.Address): boolean => {
-  const own = work?.runs[run]?.draft?.own
+const touches = (executed: Executed | undefined, run: number, address: Address.Address): boolean => {
+  const own = executed?.runs[run]?.draft?.own
   const place = own?.keys.indexOf(address.key) ?? -1
   // Launches of a run are numbered at the merge, and are not its writes.
   return own === undefined || place < 0 || own.writesAt(place).some((write) => Address.overlaps(write.address.path, address.path))
 }
 
-const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> => {
-  return seenBy(work?.runs[run]?.draft)
+const readsOf = (executed: Executed | undefined, run: number): ReadonlyArray<Seen> => {
+  return seenBy(executed?.runs[run]?.draft)
 }
 
 const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {

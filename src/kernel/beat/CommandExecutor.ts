@@ -13,30 +13,83 @@ import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import type { Pieces as PieceFace } from "../../stage/RunGrant.ts"
 import type { Draft } from "../../stage/Draft.ts"
-import * as Savepoint from "../../stage/Savepoint.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
 import * as WriteMode from "../../stage/WriteMode.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Commands from "../model/Command.ts"
-import type { Command, Setting } from "../model/Command.ts"
+import type { Command, Queued, Setting } from "../model/Command.ts"
 import * as Foreign from "../model/Foreign.ts"
 import { lockOver, type Regime } from "../model/Regime.ts"
+import { Pending } from "../model/Signal.ts"
 import { ControlRefused, WriteRefused } from "../model/SpaceError.ts"
-import type { BeatWork } from "./BeatWork.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { Body } from "./Body.ts"
 import * as DeadLetter from "./DeadLetter.ts"
+import type { LedgerBeats } from "./LedgerBeats.ts"
 import * as Lifecycle from "./Lifecycle.ts"
+import type { BeatAnswer, CapturedCommands, DoneCommand } from "./Phases.ts"
 
-/** The capture transaction of a beat. */
-interface Capture {
+/** The parts of a beat that commands act on. */
+interface Parts {
   readonly draft: Draft
-  readonly work: BeatWork
+  readonly transaction: BeatTransaction
+  readonly ledgers: LedgerBeats
   readonly body: Body
   readonly pieces: PieceFace<Draft>
 }
 
+/** The record of a beat without commands. */
+export const none: CapturedCommands = { count: 0, done: [], answers: [], steps: new Map(), takenBack: [], redelivered: [] }
+
+/**
+ * The capture of commands, one after another.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class CommandCapture {
+  readonly parts: Parts
+  readonly steps: Foreign.Steps = new Map()
+  readonly takenBack: Array<string> = []
+  readonly redelivered: Array<Pending> = []
+  private readonly done: Array<DoneCommand> = []
+  private readonly answers: Array<BeatAnswer> = []
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  /**
+   * Executes one command, all of it or nothing.
+   *
+   * A failure is the command's own, unless it is the store's: a value that fits a document by itself need not fit the one
+   * that it becomes part of, and a beat that fails of it would fail of it again.
+   */
+  add({ answer, command }: Queued): void {
+    const { body, draft, transaction } = this.parts
+    const savepoint = transaction.savepoint(draft)
+    // The space may have been shut down since the request.
+    const halted = Commands.refusal(command, transaction.regime, body.ledgers)
+    const outcome = halted === undefined ? attempt(command, this) : { refused: halted }
+    if ("reply" in outcome) {
+      savepoint.keep()
+      this.done.push({ command, answer, reply: outcome.reply })
+      return
+    }
+    savepoint.restore()
+    const { refused } = outcome
+    this.answers.push((told) => answer(typeof told === "number" ? refused : told))
+  }
+
+  /** The record of the commands; `count` of them were taken from the queue. */
+  captured(count: number): CapturedCommands {
+    const { answers, done, redelivered, steps, takenBack } = this
+    return { count, done, answers, steps, takenBack, redelivered }
+  }
+}
+
 /** A command was done, with a reply, or refused. */
-export type Outcome = { readonly reply: unknown } | { readonly refused: Refusal }
+type Outcome = { readonly reply: unknown } | { readonly refused: Refusal }
 
 const outcome = (refused: Refusal | undefined): Outcome => refused === undefined ? { reply: undefined } : { refused }
 
@@ -51,55 +104,38 @@ const tried = (act: () => unknown, refusals: ReadonlyArray<RefusalClass>): Outco
 }
 
 /** Does a command of one kind. */
-type Executor<Kind extends Command["kind"]> = (command: Extract<Command, { readonly kind: Kind }>, capture: Capture) => Outcome
+type Executor<Kind extends Command["kind"]> = (command: Extract<Command, { readonly kind: Kind }>, capture: CommandCapture) => Outcome
 
 const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
-  set: (command, { draft, work }) => outcome(write(draft, command, work)),
-  integrate: ({ notice }, { draft, work }) => outcome(Foreign.integrate(draft, notice, work)),
-  bind: ({ change }, { work }) => outcome(work.bind(change, CAPTURE)),
-  redeliver: (command, { body, work }) => outcome(DeadLetter.redeliver(command, work, body)),
-  piece: ({ ask }, { draft, pieces }) => tried(() => Pieces.perform(draft, ask, pieces), [InvalidNode, InvalidValue, InvalidAddress]),
-  steer: (command, { draft, work }) => ({ reply: Lifecycle.start(work, draft, command) }),
-  cutover: (command, { draft, work }) => ({ reply: Lifecycle.cutOver(work, draft, command) }),
-  lock: (command, { draft, work }) => outcome(Lifecycle.lock(work, draft, command)),
-  ledger: ({ command, ledger: name }, { body: { ledgers }, draft, work }) => {
-    const placed = ledgers.named(name)
+  set: (command, { parts: { draft, transaction: { regime } }, steps }) => outcome(write(draft, command, { regime, steps })),
+  integrate: ({ notice }, { parts: { draft, transaction: { regime } }, steps }) =>
+    outcome(Foreign.integrate(draft, notice, { regime, steps })),
+  bind: ({ change }, { parts: { transaction } }) => outcome(transaction.bindings.bind(change, CAPTURE)),
+  redeliver: (command, { parts: { body, transaction }, redelivered }) => {
+    const letter = DeadLetter.redeliver(command, transaction, body)
+    if (!(letter instanceof Pending)) return { refused: letter }
+    redelivered.push(letter)
+    return { reply: undefined }
+  },
+  piece: ({ ask }, { parts: { draft, pieces } }) =>
+    tried(() => Pieces.perform(draft, ask, pieces), [InvalidNode, InvalidValue, InvalidAddress]),
+  steer: (command, { parts: { draft, transaction } }) => ({ reply: Lifecycle.start(transaction, draft, command) }),
+  cutover: (command, { parts: { draft, transaction }, takenBack }) => {
+    for (const key of Lifecycle.cutOver(transaction, draft, command)) takenBack.push(key)
+    return { reply: undefined }
+  },
+  lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),
+  ledger: ({ command, ledger: name }, { parts: { body, draft, ledgers } }) => {
+    const placed = body.ledgers.named(name)
     const rule = placed?.ledger.commands[command.verb]
     if (placed === undefined || rule === undefined) throw new Error(`there is no command ${name} ${command.verb}`)
-    return tried(() => rule.execute(draft, command, work.ledgers.of(placed)), [CellLocked, ...placed.ledger.refusals])
+    return tried(() => rule.execute(draft, command, ledgers.of(placed)), [CellLocked, ...placed.ledger.refusals])
   }
 }
 
-/**
- * Does one command, all of it or nothing.
- *
- * A failure is the command's own, unless it is the store's: a value that fits a document by itself need not fit the one
- * that it becomes part of, and a beat that fails of it would fail of it again.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const execute = (command: Command, capture: Capture): Outcome => {
-  const { body, draft, work } = capture
-  const { asked, diagnostics, regime } = work
-  const told = diagnostics.length
-  const savepoint = Savepoint.make(draft)
-  // The space may have been shut down since it was asked for.
-  const halted = Commands.refusal(command, regime, body.ledgers)
-  const outcome = halted === undefined ? attempt(command, capture) : { refused: halted }
-  if ("reply" in outcome) savepoint.keep()
-  else {
-    savepoint.restore()
-    work.regime = regime
-    work.asked = asked
-    diagnostics.length = told
-  }
-  return outcome
-}
-
-const attempt = (command: Command, capture: Capture): Outcome => {
+const attempt = (command: Command, capture: CommandCapture): Outcome => {
   try {
-    return (executors[command.kind] as (command: Command, capture: Capture) => Outcome)(command, capture)
+    return (executors[command.kind] as (command: Command, capture: CommandCapture) => Outcome)(command, capture)
   } catch (error) {
     if (error instanceof PersistenceError) throw error
     if (error instanceof InvalidValue) return { refused: error }

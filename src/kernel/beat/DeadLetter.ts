@@ -17,7 +17,7 @@ import * as Name from "../../cell/Name.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
-import type { BeatWork } from "./BeatWork.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { Body } from "./Body.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
 import { below } from "../../persistence/Below.ts"
@@ -192,11 +192,11 @@ export const redelivery = (space: string, id: string, enzyme: string): Redeliver
  * @category combinators
  * @since 0.1.0
  */
-export const redeliver = ({ enzyme, id }: Redelivery, work: BeatWork, body: Body): DeadAbsent | undefined => {
+export const redeliver = ({ enzyme, id }: Redelivery, work: BeatTransaction, body: Body): Signal.Pending | DeadAbsent => {
   const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: body.space, id, enzyme })
-  const { awaits, label, signal, space, target, wait } = letter
+  const { awaits, label, signal, space, target } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
   work.stage.put(address, undefined, CAPTURE)
@@ -205,17 +205,18 @@ export const redeliver = ({ enzyme, id }: Redelivery, work: BeatWork, body: Body
     origin: Signal.originOf(id),
     depth: 0,
     expected: Signal.expectedBy(id),
-    to: space === undefined ? undefined : { space, wait },
+    to: space === undefined ? undefined : { space, wait: letter.wait },
     awaits,
     label
   })
   const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}
-  work.redelivered.push(new Signal.Pending(body.number(), sent, kept))
-  return undefined
+  return new Signal.Pending(body.number(), sent, kept)
 }
 
+type Repeated = Pick<Signal.Pending, "again" | "due">
+
 /** An attempt of the handling alone. It holds no lane, because later events of the lane have run. */
-const handlingOf = ({ captured, enzyme, learned: label }: DeadLetter, { moment }: BeatWork): Pick<Signal.Pending, "again" | "due"> => ({
+const handlingOf = ({ captured, enzyme, learned: label }: DeadLetter, { moment }: BeatTransaction): Repeated => ({
   again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label },
   due: { beat: moment.beat + 1, moment: undefined }
 })

@@ -15,9 +15,12 @@ import type { ReportLaunch } from "../../stage/Launch.ts"
 import * as Address from "../../cell/Address.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
-import type { BeatWork } from "./BeatWork.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
+import type { Facts } from "./Facts.ts"
+import type { LedgerBeats } from "./LedgerBeats.ts"
 import type { Body } from "./Body.ts"
-import type { Handling } from "../model/Flight.ts"
+import type { Hears } from "../model/Begun.ts"
+import type { CapturedSignal, Handling } from "../model/Flight.ts"
 import * as Signal from "../model/Signal.ts"
 
 /** The part of a diagnostic that names its source. */
@@ -36,17 +39,17 @@ export const subjectOf = ({ id, target }: Pick<Signal.Signal, "id" | "target">):
   target === undefined ? id : Address.ofKey(target)
 
 /**
- * Adds the diagnostics that a merged run reports.
+ * Adds the diagnostics that a merged run reports. Returns whether one of them is fatal, so that the space shuts down.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, work: BeatWork): void => {
+export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, { diagnostics }: BeatTransaction): boolean => {
   const { depth, origin, signal } = about(handling)
-  if (reports.some(({ severity }) => severity === "sev:fatal") && handling.entry?.enzyme.onFatal !== "continue") work.falls = true
   for (const { signal: always, ...report } of reports) {
-    work.diagnostics.push({ origin, depth, signal: signal ?? (always ? "always" : undefined), ...report })
+    diagnostics.push({ origin, depth, signal: signal ?? (always ? "always" : undefined), ...report })
   }
+  return reports.some(({ severity }) => severity === "sev:fatal") && handling.entry?.enzyme.onFatal !== "continue"
 }
 
 /**
@@ -55,10 +58,10 @@ export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, w
  * @category combinators
  * @since 0.1.0
  */
-export const attach = (work: BeatWork): void => {
-  const failing = work.diagnostics.filter(({ attach, severity }) => attach !== undefined && Severity.fails(severity))
+export const attach = ({ diagnostics }: BeatTransaction, ledgers: LedgerBeats): void => {
+  const failing = diagnostics.filter(({ attach, severity }) => attach !== undefined && Severity.fails(severity))
   if (failing.length === 0) return
-  work.ledgers.amend((draft) => {
+  ledgers.amend((draft) => {
     for (const { attach: oid = "", code, note } of failing) {
       const live = Dossier.live(draft.get(Dossier.address(oid).text))
       if (live === undefined || live.status !== undefined) continue
@@ -73,21 +76,27 @@ export const attach = (work: BeatWork): void => {
  * @category combinators
  * @since 0.1.0
  */
-export const put = (work: BeatWork): void => {
+export const put = ({ diagnostics }: BeatTransaction, inputs: ReadonlyArray<CapturedSignal>, facts: Facts): void => {
   const seen = new Set<string>()
-  for (const { flight, resolution: { cycle, status } } of work.captured) {
+  for (const { flight, resolution: { cycle, status } } of inputs) {
     const { signal } = flight
     if (status !== "cycle") continue
     flight.cycle = true
     if (seen.has(signal.pair)) continue
     seen.add(signal.pair)
-    work.diagnostics.push(Diagnostic.of("registry/cycle", {
+    diagnostics.push(Diagnostic.of("registry/cycle", {
       note: `none of ${cycle.join(", ")} runs: their before and after contradict each other`,
       origin: { kind: "runtime", name: "registry" },
       subject: signal.signal ?? subjectOf(signal)
     }))
   }
-  for (const diagnostic of work.diagnostics) work.diagnose(diagnostic)
+  for (const diagnostic of diagnostics) facts.diagnose(diagnostic)
+}
+
+/** The source of numbers, and of the enzymes that take a signal. */
+interface Outside {
+  readonly body: Pick<Body, "number">
+  readonly input: { readonly hears: Hears }
 }
 
 /**
@@ -96,17 +105,16 @@ export const put = (work: BeatWork): void => {
  * @category combinators
  * @since 0.1.0
  */
-export const send = (work: BeatWork, body: Body): void => {
+export const send = (work: BeatTransaction, { all }: Facts, { body, input }: Outside): void => {
   const { beat } = work.moment
-  for (const { fact: { depth = 0, severity, signal }, place } of work.facts) {
+  for (const { fact: { depth = 0, severity, signal }, place } of all) {
     const path = `${Diagnostic.SIGNALS}/${severity}`
-    if (signal === "never" || (signal === undefined && !work.hears(path, place.text))) continue
-    const id = `${beat}.cei.${work.unawaited++}`
+    if (signal === "never" || (signal === undefined && !input.hears(path, place.text, work.bindings.table))) continue
+    const id = `${beat}.cei.${work.unawaited}`
     const sent = { id, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
     const label = work.labels === undefined ? undefined : Signal.carried(work.labels.top)
-    work.told.push({ ...sent, enzyme: undefined })
     const signalled = Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label })
-    work.queued.push(new Signal.Pending(body.number(), signalled))
+    work.send({ ...sent, enzyme: undefined }, new Signal.Pending(body.number(), signalled))
   }
 }
 

@@ -26,7 +26,7 @@ import { LETTER } from "../../stage/Interest.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Start } from "../model/Begun.ts"
 import type { Retired } from "../model/Journal.ts"
-import type { BeatWork } from "./BeatWork.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { Body, LiveBody } from "./Body.ts"
 
 /** Where it is noted what is over. */
@@ -86,7 +86,8 @@ const isName = (name: unknown): boolean => typeof name === "string" && Name.refu
  * @category combinators
  * @since 0.1.0
  */
-export const note = ({ moment: { beat, now }, stage }: BeatWork, rules: ReadonlyArray<ExpiryRule>): void => {
+export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage">, rules: ReadonlyArray<ExpiryRule>): void => {
+  const { beat, now } = moment
   // Most beats finish none.
   let ended: Map<ExpiryRule, Array<string>> | undefined
   for (const staged of stage.documents.values()) {
@@ -120,7 +121,7 @@ const keep = (stage: Stage, folder: Address.Address, count: number): void =>
  * @category combinators
  * @since 0.1.0
  */
-export const retire = ({ retired, stage }: BeatWork, { ledgers, store }: Pick<Body, "ledgers" | "store">): void => {
+export const retire = (retired: ReadonlyArray<Retired>, stage: Stage, { ledgers, store }: Pick<Body, "ledgers" | "store">): void => {
   for (const line of retired) {
     const rule = [...ledgers.expiry, fact].find(({ kind }) => kind === line[0])
     if (rule !== undefined) letGo(rule, line, { stage, store })
@@ -161,8 +162,8 @@ interface Went {
 /** Deletes these records, as far as there is room left. */
 const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }: Taking, around: Around): Went => {
   let [count, left] = [0, room]
-  while (count < names.length && left > 0) {
-    const name = names[count]!
+  for (const name of names) {
+    if (left <= 0) break
     const { isWhole, keys } = rule.find(name, { since, left }, around)
     // Of documents that the beat itself put there the store knows nothing yet.
     const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []

@@ -16,7 +16,7 @@ import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import * as WakeTime from "./WakeTime.ts"
 import { Heartbeat } from "./Heartbeat.ts"
-import { LiveIntake } from "./Intake.ts"
+import { LiveInput } from "./BeatInput.ts"
 import type { GroupObserver, FlushWaiter } from "./GroupObserver.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import { Queue } from "../inbox/Queue.ts"
@@ -62,7 +62,7 @@ export class GroupCommit {
     this.body = body
     this.turn = turn
     this.observer = observer
-    this.heartbeat = new Heartbeat(body, new LiveIntake(body))
+    this.heartbeat = new Heartbeat(body, new LiveInput(body))
     this.byHand = body.settings.pace === "manual" || body.held.has(body.space)
     this.durable = body.store.head().beat
     this.opened = body.host.now()

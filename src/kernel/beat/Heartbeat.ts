@@ -16,25 +16,26 @@ import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../../stage/Stage.ts"
 import * as Awaited from "./Awaited.ts"
-import { BeatWork } from "./BeatWork.ts"
+import { Agenda } from "./Agenda.ts"
+import type { BeatBindings } from "./BeatBindings.ts"
+import type { BeatInput } from "./BeatInput.ts"
+import { BeatTransaction } from "./BeatTransaction.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "./CommandExecutor.ts"
-import * as DeadLetter from "./DeadLetter.ts"
-import type { Captured, Handling, Outcome } from "../model/Flight.ts"
-import type { Intake } from "./Intake.ts"
+import type { Handling, Outcome } from "../model/Flight.ts"
+import { LedgerBeats } from "./LedgerBeats.ts"
+import type { Captured, CapturedCommands, Executed } from "./Phases.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Run from "./Run.ts"
-import type { Again, Signal } from "../model/Signal.ts"
+import type { Signal } from "../model/Signal.ts"
 import * as Lifecycle from "./Lifecycle.ts"
 import * as Stuck from "../watchdog/Stuck.ts"
 import { BeatAborted } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
-
-type Resolve = (signal: Signal) => Resolution
 
 /** What the outside may write: any cell but the runtime's own, through links too. */
 const outside = Envelope.make(undefined, false)
@@ -48,14 +49,14 @@ const outside = Envelope.make(undefined, false)
 export class Heartbeat {
   private readonly body: Body
   private readonly pieces: Face<Draft>
-  private readonly intake: Intake
-  private readonly observe: ((work: BeatWork) => void) | undefined
+  private readonly input: BeatInput
+  private readonly observe: ((executed: Executed) => void) | undefined
 
-  /** `observe` is shown each beat's work before it is committed. It changes nothing. */
-  constructor(body: Body, intake: Intake, observe?: (work: BeatWork) => void) {
+  /** `observe` sees each beat before its commit. It changes nothing. */
+  constructor(body: Body, input: BeatInput, observe?: (executed: Executed) => void) {
     this.body = body
     this.pieces = Pieces.face(body.derivation, body.hash)
-    this.intake = intake
+    this.input = input
     this.observe = observe
   }
 
@@ -65,191 +66,169 @@ export class Heartbeat {
    * @throws BeatAborted, PersistenceError
    */
   step(number: number): Beat | Promise<Beat> {
-    const work = this.capture(number)
-    const waiting = this.compute(work, 0)
-    return waiting === undefined ? this.commit(work) : waiting.then(() => this.commit(work))
+    const captured = this.capture(number)
+    const waiting = this.execute(captured, 0)
+    return waiting === undefined ? this.commit(executed(captured)) : waiting.then(() => this.commit(executed(captured)))
   }
 
-  /** Steps 1 to 6: what this beat works with, fixed before anything runs. */
-  private capture(number: number): BeatWork {
-    const { documents, ledgers } = this.body
-    const begun = this.intake.begin(number)
-    const work = new BeatWork(new Stage(documents, ledgers.interest), begun, { body: this.body, intake: this.intake })
-    Modules.put(begun, work.stage)
-    Titles.put(begun.titled, work.stage)
-    LabelCheck.begin(work)
-    this.captureCommands(work)
+  /** Steps 1 to 6: the input of this beat, fixed before anything runs. */
+  private capture(number: number): Captured {
+    const { body, input } = this
+    const begun = input.begin(number)
+    const stage = new Stage(body.documents, body.ledgers.interest)
+    Modules.put(begun, stage)
+    Titles.put(begun.titled, stage)
+    LabelCheck.put(begun.labels, stage)
+    const transaction = new BeatTransaction(stage, begun, body)
+    const agenda = new Agenda(begun.beat)
+    const ledgers = new LedgerBeats(transaction, { begun, runs: agenda.runs }, body)
+    const commands = this.captureCommands(transaction, ledgers)
     this.checkStore()
-    const resolve = this.memo(work)
-    work.taken = this.intake.take(begun, { regime: work.regime, resolve })
-    work.timers = this.intake.timers(work.regime)
-    work.parked = this.intake.parked(work.regime)
-    work.retired = this.intake.retired(begun, work.regime)
-    work.ledgers.capture(work.timers)
-    this.arrange(work, resolve)
-    this.body.derivation.begin(work)
-    return work
+    const { regime } = transaction
+    const resolve = this.memo(transaction.bindings)
+    const taken = input.take(begun, { regime, resolve })
+    const timers = input.timers(regime)
+    const parked = input.parked(regime)
+    const retired = input.retired(begun, regime)
+    ledgers.capture(timers)
+    agenda.arrange(taken, resolve, { input, hops: body.settings.limits.hops })
+    const { inputs, runs } = agenda
+    const { labels, moment } = transaction
+    const captured = { begun, stage, moment, labels, transaction, ledgers, commands, taken, timers, parked, retired, inputs, runs }
+    body.derivation.begin(captured)
+    return captured
   }
 
-  /** Step 3: what came from outside is written before any run, and seen by all. */
-  private captureCommands(work: BeatWork): void {
-    work.commands = this.intake.commands()
-    const own = this.intake.own(work.regime)
-    if (work.commands.length === 0 && own.length === 0 && work.regime.control === undefined) return
-    const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
-    Lifecycle.advance(work, draft)
-    const capture = { draft, work, body: this.body, pieces: this.pieces }
-    for (const queued of [...own, ...work.commands]) {
-      const outcome = CommandExecutor.execute(queued.command, capture)
-      if ("reply" in outcome) work.done.push({ ...queued, reply: outcome.reply })
-      else work.answers.push((answer) => queued.answer(typeof answer === "number" ? outcome.refused : answer))
-    }
-    work.stage.capture(draft)
-    work.ledgers.merge(draft, { run: CAPTURE, depth: 0 })
+  /** Step 3: commands are executed before any run, and each run sees their effects. */
+  private captureCommands(transaction: BeatTransaction, ledgers: LedgerBeats): CapturedCommands {
+    const { body, input, pieces } = this
+    const queue = input.commands()
+    const own = input.own(transaction.regime)
+    if (queue.length === 0 && own.length === 0 && transaction.regime.control === undefined) return CommandExecutor.none
+    const { moment, stage } = transaction
+    const draft = new Draft(stage, moment, { run: CAPTURE, envelope: outside, serializable: false })
+    Lifecycle.advance(transaction, draft)
+    const capture = new CommandExecutor.CommandCapture({ draft, transaction, ledgers, body, pieces })
+    for (const queued of own) capture.add(queued)
+    for (const queued of queue) capture.add(queued)
+    stage.capture(draft)
+    ledgers.merge(draft, { run: CAPTURE, depth: 0 })
+    return capture.captured(queue.length)
   }
 
-  /** The registry is asked once per pair and beat. */
-  private memo(work: BeatWork): Resolve {
+  /** Asks the registry once per pair and beat. */
+  private memo(bindings: BeatBindings): (signal: Signal) => Resolution {
     const { enzymes } = this.body
     const known = new Map<string, Resolution>()
     return (signal) => {
       const key = signal.awaits === undefined ? signal.pair : `${signal.pair} ${signal.awaits}`
       let resolution = known.get(key)
       if (resolution === undefined) {
-        resolution = enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(work.table, signal))
+        resolution = enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings.table, signal))
         known.set(key, resolution)
       }
       return resolution
     }
   }
 
-  /** Step 6: the agenda, signal by signal, enzyme by enzyme. Equal impulses share their runs. */
-  private arrange(work: BeatWork, resolve: Resolve): void {
-    const firsts = new Map<string, Captured>()
-    for (const { flight, pending } of work.taken) {
-      const { signal } = flight
-      const resolution = resolve(signal)
-      const captured: Captured = { pending, flight, resolution, handlings: [] }
-      work.captured.push(captured)
-      if (flight.discarded) continue
-      const first = signal.event ? undefined : firsts.get(signal.pair)
-      if (pending.again !== undefined) captured.handlings.push(this.assignAgain(work, captured, pending.again))
-      else if (pending.undelivered !== undefined) {
-        captured.handlings.push(work.assign(flight, { key: `space:${signal.to!.space}`, outcome: { kind: "dead", ...pending.undelivered } }))
-      } else if (signal.depth > this.body.settings.limits.hops) {
-        captured.handlings.push(work.assign(flight, { key: DeadLetter.STORM.key, outcome: storm(signal.depth) }))
-      } else {
-        if (!signal.event && first === undefined) firsts.set(signal.pair, captured)
-        for (let i = 0; i < resolution.entries.length; i++) {
-          const entry = resolution.entries[i]!
-          const shared = entry.enzyme.repeatable ? undefined : first?.handlings[i]
-          captured.handlings.push(shared ?? work.assign(flight, { key: entry.key, entry, outcome: this.intake.settled(flight, entry.key) }))
-        }
-      }
-    }
-  }
-
-  private assignAgain(work: BeatWork, { flight, resolution }: Captured, again: Again): Handling {
-    const key = again.enzyme
-    const entry = resolution.entries.find((entry) => entry.key === key)
-    const outcome = entry === undefined ? gone(key) : this.intake.settled(flight, key, again)
-    return work.assign(flight, { key, entry, again, outcome })
-  }
-
   /** Step 8: runs in agenda order, one after another; a promise where one of them waits. */
-  private compute(work: BeatWork, from: number): Promise<void> | undefined {
-    for (let i = from; i < work.runs.length; i++) {
-      const handling = work.runs[i]!
+  private execute(captured: Captured, from: number): Promise<void> | undefined {
+    const { begun, labels, ledgers, moment, runs, stage } = captured
+    for (let i = from; i < runs.length; i++) {
+      const handling = runs[i]
+      if (handling === undefined) continue
       this.body.derivation.before(handling)
-      if (handling.outcome !== undefined) continue
-      const entry = handling.entry!
-      handling.draft = new Draft(work.stage, work.moment, {
+      const { entry } = handling
+      if (handling.outcome !== undefined || entry === undefined) continue
+      const draft = new Draft(stage, moment, {
         run: handling.run,
         envelope: entry.envelope,
-        serializable: (entry.enzyme.isolation ?? work.begun.isolation) === "serializable",
-        ledgers: work.ledgers,
+        serializable: (entry.enzyme.isolation ?? begun.isolation) === "serializable",
+        ledgers,
         caller: entry.enzyme,
-        labels: work.labels,
+        labels,
         label: handling.label,
         pieces: this.pieces
       })
-      const waiting = this.handle(work, handling, handling.draft)
-      if (waiting !== undefined) return waiting.then(() => this.compute(work, i + 1))
+      handling.draft = draft
+      const waiting = this.handle(captured, handling, draft)
+      if (waiting !== undefined) return waiting.then(() => this.execute(captured, i + 1))
     }
     return undefined
   }
 
   /** One handling, to its outcome; a promise where its run waits. */
-  private handle(work: BeatWork, handling: Handling, draft: Draft): Promise<void> | undefined {
-    const { asked } = work
-    const { sentry } = this.body
+  private handle(captured: Captured, handling: Handling, draft: Draft): Promise<void> | undefined {
+    const { used } = captured.transaction
+    const { derivation, host, sentry } = this.body
     try {
       sentry?.enter(handling)
-      const outcome = Run.prefetch(handling, draft) ?? this.body.derivation.parked() ?? Run.run(handling, draft, this.body.host)
+      const outcome = Run.prefetch(handling, draft) ?? derivation.parked() ?? Run.run(handling, draft, host)
       if (outcome instanceof Promise) {
         const done = sentry?.wait()
-        return outcome.then((outcome) => this.conclude(work, handling, { asked, outcome })).catch((error: unknown) => this.breakOff(work, handling, error)).finally(done)
+        return outcome
+          .then((outcome) => this.conclude(captured, handling, { used, outcome }))
+          .catch((error: unknown) => this.breakOff(captured, handling, error))
+          .finally(done)
       }
       sentry?.leave()
-      this.conclude(work, handling, { asked, outcome })
+      this.conclude(captured, handling, { used, outcome })
       return undefined
     } catch (error) {
       sentry?.leave()
-      return this.breakOff(work, handling, error)
+      return this.breakOff(captured, handling, error)
     }
   }
 
-  /** A run broke what is around it: nothing of the beat is kept, and the next one takes the same input, where this was a failed attempt. */
-  private breakOff(work: BeatWork, handling: Handling, error: unknown): never {
+  /** A run broke its surroundings. Nothing of the beat is kept; after a failed attempt, the next beat takes the same input. */
+  private breakOff(captured: Captured, handling: Handling, error: unknown): never {
     if (error instanceof BeatAborted || error instanceof PersistenceError) throw error
     this.checkStore()
-    return this.abort(work, handling, Stuck.broken(handling, error))
+    return this.abort(captured, handling, Stuck.broken(handling, error))
   }
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
-  private conclude(work: BeatWork, handling: Handling, { asked, outcome }: { readonly asked: number; readonly outcome: Outcome }): void {
+  private conclude({ begun, taken, transaction }: Captured, handling: Handling, { outcome, used }: Ended): void {
     this.checkStore()
-    // What a run made of a stale value is worth nothing, however it ended.
-    handling.outcome = LabelCheck.judge(work, handling, this.body.derivation.parked() ?? outcome)
-    // What only such a run asked for, no replay asks for again.
-    if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) work.asked = asked
+    // A result of a stale value is worth nothing, however the run ended.
+    handling.outcome = LabelCheck.judge(transaction, handling, this.body.derivation.parked() ?? outcome)
+    // A replay does not repeat such a run, so it does not use what only that run used.
+    if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) transaction.used = used
     if (handling.outcome.kind === "retry") return
-    if (outcome.kind === "fatal") this.abort(work, handling, outcome)
+    if (outcome.kind === "fatal") this.abort({ begun, taken }, handling, outcome)
   }
 
   /** Leaves nothing of the beat; the next one takes its input, with the outcome of this handling. */
-  private abort(work: BeatWork, handling: Handling, outcome: Extract<Outcome, { readonly code: string }>): never {
+  private abort({ begun, taken }: Pick<Captured, "begun" | "taken">, handling: Handling, outcome: Failed): never {
+    const { flight, key, label } = handling
     this.body.derivation.abort()
-    this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome: { ...outcome, label: handling.label } })
-    const { signal, target } = handling.flight.signal
-    throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })
+    this.input.putBack(taken, begun, { signal: flight.signal, key, outcome: { ...outcome, label } })
+    const { signal, target } = flight.signal
+    throw new BeatAborted({ beat: begun.beat, enzyme: key, signal: signal ?? target ?? "", reason: outcome.message })
   }
 
   /** Steps 9 to 13. */
-  private commit(work: BeatWork): Beat {
-    this.observe?.(work)
-    const beat = Commit.commit(work, this.body)
-    this.intake.committed()
+  private commit(executed: Executed): Beat {
+    this.observe?.(executed)
+    const beat = Commit.commit(executed, this.body, this.input)
+    this.input.committed()
     return beat
   }
 
-  /** What could not be read is nobody's outcome: the space stops. */
+  /** A failed read of the store is no outcome of a run: the space stops. */
   private checkStore(): void {
     const { failure } = this.body.documents
     if (failure !== undefined) throw failure
   }
 }
 
-const gone = (key: string): Outcome => ({
-  kind: "dead",
-  tag: "EnzymeGone",
-  code: "enzyme/gone",
-  message: `Enzyme "${key}" does not take this signal any more. Bring it back and send the signal again`
-})
+/** An ended run, and the captured parts that were in use before it. */
+interface Ended {
+  readonly outcome: Outcome
+  readonly used: number
+}
 
-const storm = (depth: number): Outcome => ({
-  kind: "dead",
-  tag: "SignalStorm",
-  code: DeadLetter.STORM.code,
-  message: `The signal is number ${depth} in a chain of signals. Let the chain end, or raise the limit on hops, and send it again`
-})
+type Failed = Extract<Outcome, { readonly code: string }>
+
+/** The record after the runs: each of them has its outcome by now. */
+const executed = (captured: Captured): Executed => ({ captured, runs: captured.runs as Executed["runs"] })

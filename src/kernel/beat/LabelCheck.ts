@@ -10,8 +10,9 @@ import * as Label from "../../cell/Label.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Labels from "../../stage/Labels.ts"
-import { CAPTURE } from "../../stage/Stage.ts"
-import type { BeatWork } from "./BeatWork.ts"
+import { CAPTURE, type Stage } from "../../stage/Stage.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
+import type { Captured } from "./Phases.ts"
 import type { LabelChange } from "../model/Begun.ts"
 import type { Documents } from "../model/Documents.ts"
 import { failure } from "../model/Failure.ts"
@@ -25,16 +26,13 @@ export const change = (rules: Labels.Rules | undefined, documents: Pick<Document
   return documents.read(Labels.ADDRESS.key)?.text === document?.text ? undefined : { document }
 }
 
-/** Writes the rules that become active, before any run, and reads the labels of the beat. */
-export const begin = (work: BeatWork): void => {
-  const { stage } = work
-  const { labels } = work.begun
-  if (labels !== undefined) stage.put(Labels.ADDRESS, labels.document, CAPTURE)
-  work.labels = Labels.read(stage.visible(Labels.ADDRESS.key))
+/** Stages the rules on labels that become active, before any run. */
+export const put = (change: LabelChange | undefined, stage: Stage): void => {
+  if (change !== undefined) stage.put(Labels.ADDRESS, change.document, CAPTURE)
 }
 
 /** Checks a completed run: the label of each cell that it writes must contain the run's label. */
-export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Outcome => {
+export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, handling: Handling, outcome: Outcome): Outcome => {
   const { labels } = work
   const { draft, key } = handling
   if (labels === undefined || draft === undefined) return outcome
@@ -60,11 +58,11 @@ export const isRisen = ({ draft, flight: { signal }, label }: Handling): boolean
   !Label.isWithin(draft?.label ?? label, signal.label ?? Label.none)
 
 /** The labels of a journal entry; `undefined` if the space has no rules. */
-export const lines = (work: BeatWork): LabelLines | undefined => {
+export const lines = (work: Pick<Captured, "inputs" | "labels" | "runs">): LabelLines | undefined => {
   if (work.labels === undefined) return undefined
   const found: Record<keyof LabelLines, ReadonlyArray<LabelLine>> = {
-    in: listed(work.captured.map(({ flight }) => flight.signal.label)),
-    again: listed(work.captured.map(({ pending }) => pending.again?.label)),
+    in: listed(work.inputs.map(({ flight }) => flight.signal.label)),
+    again: listed(work.inputs.map(({ pending }) => pending.again?.label)),
     runs: listed(work.runs.map(({ label }) => label))
   }
   const some = Object.entries(found).filter(([, list]) => list.length > 0)

@@ -15,14 +15,12 @@ import type { Attention, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../.
 import { CellLocked } from "../../ledger/LedgerError.ts"
 import type { ByPlace, LedgerList, Placed } from "../../ledger/LedgerList.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import type { Binding, BindingTable } from "../../registry/Bindings.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { TimerChange } from "../../stage/CellTimers.ts"
 import type { Caller, Faces } from "../../stage/RunGrant.ts"
 import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
-import type { Labels } from "../../stage/Labels.ts"
 import { NotProvided } from "../../stage/Launch.ts"
 import type { Launches } from "../../stage/Launches.ts"
 import type { BeatClock, View } from "../../stage/BeatClock.ts"
@@ -30,10 +28,10 @@ import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
 import type { Handling } from "../model/Flight.ts"
-import type { Sent } from "../model/Journal.ts"
-import { lockOver, type Regime } from "../model/Regime.ts"
+import { lockOver } from "../model/Regime.ts"
 import * as Signal from "../model/Signal.ts"
 import * as Awaited from "./Awaited.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
 
 /** The keys of timers that are due: of those that run while the space is paused, and of the others. */
 export interface DueTimers {
@@ -59,25 +57,12 @@ export interface LedgerSpace {
   readonly number: () => number
 }
 
-/** A beat under way, as its ledgers need it. */
-export interface LedgerWork {
-  readonly stage: Stage
-  readonly moment: BeatClock
+/** The parts of a beat that its ledgers need beside the transaction. */
+export interface LedgerInput {
   readonly begun: Pick<Begun, "seed" | "inputs">
-  readonly labels: Labels | undefined
-  readonly regime: Regime
-  readonly table: BindingTable
+  /** All runs of the beat, in order; those of the agenda come in when it is arranged. */
   readonly runs: ReadonlyArray<Handling>
-  readonly diagnostics: Array<Diagnostic>
-  readonly told: Array<Sent>
-  readonly queued: Array<Signal.Pending>
-  asked: number
-  unawaited: number
-  put(cell: string, bindings: ReadonlyArray<Binding>, writer: number): void
 }
-
-/** The bit of `asked` that stands for the input of a ledger. */
-export const inputBit = (place: number): number => 2 << place
 
 /** The output of a ledger for its live half, by its place in the list. */
 export type Output = readonly [place: number, output: unknown]
@@ -92,13 +77,15 @@ const nothing = Envelope.make([], false)
  * @since 0.1.0
  */
 export class LedgerBeats implements Faces<Draft> {
-  readonly work: LedgerWork
+  readonly transaction: BeatTransaction
+  readonly captured: LedgerInput
   readonly space: LedgerSpace
   /** Those that were asked for something, by their places. */
   private beats: Array<OneLedgerBeat | undefined> | undefined
 
-  constructor(work: LedgerWork, space: LedgerSpace) {
-    this.work = work
+  constructor(transaction: BeatTransaction, captured: LedgerInput, space: LedgerSpace) {
+    this.transaction = transaction
+    this.captured = captured
     this.space = space
   }
 
@@ -110,11 +97,11 @@ export class LedgerBeats implements Faces<Draft> {
 
   /** The beat of a ledger that was asked for something, or that some document of the beat concerns. */
   private active(placed: Placed): OneLedgerBeat | undefined {
-    return (this.work.stage.touched & 1 << placed.place) === 0 ? this.beats?.[placed.place] : this.of(placed)
+    return (this.transaction.stage.touched & 1 << placed.place) === 0 ? this.beats?.[placed.place] : this.of(placed)
   }
 
   private get isQuiet(): boolean {
-    return this.beats === undefined && this.work.stage.touched === 0
+    return this.beats === undefined && this.transaction.stage.touched === 0
   }
 
   /** Step 5: hands out the timers that are due, and has each ledger make the steps that need no run. */
@@ -123,7 +110,7 @@ export class LedgerBeats implements Faces<Draft> {
     for (const key of due) this.wake(key)
     for (const key of met) this.wake(key)
     for (const { isTakenIn, place } of ledgers.inputs) {
-      const placed = isTakenIn && this.work.begun.inputs[place] !== undefined ? ledgers.all[place] : undefined
+      const placed = isTakenIn && this.captured.begun.inputs[place] !== undefined ? ledgers.all[place] : undefined
       if (placed !== undefined) this.of(placed)
     }
     if (this.isQuiet) return
@@ -165,7 +152,7 @@ export class LedgerBeats implements Faces<Draft> {
   /** The beat is in the store. Answers what the live halves are to get. */
   committed(): ReadonlyArray<Output> {
     const { ledgers, states } = this.space
-    const { begun: { inputs } } = this.work
+    const { inputs } = this.captured.begun
     for (const { place, rule } of ledgers.inputs) if (inputs[place] !== undefined) rule.drop(states[place], inputs[place])
     if (this.isQuiet) return none
     const outputs: Array<Output> = []
@@ -179,10 +166,10 @@ export class LedgerBeats implements Faces<Draft> {
 
   /** The captured input that something followed from, as JSON text, by its field. */
   inputs(): ReadonlyArray<readonly [field: string, text: string]> {
-    const { asked, begun: { inputs } } = this.work
-    if (asked < inputBit(0)) return none
+    const { captured: { begun: { inputs } }, transaction } = this
+    if (!transaction.usesInput) return none
     return this.space.ledgers.inputs.flatMap(({ place, rule }) =>
-      (asked & inputBit(place)) === 0 ? [] : [[rule.field, rule.encode(inputs[place])] as const])
+      !transaction.isUsed(place) ? [] : [[rule.field, rule.encode(inputs[place])] as const])
   }
 
   /** The timers of ledgers with a list of their own, as those encode them. */
@@ -192,7 +179,7 @@ export class LedgerBeats implements Faces<Draft> {
 
   /** Writes to ledgers at the commit, over what the runs have made of them. */
   amend(change: (draft: Draft) => void): void {
-    const { moment, stage } = this.work
+    const { moment, stage } = this.transaction
     const newest: View = {
       committed: stage.committed,
       visible: (key) => stage.newest(key),
@@ -226,16 +213,16 @@ class OneLedgerBeat implements LedgerBeat {
     this.place = place
     this.ledger = ledger
     this.state = ledgers.space.states[place]
-    this.stage = ledgers.work.stage
-    this.moment = ledgers.work.moment
+    this.stage = ledgers.transaction.stage
+    this.moment = ledgers.transaction.moment
   }
 
   get input(): unknown {
-    return this.ledgers.work.begun.inputs[this.place]
+    return this.ledgers.captured.begun.inputs[this.place]
   }
 
   useInput(): void {
-    this.ledgers.work.asked |= inputBit(this.place)
+    this.ledgers.transaction.useInput(this.place)
   }
 
   hash(text: string): string {
@@ -245,52 +232,51 @@ class OneLedgerBeat implements LedgerBeat {
   secret(purpose: string): string {
     const { hash, space, store } = this.ledgers.space
     // The digest of the entry before and the seed: the journal has them, and no run sees them.
-    return hash(`${store.head().hash} ${this.ledgers.work.begun.seed} ${space} ${purpose}`)
+    return hash(`${store.head().hash} ${this.ledgers.captured.begun.seed} ${space} ${purpose}`)
   }
 
   tells(from: string, to: string): boolean {
-    const { labels } = this.ledgers.work
+    const { labels } = this.ledgers.transaction
     return labels === undefined || Label.isWithin(labels.of(Address.ofKey(from)), labels.of(Address.ofKey(to)))
   }
 
   checkLock(cell: string): void {
-    const lock = lockOver(this.ledgers.work.regime, cell)
+    const lock = lockOver(this.ledgers.transaction.regime, cell)
     if (lock !== undefined) throw new CellLocked({ address: cell, lock })
   }
 
   hears(signal: string, target: string, awaiting?: string): boolean {
-    const { space: { enzymes }, work: { table } } = this.ledgers
+    const { space: { enzymes }, transaction: { bindings: { table } } } = this.ledgers
     const bindings = awaiting === undefined ? table : Awaited.tableWith(table, target, awaiting)
     return enzymes.resolve(signal, target, bindings).status === "match"
   }
 
   takers(signal: string, target: string): ReadonlyArray<Enzyme> {
-    return this.ledgers.space.enzymes.resolve(signal, target, this.ledgers.work.table).entries.map(({ enzyme }) => enzyme)
+    const { space: { enzymes }, transaction: { bindings: { table } } } = this.ledgers
+    return enzymes.resolve(signal, target, table).entries.map(({ enzyme }) => enzyme)
   }
 
   draftOf(run: number): Draft | undefined {
-    const handling = this.ledgers.work.runs[run]
+    const handling = this.ledgers.captured.runs[run]
     return handling?.outcome?.kind === "ok" ? handling.draft : undefined
   }
 
   send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {
     const { moment: { beat } } = this
-    const { space, work } = this.ledgers
+    const { space, transaction: { labels }, transaction } = this.ledgers
     const sent = { id: `${beat}.${this.ledger.name}.${this.sent++}`, signal, target, payload }
-    const label = work.labels === undefined ? undefined : Signal.carried(work.labels.of(Address.ofKey(target)))
-    work.told.push({ ...sent, enzyme: awaits })
-    if (awaits === undefined) work.unawaited++
+    const label = labels === undefined ? undefined : Signal.carried(labels.of(Address.ofKey(target)))
     const waiting = Signal.make({ ...sent, at: undefined }, { origin: "run", depth, expected: beat + 1, to: undefined, awaits, label })
-    work.queued.push(new Signal.Pending(space.number(), waiting))
+    transaction.send({ ...sent, enzyme: awaits }, new Signal.Pending(space.number(), waiting))
   }
 
   bind({ awaits, cell, enzyme }: Attention): void {
-    const { work } = this.ledgers
-    work.put(cell, Awaited.listOf(work.table.get(cell), { awaits, beat: this.moment.beat, enzyme }), COMMIT)
+    const { bindings } = this.ledgers.transaction
+    bindings.put(cell, Awaited.listOf(bindings.get(cell), { awaits, beat: this.moment.beat, enzyme }), COMMIT)
   }
 
   diagnose(fact: Diagnostic): void {
-    this.ledgers.work.diagnostics.push(fact)
+    this.ledgers.transaction.diagnostics.push(fact)
   }
 
   amend(change: (draft: Draft) => void): void {

@@ -15,7 +15,8 @@ import * as Verbs from "../../operation/Verbs.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
 import * as Write from "../../stage/Write.ts"
-import type { BeatWork } from "./BeatWork.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
+import type { LedgerBeats } from "./LedgerBeats.ts"
 import type * as Commands from "../model/Command.ts"
 import * as Regime from "../model/Regime.ts"
 import { ControlRefused } from "../model/SpaceError.ts"
@@ -28,6 +29,8 @@ type Change = Partial<Pick<Regime.Regime, Regime.Part | "locks">> | string
 type Step = readonly [state: string, act: (regime: Regime.Regime, control: Regime.Steer) => Change]
 
 const nothing = (): Change => ({})
+
+const none: ReadonlyArray<string> = []
 
 /** The states of each verb after `ist:run`, and their effects. The beat after the last state closes the operation. */
 const courses: Readonly<Record<Regime.Verb, { readonly verb: string; readonly steps: ReadonlyArray<Step> }>> = {
@@ -88,14 +91,14 @@ const refusals: Readonly<Record<Exclude<Regime.Verb, "shutdown">, (regime: Regim
  * @category combinators
  * @since 0.1.0
  */
-export const advance = (work: BeatWork, draft: Draft): void => {
+export const advance = (work: BeatTransaction, draft: Draft): void => {
   const { control } = work.regime
   if (control === undefined || Regime.isPlanning(work.regime)) return
   if (isClosed(draft, control.oid)) return abandon(work, draft, control)
   step(work, draft, control)
 }
 
-const step = (work: BeatWork, draft: Draft, control: Regime.Steer): void => {
+const step = (work: BeatTransaction, draft: Draft, control: Regime.Steer): void => {
   const { oid, verb } = control
   const next = courses[verb].steps[control.step]
   if (next === undefined) {
@@ -110,7 +113,7 @@ const step = (work: BeatWork, draft: Draft, control: Regime.Steer): void => {
 }
 
 /** Fails the running operation, and restores the mode from before it. */
-const fail = (work: BeatWork, draft: Draft, { control, reason }: { readonly control: Regime.Steer; readonly reason: string }): void => {
+const fail = (work: BeatTransaction, draft: Draft, { control, reason }: { readonly control: Regime.Steer; readonly reason: string }): void => {
   const note = `${control.verb} failure: ${reason}`
   Verbs.close(draft, { oid: control.oid, status: "sts:fail", summary: Document.encode({ code: "control/failed", note }) })
   const subject = Dossier.address(control.oid)
@@ -119,7 +122,7 @@ const fail = (work: BeatWork, draft: Draft, { control, reason }: { readonly cont
 }
 
 /** Reverts the effects of an operation that was closed early, or that another one replaces. */
-const abandon = (work: BeatWork, draft: Draft, { oid, verb }: Regime.Steer): void => {
+const abandon = (work: BeatTransaction, draft: Draft, { oid, verb }: Regime.Steer): void => {
   const { halted, locks, paused } = work.regime
   const isOpen = verb === "pause" || verb === "shutdown"
   apply(work, draft, {
@@ -137,7 +140,7 @@ const isClosed = (draft: Draft, oid: string): boolean => Dossier.live(draft.get(
  * @category combinators
  * @since 0.1.0
  */
-export const start = (work: BeatWork, draft: Draft, { to, verb }: Commands.LifecycleCommand): string | ControlRefused => {
+export const start = (work: BeatTransaction, draft: Draft, { to, verb }: Commands.LifecycleCommand): string | ControlRefused => {
   const { control, halted, shdn_oid } = work.regime
   if (verb === "shutdown" && shdn_oid !== undefined && (halted || control?.verb === "shutdown")) return shdn_oid
   const reason = verb === "shutdown" ? undefined : control === undefined ? refusals[verb](work.regime) : `its ${control.verb} is under way`
@@ -149,7 +152,7 @@ export const start = (work: BeatWork, draft: Draft, { to, verb }: Commands.Lifec
   return begin(work, draft, { verb, ...(to === undefined ? {} : { to }) })
 }
 
-const begin = (work: BeatWork, draft: Draft, { to, verb }: Pick<Regime.Steer, "verb" | "to">): string => {
+const begin = (work: BeatTransaction, draft: Draft, { to, verb }: Pick<Regime.Steer, "verb" | "to">): string => {
   const { control } = work.regime
   if (control !== undefined) {
     if (!isClosed(draft, control.oid)) Verbs.close(draft, { oid: control.oid, status: "sts:cnl", summary: undefined })
@@ -168,10 +171,12 @@ const begin = (work: BeatWork, draft: Draft, { to, verb }: Pick<Regime.Steer, "v
  * @category combinators
  * @since 0.1.0
  */
-export const shutDown = (work: BeatWork): void => {
+export const shutDown = (work: BeatTransaction, ledgers: LedgerBeats): void => {
   const { control, halted } = work.regime
-  if (!halted && control?.verb !== "shutdown") work.ledgers.amend((draft) => void begin(work, draft, { verb: "shutdown" }))
+  if (!halted && control?.verb !== "shutdown") ledgers.amend((draft) => void begin(work, draft, { verb: "shutdown" }))
 }
+
+type Plan = Pick<Commands.Cutover, "lost" | "sent" | "writes">
 
 /**
  * Restores the documents of the rollback's beat, or fails the rollback if the journal no longer has them.
@@ -179,18 +184,22 @@ export const shutDown = (work: BeatWork): void => {
  * @category combinators
  * @since 0.1.0
  */
-export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pick<Commands.Cutover, "lost" | "sent" | "writes">): void => {
+export const cutOver = (work: BeatTransaction, draft: Draft, { lost, sent, writes }: Plan): ReadonlyArray<string> => {
   const { control } = work.regime
   if (control === undefined) throw new Error("a cutover without a rollback")
-  if (isClosed(draft, control.oid)) return abandon(work, draft, control)
-  if (lost !== undefined) return fail(work, draft, { control, reason: lost })
+  if (isClosed(draft, control.oid)) {
+    abandon(work, draft, control)
+    return none
+  }
+  if (lost !== undefined) {
+    fail(work, draft, { control, reason: lost })
+    return none
+  }
   const place = Dossier.address(control.oid, "sent")
   draft.operate([Write.set(place, { ...sent, requests: sent.requests.map((request) => ({ ...request })) })])
-  for (const [key, document] of writes) {
-    work.stage.put(Address.ofKey(key), document, CAPTURE)
-    work.takenBack.push(key)
-  }
+  for (const [key, document] of writes) work.stage.put(Address.ofKey(key), document, CAPTURE)
   step(work, draft, control)
+  return writes.map(([key]) => key)
 }
 
 /**
@@ -199,7 +208,7 @@ export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pi
  * @category combinators
  * @since 0.1.0
  */
-export const lock = (work: BeatWork, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">): ControlRefused | undefined => {
+export const lock = (work: BeatTransaction, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">): ControlRefused | undefined => {
   const { locks } = work.regime
   const holder = locks.get(cell)
   const refuse = (reason: string) => new ControlRefused({ verb: on ? "lock" : "unlock", reason })
@@ -212,7 +221,7 @@ export const lock = (work: BeatWork, draft: Draft, { cell, on }: Pick<Commands.L
 }
 
 /** Changes the mode for the rest of the beat, and writes the parts that differ. */
-const apply = (work: BeatWork, draft: Draft, change: Partial<Regime.Regime>): void => {
+const apply = (work: BeatTransaction, draft: Draft, change: Partial<Regime.Regime>): void => {
   const before = work.regime
   const after = { ...before, ...change }
   const writes: Array<Write.Write> = []

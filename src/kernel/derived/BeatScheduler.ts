@@ -25,7 +25,7 @@ import type { Labels } from "../../stage/Labels.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
 import type { Step } from "../model/Foreign.ts"
-import type { Delivery, DerivationPort, DerivedBeat } from "./DerivationPort.ts"
+import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "./DerivationPort.ts"
 import { NodeInspector } from "./NodeInspector.ts"
 import * as Derivation from "./DerivationPort.ts"
 import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./DerivationPort.ts"
@@ -153,11 +153,11 @@ export class BeatScheduler implements DerivationPort {
     this.inspector.beat = work.moment.beat
     scheduler.open(work.moment.now, work.moment)
     this.runTimes.count(work.begun.spent, scheduler)
-    if (work.takenBack.length > 0) this.active.kept.clear()
+    if (work.commands.takenBack.length > 0) this.active.kept.clear()
     if (this.active.isBehind) this.active.activate(scheduler)
-    for (const [key, steps] of work.steps) this.changeBy(scheduler, key, steps)
+    for (const [key, steps] of work.commands.steps) this.changeBy(scheduler, key, steps)
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
-    for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
+    for (const key of work.commands.takenBack) scheduler.lose(Address.ofKey(key))
     this.appear(work.begun.content)
     this.at = FIRST
     scheduler.resumption.revive()
@@ -198,18 +198,18 @@ export class BeatScheduler implements DerivationPort {
     return Derivation.gated(heldUntil)
   }
 
-  settle(work: DerivedBeat): void {
+  settle(work: DerivedBeat, facts: FactSink): void {
     const { scheduler } = this
     const { kept } = this.active
     this.active.take(work.stage.documents.values(), scheduler)
     this.appear([...work.stage.content.keys()].filter((hash) => this.committedState.blob(hash) === undefined))
     if (scheduler !== undefined) {
       work.stage.derive = undefined
-      for (const refused of this.refused) work.diagnose(Derivation.refusal(refused))
-      this.runTimes.pass(() => this.pass(scheduler, work))
+      for (const refused of this.refused) facts.diagnose(Derivation.refusal(refused))
+      this.runTimes.pass(() => this.pass(scheduler, work, facts))
     }
-    if (work.takenBack.length > 0) kept.clear()
-    else if (kept.size > 0) kept.mark(work.stage.documents.values(), work.steps)
+    if (work.commands.takenBack.length > 0) kept.clear()
+    else if (kept.size > 0) kept.mark(work.stage.documents.values(), work.commands.steps)
   }
 
   /** Reports new content to the nodes that looked for it. */
@@ -217,15 +217,15 @@ export class BeatScheduler implements DerivationPort {
     for (const hash of hashes) for (const each of [this.active.kept, this.scheduler]) each?.appear(hash)
   }
 
-  private pass(scheduler: SpaceScheduler, work: DerivedBeat): void {
+  private pass(scheduler: SpaceScheduler, work: DerivedBeat, facts: FactSink): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
       const { restless } = scheduler.settling.settle()
       this.pulls.demand(scheduler.demands)
       this.stageChanges(scheduler, work)
-      const failed = this.report(scheduler, work)
-      const tired = round === 0 && this.tire(work, restless)
+      const failed = this.report(scheduler, facts)
+      const tired = round === 0 && this.tire(facts, restless)
       if (!failed && !tired) break
     }
   }
@@ -376,23 +376,23 @@ export class BeatScheduler implements DerivationPort {
   }
 
   /** Reports failed runs as diagnostics. Returns whether there were any. */
-  private report(scheduler: SpaceScheduler, work: DerivedBeat): boolean {
+  private report(scheduler: SpaceScheduler, facts: FactSink): boolean {
     const failures = scheduler.takeFailures().filter(({ node }) => !isWatch(node))
     for (const { error, node } of failures) {
       const { code, message } = Derivation.errorOf(error, true)
-      work.diagnose(Derivation.failure(node.definition.name, node.output?.key, { code, message, thrown: error }))
+      facts.diagnose(Derivation.failure(node.definition.name, node.output?.key, { code, message, thrown: error }))
     }
     return failures.length > 0
   }
 
   /** Reports nodes that have become restless. */
-  private tire(work: DerivedBeat, restless: ReadonlyArray<Node>): boolean {
+  private tire(facts: FactSink, restless: ReadonlyArray<Node>): boolean {
     const isFresh = (node: Node): boolean => node.gate?.streak === 1 && this.told.get(node) !== node.gate.episodes
     const fresh = restless.filter((node) => !isWatch(node) && isFresh(node)).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false
     this.restless = fresh.map(({ definition: { name }, output }) => output === undefined ? [name] : [name, output.key])
-    work.diagnose(Derivation.restlessness(this.restless))
+    facts.diagnose(Derivation.restlessness(this.restless))
     return true
   }
 }

@@ -14,7 +14,6 @@ import { RUNNING, UNSETTLED } from "../../scheduler/Flag.ts"
 import { type Node, UNENDED } from "../../scheduler/Node.ts"
 import { STANDPOINT } from "../../scheduler/Persistence.ts"
 import type { Value } from "../../cell/Value.ts"
-import type { Draft } from "../../stage/Draft.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Stage } from "../../stage/Stage.ts"
@@ -54,12 +53,12 @@ export interface DerivedBeat {
   readonly begun: Pick<Begun, "content" | "spent">
   readonly labels: Labels | undefined
   /** The documents that a rollback took back, and the writes from outside under groups. */
-  readonly takenBack: ReadonlyArray<string>
-  readonly steps: Steps
+  readonly commands: { readonly takenBack: ReadonlyArray<string>; readonly steps: Steps }
   readonly runs: ReadonlyArray<Handling>
-  /** The transactions of nodes that a replay ran, by their lines. */
-  readonly nodeDrafts: Array<Draft>
-  /** Puts a fact into a cell of its own. */
+}
+
+/** Takes diagnostics, each of which becomes a cell of the beat. */
+export interface FactSink {
   diagnose(fact: Diagnostic.Diagnostic): void
 }
 
@@ -87,7 +86,7 @@ export interface DerivationPort {
   /** The outcome of a handling that read behind a closed gate; `undefined` for any other. */
   readonly parked: () => Outcome | undefined
   /** All drafts are merged: derived cells become consistent with them, and are staged. */
-  readonly settle: (work: DerivedBeat) => void
+  readonly settle: (work: DerivedBeat, facts: FactSink) => void
   /** Changed observations of nodes that ran or were invalidated. */
   readonly observations: () => ReadonlyArray<ObservationRow>
   /** The beat is in the store. Returns the deliveries to make when it is durable. */

@@ -43,10 +43,10 @@ export interface BeatChanges {
 export const beatChanges = (
   committed: Committed,
   locations: Locations,
-  work: () => Pick<DerivedBeat, "stage" | "steps"> | undefined
+  work: () => Pick<DerivedBeat, "commands" | "stage"> | undefined
 ): BeatChanges => ({
   get steps() {
-    return work()?.steps
+    return work()?.commands.steps
   },
   changed: (key) => {
     const root = locations.known(key)

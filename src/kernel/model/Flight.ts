@@ -126,7 +126,7 @@ export interface Taken {
 }
 
 /** The captured part of one signal. */
-export interface Captured {
+export interface CapturedSignal {
   readonly pending: Pending
   readonly flight: Flight
   readonly resolution: Resolution

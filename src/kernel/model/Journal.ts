@@ -22,7 +22,7 @@ import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import * as Labels from "../../stage/Labels.ts"
 import { CAPTURE, type Staged } from "../../stage/Stage.ts"
 import * as Commands from "./Command.ts"
-import type { Captured, Handling } from "./Flight.ts"
+import type { CapturedSignal, Handling } from "./Flight.ts"
 import * as Modules from "./Modules.ts"
 import type { ParkedNote } from "./Parked.ts"
 import * as NodeLines from "./NodeLine.ts"
@@ -82,7 +82,7 @@ export interface Facts {
   /** Digests of content stored since the previous entry. */
   readonly content: ReadonlyArray<string>
   readonly commands: ReadonlyArray<Commands.Command>
-  readonly captured: ReadonlyArray<Captured>
+  readonly captured: ReadonlyArray<CapturedSignal>
   readonly runs: ReadonlyArray<Handling>
   readonly nodes: ReadonlyArray<NodeLine>
   /** The runs of nodes visible to some handlings alone. */
@@ -172,7 +172,7 @@ export const hashed = (text: string): string => {
   return end < 0 ? text : text.slice(0, end)
 }
 
-const input = ({ pending, flight: { signal } }: Captured): string => {
+const input = ({ pending, flight: { signal } }: CapturedSignal): string => {
   const { again } = pending
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`

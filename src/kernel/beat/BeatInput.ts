@@ -1,9 +1,8 @@
 /**
- * The intake: all that a beat takes in and that is not deterministic.
+ * The input of a beat: all that it takes from outside and that is not deterministic.
  *
- * A live space takes it from the host, the registry and the inbox; a replay from
- * the journal. Whatever a beat makes follows from it and from the state before.
- * (Architecture, section 1.1, "Capture".)
+ * A live space takes it from the host, the registry and the inbox; a replay from the journal. The results of a beat follow
+ * from its input and from the state before it.
  *
  * @module
  */
@@ -32,13 +31,19 @@ export interface Aborted {
   readonly outcome: Outcome
 }
 
+/** The mode of the space, and the enzymes of a signal: they decide which signals a beat takes. */
+export interface TakeRules {
+  readonly regime: Regime.Regime
+  readonly resolve: (signal: Signal) => Resolution
+}
+
 /**
  * Where a beat's input comes from.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Intake {
+export interface BeatInput {
   /** Steps 1 and 2. */
   readonly begin: (beat: number) => Begun
   /** Step 3: commands, which stay until the beat is committed. */
@@ -46,7 +51,7 @@ export interface Intake {
   /** Step 3: what the space asks of itself: to boot when it is new, and how a rollback goes on. */
   readonly own: (regime: Regime.Regime) => ReadonlyArray<Queued>
   /** Steps 5 and 6: signals, in the order of the agenda. */
-  readonly take: (start: Start, how: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }) => ReadonlyArray<Taken>
+  readonly take: (start: Start, how: TakeRules) => ReadonlyArray<Taken>
   /** Step 5 for the timers of ledgers: those that are due. */
   readonly timers: (regime: Regime.Regime) => DueTimers
   /** Signals that a closed gate parked since the beat before, told once. */
@@ -65,12 +70,12 @@ const none: ReadonlyArray<never> = []
 const nobody = (): void => {}
 
 /**
- * The intake of a live space.
+ * The input of a live space.
  *
  * @category models
  * @since 0.1.0
  */
-export class LiveIntake implements Intake {
+export class LiveInput implements BeatInput {
   private readonly body: LiveBody
   private readonly expiry: ExpiryIndex
   /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
@@ -129,7 +134,7 @@ export class LiveIntake implements Intake {
     return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: nobody }]
   }
 
-  take(start: Start, how: Parameters<Intake["take"]>[1]): ReadonlyArray<Taken> {
+  take(start: Start, how: TakeRules): ReadonlyArray<Taken> {
     const { enzymes, inbox, settings } = this.body
     inbox.reconsider(enzymes.revision)
     return inbox.take(start, settings.limits, how)

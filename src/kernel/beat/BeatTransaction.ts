@@ -1,0 +1,145 @@
+/**
+ * The transaction of one beat: its stage, and all that the beat changes beside documents.
+ *
+ * Commands, ledgers and the merge write here and to nothing else of the beat.
+ *
+ * @module
+ */
+import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
+import type { BeatClock } from "../../stage/BeatClock.ts"
+import * as Labels from "../../stage/Labels.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import * as Savepoint from "../../stage/Savepoint.ts"
+import type { Stage } from "../../stage/Stage.ts"
+import type { BindingTable } from "../../registry/Bindings.ts"
+import type { Begun } from "../model/Begun.ts"
+import type { Sent } from "../model/Journal.ts"
+import type { Regime } from "../model/Regime.ts"
+import type * as Signal from "../model/Signal.ts"
+import { BeatBindings } from "./BeatBindings.ts"
+
+/** The bit of `used` for the tempo; the bits above it stand for the inputs of ledgers. */
+const TEMPO = 1
+
+/** The bit of `used` for the input of a ledger, by its place in the list. */
+const inputBit = (place: number): number => 2 << place
+
+/** The state of a space at the begin of a beat, as far as the beat changes it. */
+export interface Before {
+  readonly bindings: BindingTable
+  readonly regime: Regime
+  readonly hash: (data: string | Uint8Array) => string
+}
+
+/**
+ * The clock of a beat. A read of the tempo is noted, so that the journal has the tempo. A class, because an object literal
+ * with a getter costs the engine a shape for each beat.
+ */
+class TrackedClock implements BeatClock {
+  readonly beat: number
+  readonly now: number
+  readonly seed: string
+  readonly hash: BeatClock["hash"]
+  private readonly millis: number
+  private readonly transaction: BeatTransaction
+
+  constructor(transaction: BeatTransaction, { beat, clock, seed, tempo }: Begun, hash: BeatClock["hash"]) {
+    this.beat = beat
+    this.now = clock
+    this.seed = seed
+    this.hash = hash
+    this.millis = tempo
+    this.transaction = transaction
+  }
+
+  get tempo(): number {
+    this.transaction.used |= TEMPO
+    return this.millis
+  }
+}
+
+/**
+ * What one beat changes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class BeatTransaction {
+  readonly stage: Stage
+  readonly moment: BeatClock
+  /** The labels of the space, if it has any. */
+  readonly labels: Labels.Labels | undefined
+  readonly bindings: BeatBindings
+  /** The mode of the space, as the newest command left it. */
+  regime: Regime
+  /** The captured parts that a result depends on, as bits. The journal keeps only those. */
+  used = 0
+  /** Diagnostics to be put at the commit. */
+  readonly diagnostics: Array<Diagnostic> = []
+  /** The signals that the beat itself sent. */
+  readonly sent: Array<Sent> = []
+  /** The signals that wait from this beat on. */
+  readonly queued: Array<Signal.Pending> = []
+  /** The number of sent signals that no enzyme awaits. */
+  private count = 0
+
+  /** The rules on labels of this beat are staged already. */
+  constructor(stage: Stage, begun: Begun, { bindings, hash, regime }: Before) {
+    this.stage = stage
+    this.labels = Labels.read(stage.visible(Labels.ADDRESS.key))
+    this.regime = regime
+    this.moment = new TrackedClock(this, begun, hash)
+    this.bindings = new BeatBindings(bindings, stage, begun.beat)
+  }
+
+  /** The number of signals that the beat itself sent and that no enzyme awaits. */
+  get unawaited(): number {
+    return this.count
+  }
+
+  /** Sends a signal of the beat itself. */
+  send(sent: Sent, pending: Signal.Pending): void {
+    this.sent.push(sent)
+    this.queued.push(pending)
+    if (sent.enzyme === undefined) this.count++
+  }
+
+  /** Notes that a result depends on the captured input of a ledger. */
+  useInput(place: number): void {
+    this.used |= inputBit(place)
+  }
+
+  isUsed(place: number): boolean {
+    return (this.used & inputBit(place)) !== 0
+  }
+
+  get usesInput(): boolean {
+    return this.used >= inputBit(0)
+  }
+
+  get usesTempo(): boolean {
+    return (this.used & TEMPO) !== 0
+  }
+
+  /**
+   * Makes a savepoint of the capture transaction, over a draft of it. The stage itself and the binding lists are not covered:
+   * they are written when a command can no longer be refused.
+   */
+  savepoint(draft: Draft): Savepoint.Savepoint {
+    const { count, diagnostics, queued, regime, sent, used } = this
+    const [reported, told, waiting] = [diagnostics.length, sent.length, queued.length]
+    const writes = Savepoint.make(draft)
+    return {
+      keep: writes.keep,
+      restore: () => {
+        writes.restore()
+        diagnostics.length = reported
+        sent.length = told
+        queued.length = waiting
+        this.count = count
+        this.regime = regime
+        this.used = used
+      }
+    }
+  }
+}

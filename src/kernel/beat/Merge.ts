@@ -1,0 +1,264 @@
+/**
+ * Step 9 of a beat: its runs become writes, further attempts or dead letters.
+ *
+ * Runs are merged in the order of the agenda, and the first to commit wins. A run that fails or loses is queued again, or its
+ * dead letter takes the place of the receipt.
+ *
+ * @module
+ */
+import * as Address from "../../cell/Address.ts"
+import type * as Document from "../../cell/Document.ts"
+import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
+import type { BlobRow, ReceiptRow } from "../../persistence/Persistence.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import type { Due } from "../../stage/Due.ts"
+import * as Envelope from "../../stage/Envelope.ts"
+import type { Conflict } from "../../stage/Stage.ts"
+import type { OutgoingSignal } from "../../stage/Launch.ts"
+import { TransactionRefused } from "../../stage/TransactionRefused.ts"
+import { GATED } from "../derived/DerivationPort.ts"
+import { failure } from "../model/Failure.ts"
+import type { CapturedSignal, Flight, Outcome } from "../model/Flight.ts"
+import * as Regime from "../model/Regime.ts"
+import * as Signal from "../model/Signal.ts"
+import { STUCK } from "../watchdog/Stuck.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
+import type { Body } from "./Body.ts"
+import * as DeadLetter from "./DeadLetter.ts"
+import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
+import * as LabelCheck from "./LabelCheck.ts"
+import type { Captured, Executed, ExecutedHandling } from "./Phases.ts"
+import * as Receipts from "./Receipts.ts"
+import { TIMEOUT } from "./Run.ts"
+
+/** Losses in a row after which a run is reported, once. */
+const REPORTED_LOSSES = 3
+
+/** Most characters that the journal has of a failed run beside its payload: its line, message, letter and diagnostic. */
+const FAILURE = 4096
+
+/**
+ * The results of the merge.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Merged {
+  readonly captured: Captured
+  readonly transaction: BeatTransaction
+  readonly body: Body
+  readonly receipts: Array<ReceiptRow> = []
+  readonly blobs: Array<BlobRow>
+  readonly landed: Array<Flight> = []
+  /** All flights of the beat, in the order of the agenda. */
+  readonly flights: Array<Flight> = []
+  /** Whether an outcome was fatal, so that the space shuts down. */
+  falls = false
+
+  constructor(captured: Captured, body: Body) {
+    this.captured = captured
+    this.transaction = captured.transaction
+    this.body = body
+    this.blobs = [...captured.begun.texts]
+  }
+}
+
+/**
+ * Merges the runs of a beat, and completes its flights.
+ *
+ * @throws PersistenceError
+ * @category combinators
+ * @since 0.1.0
+ */
+export const merge = ({ captured, runs }: Executed, body: Body): Merged => {
+  const merged = new Merged(captured, body)
+  const flights = taken(captured.inputs)
+  for (const handling of runs) conclude(handling, merged)
+  for (const flight of flights) complete(flight, merged)
+  return merged
+}
+
+/** What follows from the outcome of one run. Whatever goes wrong with it costs that handling and not the space, unless it is the store. */
+const conclude = (handling: ExecutedHandling, merged: Merged): void => {
+  try {
+    decide(handling, merged)
+  } catch (error) {
+    if (error instanceof PersistenceError) throw error
+    // What a run's writes make of another's is known only here: adding to what is no number any more, say.
+    bury(handling, failure(error) as Failure, merged)
+  }
+}
+
+const decide = (handling: ExecutedHandling, merged: Merged): void => {
+  const { entry, flight, outcome } = handling
+  if (outcome.kind === "ok") return succeed(handling, outcome.result, merged)
+  if (outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
+  // Where nobody is left to run it, a later beat could do no more.
+  const canWait = entry !== undefined && outcome.kind !== "fatal"
+  const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
+  if (canWait && !merged.transaction.stage.take(size)) return lose(handling, { key: undefined }, merged)
+  if (outcome.kind === "retry") {
+    if (outcome.code === GATED) return park(handling, outcome.until, merged)
+    if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome.code, merged)
+  }
+  bury(handling, outcome, merged)
+}
+
+/** Whether a failed handling is attempted again: one that times out holds the space up each time, so it is given up sooner. */
+const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { body }: Merged): boolean =>
+  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== TIMEOUT || timeouts + 1 < body.settings.limits.timeoutAttempts)
+
+/** Merges a successful run: its writes, launches, diagnostics, signals, bindings and content. */
+const succeed = (handling: ExecutedHandling, result: Document.Document | undefined, merged: Merged): void => {
+  const { captured, transaction } = merged
+  const { draft } = handling
+  if (draft === undefined) throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
+  const lists = draft.bindings === undefined ? [] : transaction.bindings.lists(draft.bindings)
+  if (typeof lists === "string") throw new TransactionRefused({ reason: lists })
+  let size = result?.text.length ?? 0
+  for (const list of lists) size += list.size
+  draft.launch(size)
+  const lock = lockOver(transaction, draft)
+  if (lock !== undefined) return lose(handling, { key: lock }, merged)
+  const conflict = transaction.stage.merge(draft, handling.run)
+  if (conflict !== undefined) return lose(handling, conflict, merged)
+  if (draft.launches.length > 0) captured.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
+  if (draft.reports.length > 0 && DiagnosticsCommit.take(draft.reports, handling, transaction)) merged.falls = true
+  handling.flight.over.push(handling)
+  for (const emission of draft.emissions) emit(emission, handling, merged)
+  transaction.bindings.keep(lists, handling.run)
+  for (const [hash, bytes] of draft.blobs ?? []) {
+    merged.blobs.push({ hash, bytes })
+    transaction.stage.content.set(hash, bytes)
+  }
+}
+
+/** Queues a signal of a successful run. */
+const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { body, transaction }: Merged): void => {
+  const { at, space } = emission
+  const to = space === undefined || space === body.space ? undefined : Signal.passage(space, at, transaction.moment.now)
+  const depth = handling.flight.signal.depth + 1
+  const signal = Signal.make(emission, { origin: "run", depth, expected: handling.beat + 1, to, label: Signal.carried(handling.label) })
+  const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(transaction, body))
+  transaction.queued.push(new Signal.Pending(body.number(), signal, { due }))
+}
+
+/** The lock that a run wrote below, as the document that it has to wait for. */
+const lockOver = ({ regime }: BeatTransaction, { own }: Draft): string | undefined => {
+  if (regime.locks.size === 0 || own === undefined) return undefined
+  for (const key of own.keys) {
+    const lock = Regime.lockOver(regime, Address.ofKey(key).id)
+    if (lock !== undefined) return Regime.lockAddress(lock).key
+  }
+  return undefined
+}
+
+/** A run that lost a conflict waits for its turn on the document. One for which a full beat had no room waits at its receipt. */
+const lose = (handling: ExecutedHandling, { isDerived, key }: Conflict, merged: Merged): void => {
+  const document = key ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
+  handling.outcome = { kind: "conflict", document, isDerived }
+  // What waits for a lock contends with nobody.
+  const losses = handling.losses + (Regime.isLock(document) ? 0 : 1)
+  if (losses === REPORTED_LOSSES && losses > handling.losses) {
+    const note = `lost ${losses} times in a row on ${document}`
+    merged.transaction.diagnostics.push(Diagnostic.of("run/conflict", { ...DiagnosticsCommit.about(handling), note }))
+  }
+  const { attempt, headOf, timeouts } = handling
+  again(handling, merged, { why: "conflict", document, previous: headOf, losses, attempt, timeouts, due: undefined })
+}
+
+/** A run that asked for another attempt, or never came to an end: it waits 1, 2, 4 … beats. */
+const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void => {
+  const why = code === STUCK ? "stuck" : "retry"
+  const { backoffBeats } = merged.body.settings.limits
+  const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
+  const due = Signal.due({ beats }, sinceOf(merged.transaction, merged.body))
+  if (why === "stuck") {
+    const note = `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more`
+    merged.transaction.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note }))
+  }
+  const timeouts = handling.timeouts + (code === TIMEOUT ? 1 : 0)
+  again(handling, merged, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts, due })
+}
+
+/** What a run reads waits for a gate: it runs when that opens, and it is the same attempt. */
+const park = (handling: ExecutedHandling, until: number | undefined, merged: Merged): void => {
+  const { now } = merged.transaction.moment
+  const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(merged.transaction, merged.body))
+  const { attempt, timeouts } = handling
+  again(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
+}
+
+/** A further attempt: why, from when on, and after how many losses and time-outs. */
+interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> {
+  readonly timeouts: number
+  readonly due: Due | undefined
+}
+
+const again = (handling: ExecutedHandling, { body, transaction }: Merged, { due, timeouts, ...rest }: Attempt): void => {
+  const { entry, flight, key } = handling
+  // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
+  const loose = ((rest.why === "retry" || rest.why === "stuck") && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
+  flight.open++
+  if (!loose) flight.strict++
+  const left: Signal.Again = {
+    enzyme: key,
+    entry: entry?.id,
+    captured: flight.captured,
+    lane: loose ? undefined : flight.lane,
+    loose,
+    label: Signal.carried(handling.draft?.label ?? handling.label),
+    timeouts: timeouts === 0 ? undefined : timeouts,
+    ...rest
+  }
+  transaction.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
+}
+
+type Failure = Extract<Outcome, { readonly code: string }>
+
+/** A handling that will never be well: its dead letter takes the receipt's place. */
+const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): void => {
+  const { transaction } = merged
+  const { attempt, flight: { signal }, key } = handling
+  DeadLetter.put(transaction.stage, handling, outcome)
+  handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
+  handling.flight.over.push(handling)
+  const isFatal = outcome.kind === "fatal"
+  if (isFatal && handling.entry?.enzyme.onFatal !== "continue") merged.falls = true
+  const refusal = handling.draft?.refusal
+  const sealed = refusal instanceof Envelope.SealedCell && outcome.code === refusal.code ? refusal : undefined
+  transaction.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : sealed === undefined ? "run/dead" : "cell.store.readonly", {
+    ...DiagnosticsCommit.about(handling),
+    ...(sealed === undefined ? {} : { subject: Address.parse(sealed.address) }),
+    code: outcome.code,
+    raised: outcome,
+    note: `${key} gave up ${signal.id} after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${outcome.tag}`
+  }))
+}
+
+const sinceOf = ({ moment: { beat, now } }: BeatTransaction, { settings: { tempo } }: Body) => ({ beat, clock: now, tempo })
+
+/** The signals of this beat, each once; what runs again is not to be repeated any more. */
+const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<Flight> => {
+  const flights: Array<Flight> = []
+  const repeated = new Set<Flight>()
+  for (const { flight, pending: { again } } of inputs) {
+    if (again === undefined) {
+      flights.push(flight)
+      continue
+    }
+    // Of a signal that runs again several enzymes may be due in one beat.
+    repeated.add(flight)
+    flight.open--
+    if (!again.loose) flight.strict--
+  }
+  return repeated.size === 0 ? flights : [...repeated, ...flights]
+}
+
+const complete = (flight: Flight, { body, flights, landed, receipts, transaction }: Merged): void => {
+  for (const row of Receipts.rowsOf(flight, transaction.moment.beat, body.hash)) receipts.push(row)
+  flights.push(flight)
+  if (flight.open === 0) landed.push(flight)
+}
+
