@@ -1,9 +1,9 @@
 /**
  * The diagnostics of a beat at its commit.
  *
- * Each diagnostic becomes a cell of the beat, fails the operation that it is
- * attached to, and is sent to the enzymes that take its signal. The reporter
- * receives it when the beat is durable.
+ * Each diagnostic becomes a cell of the beat, and is sent to the enzymes that take
+ * its signal. An attached failure closes its operation. The reporter receives the
+ * diagnostic when the beat is durable.
  *
  * @module
  */
