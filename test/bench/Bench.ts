@@ -1,6 +1,6 @@
 /**
- * Measurements: contenders take turns within one process, so that whatever else
- * the machine does meets all of them alike.
+ * Measurements: contenders take turns within one process, so that other load on
+ * the machine affects all of them alike.
  *
  * A figure is the median of its rounds; its ratio to the baseline is the median
  * of the ratios within each round, which is steadier than a ratio of medians.
@@ -9,31 +9,31 @@
  */
 import { render } from "../scripts/Table.ts"
 
-/** Runs once and answers a figure in the case's unit. */
+/** Runs once and returns a figure in the unit of the case. */
 export type Round = () => number | Promise<number>
 
 /** Contenders for one figure. */
 export interface Case {
   readonly name: string
-  /** The title of the table in which it stands; those without one stand in the first. */
+  /** The title of its table. The first table has no title. */
   readonly table?: string
-  /** What the figure counts, such as `signals/s`. */
+  /** The unit of the figure, such as `signals/s`. */
   readonly unit: string
-  /** The contender that the others are measured against. */
+  /** The contender to which the others are compared. */
   readonly baseline: string
   readonly contenders: Readonly<Record<string, Round>>
-  /** Rounds that count. Default 9. */
+  /** The number of measured rounds. Default 9. */
   readonly rounds?: number
-  /** Rounds before those, for the compiler and the caches. Default 3. */
+  /** The number of warm rounds before, for the compiler and the caches. Default 3. */
   readonly warm?: number
 }
 
-/** What a file `test/bench/NAME.bench.ts` exports as its default. */
+/** The default export of a file `test/bench/NAME.bench.ts`. */
 export interface Bench {
   readonly cases: ReadonlyArray<Case>
-  /** Says what the figures mean, below the table. */
+  /** A remark on the figures, below the table. */
   readonly note?: string
-  /** Frees what the cases opened. */
+  /** Frees the resources of the cases. */
   readonly close?: () => void | Promise<void>
 }
 
@@ -45,13 +45,14 @@ export interface Figure {
   readonly median: number
   readonly p10: number
   readonly p90: number
-  /** The baseline's median. */
+  /** The median of the baseline. */
   readonly baseline: number
   readonly ratio: number
 }
 
 /** The cases of each table, in order, by its title. */
-export const tables = (cases: ReadonlyArray<Case>): ReadonlyMap<string, ReadonlyArray<Case>> => Map.groupBy(cases, ({ table = "" }) => table)
+export const tables = (cases: ReadonlyArray<Case>): ReadonlyMap<string, ReadonlyArray<Case>> =>
+  Map.groupBy(cases, ({ table = "" }) => table)
 
 /** One row of the JSON form. */
 export interface Row {
@@ -67,7 +68,7 @@ export interface Row {
 const ROUNDS = 9
 const WARM = 3
 
-/** The value below which the part `q` of the values lies, between neighbours by their distance. */
+/** The quantile `q` of sorted values, linearly interpolated. */
 export const quantile = (values: ReadonlyArray<number>, q: number): number => {
   if (values.length === 0) throw new Error("There is no quantile of no values; measure at least one round")
   const sorted = values.toSorted((a, b) => a - b)
@@ -77,10 +78,12 @@ export const quantile = (values: ReadonlyArray<number>, q: number): number => {
   return low + (sorted[Math.min(below + 1, sorted.length - 1)]! - low) * (place - below)
 }
 
-/** Measures a case: in each round every contender once, each round beginning with another one. */
+/** Measures a case. Each round runs every contender once, and begins with a different one. */
 export const measure = async (kase: Case): Promise<ReadonlyArray<Figure>> => {
   const names = Object.keys(kase.contenders)
-  if (!names.includes(kase.baseline)) throw new Error(`The case "${kase.name}" has no contender "${kase.baseline}" to be its baseline; it has ${names.join(", ")}`)
+  if (!names.includes(kase.baseline)) {
+    throw new Error(`The case "${kase.name}" has no contender "${kase.baseline}" to be its baseline; it has ${names.join(", ")}`)
+  }
   const values = new Map(names.map((name): [string, Array<number>] => [name, []]))
   const warm = kase.warm ?? WARM
   for (let round = 0; round < warm + (kase.rounds ?? ROUNDS); round++) {
@@ -106,10 +109,10 @@ export const measure = async (kase: Case): Promise<ReadonlyArray<Figure>> => {
   })
 }
 
-/** A round that calls `work` and answers how many of its `count` operations there were in a second. */
+/** A round that calls `work`, which makes `count` operations, and returns the operations per second. */
 export const perSecond = (count: number, work: () => unknown): Round => async () => {
   const began = performance.now()
-  // Work that is synchronous pays no turn of the event loop.
+  // Synchronous work must not pay for a turn of the event loop.
   const pending = work()
   if (pending instanceof Promise) await pending
   return count / ((performance.now() - began) / 1000)
@@ -140,5 +143,5 @@ export const table = (figures: ReadonlyArray<Figure>): string =>
     ])
   )
 
-/** Four digits that count. */
+/** A number with four significant digits. */
 const round = (value: number): number => Number(value.toPrecision(4))

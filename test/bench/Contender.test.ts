@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { load, startBaseline } from "./Contender.ts"
 
-/** The baselines stay as they are, so that figures of different days can be compared. */
+/** The digests of the baselines, which must not change, so that figures of different days are comparable. */
 const digests = {
   "README.md": "6294585f36eccee4c7ee03e30150f303d1861e3ce38cb6c7fbfb0f939c4b236c",
   "disk.mjs": "90840c979dbda6618467220e55db201e6eaab221100dca6b6975ba7688489d66",
@@ -14,14 +14,15 @@ const digests = {
 }
 
 describe("baselines", () => {
-  it("are what they were", async () => {
+  it("are unchanged", async () => {
     const folder = join(import.meta.dirname, "baseline")
     const names = (await readdir(folder)).sort()
-    const found = await Promise.all(names.map(async (name) => [name, createHash("sha256").update(await readFile(join(folder, name))).digest("hex")]))
+    const digestOf = async (name: string) => createHash("sha256").update(await readFile(join(folder, name))).digest("hex")
+    const found = await Promise.all(names.map(async (name) => [name, await digestOf(name)]))
     assert.deepStrictEqual(Object.fromEntries(found), digests)
   })
 
-  it("serve, take load and report", async () => {
+  it("serve requests under load, and report statistics", async () => {
     const folder = await mkdtemp(join(tmpdir(), "systole-bench-"))
     const server = await startBaseline("group", join(folder, "db"))
     try {

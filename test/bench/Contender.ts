@@ -1,6 +1,6 @@
 /**
- * Whole servers as contenders: child processes that are put under load over
- * loopback and report what they did.
+ * Whole servers as contenders: child processes under load over loopback, which
+ * report their statistics.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { run } from "../scripts/Process.ts"
 
 const baseline = join(root, "test", "bench", "baseline")
 
-/** What `GET /stats` answers; the counters are cumulative. */
+/** The response of `GET /stats`. The counters are cumulative. */
 export interface Stats {
   readonly events: number
   readonly commits: number
@@ -20,20 +20,23 @@ export interface Stats {
   readonly rssMiB: number
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface Server {
   readonly url: string
   readonly stats: () => Promise<Stats>
   readonly stop: () => Promise<void>
 }
 
-/** One concurrency's figures, as `baseline/load.mjs` prints them. */
+/** The figures of one concurrency, as `baseline/load.mjs` prints them. */
 export type Load = Readonly<Record<string, number>>
 
 const START_MILLIS = 10_000
 
-/** Starts a server that listens on the port its command line is made for, and waits until it answers. */
-export const start = async (commandAt: (port: number) => readonly [string, ...Array<string>], env: NodeJS.ProcessEnv = {}): Promise<Server> => {
+/** Starts a server on a free port, and waits until it responds. */
+export const start = async (
+  commandAt: (port: number) => readonly [string, ...Array<string>],
+  env: NodeJS.ProcessEnv = {}
+): Promise<Server> => {
   const port = await freePort()
   const [file, ...args] = commandAt(port)
   const errors: Array<string> = []
@@ -57,13 +60,16 @@ export const start = async (commandAt: (port: number) => readonly [string, ...Ar
 }
 
 /** Starts a hand-written baseline on a host: `echo`, `group` or `once`. */
-export const startBaseline = (kind: string, file: string, { env = {}, host = "node" }: { readonly env?: NodeJS.ProcessEnv; readonly host?: Host } = {}): Promise<Server> =>
+export const startBaseline = (kind: string, file: string, { env = {}, host = "node" }: {
+  readonly env?: NodeJS.ProcessEnv
+  readonly host?: Host
+} = {}): Promise<Server> =>
   start((port) => {
     const [program, ...args] = command(host, join(baseline, "server.mjs"))
     return [program, ...args, kind, String(port), file]
   }, env)
 
-/** Puts a URL under load and answers a row for each concurrency. */
+/** Puts a URL under load. Returns a row for each concurrency. */
 export const load = (url: string, options: Readonly<Record<string, string>>): Promise<ReadonlyArray<Load>> =>
   lines([join(baseline, "load.mjs"), url, ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])])
 
@@ -76,7 +82,7 @@ const lines = async (args: ReadonlyArray<string>): Promise<ReadonlyArray<Load>> 
   return output.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Load)
 }
 
-/** A port that is free now. Below those that clients are given, which a server would collide with. */
+/** A free port below the range of client ports, so that no client takes it meanwhile. */
 const freePort = async (): Promise<number> => {
   for (let port = 20_000 + (process.pid % 10_000); port < 32_000; port++) if (await isFree(port)) return port
   throw new Error("No port between 20,000 and 32,000 is free; end what listens there")

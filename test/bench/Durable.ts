@@ -1,6 +1,6 @@
 /**
- * Durable servers against each other, over loopback: ours and the hand-written
- * one, in turn, at each concurrency, with the disk's own latency beside it.
+ * Compares durable servers over loopback: Systole and the hand-written baseline,
+ * in turn, at each concurrency, with the latency of the disk.
  *
  * @module
  */
@@ -12,20 +12,20 @@ import type { Bench, Case, Round } from "./Bench.ts"
 import type { Server } from "./Contender.ts"
 import { disk, load, start, startBaseline } from "./Contender.ts"
 
-/** How long one measurement loads a server, and how long it is loaded before the first counts, in milliseconds. */
+/** The duration of one measurement, and of the load before the first one, in milliseconds. */
 const MEASURED = 3000
 const WARM = 3000
 
-/** How long after its load a server's memory is read, in milliseconds. */
+/** The time from the load to the reading of the memory, in milliseconds. */
 const SETTLED = 5000
 
-/** What is measured, and how. */
+/** The plan of a measurement. */
 export interface Plan {
-  /** Where requests go, on ours and on the other. */
+  /** The path of requests on both servers. */
   readonly path: string
   readonly concurrencies: ReadonlyArray<number>
   readonly rounds: number
-  /** The name of what is counted, such as `events`. */
+  /** The name of the counted unit, such as `events`. */
   readonly counted: string
 }
 
@@ -37,14 +37,16 @@ interface Figures {
   readonly fairness: number
 }
 
-const units: Readonly<Record<keyof Figures, string>> = { perSecond: "/s", p50: "ms", flushes: "each", cpuMicros: "µs each", fairness: "slowest/fastest" }
+const units: Readonly<Record<keyof Figures, string>> =
+  { perSecond: "/s", p50: "ms", flushes: "each", cpuMicros: "µs each", fairness: "slowest/fastest" }
 
 /** The same plan on the real disk and with a synchronisation of 2 ms. */
 export const bench = async (plan: Plan): Promise<Bench> => {
   const folder = mkdtempSync(join(tmpdir(), "systole-durable-"))
   const memory = mkdtempSync(join("/dev/shm", "systole-durable-"))
   const host: Host = current()
-  const pairs = [await pair({ name: "disk", folder, env: {}, host }), await pair({ name: "2 ms", folder: memory, env: { SYNC_US: "2000" }, host })]
+  const pairs =
+    [await pair({ name: "disk", folder, env: {}, host }), await pair({ name: "2 ms", folder: memory, env: { SYNC_US: "2000" }, host })]
   for (const { servers } of pairs) for (const server of Object.values(servers)) await measure(server, plan, { concurrency: 16, ms: WARM })
   const latency = await disk(join(folder, "disk"))
   return {
@@ -57,7 +59,9 @@ export const bench = async (plan: Plan): Promise<Bench> => {
   }
 }
 
-const pair = async ({ env, folder, host, name }: { readonly name: string; readonly folder: string; readonly env: NodeJS.ProcessEnv; readonly host: Host }) => {
+const pair = async (
+  { env, folder, host, name }: { readonly name: string; readonly folder: string; readonly env: NodeJS.ProcessEnv; readonly host: Host }
+) => {
   const group = await startBaseline("group", join(folder, "group.db"), { env, host })
   const systole = await startOurs(host, join(folder, "systole"), env)
   return { name, servers: { group, systole } }
@@ -76,7 +80,7 @@ interface Setting {
   readonly plan: Plan
 }
 
-/** One case per figure; the first loads the servers, and the others tell what that showed. */
+/** One case per figure. The first loads the servers, and the others return its results. */
 const cases = ({ concurrency, name, plan, servers }: Setting): ReadonlyArray<Case> => {
   const seen = { group: [] as Array<Figures>, systole: [] as Array<Figures> }
   const loaded = (contender: keyof typeof seen): Round => async () => {
@@ -101,7 +105,7 @@ const cases = ({ concurrency, name, plan, servers }: Setting): ReadonlyArray<Cas
   ]
 }
 
-/** Resident memory of fresh servers, 5 s after each was under the same load. */
+/** The resident memory of fresh servers, 5 s after the same load. */
 export const memory = (plan: Plan): Case => {
   const host = current()
   const rss = (begin: (folder: string) => Promise<Server>): Round => async () => {
@@ -125,9 +129,13 @@ export const memory = (plan: Plan): Case => {
 }
 
 /** Loads a server, and reads its counters before and after. */
-const measure = async (server: Server, { path }: Plan, { concurrency, ms }: { readonly concurrency: number; readonly ms: number }): Promise<Figures> => {
+const measure = async (server: Server, { path }: Plan, { concurrency, ms }: {
+  readonly concurrency: number
+  readonly ms: number
+}): Promise<Figures> => {
   const before = await server.stats()
-  const [row] = await load(`${server.url}${path}`, { warm: "0", ms: String(ms), concurrency: String(concurrency), header: "Prefer: wait=10" })
+  const [row] =
+    await load(`${server.url}${path}`, { warm: "0", ms: String(ms), concurrency: String(concurrency), header: "Prefer: wait=10" })
   const after = await server.stats()
   if (row === undefined || row["errors"] !== 0) throw new Error(`${server.url} answered with errors under load`)
   const events = after.events - before.events

@@ -5,7 +5,7 @@ import { libraries } from "./Reactive.ts"
 import { shapes } from "./ReactiveShapes.ts"
 
 describe("The reactive bench within a space", () => {
-  it("comes to what the baseline comes to, a transaction for each run and a beat for each batch", async () => {
+  it("has the results of the baseline, one transaction for each run and one beat for each batch", async () => {
     for (const name of ["repeated", "mux", "100x15, 6 reads, 50 % moving"]) {
       const journaled = await Journaled.make()
       const [own, base] = [shapes[name]!.build(journaled), shapes[name]!.build(await libraries["alien"]!())]
@@ -24,10 +24,13 @@ describe("The reactive bench within a space", () => {
     }
   }, 60_000)
 
-  it("stands in a table of its own", async () => {
+  it("has its own table", async () => {
     const kase = { name: "a", unit: "ms", baseline: "x", contenders: { x: () => 1 } }
     const found = tables([kase, { ...kase, name: "b", table: "second" }, { ...kase, name: "c" }])
-    assert.deepStrictEqual([...found].map(([title, cases]) => [title, cases.map(({ name }) => name)]), [["", ["a", "c"]], ["second", ["b"]]])
+    assert.deepStrictEqual(
+      [...found].map(([title, cases]) => [title, cases.map(({ name }) => name)]),
+      [["", ["a", "c"]], ["second", ["b"]]]
+    )
     assert.lengthOf(await measure(found.get("second")![0]!), 1)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * The reactive bench's own contender within a space: every batch is a beat, with
- * its entry in the journal and labels on each cell, over a store in memory.
+ * The contender of the reactive bench within a space: every batch is a beat, with
+ * a journal entry and labels on each cell, over a memory store.
  *
  * @module
  */
@@ -11,26 +11,44 @@ import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import type { Library, Reader } from "./Reactive.ts"
 
-/** A library that can say whether what it counted is what the space counted. */
+/** A library that can compare its counts to those of the space. */
 export interface Journaled extends Library<Cell.Cell> {
-  /** Throws unless as many transactions happened as runs, and each batch has its entry. */
+  /** Throws unless the numbers of transactions and runs are equal, and each batch has an entry. */
   readonly verify: () => void
 }
 
-/** What all cells of the bench are labelled with. */
+/** The label of all cells of the bench. */
 const labels = { cells: { "/s/**": ["bench"], "/c/**": ["bench"] }, declassify: {} }
 
 const scope = Fx.runSync(Scope.make())
 
-/** A store in memory that outlives the kernels over it. */
-const memory = () => Fx.runSync(Layer.buildWithScope(Layer.fresh(MemoryStore.layer), scope)).pipe((context) => Layer.succeedContext(context)) as Layer.Layer<Persistence>
+/** A memory store that outlives the kernels over it. */
+const memory = (): Layer.Layer<Persistence> =>
+  Layer.succeedContext(Fx.runSync(Layer.buildWithScope(Layer.fresh(MemoryStore.layer), scope)))
 
-/** A kernel over a store, which runs beats by hand alone. */
+/** A kernel over a store, with beats by hand only. */
 const kernelOver = (store: Layer.Layer<Persistence>) => {
   const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
   const limits = { ...defaults, captureSignals: 1_000_000, captureBytes: 256 * 1_048_576, residentBytes: 1024 * 1_048_576 }
-  const settings = { tempo: 0, pace: "manual", ledgers: false, create: "on-demand", open: 1000, boot: false, retention: { journalBytes: 64 * 1_048_576 }, labels, limits } as const
-  const layer = Kernel.layer.pipe(Layer.provide(Layer.mergeAll(store, HashLayer.layer, pacemaker, Layer.fresh(Registry.layer), Scheduler.layer(), Layer.succeed(KernelSettings, settings))))
+  const settings = {
+    tempo: 0,
+    pace: "manual",
+    ledgers: false,
+    create: "on-demand",
+    open: 1000,
+    boot: false,
+    retention: { journalBytes: 64 * 1_048_576 },
+    labels,
+    limits
+  } as const
+  const layer = Kernel.layer.pipe(Layer.provide(Layer.mergeAll(
+    store,
+    HashLayer.layer,
+    pacemaker,
+    Layer.fresh(Registry.layer),
+    Scheduler.layer(),
+    Layer.succeed(KernelSettings, settings)
+  )))
   return Fx.runPromise(Fx.map(Layer.buildWithScope(Layer.fresh(layer), scope), (context) => {
     const kernel = Fx.runSync(Fx.provideContext(Kernel, context))
     return { kernel, register: (node: NodeDefinition) => Fx.runSync(kernel.register(node)) }
@@ -52,7 +70,7 @@ export const make = async (): Promise<Journaled> => {
     beats++
     beat(space)
   }
-  /** Counts each run where the space cannot; one that has to begin again is dropped, and does not come to its end. */
+  /** Counts each completed run. A run that must restart is aborted before its end. */
   const counted = (run: (reader: Reader<Cell.Cell>) => unknown) => (tx: Reader<Cell.Cell>) => {
     const value = run(tx) as Value
     ran++
@@ -84,28 +102,34 @@ export const make = async (): Promise<Journaled> => {
       if (runs !== ran) throw new Error(`the space counted ${runs} transactions of nodes, and there were ${ran} runs`)
       const head = Fx.runSync(space.head)
       const entry = Fx.runSync(space.journal(head))
-      if (head !== beats - 1 || entry?.text.includes("\"nodes\":[[") !== true) throw new Error(`${beats} batches came to beat ${head}, or left no node in its entry`)
+      if (head !== beats - 1 || entry?.text.includes("\"nodes\":[[") !== true) {
+        throw new Error(`${beats} batches came to beat ${head}, or left no node in its entry`)
+      }
       if (Fx.runSync(space.get("/sys/labels")) === undefined) throw new Error("the space has no labels")
     }
   }
 }
 
-/** How many watched computations of a space each read. */
+/** The number of computations that each effect reads. */
 const READS = 1000
 
-/** What it takes to come back to a space of so many persisted nodes, all of them demanded. */
+/** The recovery of a space with persisted nodes, all demanded. */
 export interface Resumed {
   readonly millis: number
   readonly nodes: number
-  /** Runs after the restart, of which there must be none. */
+  /** The number of runs after the restart, which must be 0. */
   readonly runs: number
 }
 
-/** A space whose nodes have all run and are in the store, to be opened by another kernel. */
+/** Prepares a store with nodes that have all run, for another kernel to open. */
 export const persisted = async (count: number) => {
   const store = memory()
   const definitions: ReadonlyArray<NodeDefinition> = [
-    ...Array.from({ length: count }, (_, i) => Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => Number(tx.get(`/s/${Math.floor(i / 20)}`) ?? 0) + i })),
+    ...Array.from({ length: count }, (_, i) => Computation.make({
+      name: `c${i}`,
+      output: `/c/${i}`,
+      run: (tx) => Number(tx.get(`/s/${Math.floor(i / 20)}`) ?? 0) + i
+    })),
     ...Array.from({ length: Math.ceil(count / READS) }, (_, i) => Effect.make({
       name: `e${i}`,
       read: (tx) => {

@@ -1,6 +1,6 @@
 /**
- * Chains of a thousand steps, each a beat, over a store in SQLite: what the steps
- * around the 10th cost, and those around the 1,000th.
+ * Chains of a thousand steps, each a beat, over SQLite. It compares the cost of the
+ * steps around the 10th with that of the steps around the 1,000th.
  *
  * @module
  */
@@ -17,16 +17,17 @@ import { type Case, quantile } from "./Bench.ts"
 const EARLY = 10
 const LATE = 1000
 
-/** Steps on either side that are looked at, too, and chains: a single step is noise. */
+/** The number of measured steps on either side, and of chains: a single step is noise. */
 const AROUND = 5
 const CHAINS = 100
 
-/** Chains that run before any is looked at. */
+/** The number of chains before the measured ones. */
 const WARM = 20
 
-const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults } as const
+const settings =
+  { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults } as const
 
-/** When each step of the chain under way began, in milliseconds. */
+/** The start of each step of the running chain, in milliseconds. */
 let began: Array<number> = []
 
 const step = Enzyme.make({
@@ -41,7 +42,7 @@ const step = Enzyme.make({
   }
 })
 
-/** Microseconds of each step around `at`. */
+/** The durations of the steps around `at`, in microseconds. */
 const around = (at: number): ReadonlyArray<number> =>
   Array.from({ length: 2 * AROUND + 1 }, (_, i) => at - AROUND + i).map((n) => (began[n + 1]! - began[n]!) * 1000)
 

@@ -1,6 +1,6 @@
 /**
- * What the contenders of the reactive bench have in common: sources, computed
- * values, effects and batches.
+ * The interface of the contenders of the reactive bench: sources, computed values,
+ * effects and batches.
  *
  * @module
  */
@@ -11,20 +11,20 @@ import type { Value } from "systole"
 import { Cell, Computation, Effect, SpaceScheduler } from "systole"
 import { Labels } from "../../src/stage/Labels.ts"
 
-/** Reads within a computed value or an effect. For us it is the node's transaction itself. */
+/** Reads within a computed value or an effect. For Systole it is the transaction of the node. */
 export interface Reader<Source> {
   readonly get: (source: Source) => unknown
 }
 
-/** One contender. What it makes is kept until it is thrown away whole. */
+/** A contender. Its nodes live as long as the contender. */
 export interface Library<Source> {
   readonly source: (value: number) => Source
   readonly computed: (run: (reader: Reader<Source>) => unknown) => Source
   readonly effect: (run: (reader: Reader<Source>) => void) => void
   readonly write: (source: Source, value: number) => void
-  /** Writes what `run` writes, and has all effects told when it returns. */
+  /** Executes the writes of `run`, and has run all effects when it returns. */
   readonly batch: (run: () => void) => void
-  /** The runs that the engine counted itself, where it counts them: each of them a transaction. */
+  /** The number of transactions according to the engine, one for each run, if it counts them. */
   readonly transactions?: () => number
 }
 
@@ -58,7 +58,7 @@ const makePreact = (): Library<preact.Signal<unknown>> => {
   }
 }
 
-/** What we use of solid-js; its build for browsers is asked for by its file, because that for servers does not react. */
+/** The part of solid-js in use. Its build for browsers is imported by file, because that for servers is not reactive. */
 interface Solid {
   readonly createSignal: (value: unknown) => [get: () => unknown, set: (value: unknown) => void]
   readonly createMemo: (run: () => unknown) => () => unknown
@@ -106,12 +106,12 @@ const makeMobx = (): Library<Box> => {
 
 const nothing = (): void => {}
 
-/** Our engine in memory, through what the package exports: every node runs in a transaction of its own. */
+/** The engine of Systole in memory, through the package's exports. Every node runs in its own transaction. */
 const makeSystole = (): Library<Cell.Cell> => around(new SpaceScheduler(), (scheduler) => void scheduler.settle())
 
 /**
- * The same with labels on each cell and all taken down that a beat writes of a pass: who ran, and
- * what became of each document, in its stored form. What a beat does beside is not in it.
+ * The same with labels on each cell and the records that a beat makes of a pass: the nodes that ran,
+ * and each changed document in its stored form. All other work of a beat is omitted.
  */
 export const makeRecorded = (): Library<Cell.Cell> => {
   const scheduler = new SpaceScheduler()

@@ -1,9 +1,9 @@
 /**
- * The shapes that the signal libraries measure themselves by, written from their
+ * The shapes of the usual benchmarks of signal libraries, written from their
  * descriptions.
  *
- * Each contender gets a copy of this module of its own, so that no call in it is
- * slow because others came through it before.
+ * Each contender has its own copy of this module, so that the types seen from one
+ * contender do not slow the calls of another.
  *
  * @module
  */
@@ -11,17 +11,17 @@ import type { Library } from "./Reactive.ts"
 
 /** One shape, built and ready. */
 export interface Shape {
-  /** Changes sources so many times; throws where what follows is not what has to follow. */
+  /** Changes sources a fixed number of times. Throws if a result is wrong. */
   readonly run: () => void
-  /** What the effects saw, summed, and how often they ran since it was built. */
+  /** The sum of the values that the effects read, and the number of their runs since the build. */
   readonly tally: () => string
-  /** How often computed values ran since it was built. */
+  /** The number of runs of computed values since the build. */
   readonly computed: () => number
 }
 
 type Build = (library: Library<any>) => Shape
 
-/** Counts of one shape, which every contender has to reach exactly. */
+/** The counts of one shape, which must be equal for all contenders. */
 class Tally {
   computed = 0
   effects = 0
@@ -33,7 +33,7 @@ class Tally {
   }
 }
 
-/** What it took to build a shape does not count: what stands deep is built in several goes. */
+/** Resets the counts after the build, because a deep shape is built in several batches. */
 const shape = (tally: Tally, run: () => void): Shape => {
   const { computed, effects } = tally
   return {
@@ -197,19 +197,19 @@ const cellx = (layers: number): Build => (library) => {
   })
 }
 
-/** A grid of computed values: each reads some neighbours of the layer above, and some of them not always. */
+/** A grid of computed values. Each reads some neighbours of the layer above, a part of them conditionally. */
 interface Grid {
   readonly width: number
   readonly layers: number
   readonly reads: number
-  /** The part of nodes that read always the same. */
+  /** The share of nodes with constant dependencies. */
   readonly still: number
-  /** The part of the last layer that is watched. */
+  /** The watched share of the last layer. */
   readonly watched: number
   readonly times: number
 }
 
-/** Numbers that repeat, from 0 up to 1. */
+/** A repeatable generator of numbers from 0 up to 1. */
 const chance = (seed: number) => () => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
   return seed / 4_294_967_296
@@ -253,7 +253,7 @@ const grid = ({ layers, reads, still, times, watched, width }: Grid): Build => (
   })
 }
 
-/** The shapes by group and name. With `eager`, some run a value that was read last time and is not this time, which others leave out. */
+/** The shapes by group and name. With `eager`, some contenders run a value that was read in the last pass only, and others do not. */
 export const shapes: Readonly<Record<string, { readonly group: "kairo" | "dynamic"; readonly build: Build; readonly eager?: true }>> = {
   avoidable: { group: "kairo", build: avoidable },
   broad: { group: "kairo", build: broad },
@@ -265,9 +265,18 @@ export const shapes: Readonly<Record<string, { readonly group: "kairo" | "dynami
   unstable: { group: "kairo", build: unstable, eager: true },
   "cellx 1000": { group: "kairo", build: cellx(1000) },
   "cellx 2500": { group: "kairo", build: cellx(2500) },
-  "10x5, 2 reads, 20 % watched": { group: "dynamic", build: grid({ width: 10, layers: 5, reads: 2, still: 1, watched: 0.2, times: 10_000 }) },
-  "10x10, 6 reads, 25 % moving, 20 % watched": { group: "dynamic", build: grid({ width: 10, layers: 10, reads: 6, still: 0.75, watched: 0.2, times: 6000 }) },
-  "1000x12, 4 reads, 5 % moving": { group: "dynamic", build: grid({ width: 1000, layers: 12, reads: 4, still: 0.95, watched: 1, times: 200 }) },
+  "10x5, 2 reads, 20 % watched": {
+    group: "dynamic",
+    build: grid({ width: 10, layers: 5, reads: 2, still: 1, watched: 0.2, times: 10_000 })
+  },
+  "10x10, 6 reads, 25 % moving, 20 % watched": {
+    group: "dynamic",
+    build: grid({ width: 10, layers: 10, reads: 6, still: 0.75, watched: 0.2, times: 6000 })
+  },
+  "1000x12, 4 reads, 5 % moving": {
+    group: "dynamic",
+    build: grid({ width: 1000, layers: 12, reads: 4, still: 0.95, watched: 1, times: 200 })
+  },
   "1000x5, 25 reads": { group: "dynamic", build: grid({ width: 1000, layers: 5, reads: 25, still: 1, watched: 1, times: 80 }) },
   "5x500, 3 reads": { group: "dynamic", build: grid({ width: 5, layers: 500, reads: 3, still: 1, watched: 1, times: 30 }) },
   "100x15, 6 reads, 50 % moving": { group: "dynamic", build: grid({ width: 100, layers: 15, reads: 6, still: 0.5, watched: 1, times: 60 }) }

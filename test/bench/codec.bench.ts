@@ -1,6 +1,6 @@
 /**
- * What the codec costs above the platform's own: text and value of a document
- * of the size of a small signal.
+ * The cost of the codec compared to that of the platform: text and value of a
+ * document of the size of a small signal.
  *
  * @module
  */
@@ -10,7 +10,13 @@ import { perSecond } from "./Bench.ts"
 
 const COUNT = 20_000
 
-const make = (n: number) => ({ at: 1_700_000_000_000 + n, items: [1, 2, 3], name: `order ${n}`, note: "x".repeat(60), total: { amount: n, currency: "EUR" } })
+const make = (n: number) => ({
+  at: 1_700_000_000_000 + n,
+  items: [1, 2, 3],
+  name: `order ${n}`,
+  note: "x".repeat(60),
+  total: { amount: n, currency: "EUR" }
+})
 const texts = Array.from({ length: COUNT }, (_, n) => JSON.stringify(make(n)))
 
 const each = (work: (n: number) => unknown) => perSecond(COUNT, () => {

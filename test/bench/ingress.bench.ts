@@ -1,6 +1,6 @@
 /**
- * One signal posted, handled by an enzyme that writes a cell, its receipt
- * durable, and answered: against a server written by hand for just that.
+ * One signal: posted, handled by an enzyme that writes a cell, and answered when
+ * its receipt is durable. The baseline is a server written by hand for this task.
  */
 import { bench, memory, type Plan } from "./Durable.ts"
 

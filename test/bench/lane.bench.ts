@@ -1,9 +1,9 @@
 /**
- * A long backlog on one lane: events queue up while a run holds the beat, and
- * then come one in each beat. The rate must not depend on how many wait, nor the
- * heap.
+ * A long backlog on one lane: events queue up during a long run, and then one is
+ * handled in each beat. Neither the rate nor the heap may depend on the length of
+ * the queue.
  *
- * `EVENTS=n` queues n of them in place of 1,000,000.
+ * `EVENTS=n` queues n events instead of 1,000,000.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -22,13 +22,13 @@ import type { Bench, Case } from "./Bench.ts"
 const EVENTS = Number(process.env["EVENTS"] ?? 1_000_000)
 const PARTS = 10
 
-/** Events that are posted before the first of them is answered. */
+/** The number of events posted before the first answer. */
 const POSTED = 1000
 
 const MIB = 1_048_576
 
-/** What one life of a space shows. */
-interface Life {
+/** The measurements of one space. */
+interface Measured {
   readonly accepted: number
   /** Events per second, tenth by tenth. */
   readonly drained: ReadonlyArray<number>
@@ -36,7 +36,7 @@ interface Life {
   readonly rss: Memory
 }
 
-/** MiB before the first event, when all wait, and at most while they are drained, which is mostly garbage. */
+/** Memory in MiB before the first event, with a full queue, and at most during the draining, which is mostly garbage. */
 interface Memory {
   readonly before: number
   readonly queued: number
@@ -44,10 +44,19 @@ interface Memory {
 }
 
 const limits = { ...defaults, inboxSignals: EVENTS + POSTED, inboxBytes: 1024 * EVENTS }
-const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: { journalBytes: 64 * MIB }, limits } as const
+const settings = {
+  tempo: 100,
+  pace: "demand",
+  ledgers: true,
+  create: "on-demand",
+  open: 1000,
+  boot: false,
+  retention: { journalBytes: 64 * MIB },
+  limits
+} as const
 const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
 
-/** Posts all events, as many at a time as a server would have under way. */
+/** Posts all events, with the concurrency of a server. */
 const fill = async (space: Space): Promise<void> => {
   for (let sent = 0; sent < EVENTS;) {
     await new Promise<void>((resolve, reject) => {
@@ -55,22 +64,24 @@ const fill = async (space: Space): Promise<void> => {
       const accepted = (): void => {
         if (--left === 0) resolve()
       }
-      for (let i = left; i > 0; i--) space.post({ signal: "/signals/lane", payload: { n: sent++, note: "x".repeat(80) } }, { accepted, fail: reject })
+      for (let i = left; i > 0; i--) {
+        space.post({ signal: "/signals/lane", payload: { n: sent++, note: "x".repeat(80) } }, { accepted, fail: reject })
+      }
     })
   }
 }
 
-/** Collects garbage, on hosts that can be told to. */
+/** Collects garbage, on hosts that offer it. */
 const collect = (): void => {
   try {
     setFlagsFromString("--expose-gc")
     runInNewContext("gc()")
   } catch {
-    // The figures then hold garbage, too.
+    // The figures then include garbage.
   }
 }
 
-/** Watches how much memory there is in use. */
+/** Samples the memory in use. */
 const gauge = (kind: "heapUsed" | "rss") => {
   const now = (): number => process.memoryUsage()[kind] / MIB
   const memory = { before: now(), queued: 0, peak: 0 }
@@ -121,10 +132,10 @@ const live = (provider: typeof memory) =>
     )
   ))
 
-/** A space's life over one store, once, as cases that are compared with its own beginning. */
+/** The cases of one space over one store. They share one execution, and compare with its first tenth. */
 const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
-  let lived: Promise<Life> | undefined
-  const life = (): Promise<Life> => lived ??= Effect.runPromise(Effect.scoped(live(provider)))
+  let running: Promise<Measured> | undefined
+  const measured = (): Promise<Measured> => running ??= Effect.runPromise(Effect.scoped(live(provider)))
   const once = { rounds: 1, warm: 0 }
   const megabytes = (name: "heap" | "rss"): Case => ({
     ...once,
@@ -132,14 +143,20 @@ const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
     unit: "MiB",
     baseline: "before",
     contenders: {
-      before: async () => (await life())[name].before,
-      queued: async () => (await life())[name].queued,
-      "peak while drained": async () => (await life())[name].peak
+      before: async () => (await measured())[name].before,
+      queued: async () => (await measured())[name].queued,
+      "peak while drained": async () => (await measured())[name].peak
     }
   })
-  const tenths = Array.from({ length: PARTS }, (_, i) => [`tenth ${i + 1}`, async () => (await life()).drained[i]!] as const)
+  const tenths = Array.from({ length: PARTS }, (_, i) => [`tenth ${i + 1}`, async () => (await measured()).drained[i]!] as const)
   return [
-    { ...once, name: `${store}, accepted`, unit: "events/s", baseline: "posted", contenders: { posted: async () => (await life()).accepted } },
+    {
+      ...once,
+      name: `${store}, accepted`,
+      unit: "events/s",
+      baseline: "posted",
+      contenders: { posted: async () => (await measured()).accepted }
+    },
     { ...once, name: `${store}, drained`, unit: "events/s", baseline: "tenth 1", contenders: Object.fromEntries(tenths) },
     megabytes("heap"),
     megabytes("rss")
@@ -148,7 +165,10 @@ const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
 
 const bench: Bench = {
   cases: [...cases("sqlite", sqlite), ...cases("memory", memory)],
-  note: `${EVENTS} events on one lane. The last tenth is to drain at 0.8 of the rate of the first at least. Over SQLite the heap holds a number for each event that waits; over the memory store it is the store, too.`,
+  note: [
+    `${EVENTS} events on one lane. The last tenth is to drain at 0.8 of the rate of the first at least.`,
+    "Over SQLite the heap holds a number for each event that waits; over the memory store it is the store, too."
+  ].join(" "),
   close: () => rmSync(folder, { recursive: true, force: true })
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the ledgers cost: operations started and closed, and a beat in which ten
- * watchers or ten rendezvous are due, with 100,000 others open and without them.
+ * The cost of the ledgers: operations started and closed, and a beat with ten due
+ * watchers or rendezvous, with and without 100,000 others.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -18,22 +18,22 @@ const EVENTS = 1000
 const OPEN = 100_000
 const DUE = 10
 
-/** Watchers of one operation, and of one run. */
+/** The number of watchers of one operation, and of one run. */
 const AT_ONE = 1000
 
 const render = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
 
-/** What the measured enzymes do, by the last name of their signal. */
+/** The runs of the measured enzymes, by the last name of their signal. */
 const verbs: Readonly<Record<string, Enzyme.Definition["run"]>> = {
   write: (tx, event) => tx.set(`/data/bench/${event.id}`, event.payload),
   both: (tx) => tx.op.close(tx.op.start(render), "sts:ok"),
-  /** Opens so many watchers at one operation, each with so many beats to wait. */
+  /** Adds watchers to one operation, with a time-out in beats. */
   open: (tx, event) => {
     const { count, ttl } = event.payload as { readonly count: number; readonly ttl: number }
     const oid = tx.op.start(render)
     for (let i = 0; i < count; i++) tx.op.await(oid, "ist:never", { signal: "/op/cont", ttl })
   },
-  /** Spawns so many rendezvous, each of which ends in so many beats. */
+  /** Spawns rendezvous with a deadline in beats. */
   meet: (tx, event) => {
     const { count, due, name } = event.payload as { readonly count: number; readonly due: number; readonly name: string }
     for (let i = 0; i < count; i++) tx.rv.spawn({ key: `${name}.${i}`, due_off: due, deadl_off: 0 })
@@ -51,10 +51,17 @@ const scope = Scope.makeUnsafe()
 
 /** A space over one of the first-party stores. */
 const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Promise<Space> => {
+  const grants = Layer.succeed(SystemGrants, new Set(["rv_init"]))
+  const settings = { tempo: 0, pace, ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults } as const
   const layer = Kernel.layer.pipe(
     Layer.provide(provider.provides.persistence!({ folder: join(folder, name), options: {} }).pipe(Layer.provide(HashLayer.layer))),
-    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Scheduler.layer(), Layer.fresh(Registry.layer).pipe(Layer.provide(Layer.succeed(SystemGrants, new Set(["rv_init"])))))),
-    Layer.provide(Layer.succeed(KernelSettings, { tempo: 0, pace, ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
+    Layer.provide(Layer.mergeAll(
+      HashLayer.layer,
+      SystemPacemaker.layer,
+      Scheduler.layer(),
+      Layer.fresh(Registry.layer).pipe(Layer.provide(grants))
+    )),
+    Layer.provide(Layer.succeed(KernelSettings, settings))
   )
   return Effect.runPromise(Effect.gen(function*() {
     const context = yield* Layer.buildWithScope(Layer.fresh(layer), scope)
@@ -68,7 +75,7 @@ const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Pr
 
 const ignore = { fail: (error: unknown) => { throw error } }
 
-/** Events of one kind that are handled in a second. */
+/** The events of one kind handled per second. */
 const handled = (space: Promise<Space>, name: string): Round => async () => {
   const live = await space
   const began = performance.now()
@@ -77,7 +84,7 @@ const handled = (space: Promise<Space>, name: string): Round => async () => {
   return EVENTS / (performance.now() - began) * 1000
 }
 
-/** A space in which so many watchers wait for long. */
+/** A space with many watchers that are not due. */
 const waiting = async (provider: typeof memory, name: string, count: number): Promise<Space> => {
   const space = await open(provider, name, "manual")
   for (let left = count; left > 0; left -= AT_ONE) {
@@ -90,7 +97,7 @@ const waiting = async (provider: typeof memory, name: string, count: number): Pr
   return space
 }
 
-/** A space in which so many rendezvous are pending for long. */
+/** A space with many rendezvous that are not due. */
 const pending = async (provider: typeof memory, name: string, count: number): Promise<Space> => {
   const space = await open(provider, name, "manual")
   space.post({ signal: "/CEP:sig_sys/init", payload: 0 }, ignore)
@@ -104,7 +111,7 @@ const pending = async (provider: typeof memory, name: string, count: number): Pr
   return space
 }
 
-/** Microseconds of a beat in which ten rendezvous end. */
+/** The duration of a beat in which ten rendezvous end, in microseconds. */
 const ending = (made: Promise<Space>): Round => async () => {
   const space = await made
   space.post({ signal: "/signals/bench/meet", payload: { count: DUE, due: 1, name: "soon" } }, ignore)
@@ -116,7 +123,7 @@ const ending = (made: Promise<Space>): Round => async () => {
   return took
 }
 
-/** Microseconds of a beat in which ten watchers are due. */
+/** The duration of a beat in which ten watchers are due, in microseconds. */
 const due = (made: Promise<Space>): Round => async () => {
   const space = await made
   space.post({ signal: "/signals/bench/open", payload: { count: DUE, ttl: 1 } }, ignore)
@@ -162,7 +169,10 @@ const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
 
 const bench: Bench = {
   cases: [...cases("memory", memory), ...cases("sqlite", sqlite)],
-  note: "Events of one lane follow each other beat by beat, so each operation has a beat of its own. The bar for the beat with others open is 1.2.",
+  note: [
+    "Events of one lane follow each other beat by beat, so each operation has a beat of its own.",
+    "The bar for the beat with others open is 1.2."
+  ].join(" "),
   close: async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     rmSync(folder, { recursive: true, force: true })

@@ -1,11 +1,11 @@
 /**
- * What it costs to find who takes a signal, with few and with many enzymes
- * registered, and nothing remembered from one look-up to the next.
+ * The cost of matching a signal, with few and with many registered enzymes, and
+ * without a cache between look-ups.
  *
- * Queries are literal, globbed and partly literal in turn, and each signal is
- * taken by one enzyme. The same 1,000 signals come in turn, whatever is registered
- * beside the enzymes that take them. Where they are spread over all enzymes
- * instead, it shows what the memory costs that the look-ups then touch.
+ * Queries are literal, globbed and partly literal in turn, and each signal matches
+ * one enzyme. The same 1,000 signals come in turn, with any number of other
+ * enzymes. A second case spreads the signals over all enzymes, which shows the cost
+ * of the memory that the look-ups touch.
  */
 import { Address } from "systole"
 import * as Enzyme from "../../src/registry/Enzyme.ts"
@@ -16,7 +16,7 @@ import { perSecond } from "./Bench.ts"
 const SIGNALS = 1000
 const LOOKUPS = 20_000
 
-/** Queries with a number in them, each with a signal that it takes. */
+/** Numbered queries, each with a matching signal. */
 const kinds: ReadonlyArray<(n: number) => { readonly query: string; readonly match?: "prefix"; readonly signal: (i: number) => string }> = [
   (n) => ({ query: `/signals/orders/shop${n}`, match: "prefix", signal: (i) => `/signals/orders/shop${n}/k${i}` }),
   (n) => ({ query: `/signals/topic${n}/*`, signal: (i) => `/signals/topic${n}/k${i}` }),
@@ -28,9 +28,9 @@ const kinds: ReadonlyArray<(n: number) => { readonly query: string; readonly mat
 const run = (): void => {}
 
 interface Setting {
-  /** Where the n-th enzyme is bound; without it signals have no targets. */
+  /** The binding of the n-th enzyme. Without it signals have no targets. */
   readonly cell?: (n: number) => string
-  /** Whether the signals meet as many enzymes as they can, rather than the same ten. */
+  /** Whether the signals are spread over all enzymes instead of the same ten. */
   readonly spread?: boolean
 }
 
@@ -44,7 +44,7 @@ const register = (count: number, { cell }: Setting): Enzymes => {
   return enzymes
 }
 
-/** The enzyme that the i-th signal meets. */
+/** The enzyme that matches the i-th signal. */
 const taker = (i: number, count: number, spread: boolean): number =>
   !spread ? i % 10 : count <= SIGNALS ? i % count : Math.floor(i * count / SIGNALS) + i % kinds.length
 

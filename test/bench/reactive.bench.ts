@@ -1,11 +1,12 @@
 /**
- * The scheduler against the signal libraries, on the shapes that those measure
- * themselves by; and what it costs to have many nodes that nobody looks at.
+ * Compares the scheduler with signal libraries on the shapes of their own
+ * benchmarks, and measures the cost of many unwatched nodes.
  *
- * All contenders run in one process and take turns. Each shape's sums, effects and
- * computed values have to be the same with all of them, or there are no figures. Our nodes run
- * in transactions, with causes, budgets and before-images; journal and labels are off
- * in the first table, and on in the second: in the scheduler alone, and in a space, where every batch is a beat.
+ * All contenders run in one process and take turns. The sums, effects and computed
+ * values of a shape must be equal for all of them, or there are no figures. Nodes of
+ * Systole run in transactions, with causes, budgets and before-images. Journal and
+ * labels are off in the first table. In the second they are on, in the scheduler
+ * alone and in a space, where every batch is a beat.
  */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -21,13 +22,17 @@ const names = Object.keys(libraries)
 /** The contenders of the second table. */
 const journaledNames = ["alien", "systole", "recorded", "journaled"]
 
-/** Each contender's own copy of the shapes. */
+/** The copy of the shapes of each contender. */
 const copies = new Map(await Promise.all([...names, "recorded", "journaled"].map(async (name) =>
   [name, (await import(`./ReactiveShapes.ts?${name}`) as { readonly shapes: typeof Shapes }).shapes] as const
 )))
 
-/** What each contender came to, by case. */
-const built = new Map<string, Map<string, { readonly shape: Shape; readonly transactions: (() => number) | undefined; readonly verify: (() => void) | undefined }>>()
+/** The built shapes of each contender, by case. */
+const built = new Map<string, Map<string, {
+  readonly shape: Shape
+  readonly transactions: (() => number) | undefined
+  readonly verify: (() => void) | undefined
+}>>()
 
 const elapsed = (work: () => void): number => {
   const began = performance.now()
@@ -35,7 +40,7 @@ const elapsed = (work: () => void): number => {
   return performance.now() - began
 }
 
-/** One contender's turn at a shape. What is built for one table goes on in no other, so that all have done the same. */
+/** The turn of one contender at a shape. Each table builds its own shapes, so that all contenders have run equally often. */
 const round = (kase: string, name: string, table = ""): Round => async () => {
   const key = `${table}${kase}`
   const shapes = built.get(key) ?? new Map()
@@ -66,7 +71,10 @@ const JOURNALED = "journaled: "
 
 const journaledCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!).map(([kase, { group }]): Case => ({
   name: `${JOURNALED}${group}: ${kase}`,
-  table: "Journal and labels on: recorded is the scheduler with all that the journal and labels ask of it; journaled is a space, where every batch is a beat, durable in memory",
+  table: [
+    "Journal and labels on: recorded is the scheduler with all that the journal and labels ask of it;",
+    "journaled is a space, where every batch is a beat, durable in memory"
+  ].join(" "),
   unit: "ms",
   baseline: "alien",
   contenders: Object.fromEntries(journaledNames.map((name) => [name, round(kase, name, JOURNALED)])),
@@ -74,10 +82,11 @@ const journaledCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!)
   warm: 2
 }))
 
-/** Whose computed values are not compared: solid runs all that exist, looked at or not. */
-const isLoose = (name: string, kase: string): boolean => name === "solid" || (["systole", "recorded", "journaled"].includes(name) && copies.get("alien")![kase]!.eager === true)
+/** Contenders with other counts of computed values: solid also runs unwatched ones. */
+const isLoose = (name: string, kase: string): boolean =>
+  name === "solid" || (["systole", "recorded", "journaled"].includes(name) && copies.get("alien")![kase]!.eager === true)
 
-/** Throws where a contender came to something else than the baseline. */
+/** Throws if the results of a contender differ from the baseline. */
 const compare = (): void => {
   for (const [key, shapes] of built) {
     const kase = key.replace(JOURNALED, "")
@@ -107,7 +116,7 @@ const dormant = (count: number, { every, readers }: { readonly every: number; re
   return scheduler
 }
 
-/** Takes the garbage out, so that what is left can be measured. */
+/** Collects garbage before memory is measured. */
 const collect = (): void => {
   setFlagsFromString("--expose-gc")
   const gc = runInNewContext("gc") as () => void
@@ -129,7 +138,8 @@ const million: ReadonlyArray<Case> = [{
       const time = elapsed(() => definitions.forEach((definition) => scheduler.register(definition)))
       collect()
       const bytes = (process.memoryUsage().heapUsed - before) / definitions.length
-      process.stderr.write(`  ${bytes.toFixed(0)} bytes each; ${scheduler.registry.size} nodes ran ${[...scheduler.registry.values()].filter(({ run }) => run !== undefined).length} times\n`)
+      const ran = [...scheduler.registry.values()].filter(({ run }) => run !== undefined).length
+      process.stderr.write(`  ${bytes.toFixed(0)} bytes each; ${scheduler.registry.size} nodes ran ${ran} times\n`)
       return time / 1000
     }
   }
@@ -184,18 +194,22 @@ const idle = (): Case => {
   }
 }
 
-/** One watched cell that follows from so many others. */
+/** One watched cell that depends on many others. */
 const wide = (size: number) => {
   const scheduler = new SpaceScheduler()
   const above = Array.from({ length: size }, (_, i) => Cell.make(`/c/${i}`))
-  above.forEach((cell, i) => scheduler.register(Computation.make({ name: `c${i}`, output: Cell.addressOf(cell).text, run: (tx) => Number(tx.get(`/s/${i % 100}`) ?? 0) })))
-  scheduler.register(Computation.make({ name: "total", output: "/total", run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) }))
+  above.forEach((cell, i) => scheduler.register(
+    Computation.make({ name: `c${i}`, output: Cell.addressOf(cell).text, run: (tx) => Number(tx.get(`/s/${i % 100}`) ?? 0) })
+  ))
+  scheduler.register(
+    Computation.make({ name: "total", output: "/total", run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) })
+  )
   scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
   scheduler.settle()
   return scheduler
 }
 
-/** A read of what is live and at rest, in a turn in which something else changed. */
+/** A read of a live, unchanged cell in a turn in which another cell changed. */
 const flat = (): Case => {
   const engines = new Map<number, SpaceScheduler>()
   let value = 0
@@ -220,7 +234,7 @@ const flat = (): Case => {
   }
 }
 
-/** Ten layers in which each cell follows from four above; after each write to one source each leaf is read. */
+/** Ten layers in which each cell depends on four above. Each leaf is read after each write to one source. */
 const leaves = (): Case => {
   const read = (isWatched: boolean): Round => {
     const width = 100
@@ -228,11 +242,17 @@ const leaves = (): Case => {
     for (let layer = 1; layer <= 10; layer++) {
       for (let i = 0; i < width; i++) {
         const above = [0, 1, 2, 3].map((k) => `/l${layer - 1}/${(i + k) % width}`)
-        scheduler.register(Computation.make({ name: `l${layer}-${i}`, output: `/l${layer}/${i}`, run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell) ?? 0), 0) % 1009 }))
+        scheduler.register(Computation.make({
+          name: `l${layer}-${i}`,
+          output: `/l${layer}/${i}`,
+          run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell) ?? 0), 0) % 1009
+        }))
       }
     }
     const ends = Array.from({ length: width }, (_, i) => `/l10/${i}`)
-    if (isWatched) for (const end of ends) scheduler.register(Effect.make({ name: `watch-${end.slice(5)}`, read: (tx) => tx.get(end), deliver: nothing }))
+    for (const end of isWatched ? ends : []) {
+      scheduler.register(Effect.make({ name: `watch-${end.slice(5)}`, read: (tx) => tx.get(end), deliver: nothing }))
+    }
     let value = 0
     return () => 1000 * elapsed(() => {
       for (let i = 0; i < 20; i++) {
@@ -242,12 +262,19 @@ const leaves = (): Case => {
       }
     }) / 20
   }
-  return { name: "read each leaf after each write: 100 leaves, 10 layers", unit: "µs", baseline: "watched", rounds: 9, warm: 3, contenders: { watched: read(true), dormant: read(false) } }
+  return {
+    name: "read each leaf after each write: 100 leaves, 10 layers",
+    unit: "µs",
+    baseline: "watched",
+    rounds: 9,
+    warm: 3,
+    contenders: { watched: read(true), dormant: read(false) }
+  }
 }
 
 const TURNS = 50
 
-/** How long a read takes that follows the last run's, and how many bytes of the heap it leaves. */
+/** The duration of a read in the order of the last run, and the heap that it uses, in bytes. */
 const unchanged = (): ReadonlyArray<Case> => {
   const scheduler = new SpaceScheduler()
   const cells = Array.from({ length: 10_000 }, (_, i) => Cell.make(`/s/${i}`))
@@ -280,7 +307,7 @@ const unchanged = (): ReadonlyArray<Case> => {
             scheduler.settle()
           }
         })
-        // What settling takes is spread over the reads, too; a collection in between makes it less than nothing.
+        // The figure includes a share of the settling; a collection in between can make it negative.
         left.push((process.memoryUsage().heapUsed - before) / reads)
         return millis * 1_000_000 / reads
       }
@@ -291,7 +318,7 @@ const unchanged = (): ReadonlyArray<Case> => {
     unit: "bytes",
     contenders: {
       systole: () => {
-        // Those of the rounds that counted, from the newest on.
+        // The values of the measured rounds, newest first.
         const bytes = left.pop()!
         if (bytes > 0.5) throw new Error(`${bytes} bytes a read`)
         return bytes
@@ -300,7 +327,7 @@ const unchanged = (): ReadonlyArray<Case> => {
   }]
 }
 
-/** What comes back runs nothing, however much of it is demanded. */
+/** A recovered space runs no node, however many are demanded. */
 const resumed = (count: number): Case => {
   let persisted: ReturnType<typeof Journaled.persisted> | undefined
   return {

@@ -1,16 +1,18 @@
 /**
- * Our side of the durable benchmarks: `server.ts PORT FOLDER` serves the real
- * ingress over spaces in SQLite, on whichever host runs it.
+ * The server of the durable benchmarks: `server.ts PORT FOLDER` serves the real
+ * ingress over spaces in SQLite, on the host that runs it.
  *
- * Beside the ingress there are the two routes that the baselines have: `/stats`,
- * and `/chain`, ten signals one after another, each handled in a beat of its own.
- * `SYNC_US=n` replaces the disk's synchronisation by a wait of n microseconds.
+ * It adds the two routes of the baselines: `/stats`, and `/chain`, which is a chain
+ * of ten signals, each handled in its own beat. `SYNC_US=n` replaces the
+ * synchronization of the disk by a wait of n microseconds.
  *
  * @module
  */
 import { Effect, Layer, Stream } from "effect"
 import process from "node:process"
-import { Address, type Batch, defaults, Enzyme, Hash, Kernel, KernelSettings, Persistence, Reporter, type Space, type SpaceStore } from "systole"
+import {
+  Address, type Batch, defaults, Enzyme, Hash, Kernel, KernelSettings, Persistence, Reporter, type Space, type SpaceStore
+} from "systole"
 import sqlite from "../../plugins/sqlite.ts"
 import * as App from "../../src/ingress/App.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -56,7 +58,7 @@ const step = Enzyme.make({
   }
 })
 
-/** Counts the flushes of a store that had something to flush. */
+/** Counts the flushes of a store that follow an append. */
 const counted = (store: SpaceStore): SpaceStore => {
   let pending = false
   return Object.assign(Object.create(store) as SpaceStore, {
@@ -85,14 +87,24 @@ const platform = async (): Promise<Platform> =>
     : (await import("../../src/main/node.ts")).platform
 
 const { serve, turn } = await platform()
-const provided = sqlite.provides.persistence!({ folder: folder!, options: syncMicros === undefined ? {} : { syncMicros: Number(syncMicros) } })
+const options = syncMicros === undefined ? {} : { syncMicros: Number(syncMicros) }
+const provided = sqlite.provides.persistence!({ folder: folder!, options })
 const layer = Kernel.layer.pipe(
   Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer, Scheduler.layer())),
   Layer.provideMerge(HostHash.layer),
-  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
+  Layer.provide(Layer.succeed(KernelSettings, {
+    tempo: 100,
+    pace: "demand",
+    ledgers: true,
+    create: "on-demand",
+    open: 1000,
+    boot: false,
+    retention: {},
+    limits: defaults
+  }))
 )
 
-/** Ten signals, each handled in its own beat, answered when the last result is durable. */
+/** A chain of ten signals, each handled in its own beat. The response waits until the last result is durable. */
 const chain = async (space: Space, request: Request): Promise<Response> => {
   const { id, payload } = await request.json() as { readonly id: string; readonly payload: { readonly n: number } }
   const target = `/data/chain/${Address.name(`/${id}`)}`
@@ -110,7 +122,13 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
   yield* kernel.register(count)
   yield* kernel.register(step)
   const space = yield* kernel.space("bench", { create: true })
-  const rules = { token: undefined, loopback: true, pages: {}, reporter: new Reporter((told) => console.error(told)), closing: new AbortController().signal }
+  const rules = {
+    token: undefined,
+    loopback: true,
+    pages: {},
+    reporter: new Reporter((told) => console.error(told)),
+    closing: new AbortController().signal
+  }
   const app = App.make({ kernel, hash }, rules)
   app.routes.get("/stats", () => {
     const { system, user } = process.cpuUsage()

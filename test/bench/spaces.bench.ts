@@ -1,7 +1,7 @@
 /**
- * What spaces cost that are not in use: 10,000 of them, of which 1,000 may be
- * open, against 1,000. Each figure is of a process that starts over them and then
- * asks something of each; every hundredth has something to do at the start.
+ * The cost of idle spaces: 10,000 spaces with a limit of 1,000 open ones, compared
+ * with 1,000 spaces. Each figure is of a process that starts over them and sends one
+ * request to each. Every hundredth space has pending work at the start.
  */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -13,19 +13,22 @@ import type { Bench, Case, Round } from "./Bench.ts"
 import type { Report } from "./ManySpaces.ts"
 
 const OPEN = 1000
-/** What a machine with 512 MiB leaves to the heap. Where Node finds more memory, it puts off collecting what closed spaces leave. */
+/** The heap of a machine with 512 MiB. With more memory, Node delays the collection of closed spaces. */
 const HEAP = "--max-old-space-size=192 --max-semi-space-size=4"
 const sizes = [1000, 10_000]
 const folder = mkdtempSync(join(tmpdir(), "systole-spaces-"))
 
 const run = (phase: string, count: number): string => {
   const [file, ...args] = command(current(), fileURLToPath(new URL("./ManySpaces.ts", import.meta.url)))
-  return execFileSync(file, [...args, join(folder, String(count)), phase, String(count), String(OPEN)], { env: { ...environment(), NODE_OPTIONS: HEAP }, encoding: "utf8" })
+  return execFileSync(file, [...args, join(folder, String(count)), phase, String(count), String(OPEN)], {
+    env: { ...environment(), NODE_OPTIONS: HEAP },
+    encoding: "utf8"
+  })
 }
 
 const reports = new Map<number, Report>()
 
-/** One figure of the process over so many spaces, which runs once for all of them. */
+/** One figure of the process over `count` spaces. The process runs once for all figures. */
 const figure = (count: number, of: (report: Report) => number): Round => () => {
   let report = reports.get(count)
   if (report === undefined) {

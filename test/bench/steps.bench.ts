@@ -1,7 +1,7 @@
 /**
- * A chain of ten signals, each handled in a beat of its own, answered when the
- * last result is durable: against ten commits written by hand. And one chain of
- * a thousand, of which a late step has to cost what an early one does.
+ * A chain of ten signals, each handled in its own beat and answered when the last
+ * result is durable, compared with ten commits written by hand. In a chain of a
+ * thousand, a late step must cost no more than an early one.
  */
 import { bench } from "./Durable.ts"
 import { longChain } from "./LongChain.ts"
