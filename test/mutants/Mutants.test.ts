@@ -16,36 +16,36 @@ const run = (code: number | undefined, ...statuses: ReadonlyArray<string>) => ({
 
 describe("Mutants", () => {
   describe("apply", () => {
-    it("replaces the one place", () => {
+    it("replaces the only occurrence", () => {
       assert.deepStrictEqual(Mutants.apply(mutant, "if (a < b) x()"), { text: "if (a > b) x()" })
     })
 
-    it("takes the replacement as it stands", () => {
+    it("inserts the replacement literally", () => {
       assert.deepStrictEqual(Mutants.apply({ ...mutant, replace: "$&$1" }, "a < b"), { text: "$&$1" })
     })
 
-    it("refuses a place that is not there, or there twice", () => {
+    it("refuses a text that is absent or occurs twice", () => {
       assert.deepStrictEqual(Mutants.apply(mutant, "a > b"), { refused: "a.ts holds what it finds 0 times instead of once" })
       assert.deepStrictEqual(Mutants.apply(mutant, "a < b; a < b"), { refused: "a.ts holds what it finds 2 times instead of once" })
     })
 
-    it("refuses more than one line, and no change", () => {
+    it("refuses an excerpt of several lines, and a replacement without a change", () => {
       assert.deepStrictEqual(Mutants.apply({ ...mutant, find: "a\nb" }, "a\nb"), { refused: "what it finds is not within one line" })
       assert.deepStrictEqual(Mutants.apply({ ...mutant, replace: mutant.find }, "a < b"), { refused: "it changes nothing" })
     })
   })
 
   describe("verdict", () => {
-    it("calls a mutant caught when a test failed or never ended", () => {
+    it("is caught if a test failed or did not end", () => {
       assert.strictEqual(Mutants.verdict(run(1, "passed", "failed")), "caught")
       assert.strictEqual(Mutants.verdict({ code: undefined, report: undefined }), "caught")
     })
 
-    it("calls it survived when all tests passed", () => {
+    it("is survived if all tests passed", () => {
       assert.strictEqual(Mutants.verdict(run(0, "passed")), "survived")
     })
 
-    it("believes no run without tests", () => {
+    it("is broken if no test ran", () => {
       assert.strictEqual(Mutants.verdict(run(1)), "broken")
       assert.strictEqual(Mutants.verdict({ code: 1, report: undefined }), "broken")
     })

@@ -1,14 +1,14 @@
 /**
- * Mutations of the source: one line made wrong, which some test has to notice.
+ * Mutations of the source: each makes one line wrong, and a test must fail.
  *
  * @module
  */
 import type { VitestRun } from "../scripts/Vitest.ts"
 import { tally } from "../scripts/Vitest.ts"
 
-/** One line of one file, made wrong, and the tests that have to fail for it. */
+/** A wrong line in one file, and the tests of which one must fail. */
 export interface Mutant {
-  /** What is broken, in a few words. */
+  /** The broken behaviour, in a few words. */
   readonly name: string
   /** The file, from the project's root. */
   readonly file: string
@@ -19,13 +19,13 @@ export interface Mutant {
   readonly tests: ReadonlyArray<string>
 }
 
-/** `caught`: a test failed. `survived`: all passed. `broken`: nothing could be told. */
+/** `caught`: a test failed. `survived`: all tests passed. `broken`: the run had no result. */
 export type Verdict = "caught" | "survived" | "broken"
 
-/** How often a text holds another one. */
+/** The number of occurrences of one text in another. */
 export const occurrences = (text: string, find: string): number => text.split(find).length - 1
 
-/** The text with the mutation made, or why it cannot be. */
+/** The text with the mutation, or the reason why it is impossible. */
 export const apply = (mutant: Mutant, text: string): { readonly text: string } | { readonly refused: string } => {
   if (mutant.find === "" || mutant.find.includes("\n")) return { refused: "what it finds is not within one line" }
   if (mutant.find === mutant.replace) return { refused: "it changes nothing" }
@@ -34,7 +34,7 @@ export const apply = (mutant: Mutant, text: string): { readonly text: string } |
   return { text: text.replace(mutant.find, () => mutant.replace) }
 }
 
-/** What a run of the tests over a mutated source tells. One that does not end in time has noticed, too. */
+/** The verdict of a test run over a mutated source. A run that exceeds its time counts as caught. */
 export const verdict = (run: Pick<VitestRun, "code" | "report">): Verdict => {
   if (run.code === undefined) return "caught"
   const tests = run.report?.testResults.flatMap((file) => file.assertionResults) ?? []

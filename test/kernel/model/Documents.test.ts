@@ -7,7 +7,7 @@ import * as Trials from "../../support/Trials.ts"
 
 const LIMIT = 20_000
 
-/** Documents over a plain map, whose reads are counted. */
+/** Documents over a plain map that counts reads. */
 const make = (limit: number) => {
   const texts = new Map<string, string>()
   const asked: Array<string> = []
@@ -24,15 +24,14 @@ const make = (limit: number) => {
   return { asked, documents, put, texts }
 }
 
-/** What it holds in memory, in characters of texts. */
+/** The memory in use, in bytes of text at two per character. */
 const held = (documents: Documents): number => {
-  let sum = 0
-  for (const part of ["recent", "earlier"]) for (const document of (Reflect.get(documents, part) as ReadonlyMap<string, Document.Document | null>).values()) sum += (document?.text.length ?? 0) * 2
-  return sum
+  const parts = ["recent", "earlier"].map((part) => Reflect.get(documents, part) as ReadonlyMap<string, Document.Document | null>)
+  return parts.flatMap((part) => [...part.values()]).reduce((sum, document) => sum + (document?.text.length ?? 0) * 2, 0)
 }
 
 describe("Documents", () => {
-  it("are what was put last, or what the store has, whatever leaves memory, which stays below its limit", () => {
+  it("return the newest version, from memory or from the store, and keep below the limit of memory", () => {
     for (const seed of Trials.seeds(20)) {
       const roll = Dice.make(seed)
       const { asked, documents, put, texts } = make(LIMIT)
@@ -47,7 +46,7 @@ describe("Documents", () => {
     }
   })
 
-  it("are asked of the store once, there or not, as long as not much else is used", () => {
+  it("read each document from the store once, present or absent, while few others are used", () => {
     const { asked, documents, texts } = make(LIMIT)
     for (let i = 0; i < 5; i++) texts.set(`/data/k${i}`, String(i))
     for (let round = 0; round < 200; round++) {
