@@ -32,7 +32,7 @@ const REPLAYED = rooms.findIndex((room) => room.includes("beat"))
 /** The highest floor that is bundled for every host. */
 const PORTABLE = 6
 
-/** Most lines of a file, prose included. */
+/** The maximum number of lines of a file, comments included. */
 const MAX_LINES = 400
 
 const root = join(import.meta.dirname, "..")
@@ -47,16 +47,19 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
 
 const textOf = (file: string): string => readFileSync(file, "utf8")
 
-/** Strings, templates and comments, so that none of them is taken for a part of another. */
+/** Matches strings, templates and comments as wholes, so that a comment sign in a string is no comment. */
 const lexeme = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|\/\/.*$/gm
 
 /** A file without its comments. */
 const codeOf = (file: string): string => textOf(file).replace(lexeme, (found) => found.startsWith("/") ? "" : found)
 
-/** What a file imports or exports from elsewhere, dynamically or not. Prose, examples and templates of other files do not count. */
-const importsOf = (file: string): ReadonlyArray<string> =>
-  [...codeOf(file).replace(lexeme, (found) => found.startsWith("`") ? "``" : found).matchAll(/\bfrom\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)]
-    .map((match) => match[1] ?? match[2]!)
+const IMPORT = /\bfrom\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g
+
+/** The specifiers of a file's imports and re-exports, static and dynamic. Comments and templates do not count. */
+const importsOf = (file: string): ReadonlyArray<string> => {
+  const code = codeOf(file).replace(lexeme, (found) => found.startsWith("`") ? "``" : found)
+  return [...code.matchAll(IMPORT)].map((match) => match[1] ?? match[2]!)
+}
 
 /** The files of the project that a file imports. */
 const filesImportedBy = (file: string): ReadonlyArray<string> =>
@@ -85,7 +88,17 @@ const isAllowed = (from: string, to: string): boolean => {
 
 const sources = filesBelow(src)
 const modules = ["plugins", "enzymes", "examples"].flatMap((folder) => filesBelow(join(root, folder)))
-/** The rules for each file of `src`: each lists the breaches in a file. */
+
+/** Modules that only some hosts have. */
+const HOST_MODULE = /^(node|bun|deno|cloudflare):/
+
+/** Packages that run on some hosts only. */
+const HOST_PACKAGE = /^@effect\/platform-|^@hono\/|^esbuild/
+
+/** Sources of time and chance that a replay could not repeat. */
+const AMBIENT = /\bnew Date\(\s*\)|\bDate\.now\b|\bMath\.random\b|\bperformance\./g
+
+/** The rules for every file of `src`. Each lists the breaches of a file. */
 const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: string) => ReadonlyArray<string> }> = [
   {
     rule: "imports only downward",
@@ -110,15 +123,15 @@ const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: st
   },
   {
     rule: "imports nothing of one host unless it is in main",
-    breaches: (file) => folderOf(file) === "main" ? [] : importsOf(file).filter((specifier) => /^(node|bun|deno|cloudflare):/.test(specifier))
+    breaches: (file) => folderOf(file) === "main" ? [] : importsOf(file).filter((specifier) => HOST_MODULE.test(specifier))
   },
   {
     rule: "takes no host's library into what every host runs",
-    breaches: (file) => floorOf(file) > PORTABLE ? [] : importsOf(file).filter((specifier) => /^@effect\/platform-|^@hono\/|^esbuild/.test(specifier))
+    breaches: (file) => floorOf(file) > PORTABLE ? [] : importsOf(file).filter((specifier) => HOST_PACKAGE.test(specifier))
   },
   {
     rule: "takes time and chance from services",
-    breaches: (file) => folderOf(file) === "main" ? [] : codeOf(file).match(/\bnew Date\(\s*\)|\bDate\.now\b|\bMath\.random\b|\bperformance\./g) ?? []
+    breaches: (file) => folderOf(file) === "main" ? [] : codeOf(file).match(AMBIENT) ?? []
   },
   {
     rule: "says on top what it is for",
@@ -161,7 +174,7 @@ describe("architecture", () => {
     assert.isTrue(isAllowed(at("index.ts"), at("kernel/space/A.ts")))
   })
 
-  it("knows every room of the kernel, and no file beside them", () => {
+  it("knows every room of the kernel, and every file is in one", () => {
     const files = sources.filter((file) => folderOf(file) === "kernel")
     assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), rooms.flat().sort())
   })
@@ -193,7 +206,7 @@ describe("architecture", () => {
     assert.deepStrictEqual(found, [])
   })
 
-  it("has no file that leads back to itself, by types neither", () => {
+  it("has no import cycle, not even by types", () => {
     const over = new Set<string>()
     const circles: Array<string> = []
     const walk = (file: string, way: ReadonlyArray<string>): void => {

@@ -17,13 +17,13 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
     globalSetup: path("scripts/setup.ts"),
-    // Bun has no processes for vitest, and Deno no threads that end well.
+    // Bun cannot run vitest in processes, and Deno cannot end its threads properly.
     pool: "Deno" in globalThis ? "forks" : "threads",
-    // A small file takes longer to load the runtime than to run, so files share workers. They leave nothing behind there.
+    // A small file takes longer to load the runtime than to run, so files share workers. They leave no state behind.
     isolate: false,
-    // The default leaves a core to vitest itself, which has little to do.
+    // The default reserves a core for vitest itself, which needs little.
     maxWorkers: availableParallelism(),
-    // Generous, because two cores are shared with whatever else the machine does.
+    // Generous, because the two cores are shared with other work.
     testTimeout: 30_000,
     hookTimeout: 30_000
   }
