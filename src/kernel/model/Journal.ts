@@ -127,8 +127,8 @@ export const entry = (facts: Facts): string => {
   if (facts.commands.length > 0) text += `,"control":[${facts.commands.map(Commands.encode).join(",")}]`
   text += ',"in":['
   let runs = ""
-  for (let i = 0; i < facts.captured.length; i++) {
-    const captured = facts.captured[i]!
+  let i = 0
+  for (const captured of facts.captured) {
     text += i === 0 ? input(captured) : `,${input(captured)}`
     for (const handling of captured.handlings) {
       const line = handling.flight !== captured.flight
@@ -141,6 +141,7 @@ export const entry = (facts: Facts): string => {
       const line = `[${i},"","cycle",${JSON.stringify(captured.resolution.cycle)}]`
       runs += runs === "" ? line : `,${line}`
     }
+    i++
   }
   text += `],"runs":[${runs}]`
   if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(NodeLines.textOf).join(",")}]`
@@ -149,7 +150,11 @@ export const entry = (facts: Facts): string => {
   if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
   if (facts.refused.length > 0) text += `,"refused":${JSON.stringify(facts.refused)}`
   text += ',"cells":['
-  for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
+  let separator = ""
+  for (const change of facts.changes) {
+    text += separator + cell(change)
+    separator = ","
+  }
   text += "]"
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
   if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
@@ -187,16 +192,18 @@ const input = ({ pending, flight: { signal } }: CapturedSignal): string => {
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
 }
 
+const none: ReadonlyArray<OutgoingSignal> = []
+
 const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome === undefined) return ""
   if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${outcome.isDerived === true ? `,"${DERIVED}"` : ""}`
   if (outcome.kind !== "ok") return `,"${outcome.kind}","${outcome.tag}","${outcome.code}"`
-  const emissions = draft!.emissions
+  const emissions = draft?.emissions ?? none
   const result = outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
   if (emissions.length === 0) return `,${result}`
-  let text = `,${result},[${emission(emissions[0]!)}`
-  for (let i = 1; i < emissions.length; i++) text += `,${emission(emissions[i]!)}`
-  return `${text}]`
+  let text = ""
+  for (const sent of emissions) text += text === "" ? emission(sent) : `,${emission(sent)}`
+  return `,${result},[${text}]`
 }
 
 const emission = ({ at, id, payload, signal, space, target }: OutgoingSignal): string => {
