@@ -159,7 +159,16 @@ export const make = (world: World): Ledger<Toy> => ({
   name: "toy",
   folders: [FOLDER],
   refusals: [AlarmRefused],
-  commands: { arm: { runsWhileHalted: false, execute: (draft, { beats, key }) => arm(draft, key, beats) } },
+  commands: {
+    arm: {
+      runsWhileHalted: false,
+      execute: (draft, { beats, key }, beat) => {
+        // The refusal reverts it.
+        if (beats < 1) beat.send({ signal: "/signals/rung", target: addressOf(key).key, payload: undefined })
+        return arm(draft, key, beats)
+      }
+    }
+  },
   open: ({ documents, store }) => {
     const state: State = { timers: new CellTimers(), armed: new Set(), arrived: [] }
     for (const key of below(store, FOLDER)) see(state, Address.name(key), read(documents.read(key)))
