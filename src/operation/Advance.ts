@@ -9,7 +9,6 @@
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { OperationLaunch } from "../stage/Launches.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
@@ -58,11 +57,10 @@ interface Asker {
   readonly depth: number
 }
 
-/** The state of an operation while launches are merged; `beat` is that of its newest history entry. */
+/** The state of an operation while launches are merged. */
 interface Standing {
   state: string
   status: string | undefined
-  beat: number
 }
 
 interface Numbers {
@@ -132,13 +130,10 @@ export class Advance {
   ): void {
     const { oid, state } = launch
     const standing = this.standingOf(oid)
-    const isEntry = launch.kind === "state" || launch.entry
-    if (standing.state === state && standing.beat === this.moment.beat) {
-      // Another run of the beat already made this entry, so its number is returned.
-      if (isEntry) this.stage.add(Address.into(Dossier.address(oid), ["hist_next"]), -1)
-    } else if (isEntry) this.stage.put(Dossier.historyAddress(oid, next.history++), Verbs.historyEntry(this.moment.beat, launch), asker.run)
+    if (launch.kind === "state" || launch.entry) {
+      this.stage.put(Dossier.historyAddress(oid, next.history++), Verbs.historyEntry(this.moment.beat, launch), asker.run)
+    }
     standing.state = state
-    standing.beat = this.moment.beat
     this.arm(oid, state, asker)
     if (launch.kind === "state") return
     standing.status = launch.status
@@ -172,11 +167,9 @@ export class Advance {
     let standing = this.standings.get(oid)
     if (standing === undefined) {
       const before = this.stage.committed.read(Dossier.address(oid).key)
-      // An operation started in this beat is in its first state, with a history entry for it.
-      const { beat, state, status } = before === undefined
-        ? { state: Vocabulary.RUNNING, status: undefined, beat: this.moment.beat }
-        : liveOf(before)
-      standing = { beat, state, status }
+      // An operation started in this beat is in its first state.
+      const { state, status } = before === undefined ? { state: Vocabulary.RUNNING, status: undefined } : liveOf(before)
+      standing = { state, status }
       this.standings.set(oid, standing)
     }
     return standing

@@ -142,13 +142,8 @@ export const setState = (
   }
   const live = known(draft, oid)
   if (live.status !== undefined) throw new OperationClosed({ oid, status: live.status })
-  const writes = [
-    set(oid, "state", state),
-    set(oid, "code", code),
-    set(oid, "note", note),
-    // Writing the status as open makes this run conflict with a run that closes the operation.
-    set(oid, "status", undefined)
-  ]
+  // A run that closes the operation writes its state as well, so one of both waits.
+  const writes = [set(oid, "state", state), set(oid, "code", code), set(oid, "note", note)]
   if (isRepeated(draft, live, state)) return draft.operate(writes)
   record(draft, { oid, live, writes }, { kind: "state", oid, state, code, note })
 }
