@@ -224,7 +224,11 @@ describe("architecture", () => {
     const { imports } = JSON.parse(textOf(join(root, "deno.json"))) as { readonly imports: Readonly<Record<string, string>> }
     const plugins = readdirSync(join(root, "plugins")).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
     const expected = plugins.map((name): [string, string] => [`systole/plugins/${name}`, `./plugins/${name}.ts`])
-    const own = [["systole", "./src/index.ts"], ["systole/testing", "./src/main/testing/index.ts"]] as const
+    const own = [
+      ["systole", "./src/index.ts"],
+      ["systole/testing", "./src/main/testing/index.ts"],
+      ["systole/worker", "./src/main/worker.ts"]
+    ] as const
     assert.deepStrictEqual(imports, Object.fromEntries([...own, ...expected]))
   })
 
