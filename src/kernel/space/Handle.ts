@@ -7,9 +7,11 @@
  *
  * @module
  */
+import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
@@ -107,14 +109,15 @@ class Door {
     })
   }
 
+  // As an unwrapped stream, but with one finalizer and no scope of its own.
   stream<A, E>(see: (space: LiveSpace) => Stream.Stream<A, E>): Stream.Stream<A, E | SpaceStopped> {
-    return Stream.suspend(() => {
+    return Stream.fromChannel(Channel.fromTransform((upstream, scope) => {
       const visit = new Visit()
-      const seen = Stream.suspend(() => this.space.isRetired
-        ? Stream.unwrap(Effect.map(this.open(visit), see))
-        : see(visit.enter(this.space)))
-      return Stream.ensuring(seen, Effect.sync(() => visit.leave()))
-    })
+      return Effect.flatMap(
+        Scope.addFinalizer(scope, Effect.sync(() => visit.leave())),
+        () => this.visited(visit, (space) => Channel.toTransform(see(space).channel)(upstream, scope))
+      )
+    }))
   }
 
   private visited<A, E>(visit: Visit, see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {

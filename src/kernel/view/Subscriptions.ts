@@ -86,22 +86,8 @@ export class Subscriptions {
 const differs = (path: Path, { after, before }: Pick<Staged, "before" | "after">): boolean =>
   Change.triggers({ path, shallow: false }, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
 
-/** The text of each observation, made once for all subscribers. */
+/** The texts of observations that do not know theirs, each made once for all subscribers. */
 const texts = new WeakMap<Observation, string>()
-
-/** The newest observation of each whole document. */
-const whole = new WeakMap<Codec.Document, Observation>()
-
-const observe = (beat: number, document: Codec.Document | undefined, path: Path): Observation => {
-  if (document === undefined) return { beat, value: undefined }
-  if (path.length > 0) return observation(beat, document, path)
-  const known = whole.get(document)
-  if (known?.beat === beat) return known
-  const made = observation(beat, document, path)
-  texts.set(made, document.text)
-  whole.set(document, made)
-  return made
-}
 
 /**
  * An observation of a document with a mutable value. Subscribers share the observation, and each read decodes the value anew.
@@ -111,6 +97,7 @@ class Decoded implements Observation {
   readonly beat: number
   readonly #document: Codec.Document
   readonly #path: Path
+  #text: string | undefined
 
   constructor(beat: number, document: Codec.Document, path: Path) {
     this.beat = beat
@@ -122,13 +109,23 @@ class Decoded implements Observation {
     return Codec.read(this.#document, this.#path)
   }
 
+  /** The text of the value, made once. */
+  get text(): string {
+    if (this.#path.length === 0) return this.#document.text
+    return this.#text ??= encoded(this.value)
+  }
+
   toJSON(): Observation {
     return { beat: this.beat, value: this.value }
   }
 }
 
-const observation = (beat: number, document: Codec.Document, path: Path): Observation =>
-  document.plain === undefined ? new Decoded(beat, document, path) : { beat, value: Codec.read(document, path) }
+const encoded = (value: Observation["value"]): string => value === undefined ? "null" : Codec.encode(value).text
+
+const observe = (beat: number, document: Codec.Document | undefined, path: Path): Observation => {
+  if (document === undefined) return { beat, value: undefined }
+  return document.plain === undefined ? new Decoded(beat, document, path) : { beat, value: Codec.read(document, path) }
+}
 
 const missing = (observation: Observation, missed: string): Observation => {
   const told: Observation = { beat: observation.beat, missed, get value() { return observation.value } }
@@ -143,9 +140,10 @@ const missing = (observation: Observation, missed: string): Observation => {
  * @since 0.1.0
  */
 export const textOf = (observation: Observation): string => {
+  if (observation instanceof Decoded) return observation.text
   let text = texts.get(observation)
   if (text === undefined) {
-    text = observation.value === undefined ? "null" : Codec.encode(observation.value).text
+    text = encoded(observation.value)
     texts.set(observation, text)
   }
   return text
