@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import type { SpaceState } from "../kernel/view/Space.ts"
+import type { SpaceStatus } from "../kernel/view/Space.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
@@ -52,7 +52,7 @@ const perform = Effect.fnUntraced(function*({ body, done, json, space, verb }: L
       message: `${space} cannot ${verb}: ${why}. See systole op show ${space} ${oid}`
     })
   }
-  const state = yield* client.ask<SpaceState>(`${SpaceCommand.path(space)}/control`)
+  const state = yield* client.ask<SpaceStatus>(`${SpaceCommand.path(space)}/control`)
   yield* Output.data(json, { oid, beat, ...state }, `${done} ${space} (${oid} since beat ${beat})`)
 })
 

@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import type { SpaceState, WaitingRow } from "../kernel/view/Space.ts"
+import type { SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 
@@ -39,7 +39,7 @@ const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
   )).pipe(Command.withDescription("List the spaces"))
 
 const state = Command.make("state", { space: name, json: Output.json }, ({ json, space }) =>
-  Client.use((client) => client.ask<SpaceState>(`${path(space)}/control`)).pipe(
+  Client.use((client) => client.ask<SpaceStatus>(`${path(space)}/control`)).pipe(
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
   )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, what is parked, and what is locked"))
 
@@ -74,7 +74,7 @@ const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: Wa
 
 const holdCommand = (verb: "hold" | "release", description: string) =>
   Command.make(verb, { space: name, json: Output.json }, ({ json, space }) =>
-    Client.use((client) => client.ask<SpaceState>(`${path(space)}/control/${verb}`, { method: "POST" })).pipe(
+    Client.use((client) => client.ask<SpaceStatus>(`${path(space)}/control/${verb}`, { method: "POST" })).pipe(
       Effect.flatMap((found) => Output.data(json, found, lines(found)))
     )).pipe(Command.withDescription(description))
 
@@ -82,7 +82,7 @@ const hold =
   holdCommand("hold", "Let no beat of a space run by itself until it is released or the server ends; what comes is taken, and waits")
 const release = holdCommand("release", "Let the beats of a held space run again")
 
-const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceState): ReadonlyArray<string> => [
+const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): ReadonlyArray<string> => [
   control === null ? state : `${state}, ${control.verb} under way (${control.oid})`,
   ...held ? ["held: no beat runs by itself until systole space release"] : [],
   ...parked === 0 ? [] : [`${parked} signals wait`],

@@ -8,7 +8,7 @@
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import type { CapturedSignal } from "../kernel/model/Flight.ts"
+import type { CapturedSignal } from "../kernel/model/InFlight.ts"
 import type { Again } from "../kernel/model/Signal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { BindingTable } from "../registry/Bindings.ts"

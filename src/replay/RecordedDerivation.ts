@@ -6,7 +6,7 @@
  * @module
  */
 import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "../kernel/derived/DerivationPort.ts"
-import type { Handling } from "../kernel/model/Flight.ts"
+import type { Handling } from "../kernel/model/InFlight.ts"
 import type { NamedNode, Parsed } from "../kernel/model/Journal.ts"
 import type { NodeLine } from "../kernel/model/NodeLine.ts"
 import type { Definition } from "../scheduler/Definition.ts"

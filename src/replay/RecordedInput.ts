@@ -9,8 +9,8 @@ import type { Queued } from "../kernel/model/Command.ts"
 import * as Commands from "../kernel/model/Command.ts"
 import type { DueTimers } from "../kernel/beat/LedgerBeats.ts"
 import * as DeadLetter from "../kernel/beat/DeadLetter.ts"
-import type { Outcome, Taken } from "../kernel/model/Flight.ts"
-import { Flight } from "../kernel/model/Flight.ts"
+import type { Outcome, Taken } from "../kernel/model/InFlight.ts"
+import { InFlight } from "../kernel/model/InFlight.ts"
 import type { BeatInput } from "../kernel/beat/BeatInput.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
@@ -47,7 +47,7 @@ export class RecordedInput implements BeatInput {
   /** The earlier entry requested last: the signals of one beat are mostly captured together. */
   private earlier: Earlier | undefined
   /** The inputs of each captured event: several of its enzymes may be retried in one beat. */
-  private flights: ReadonlyMap<Flight, ReadonlyArray<number>> = new Map()
+  private flights: ReadonlyMap<InFlight, ReadonlyArray<number>> = new Map()
 
   constructor(history: HistorySource, historic: HistoricStore) {
     this.history = history
@@ -84,15 +84,15 @@ export class RecordedInput implements BeatInput {
   }
 
   take(): ReadonlyArray<Taken> {
-    const flights = new Map<Flight, ReadonlyArray<number>>()
-    const byId = new Map<string, Flight>()
+    const flights = new Map<InFlight, ReadonlyArray<number>>()
+    const byId = new Map<string, InFlight>()
     const runs = Map.groupBy(this.runs, ({ input }) => input)
     const taken = Records.inputsOf(this.entry).map((input, i): Taken => {
       const own = runs.get(i) ?? []
       const isStorm = own.some((run) => run.enzyme === DeadLetter.STORM.key && Records.codeOf(run) === DeadLetter.STORM.code)
       const label = LabelCheck.at(this.entry.labels?.in, i)
       const signal = Signals.labelled({ ...this.signal(input), depth: isStorm ? Infinity : 0 }, label)
-      const flight = byId.get(signal.id) ?? new Flight(signal, input.again?.captured ?? this.entry.beat, undefined)
+      const flight = byId.get(signal.id) ?? new InFlight(signal, input.again?.captured ?? this.entry.beat, undefined)
       byId.set(signal.id, flight)
       flights.set(flight, [...flights.get(flight) ?? [], i])
       flight.discarded = own.some(({ kind }) => kind === "discarded")
@@ -133,7 +133,7 @@ export class RecordedInput implements BeatInput {
    * Decisions of the host are taken from the journal: a run that exceeded its time, too many signals, and a run that
    * aborted the beat before.
    */
-  settled(flight: Flight, key: string): Outcome | undefined {
+  settled(flight: InFlight, key: string): Outcome | undefined {
     const inputs = this.flights.get(flight)
     let number = -1
     for (const run of this.runs) {

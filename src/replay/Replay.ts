@@ -7,7 +7,7 @@
  * @module
  */
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import type { Body } from "../kernel/beat/Body.ts"
+import type { SpaceState } from "../kernel/beat/SpaceState.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Executed } from "../kernel/beat/Phases.ts"
 import type { Beat } from "../kernel/beat/Commit.ts"
@@ -17,7 +17,7 @@ import { Heartbeat } from "../kernel/beat/Heartbeat.ts"
 import { Inbox } from "../kernel/inbox/Inbox.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import { Parked } from "../kernel/model/Parked.ts"
-import * as Regime from "../kernel/model/Regime.ts"
+import * as SpaceMode from "../kernel/model/SpaceMode.ts"
 import { BeatAborted } from "../kernel/model/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
@@ -220,7 +220,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     isLate = true
     run()
   }
-  const body: Body = {
+  const state: SpaceState = {
     space: historic.space,
     store: historic,
     documents,
@@ -238,7 +238,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     },
     derivation,
     bindings,
-    regime: Regime.recall(historic, documents),
+    mode: SpaceMode.read(historic, documents),
     ledgers: history.ledgers,
     states: history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo }),
     // The entries record overload.
@@ -249,7 +249,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     restore: history.restore,
     number: () => ++number
   }
-  const heartbeat = new Heartbeat(body, input, seen)
+  const heartbeat = new Heartbeat(state, input, seen)
   return {
     code,
     derivation,

@@ -5,7 +5,7 @@
  */
 import * as Label from "../../cell/Label.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
-import type { CapturedSignal, Flight, Handling, Outcome, Taken } from "../model/Flight.ts"
+import type { CapturedSignal, InFlight, Handling, Outcome, Taken } from "../model/InFlight.ts"
 import type { Again } from "../model/Signal.ts"
 import * as Signal from "../model/Signal.ts"
 import type { BeatInput } from "./BeatInput.ts"
@@ -84,7 +84,7 @@ export class Agenda {
     }
   }
 
-  private assign(flight: Flight, { again, entry, key, outcome }: Assignment): Handling {
+  private assign(flight: InFlight, { again, entry, key, outcome }: Assignment): Handling {
     const told = Signal.toldBy({ again, signal: flight.signal })
     const hasLabel = outcome !== undefined && outcome.kind !== "ok" && outcome.kind !== "conflict"
     const handling: Handling = {

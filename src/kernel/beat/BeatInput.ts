@@ -10,15 +10,15 @@ import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Resolution } from "../../registry/Registry.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
 import type { Begun, Hears, Start } from "../model/Begun.ts"
-import type { LiveBody } from "./Body.ts"
+import type { LiveState } from "./SpaceState.ts"
 import type { Queued } from "../model/Command.ts"
-import type { Flight, Outcome, Taken } from "../model/Flight.ts"
+import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
 import type { Retired } from "../model/Journal.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Titles from "../model/Titles.ts"
 import type { ParkedNote } from "../model/Parked.ts"
-import * as Regime from "../model/Regime.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import { ExpiryIndex } from "./Expiry.ts"
 import { type DueTimers, noTimers } from "./LedgerBeats.ts"
 import type { Again, Signal } from "../model/Signal.ts"
@@ -33,7 +33,7 @@ export interface Aborted {
 
 /** The mode of the space, and the enzymes of a signal: they decide which signals a beat takes. */
 export interface TakeRules {
-  readonly regime: Regime.Regime
+  readonly mode: SpaceMode.SpaceMode
   readonly resolve: (signal: Signal) => Resolution
 }
 
@@ -49,18 +49,18 @@ export interface BeatInput {
   /** Step 3: commands, which stay until the beat is committed. */
   readonly commands: () => ReadonlyArray<Queued>
   /** Step 3: what the space asks of itself: to boot when it is new, and how a rollback goes on. */
-  readonly own: (regime: Regime.Regime) => ReadonlyArray<Queued>
+  readonly own: (mode: SpaceMode.SpaceMode) => ReadonlyArray<Queued>
   /** Steps 5 and 6: signals, in the order of the agenda. */
   readonly take: (start: Start, how: TakeRules) => ReadonlyArray<Taken>
   /** Step 5 for the timers of ledgers: those that are due. */
-  readonly timers: (regime: Regime.Regime) => DueTimers
+  readonly timers: (mode: SpaceMode.SpaceMode) => DueTimers
   /** Signals that a closed gate parked since the beat before, told once. */
-  readonly parked: (regime: Regime.Regime) => ParkedNote | undefined
+  readonly parked: (mode: SpaceMode.SpaceMode) => ParkedNote | undefined
   /** What is over for so long that the beat lets go of it. */
-  readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>
+  readonly retired: (start: Start, mode: SpaceMode.SpaceMode) => ReadonlyArray<Retired>
   readonly hears: Hears
   /** The outcome of a handling that is not to run, because how it ended is known. */
-  readonly settled: (flight: Flight, key: string, again?: Again) => Outcome | undefined
+  readonly settled: (flight: InFlight, key: string, again?: Again) => Outcome | undefined
   /** The beat was aborted: its input is taken again. */
   readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
   readonly committed: () => void
@@ -76,7 +76,7 @@ const nobody = (): void => {}
  * @since 0.1.0
  */
 export class LiveInput implements BeatInput {
-  private readonly body: LiveBody
+  private readonly state: LiveState
   private readonly expiry: ExpiryIndex
   /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
   private known = 0
@@ -90,13 +90,13 @@ export class LiveInput implements BeatInput {
   /** The timers that this beat captured. */
   private fired: ReadonlyArray<Timer> = []
 
-  constructor(body: LiveBody) {
-    this.body = body
-    this.expiry = new ExpiryIndex(body)
+  constructor(state: LiveState) {
+    this.state = state
+    this.expiry = new ExpiryIndex(state)
   }
 
   begin(beat: number): Begun {
-    const { documents, enzymes, host, ledgers, nodes, regime, seed, settings, states, store } = this.body
+    const { documents, enzymes, host, ledgers, nodes, mode, seed, settings, states, store } = this.state
     enzymes.activate()
     this.version = enzymes.version + nodes.changes.length
     const activated = this.version - this.known
@@ -105,10 +105,10 @@ export class LiveInput implements BeatInput {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       tempo: settings.tempo,
-      inputs: ledgers.capture(states, { limits: settings.limits, gated: regime.gated }),
+      inputs: ledgers.capture(states, { limits: settings.limits, gated: mode.gated }),
       isolation: settings.isolation ?? "snapshot",
       activated,
-      spent: this.body.derivation.spent,
+      spent: this.state.derivation.spent,
       content: documents.capture(),
       labels: this.opened ? undefined : LabelCheck.change(settings.labels, documents),
       titled: this.opened && activated === 0 ? [] : Titles.activation(enzymes, documents, beat),
@@ -117,61 +117,61 @@ export class LiveInput implements BeatInput {
   }
 
   commands(): ReadonlyArray<Queued> {
-    return this.body.inbox.nextCommands(this.body.settings.limits)
+    return this.state.inbox.nextCommands(this.state.settings.limits)
   }
 
-  own(regime: Regime.Regime): ReadonlyArray<Queued> {
-    const { documents, inbox, ledgers, settings, store } = this.body
+  own(mode: SpaceMode.SpaceMode): ReadonlyArray<Queued> {
+    const { documents, inbox, ledgers, settings, store } = this.state
     if (settings.boot && store.head().beat < 0) return [{ command: { kind: "steer", verb: "boot", to: undefined }, answer: nobody }]
-    if (!Regime.isPlanning(regime)) {
+    if (!SpaceMode.isPlanning(mode)) {
       this.undo = undefined
       return none
     }
     if (inbox.hasDiscardable) return none
-    const { oid, to } = regime.control!
+    const { oid, to } = mode.control!
     if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!, ledgers.configured)
     const done = this.undo.advance(store, documents)
     return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: nobody }]
   }
 
   take(start: Start, how: TakeRules): ReadonlyArray<Taken> {
-    const { enzymes, inbox, settings } = this.body
+    const { enzymes, inbox, settings } = this.state
     inbox.reconsider(enzymes.revision)
     return inbox.take(start, settings.limits, how)
   }
 
-  timers(regime: Regime.Regime): DueTimers {
-    const { inbox, settings: { limits } } = this.body
-    const [due, met] = [inbox.nextDue(limits), inbox.nextMet(limits, regime)]
+  timers(mode: SpaceMode.SpaceMode): DueTimers {
+    const { inbox, settings: { limits } } = this.state
+    const [due, met] = [inbox.nextDue(limits), inbox.nextMet(limits, mode)]
     this.fired = met.length === 0 ? due : [...due, ...met]
     if (due.length === 0 && met.length === 0) return noTimers
     // A cell that waits for several beats may have reached more than one of them.
     return { due: due.map(({ key }) => key), met: [...new Set(met.map(({ key }) => key))] }
   }
 
-  parked({ gated }: Regime.Regime): ParkedNote | undefined {
-    return gated ? this.body.parked.note : undefined
+  parked({ gated }: SpaceMode.SpaceMode): ParkedNote | undefined {
+    return gated ? this.state.parked.note : undefined
   }
 
   /** What is held stays as it stands. */
-  retired(start: Start, { gated }: Regime.Regime): ReadonlyArray<Retired> {
+  retired(start: Start, { gated }: SpaceMode.SpaceMode): ReadonlyArray<Retired> {
     return gated ? [] : this.expiry.due(start)
   }
 
   hears(signal: string, _place: string, table: BindingTable): boolean {
-    const { status } = this.body.enzymes.resolve(signal, undefined, table)
+    const { status } = this.state.enzymes.resolve(signal, undefined, table)
     return status === "match" || status === "held"
   }
 
-  settled(flight: Flight, key: string, again?: Again): Outcome | undefined {
+  settled(flight: InFlight, key: string, again?: Again): Outcome | undefined {
     const aborted = this.aborted.find((aborted) => aborted.signal === flight.signal && aborted.key === key)
-    return aborted === undefined ? this.body.sentry?.settled(flight.signal.id, key, again) : aborted.outcome
+    return aborted === undefined ? this.state.sentry?.settled(flight.signal.id, key, again) : aborted.outcome
   }
 
   putBack(taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted): void {
     this.aborted = [...this.aborted, aborted]
-    this.body.inbox.putBack(taken)
-    for (const hash of begun.content) this.body.documents.arrive(hash)
+    this.state.inbox.putBack(taken)
+    for (const hash of begun.content) this.state.documents.arrive(hash)
   }
 
   committed(): void {

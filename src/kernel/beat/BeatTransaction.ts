@@ -14,7 +14,7 @@ import type { Stage } from "../../stage/Stage.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Begun } from "../model/Begun.ts"
 import type { Sent } from "../model/Journal.ts"
-import type { Regime } from "../model/Regime.ts"
+import type { SpaceMode } from "../model/SpaceMode.ts"
 import type * as Signal from "../model/Signal.ts"
 import { BeatBindings } from "./BeatBindings.ts"
 
@@ -27,7 +27,7 @@ const inputBit = (place: number): number => 2 << place
 /** The state of a space at the begin of a beat, as far as the beat changes it. */
 export interface Before {
   readonly bindings: BindingTable
-  readonly regime: Regime
+  readonly mode: SpaceMode
   readonly hash: (data: string | Uint8Array) => string
 }
 
@@ -71,7 +71,7 @@ export class BeatTransaction {
   readonly labels: Labels.Labels | undefined
   readonly bindings: BeatBindings
   /** The mode of the space, as the newest command left it. */
-  regime: Regime
+  mode: SpaceMode
   /** The captured parts that a result depends on, as bits. The journal keeps only those. */
   used = 0
   /** Diagnostics to be put at the commit. */
@@ -84,10 +84,10 @@ export class BeatTransaction {
   private count = 0
 
   /** The rules on labels of this beat are staged already. */
-  constructor(stage: Stage, begun: Begun, { bindings, hash, regime }: Before) {
+  constructor(stage: Stage, begun: Begun, { bindings, hash, mode }: Before) {
     this.stage = stage
     this.labels = Labels.read(stage.visible(Labels.ADDRESS.key))
-    this.regime = regime
+    this.mode = mode
     this.moment = new TrackedClock(this, begun, hash)
     this.bindings = new BeatBindings(bindings, stage, begun.beat)
   }
@@ -126,7 +126,7 @@ export class BeatTransaction {
    * they are written when a command can no longer be refused.
    */
   savepoint(draft: Draft): Savepoint.Savepoint {
-    const { count, diagnostics, queued, regime, sent, used } = this
+    const { count, diagnostics, queued, mode, sent, used } = this
     const [reported, told, waiting] = [diagnostics.length, sent.length, queued.length]
     const writes = Savepoint.make(draft)
     return {
@@ -137,7 +137,7 @@ export class BeatTransaction {
         sent.length = told
         queued.length = waiting
         this.count = count
-        this.regime = regime
+        this.mode = mode
         this.used = used
       }
     }

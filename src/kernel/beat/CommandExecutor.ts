@@ -18,12 +18,12 @@ import * as WriteMode from "../../stage/WriteMode.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Commands from "../model/Command.ts"
 import type { Command, Queued, Setting } from "../model/Command.ts"
-import * as Foreign from "../model/Foreign.ts"
-import { lockOver, type Regime } from "../model/Regime.ts"
+import * as ExternalChange from "../model/ExternalChange.ts"
+import { lockOver, type SpaceMode } from "../model/SpaceMode.ts"
 import { Pending } from "../model/Signal.ts"
 import { ControlRefused, WriteRefused } from "../model/SpaceError.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
-import type { Body } from "./Body.ts"
+import type { SpaceState } from "./SpaceState.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
 import * as Lifecycle from "./Lifecycle.ts"
@@ -34,7 +34,7 @@ interface Parts {
   readonly draft: Draft
   readonly transaction: BeatTransaction
   readonly ledgers: LedgerBeats
-  readonly body: Body
+  readonly state: SpaceState
   readonly pieces: PieceFace<Draft>
 }
 
@@ -49,7 +49,7 @@ export const none: CapturedCommands = { count: 0, done: [], answers: [], steps: 
  */
 export class CommandCapture {
   readonly parts: Parts
-  readonly steps: Foreign.Steps = new Map()
+  readonly steps: ExternalChange.Steps = new Map()
   readonly takenBack: Array<string> = []
   readonly redelivered: Array<Pending> = []
   private readonly done: Array<DoneCommand> = []
@@ -66,10 +66,10 @@ export class CommandCapture {
    * that it becomes part of, and a beat that fails of it would fail of it again.
    */
   add({ answer, command }: Queued): void {
-    const { body, draft, transaction } = this.parts
+    const { state, draft, transaction } = this.parts
     const savepoint = transaction.savepoint(draft)
     // The space may have been shut down since the request.
-    const halted = Commands.refusal(command, transaction.regime, body.ledgers)
+    const halted = Commands.refusal(command, transaction.mode, state.ledgers)
     const outcome = halted === undefined ? attempt(command, this) : { refused: halted }
     if ("reply" in outcome) {
       savepoint.keep()
@@ -107,12 +107,12 @@ const tried = (act: () => unknown, refusals: ReadonlyArray<RefusalClass>): Outco
 type Executor<Kind extends Command["kind"]> = (command: Extract<Command, { readonly kind: Kind }>, capture: CommandCapture) => Outcome
 
 const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
-  set: (command, { parts: { draft, transaction: { regime } }, steps }) => outcome(write(draft, command, { regime, steps })),
-  integrate: ({ notice }, { parts: { draft, transaction: { regime } }, steps }) =>
-    outcome(Foreign.integrate(draft, notice, { regime, steps })),
+  set: (command, { parts: { draft, transaction: { mode } }, steps }) => outcome(write(draft, command, { mode, steps })),
+  integrate: ({ notice }, { parts: { draft, transaction: { mode } }, steps }) =>
+    outcome(ExternalChange.integrate(draft, notice, { mode, steps })),
   bind: ({ change }, { parts: { transaction } }) => outcome(transaction.bindings.bind(change, CAPTURE)),
-  redeliver: (command, { parts: { body, transaction }, redelivered }) => {
-    const letter = DeadLetter.redeliver(command, transaction, body)
+  redeliver: (command, { parts: { state, transaction }, redelivered }) => {
+    const letter = DeadLetter.redeliver(command, transaction, state)
     if (!(letter instanceof Pending)) return { refused: letter }
     redelivered.push(letter)
     return { reply: undefined }
@@ -125,8 +125,8 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
     return { reply: undefined }
   },
   lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),
-  ledger: ({ command, ledger: name }, { parts: { body, draft, ledgers } }) => {
-    const placed = body.ledgers.named(name)
+  ledger: ({ command, ledger: name }, { parts: { state, draft, ledgers } }) => {
+    const placed = state.ledgers.named(name)
     const rule = placed?.ledger.commands[command.verb]
     if (placed === undefined || rule === undefined) throw new Error(`there is no command ${name} ${command.verb}`)
     return tried(() => rule.execute(draft, command, ledgers.of(placed)), [CellLocked, ...placed.ledger.refusals])
@@ -156,15 +156,15 @@ const verbOf = (command: Command): string =>
 export const write = (
   draft: Draft,
   { group, write: { address, document } }: Pick<Setting, "group" | "write">,
-  { regime, steps }: { readonly regime: Regime; readonly steps: Foreign.Steps }
+  { mode, steps }: { readonly mode: SpaceMode; readonly steps: ExternalChange.Steps }
 ): InvalidValue | WriteRefused | CellLocked | undefined => {
   try {
     const { id, key } = draft.settle(address, WriteMode.ofDocument(document))
-    const lock = lockOver(regime, id)
+    const lock = lockOver(mode, id)
     if (lock !== undefined) return new CellLocked({ address: address.text, lock })
     const before = draft.visible(key)
     draft.put(address, document)
-    Foreign.note(steps, key, { before, after: draft.visible(key), group })
+    ExternalChange.note(steps, key, { before, after: draft.visible(key), group })
     return undefined
   } catch (error) {
     return error instanceof InvalidValue ? error : new WriteRefused({ address: address.text, reason: (error as Error).message })

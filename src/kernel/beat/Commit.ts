@@ -11,13 +11,13 @@ import type * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { BlobRow } from "../../persistence/Persistence.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import type { Delivery } from "../derived/DerivationPort.ts"
-import type { Flight } from "../model/Flight.ts"
-import type { Steps } from "../model/Foreign.ts"
+import type { InFlight } from "../model/InFlight.ts"
+import type { Steps } from "../model/ExternalChange.ts"
 import * as Journal from "../model/Journal.ts"
 import type * as Signal from "../model/Signal.ts"
 import { ControlRefused } from "../model/SpaceError.ts"
 import type { BeatInput } from "./BeatInput.ts"
-import type { Body } from "./Body.ts"
+import type { SpaceState } from "./SpaceState.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 import * as Expiry from "./Expiry.ts"
 import { Facts } from "./Facts.ts"
@@ -38,9 +38,9 @@ export interface Beat {
   /** What of it was written under groups. */
   readonly steps: Steps
   /** Signals whose handlings are all over. */
-  readonly landed: ReadonlyArray<Flight>
+  readonly landed: ReadonlyArray<InFlight>
   /** All signals of the beat, those that run again included. */
-  readonly flights: ReadonlyArray<Flight>
+  readonly flights: ReadonlyArray<InFlight>
   /** Signals to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
   readonly answers: ReadonlyArray<BeatAnswer>
@@ -59,26 +59,26 @@ export interface Beat {
  * @category constructors
  * @since 0.1.0
  */
-export const commit = (executed: Executed, body: Body, input: Pick<BeatInput, "hears">): Beat => {
+export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatInput, "hears">): Beat => {
   const { captured, captured: { commands, ledgers, moment, stage, transaction } } = executed
   transaction.queued.push(...commands.redelivered)
-  const merged = Merge.merge(executed, body)
+  const merged = Merge.merge(executed, state)
   const facts = new Facts(transaction)
   DiagnosticsCommit.attach(transaction, ledgers)
   if (merged.falls) Lifecycle.shutDown(transaction, ledgers)
   ledgers.commit()
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
-  Expiry.retire(captured.retired, stage, body)
-  if (stage.touched !== 0) Expiry.note(transaction, body.ledgers.expiry)
-  body.derivation.settle(captured, facts)
+  Expiry.retire(captured.retired, stage, state)
+  if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)
+  state.derivation.settle(captured, facts)
   // Nodes may have failed.
   Expiry.note(transaction, Expiry.facts)
-  DiagnosticsCommit.send(transaction, facts, { body, input })
-  if (body.documents.failure !== undefined) throw body.documents.failure
+  DiagnosticsCommit.send(transaction, facts, { state, input })
+  if (state.documents.failure !== undefined) throw state.documents.failure
   const changes = [...stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
   const size = append(merged, changes)
   const outputs = apply(merged, changes)
-  const deliveries = body.derivation.committed()
+  const deliveries = state.derivation.committed()
   return {
     number: moment.beat,
     clock: moment.now,
@@ -107,13 +107,13 @@ const answersOf = ({ answers, done }: CapturedCommands): ReadonlyArray<BeatAnswe
 }
 
 /** Steps 12 and 13: one batch, with the journal's entry; answers the entry's length. */
-const append = ({ blobs, body, captured, receipts, transaction }: Merged, changes: ReadonlyArray<Staged>): number => {
+const append = ({ blobs, state, captured, receipts, transaction }: Merged, changes: ReadonlyArray<Staged>): number => {
   const { begun, ledgers, moment: { beat, now, seed } } = captured
   const text = Journal.entry({
     beat,
     clock: now,
     seed,
-    prev: body.store.head().hash,
+    prev: state.store.head().hash,
     content: begun.content,
     tempo: transaction.usesTempo ? begun.tempo : undefined,
     inputs: ledgers.inputs(),
@@ -123,53 +123,53 @@ const append = ({ blobs, body, captured, receipts, transaction }: Merged, change
     commands: captured.commands.done.map(({ command }) => command),
     captured: captured.inputs,
     runs: captured.runs,
-    nodes: body.derivation.lines,
-    secluded: body.derivation.secluded,
-    restless: body.derivation.restless,
-    refused: body.derivation.refused,
+    nodes: state.derivation.lines,
+    secluded: state.derivation.secluded,
+    restless: state.derivation.restless,
+    refused: state.derivation.refused,
     due: ledgers.dueLines(captured.timers),
     met: captured.timers.met,
     parked: captured.parked,
     retired: captured.retired,
     sent: transaction.sent,
     changes,
-    made: firsts(blobs, body),
+    made: firsts(blobs, state),
     labels: LabelCheck.lines(captured)
   })
   const dequeued: Array<number> = []
   for (const { pending } of captured.inputs) if (pending.stored) dequeued.push(pending.seq)
-  body.store.append({
-    entry: { beat, clock: now, text, hash: body.hash(Journal.hashed(text)) },
+  state.store.append({
+    entry: { beat, clock: now, text, hash: state.hash(Journal.hashed(text)) },
     cells: changes.map(({ address, after }) => ({ address, text: after?.text })),
     receipts,
     queued: transaction.queued,
     dequeued,
     blobs,
-    observations: body.derivation.observations()
+    observations: state.derivation.observations()
   })
   return text.length
 }
 
 /** The content that no run could see before this beat: the next ones can. */
-const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: Body): ReadonlyArray<string> =>
+const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: SpaceState): ReadonlyArray<string> =>
   blobs.length === 0 ? [] : [...new Set(blobs.map(({ hash }) => hash))].filter((hash) => !documents.shows(hash))
 
 /** The store has the beat: its changes become the state that the next beat starts from. */
 const apply = (merged: Merged, changes: ReadonlyArray<Staged>): ReadonlyArray<Output> => {
-  const { body, captured, transaction } = merged
-  const { documents, inbox } = body
-  const { regime } = transaction
-  const before = body.regime
-  body.regime = regime
+  const { state, captured, transaction } = merged
+  const { documents, inbox } = state
+  const { mode } = transaction
+  const before = state.mode
+  state.mode = mode
   inbox.dropCommands(captured.commands.count)
   for (const { address, after } of changes) documents.put(address.key, after)
-  for (const [cell, list] of transaction.bindings.changed) body.bindings.put(cell, list)
+  for (const [cell, list] of transaction.bindings.changed) state.bindings.put(cell, list)
   const outputs = captured.ledgers.committed()
   for (const { pending } of captured.inputs) pending.beat = captured.moment.beat
   // Before what waits comes in: a run that met a lock of this very beat waits for it.
-  if (regime !== before) inbox.rule(regime)
-  park(captured, body, regime.gated && !before.gated)
-  enqueue(transaction.queued, body)
+  if (mode !== before) inbox.rule(mode)
+  park(captured, state, mode.gated && !before.gated)
+  enqueue(transaction.queued, state)
   // In the order of the agenda: what each of them held up goes on in that order, whether the flight itself is over or not.
   for (const flight of merged.flights) {
     if (flight.open > 0) inbox.keep(flight)
@@ -186,9 +186,9 @@ const apply = (merged: Merged, changes: ReadonlyArray<Staged>): ReadonlyArray<Ou
 }
 
 /** Counts the signals that a paused space holds; when it becomes paused, these are all fresh ones. */
-const park = (captured: Captured, { inbox, parked, regime }: Body, isClosing: boolean): void => {
+const park = (captured: Captured, { inbox, parked, mode }: SpaceState, isClosing: boolean): void => {
   if (captured.parked !== undefined) parked.told(captured.parked)
-  if (!regime.gated) parked.clear()
+  if (!mode.gated) parked.clear()
   else if (isClosing) {
     const { fresh } = inbox.normal
     parked.addAll(fresh.size, (count) => fresh.first(count).map((seq) => inbox.waiting.at(seq).signal))
@@ -196,14 +196,14 @@ const park = (captured: Captured, { inbox, parked, regime }: Body, isClosing: bo
 }
 
 /** Puts the signals that wait from this beat on into the inbox. */
-const enqueue = (queued: ReadonlyArray<Signal.Pending>, { inbox, parked, regime }: Body): void => {
+const enqueue = (queued: ReadonlyArray<Signal.Pending>, { inbox, parked, mode }: SpaceState): void => {
   for (const pending of queued) {
     pending.stored = true
     if (pending.again?.why === "redelivery" || pending.leaves) continue
     if (pending.again !== undefined) inbox.repeat(pending)
     else {
       inbox.push(pending)
-      if (regime.gated && !pending.urgent && pending.due === undefined) parked.add(pending.signal)
+      if (mode.gated && !pending.urgent && pending.due === undefined) parked.add(pending.signal)
     }
   }
 }

@@ -18,10 +18,10 @@ import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
-import type { Body } from "./Body.ts"
+import type { SpaceState } from "./SpaceState.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
 import { below } from "../../persistence/Below.ts"
-import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Handling, Outcome } from "../model/InFlight.ts"
 import * as Signal from "../model/Signal.ts"
 import { DeadAbsent } from "../model/SpaceError.ts"
 
@@ -192,10 +192,10 @@ export const redelivery = (space: string, id: string, enzyme: string): Redeliver
  * @category combinators
  * @since 0.1.0
  */
-export const redeliver = ({ enzyme, id }: Redelivery, work: BeatTransaction, body: Body): Signal.Pending | DeadAbsent => {
+export const redeliver = ({ enzyme, id }: Redelivery, work: BeatTransaction, state: SpaceState): Signal.Pending | DeadAbsent => {
   const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
-  if (letter === undefined) return new DeadAbsent({ space: body.space, id, enzyme })
+  if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
   const { awaits, label, signal, space, target } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
@@ -210,7 +210,7 @@ export const redeliver = ({ enzyme, id }: Redelivery, work: BeatTransaction, bod
     label
   })
   const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}
-  return new Signal.Pending(body.number(), sent, kept)
+  return new Signal.Pending(state.number(), sent, kept)
 }
 
 type Repeated = Pick<Signal.Pending, "again" | "due">

@@ -18,9 +18,9 @@ import * as Verbs from "../../operation/Verbs.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { Facts } from "./Facts.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
-import type { Body } from "./Body.ts"
+import type { SpaceState } from "./SpaceState.ts"
 import type { Hears } from "../model/Begun.ts"
-import type { CapturedSignal, Handling } from "../model/Flight.ts"
+import type { CapturedSignal, Handling } from "../model/InFlight.ts"
 import * as Signal from "../model/Signal.ts"
 
 /** The part of a diagnostic that names its source. */
@@ -95,7 +95,7 @@ export const put = ({ diagnostics }: BeatTransaction, inputs: ReadonlyArray<Capt
 
 /** The source of numbers, and of the enzymes that take a signal. */
 interface Outside {
-  readonly body: Pick<Body, "number">
+  readonly state: Pick<SpaceState, "number">
   readonly input: { readonly hears: Hears }
 }
 
@@ -105,7 +105,7 @@ interface Outside {
  * @category combinators
  * @since 0.1.0
  */
-export const send = (work: BeatTransaction, { all }: Facts, { body, input }: Outside): void => {
+export const send = (work: BeatTransaction, { all }: Facts, { state, input }: Outside): void => {
   const { beat } = work.moment
   for (const { fact: { depth = 0, severity, signal }, place } of all) {
     const path = `${Diagnostic.SIGNALS}/${severity}`
@@ -114,7 +114,7 @@ export const send = (work: BeatTransaction, { all }: Facts, { body, input }: Out
     const sent = { id, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
     const label = work.labels === undefined ? undefined : Signal.carried(work.labels.top)
     const signalled = Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label })
-    work.send({ ...sent, enzyme: undefined }, new Signal.Pending(body.number(), signalled))
+    work.send({ ...sent, enzyme: undefined }, new Signal.Pending(state.number(), signalled))
   }
 }
 

@@ -27,7 +27,7 @@ import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Start } from "../model/Begun.ts"
 import type { Retired } from "../model/Journal.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
-import type { Body, LiveBody } from "./Body.ts"
+import type { SpaceState, LiveState } from "./SpaceState.ts"
 
 /** Where it is noted what is over. */
 const OVER = "/sys/index/over"
@@ -121,7 +121,7 @@ const keep = (stage: Stage, folder: Address.Address, count: number): void =>
  * @category combinators
  * @since 0.1.0
  */
-export const retire = (retired: ReadonlyArray<Retired>, stage: Stage, { ledgers, store }: Pick<Body, "ledgers" | "store">): void => {
+export const retire = (retired: ReadonlyArray<Retired>, stage: Stage, { ledgers, store }: Pick<SpaceState, "ledgers" | "store">): void => {
   for (const line of retired) {
     const rule = [...ledgers.expiry, fact].find(({ kind }) => kind === line[0])
     if (rule !== undefined) letGo(rule, line, { stage, store })
@@ -229,17 +229,17 @@ interface Shelf {
  * @since 0.1.0
  */
 export class ExpiryIndex {
-  private readonly body: Pick<LiveBody, "documents" | "store" | "settings">
+  private readonly state: Pick<LiveState, "documents" | "store" | "settings">
   private readonly shelves: ReadonlyArray<Shelf>
 
-  constructor(body: ExpiryIndex["body"] & Pick<LiveBody, "ledgers">) {
-    this.body = body
-    this.shelves = [...body.ledgers.expiry, fact].map(({ kind }) => ({ kind, folder: folderOf({ kind }), oldest: undefined }))
+  constructor(state: ExpiryIndex["state"] & Pick<LiveState, "ledgers">) {
+    this.state = state
+    this.shelves = [...state.ledgers.expiry, fact].map(({ kind }) => ({ kind, folder: folderOf({ kind }), oldest: undefined }))
   }
 
   /** The records that a beat has to delete. */
   due({ clock }: Start): ReadonlyArray<Retired> {
-    const { documents, settings: { limits } } = this.body
+    const { documents, settings: { limits } } = this.state
     // A journal has no number for a record that is never too old.
     const last = Math.max(-1, clock - limits.finishedMillis)
     let due: Array<Retired> | undefined
@@ -256,7 +256,7 @@ export class ExpiryIndex {
 
   private clockOf(shelf: Shelf): number {
     if (shelf.oldest !== undefined) return shelf.oldest
-    const { documents, store } = this.body
+    const { documents, store } = this.state
     const [key] = store.below(shelf.folder.id, { limit: 1 })
     return shelf.oldest = ((key === undefined ? undefined : noteOf(documents.read(key))) ?? nothing).clock
   }

@@ -12,7 +12,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { LiveBody } from "./Body.ts"
+import type { LiveState } from "./SpaceState.ts"
 import type { Beat } from "./Commit.ts"
 import * as WakeTime from "./WakeTime.ts"
 import { Heartbeat } from "./Heartbeat.ts"
@@ -32,7 +32,7 @@ import { asStopped, BeatAborted, type SpaceStopped } from "../model/SpaceError.t
 export class GroupCommit {
   /** The newest durable beat. */
   durable: number
-  private readonly body: LiveBody
+  private readonly state: LiveState
   private readonly heartbeat: Heartbeat
   private readonly observer: GroupObserver
   private readonly turn: Turn
@@ -51,21 +51,21 @@ export class GroupCommit {
   private idlers: Array<FlushWaiter> = []
   private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
   /** State of the loop; `waiting` while an asynchronous run is pending. */
-  private state: "still" | "busy" | "waiting" | "stopped" = "still"
+  private loop: "still" | "busy" | "waiting" | "stopped" = "still"
   private scheduled = false
   private grown = 0
   private disarm: (() => void) | undefined
   private failure: SpaceStopped | undefined
   private byHand: boolean
 
-  constructor(body: LiveBody, turn: Turn, observer: GroupObserver) {
-    this.body = body
+  constructor(state: LiveState, turn: Turn, observer: GroupObserver) {
+    this.state = state
     this.turn = turn
     this.observer = observer
-    this.heartbeat = new Heartbeat(body, new LiveInput(body))
-    this.byHand = body.settings.pace === "manual" || body.held.has(body.space)
-    this.durable = body.store.head().beat
-    this.opened = body.host.now()
+    this.heartbeat = new Heartbeat(state, new LiveInput(state))
+    this.byHand = state.settings.pace === "manual" || state.held.has(state.space)
+    this.durable = state.store.head().beat
+    this.opened = state.host.now()
     this.schedule()
   }
 
@@ -77,8 +77,8 @@ export class GroupCommit {
   /** Adds an admitted signal to the inbox. The waiter opens when the signal is durable. */
   accept(pending: Pending, waiter: FlushWaiter): void {
     this.unsaved.push(pending)
-    this.body.inbox.push(pending)
-    if (this.body.regime.gated && !pending.urgent) this.body.parked.add(pending.signal)
+    this.state.inbox.push(pending)
+    if (this.state.mode.gated && !pending.urgent) this.state.parked.add(pending.signal)
     this.await(waiter)
   }
 
@@ -96,7 +96,7 @@ export class GroupCommit {
       try {
         return look()
       } catch (error) {
-        const failure = asStopped(this.body.space, error)
+        const failure = asStopped(this.state.space, error)
         this.stop(failure)
         return fail(failure)
       }
@@ -114,8 +114,8 @@ export class GroupCommit {
   hold(isHeld: boolean): void {
     this.byHand = isHeld
     // The set belongs to the kernel, so the mode survives closing and reopening the space.
-    if (isHeld) this.body.held.add(this.body.space)
-    else this.body.held.delete(this.body.space)
+    if (isHeld) this.state.held.add(this.state.space)
+    else this.state.held.delete(this.state.space)
     this.wake()
   }
 
@@ -132,18 +132,18 @@ export class GroupCommit {
 
   /** Whether the newest beat is durable. The store has a committed beat before `beats` does. */
   private get isFlushed(): boolean {
-    return this.body.store.head().beat === this.durable
+    return this.state.store.head().beat === this.durable
   }
 
   /** The time of the space's next work, in milliseconds since 1970: 0 for now, `undefined` for never. */
   get due(): number | undefined {
-    return this.state === "waiting" ? 0 : WakeTime.next(this.body, this.opened)
+    return this.loop === "waiting" ? 0 : WakeTime.next(this.state, this.opened)
   }
 
   /** Whether the loop is idle, with no waiter and no command. */
   get isResting(): boolean {
     const waiters = this.waiters.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
-    return this.state === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.body.inbox.commands.length === 0
+    return this.loop === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.state.inbox.commands.length === 0
   }
 
   /** Runs one beat, in manual mode too. */
@@ -164,8 +164,8 @@ export class GroupCommit {
   stop(error: SpaceStopped): void {
     if (this.failure !== undefined) return
     this.failure = error
-    const isWaiting = this.state === "waiting"
-    this.state = "stopped"
+    const isWaiting = this.loop === "waiting"
+    this.loop = "stopped"
     this.disarm?.()
     // A failed waiter may reopen the space at once, so the registry drops this one first.
     this.observer.stopped(error)
@@ -178,14 +178,14 @@ export class GroupCommit {
     if (!isWaiting) this.idlers = []
     this.steppers = []
     for (const waiter of waiters) waiter.fail(error)
-    for (const { answer } of this.body.inbox.commands) answer(error)
+    for (const { answer } of this.state.inbox.commands) answer(error)
   }
 
   /** Begins a group at the host's next turn. While the inbox grows, the start is deferred by up to `groupTurns` turns. */
   private schedule(): void {
     if (this.scheduled || this.failure !== undefined) return
     this.scheduled = true
-    const { groupTurns } = this.body.settings.limits
+    const { groupTurns } = this.state.settings.limits
     const wait = (seen: number, turns: number): void => {
       this.turn(() => {
         if (this.grown !== seen && turns > 0) return wait(this.grown, turns - 1)
@@ -198,12 +198,12 @@ export class GroupCommit {
 
   private begin(): void {
     // Signals that arrive while a run is pending are made durable meanwhile.
-    if (this.state === "waiting") return this.flush(nothing)
-    if (this.state !== "still") return
-    this.state = "busy"
+    if (this.loop === "waiting") return this.flush(nothing)
+    if (this.loop !== "still") return
+    this.loop = "busy"
     this.disarm?.()
     this.disarm = undefined
-    const begin = (): void => this.beat({ since: this.body.host.now(), count: 0, size: 0 })
+    const begin = (): void => this.beat({ since: this.state.host.now(), count: 0, size: 0 })
     // A beat on probation may end the process, so its input is flushed before.
     if (this.isOnProbation) this.flush(begin)
     else begin()
@@ -211,17 +211,17 @@ export class GroupCommit {
 
   /** Whether the next beat runs alone, over input that is durable. */
   private get isOnProbation(): boolean {
-    return this.body.sentry?.isOnProbation(this.body.store.head().beat + 1) === true
+    return this.state.sentry?.isOnProbation(this.state.store.head().beat + 1) === true
   }
 
   /** Runs beats until no input is runnable or the group is full, then flushes. */
   private beat(spent: Spent): void {
     try {
       for (let number = this.next(); number !== undefined && !this.isFull(spent); number = this.next()) {
-        this.body.sentry?.begins(number, this.durable)
+        this.state.sentry?.begins(number, this.durable)
         const beat = this.heartbeat.step(number)
         if (beat instanceof Promise) {
-          this.state = "waiting"
+          this.loop = "waiting"
           beat.then((beat) => this.took(beat, spent), (error: unknown) => this.threw(error, spent))
           // The earlier beats of the group are complete and can be flushed.
           return this.flush(nothing)
@@ -236,9 +236,9 @@ export class GroupCommit {
   }
 
   private isFull({ count, since, size }: Spent): boolean {
-    const { groupBeats, groupBytes, groupMillis } = this.body.settings.limits
+    const { groupBeats, groupBytes, groupMillis } = this.state.settings.limits
     if (count >= groupBeats || size >= groupBytes) return true
-    return count > 0 && (this.isOnProbation || this.body.host.now() - since >= groupMillis)
+    return count > 0 && (this.isOnProbation || this.state.host.now() - since >= groupMillis)
   }
 
   private took(beat: Beat, spent: Spent): void {
@@ -246,7 +246,7 @@ export class GroupCommit {
       for (const answer of beat.answers) answer(this.failure)
       return this.ended(this.failure)
     }
-    this.state = "busy"
+    this.loop = "busy"
     this.keep(beat, spent)
     this.beat(spent)
   }
@@ -263,8 +263,8 @@ export class GroupCommit {
   /** Handles a failed beat: an aborted one leaves its input to the next, any other failure stops the space. */
   private threw(error: unknown, spent: Spent): void {
     if (this.failure !== undefined) return this.ended(this.failure)
-    if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.body.space, error))
-    this.state = "busy"
+    if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.state.space, error))
+    this.loop = "busy"
     spent.count++
     const stepper = this.steppers.shift()
     if (stepper !== undefined) this.waiters.push({ open: () => stepper.fail(error), fail: stepper.fail })
@@ -279,13 +279,13 @@ export class GroupCommit {
 
   /** The number of the beat to run now; `undefined` if no input is runnable. */
   private next(): number | undefined {
-    const number = this.body.store.head().beat + 1
+    const number = this.state.store.head().beat + 1
     if (this.failure !== undefined) return undefined
     if (this.steppers.length > 0) return number
     if (this.byHand) return undefined
-    if (WakeTime.isNow(this.body)) return number
-    const due = WakeTime.wait(this.body, this.opened)
-    return due !== undefined && due.moment <= this.body.host.now() ? Math.max(number, due.beat ?? 0) : undefined
+    if (WakeTime.isNow(this.state)) return number
+    const due = WakeTime.wait(this.state, this.opened)
+    return due !== undefined && due.moment <= this.state.host.now() ? Math.max(number, due.beat ?? 0) : undefined
   }
 
   /** Stores uncaptured signals, flushes the store, and opens the waiters. Flushes do not overlap. */
@@ -306,11 +306,11 @@ export class GroupCommit {
     this.then = then
     try {
       this.save(unsaved)
-      this.body.store.setDue(isSending ? 0 : this.due)
+      this.state.store.setDue(isSending ? 0 : this.due)
     } catch (error) {
-      return this.stop(asStopped(this.body.space, error))
+      return this.stop(asStopped(this.state.space, error))
     }
-    const fiber = Effect.runFork(this.body.store.flush)
+    const fiber = Effect.runFork(this.state.store.flush)
     const exit = fiber.pollUnsafe()
     if (exit === undefined) fiber.addObserver((exit) => this.flushed(exit))
     else this.flushed(exit)
@@ -318,9 +318,9 @@ export class GroupCommit {
 
   private save(unsaved: ReadonlyArray<Pending>): void {
     if (unsaved.length === 0) return
-    this.body.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [], observations: [] })
+    this.state.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [], observations: [] })
     for (const pending of unsaved) pending.stored = true
-    this.body.inbox.waiting.saved(unsaved)
+    this.state.inbox.waiting.saved(unsaved)
   }
 
   /** Flush done: opens the waiters in order, then starts the continuation requested meanwhile. */
@@ -331,7 +331,7 @@ export class GroupCommit {
       if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
       for (waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
     } catch (error) {
-      const failure = asStopped(this.body.space, error)
+      const failure = asStopped(this.state.space, error)
       this.stop(failure)
       // The waiter that threw is no longer in `leaving`.
       return waiter?.fail(failure)
@@ -361,19 +361,19 @@ export class GroupCommit {
   /** After a group: schedules the next, or opens the idlers and arms the wake timer. */
   private rest(): void {
     if (this.failure !== undefined) return
-    this.state = "still"
+    this.loop = "still"
     if (this.next() !== undefined || this.waiters.length > 0 || this.unsaved.length > 0) return this.schedule()
-    const { inbox, store } = this.body
-    const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.body.host.now() })
-    if (!busy && inbox.parked === 0 && !this.body.derivation.isAwaited) {
+    const { inbox, store } = this.state
+    const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.state.host.now() })
+    if (!busy && inbox.parked === 0 && !this.state.derivation.isAwaited) {
       const { idlers } = this
       this.idlers = []
       for (const idler of idlers) idler.open()
     }
     this.observer.rested()
     if (this.byHand) return
-    const moment = WakeTime.timed(this.body, this.opened)
-    if (moment !== undefined) this.disarm = this.body.host.wake(moment, () => this.begin())
+    const moment = WakeTime.timed(this.state, this.opened)
+    if (moment !== undefined) this.disarm = this.state.host.wake(moment, () => this.begin())
   }
 }
 

@@ -20,11 +20,11 @@ import { Agenda } from "./Agenda.ts"
 import type { BeatBindings } from "./BeatBindings.ts"
 import type { BeatInput } from "./BeatInput.ts"
 import { BeatTransaction } from "./BeatTransaction.ts"
-import type { Body } from "./Body.ts"
+import type { SpaceState } from "./SpaceState.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "./CommandExecutor.ts"
-import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Handling, Outcome } from "../model/InFlight.ts"
 import { LedgerBeats } from "./LedgerBeats.ts"
 import type { Captured, CapturedCommands, Executed } from "./Phases.ts"
 import * as LabelCheck from "./LabelCheck.ts"
@@ -47,15 +47,15 @@ const outside = Envelope.make(undefined, false)
  * @since 0.1.0
  */
 export class Heartbeat {
-  private readonly body: Body
+  private readonly state: SpaceState
   private readonly pieces: Face<Draft>
   private readonly input: BeatInput
   private readonly observe: ((executed: Executed) => void) | undefined
 
   /** `observe` sees each beat before its commit. It changes nothing. */
-  constructor(body: Body, input: BeatInput, observe?: (executed: Executed) => void) {
-    this.body = body
-    this.pieces = Pieces.face(body.derivation, body.hash)
+  constructor(state: SpaceState, input: BeatInput, observe?: (executed: Executed) => void) {
+    this.state = state
+    this.pieces = Pieces.face(state.derivation, state.hash)
     this.input = input
     this.observe = observe
   }
@@ -73,42 +73,42 @@ export class Heartbeat {
 
   /** Steps 1 to 6: the input of this beat, fixed before anything runs. */
   private capture(number: number): Captured {
-    const { body, input } = this
+    const { state, input } = this
     const begun = input.begin(number)
-    const stage = new Stage(body.documents, body.ledgers.interest)
+    const stage = new Stage(state.documents, state.ledgers.interest)
     Modules.put(begun, stage)
     Titles.put(begun.titled, stage)
     LabelCheck.put(begun.labels, stage)
-    const transaction = new BeatTransaction(stage, begun, body)
+    const transaction = new BeatTransaction(stage, begun, state)
     const agenda = new Agenda(begun.beat)
-    const ledgers = new LedgerBeats(transaction, { begun, runs: agenda.runs }, body)
+    const ledgers = new LedgerBeats(transaction, { begun, runs: agenda.runs }, state)
     const commands = this.captureCommands(transaction, ledgers)
     this.checkStore()
-    const { regime } = transaction
+    const { mode } = transaction
     const resolve = this.memo(transaction.bindings)
-    const taken = input.take(begun, { regime, resolve })
-    const timers = input.timers(regime)
-    const parked = input.parked(regime)
-    const retired = input.retired(begun, regime)
+    const taken = input.take(begun, { mode, resolve })
+    const timers = input.timers(mode)
+    const parked = input.parked(mode)
+    const retired = input.retired(begun, mode)
     ledgers.capture(timers)
-    agenda.arrange(taken, resolve, { input, hops: body.settings.limits.hops })
+    agenda.arrange(taken, resolve, { input, hops: state.settings.limits.hops })
     const { inputs, runs } = agenda
     const { labels, moment } = transaction
     const captured = { begun, stage, moment, labels, transaction, ledgers, commands, taken, timers, parked, retired, inputs, runs }
-    body.derivation.begin(captured)
+    state.derivation.begin(captured)
     return captured
   }
 
   /** Step 3: commands are executed before any run, and each run sees their effects. */
   private captureCommands(transaction: BeatTransaction, ledgers: LedgerBeats): CapturedCommands {
-    const { body, input, pieces } = this
+    const { state, input, pieces } = this
     const queue = input.commands()
-    const own = input.own(transaction.regime)
-    if (queue.length === 0 && own.length === 0 && transaction.regime.control === undefined) return CommandExecutor.none
+    const own = input.own(transaction.mode)
+    if (queue.length === 0 && own.length === 0 && transaction.mode.control === undefined) return CommandExecutor.none
     const { moment, stage } = transaction
     const draft = new Draft(stage, moment, { run: CAPTURE, envelope: outside, serializable: false })
     Lifecycle.advance(transaction, draft)
-    const capture = new CommandExecutor.CommandCapture({ draft, transaction, ledgers, body, pieces })
+    const capture = new CommandExecutor.CommandCapture({ draft, transaction, ledgers, state, pieces })
     for (const queued of own) capture.add(queued)
     for (const queued of queue) capture.add(queued)
     stage.capture(draft)
@@ -118,7 +118,7 @@ export class Heartbeat {
 
   /** Asks the registry once per pair and beat. */
   private memo(bindings: BeatBindings): (signal: Signal) => Resolution {
-    const { enzymes } = this.body
+    const { enzymes } = this.state
     const known = new Map<string, Resolution>()
     return (signal) => {
       const key = signal.awaits === undefined ? signal.pair : `${signal.pair} ${signal.awaits}`
@@ -137,7 +137,7 @@ export class Heartbeat {
     for (let i = from; i < runs.length; i++) {
       const handling = runs[i]
       if (handling === undefined) continue
-      this.body.derivation.before(handling)
+      this.state.derivation.before(handling)
       const { entry } = handling
       if (handling.outcome !== undefined || entry === undefined) continue
       const draft = new Draft(stage, moment, {
@@ -160,7 +160,7 @@ export class Heartbeat {
   /** One handling, to its outcome; a promise where its run waits. */
   private handle(captured: Captured, handling: Handling, draft: Draft): Promise<void> | undefined {
     const { used } = captured.transaction
-    const { derivation, host, sentry } = this.body
+    const { derivation, host, sentry } = this.state
     try {
       sentry?.enter(handling)
       const outcome = Run.prefetch(handling, draft) ?? derivation.parked() ?? Run.run(handling, draft, host)
@@ -191,7 +191,7 @@ export class Heartbeat {
   private conclude({ begun, taken, transaction }: Captured, handling: Handling, { outcome, used }: Ended): void {
     this.checkStore()
     // A result of a stale value is worth nothing, however the run ended.
-    handling.outcome = LabelCheck.judge(transaction, handling, this.body.derivation.parked() ?? outcome)
+    handling.outcome = LabelCheck.judge(transaction, handling, this.state.derivation.parked() ?? outcome)
     // A replay does not repeat such a run, so it does not use what only that run used.
     if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) transaction.used = used
     if (handling.outcome.kind === "retry") return
@@ -201,7 +201,7 @@ export class Heartbeat {
   /** Leaves nothing of the beat; the next one takes its input, with the outcome of this handling. */
   private abort({ begun, taken }: Pick<Captured, "begun" | "taken">, handling: Handling, outcome: Failed): never {
     const { flight, key, label } = handling
-    this.body.derivation.abort()
+    this.state.derivation.abort()
     this.input.putBack(taken, begun, { signal: flight.signal, key, outcome: { ...outcome, label } })
     const { signal, target } = flight.signal
     throw new BeatAborted({ beat: begun.beat, enzyme: key, signal: signal ?? target ?? "", reason: outcome.message })
@@ -210,14 +210,14 @@ export class Heartbeat {
   /** Steps 9 to 13. */
   private commit(executed: Executed): Beat {
     this.observe?.(executed)
-    const beat = Commit.commit(executed, this.body, this.input)
+    const beat = Commit.commit(executed, this.state, this.input)
     this.input.committed()
     return beat
   }
 
   /** A failed read of the store is no outcome of a run: the space stops. */
   private checkStore(): void {
-    const { failure } = this.body.documents
+    const { failure } = this.state.documents
     if (failure !== undefined) throw failure
   }
 }

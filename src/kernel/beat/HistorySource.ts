@@ -7,7 +7,7 @@ import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
-import type { RunHost } from "./Body.ts"
+import type { RunHost } from "./SpaceState.ts"
 import type { Settings } from "../model/Limits.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 

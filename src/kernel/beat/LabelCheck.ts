@@ -16,7 +16,7 @@ import type { Captured } from "./Phases.ts"
 import type { LabelChange } from "../model/Begun.ts"
 import type { Documents } from "../model/Documents.ts"
 import { failure } from "../model/Failure.ts"
-import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { LabelLine, LabelLines } from "../model/Journal.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 

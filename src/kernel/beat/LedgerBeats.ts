@@ -27,8 +27,8 @@ import type { BeatClock, View } from "../../stage/BeatClock.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
-import type { Handling } from "../model/Flight.ts"
-import { lockOver } from "../model/Regime.ts"
+import type { Handling } from "../model/InFlight.ts"
+import { lockOver } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import * as Awaited from "./Awaited.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
@@ -241,7 +241,7 @@ class OneLedgerBeat implements LedgerBeat {
   }
 
   checkLock(cell: string): void {
-    const lock = lockOver(this.ledgers.transaction.regime, cell)
+    const lock = lockOver(this.ledgers.transaction.mode, cell)
     if (lock !== undefined) throw new CellLocked({ address: cell, lock })
   }
 

@@ -18,22 +18,22 @@ import * as Write from "../../stage/Write.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
 import type * as Commands from "../model/Command.ts"
-import * as Regime from "../model/Regime.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import { ControlRefused } from "../model/SpaceError.ts"
 
 /** The root of user data, which a pause locks. */
 const DATA = "/data"
 
 /** The effect of a step: the changed parts of the space's mode, or the reason of its failure. */
-type Change = Partial<Pick<Regime.Regime, Regime.Part | "locks">> | string
-type Step = readonly [state: string, act: (regime: Regime.Regime, control: Regime.Steer) => Change]
+type Change = Partial<Pick<SpaceMode.SpaceMode, SpaceMode.Part | "locks">> | string
+type Step = readonly [state: string, act: (mode: SpaceMode.SpaceMode, control: SpaceMode.LifecycleProgress) => Change]
 
 const nothing = (): Change => ({})
 
 const none: ReadonlyArray<string> = []
 
 /** The states of each verb after `ist:run`, and their effects. The beat after the last state closes the operation. */
-const courses: Readonly<Record<Regime.Verb, { readonly verb: string; readonly steps: ReadonlyArray<Step> }>> = {
+const courses: Readonly<Record<SpaceMode.Verb, { readonly verb: string; readonly steps: ReadonlyArray<Step> }>> = {
   boot: {
     verb: "op/boot",
     steps: [
@@ -49,7 +49,7 @@ const courses: Readonly<Record<Regime.Verb, { readonly verb: string; readonly st
   pause: {
     verb: "op/pause",
     steps: [
-      ["ist:plan", (regime, { oid }) => locked(regime, oid)],
+      ["ist:plan", (mode, { oid }) => locked(mode, oid)],
       ["ist:quiesce", nothing],
       ["ist:paused", () => ({ paused: true })]
     ]
@@ -64,7 +64,7 @@ const courses: Readonly<Record<Regime.Verb, { readonly verb: string; readonly st
   }
 }
 
-const locked = ({ locks }: Regime.Regime, oid: string): Change => {
+const locked = ({ locks }: SpaceMode.SpaceMode, oid: string): Change => {
   const holder = locks.get(DATA)
   if (holder !== undefined) return `${DATA} is locked by ${holder}. Unlock it and ask again`
   return { gated: true, locks: new Map([...locks, [DATA, oid]]) }
@@ -74,7 +74,7 @@ const without = (locks: ReadonlyMap<string, string>, cell: string): ReadonlyMap<
   new Map([...locks].filter(([locked]) => locked !== cell))
 
 /** The reason for which the present mode refuses a verb. A shutdown is never refused. */
-const refusals: Readonly<Record<Exclude<Regime.Verb, "shutdown">, (regime: Regime.Regime) => string | undefined>> = {
+const refusals: Readonly<Record<Exclude<SpaceMode.Verb, "shutdown">, (mode: SpaceMode.SpaceMode) => string | undefined>> = {
   boot: ({ boot_oid, halted }) => boot_oid === undefined || halted ? undefined : "it was not shut down",
   pause: ({ halted, paused }) => halted ? "it was shut down" : paused ? "it is paused" : undefined,
   rollback: ({ halted, paused, view_hzn }) => {
@@ -92,13 +92,13 @@ const refusals: Readonly<Record<Exclude<Regime.Verb, "shutdown">, (regime: Regim
  * @since 0.1.0
  */
 export const advance = (work: BeatTransaction, draft: Draft): void => {
-  const { control } = work.regime
-  if (control === undefined || Regime.isPlanning(work.regime)) return
+  const { control } = work.mode
+  if (control === undefined || SpaceMode.isPlanning(work.mode)) return
   if (isClosed(draft, control.oid)) return abandon(work, draft, control)
   step(work, draft, control)
 }
 
-const step = (work: BeatTransaction, draft: Draft, control: Regime.Steer): void => {
+const step = (work: BeatTransaction, draft: Draft, control: SpaceMode.LifecycleProgress): void => {
   const { oid, verb } = control
   const next = courses[verb].steps[control.step]
   if (next === undefined) {
@@ -106,14 +106,20 @@ const step = (work: BeatTransaction, draft: Draft, control: Regime.Steer): void 
     return apply(work, draft, { control: undefined })
   }
   const [state, act] = next
-  const change = act(work.regime, control)
+  const change = act(work.mode, control)
   if (typeof change === "string") return fail(work, draft, { control, reason: change })
   Verbs.setState(draft, { oid, state })
   apply(work, draft, { ...change, control: { ...control, step: control.step + 1 } })
 }
 
+/** The operation that fails, and why. */
+interface Failing {
+  readonly control: SpaceMode.LifecycleProgress
+  readonly reason: string
+}
+
 /** Fails the running operation, and restores the mode from before it. */
-const fail = (work: BeatTransaction, draft: Draft, { control, reason }: { readonly control: Regime.Steer; readonly reason: string }): void => {
+const fail = (work: BeatTransaction, draft: Draft, { control, reason }: Failing): void => {
   const note = `${control.verb} failure: ${reason}`
   Verbs.close(draft, { oid: control.oid, status: "sts:fail", summary: Document.encode({ code: "control/failed", note }) })
   const subject = Dossier.address(control.oid)
@@ -122,8 +128,8 @@ const fail = (work: BeatTransaction, draft: Draft, { control, reason }: { readon
 }
 
 /** Reverts the effects of an operation that was closed early, or that another one replaces. */
-const abandon = (work: BeatTransaction, draft: Draft, { oid, verb }: Regime.Steer): void => {
-  const { halted, locks, paused } = work.regime
+const abandon = (work: BeatTransaction, draft: Draft, { oid, verb }: SpaceMode.LifecycleProgress): void => {
+  const { halted, locks, paused } = work.mode
   const isOpen = verb === "pause" || verb === "shutdown"
   apply(work, draft, {
     control: undefined,
@@ -141,9 +147,9 @@ const isClosed = (draft: Draft, oid: string): boolean => Dossier.live(draft.get(
  * @since 0.1.0
  */
 export const start = (work: BeatTransaction, draft: Draft, { to, verb }: Commands.LifecycleCommand): string | ControlRefused => {
-  const { control, halted, shdn_oid } = work.regime
+  const { control, halted, shdn_oid } = work.mode
   if (verb === "shutdown" && shdn_oid !== undefined && (halted || control?.verb === "shutdown")) return shdn_oid
-  const reason = verb === "shutdown" ? undefined : control === undefined ? refusals[verb](work.regime) : `its ${control.verb} is under way`
+  const reason = verb === "shutdown" ? undefined : control === undefined ? refusals[verb](work.mode) : `its ${control.verb} is under way`
   if (reason !== undefined) {
     const note = `${verb} failure: ${reason}`
     work.diagnostics.push(Diagnostic.of("control/refused", { note, origin: { kind: "runtime", name: verb }, subject: undefined }))
@@ -152,8 +158,8 @@ export const start = (work: BeatTransaction, draft: Draft, { to, verb }: Command
   return begin(work, draft, { verb, ...(to === undefined ? {} : { to }) })
 }
 
-const begin = (work: BeatTransaction, draft: Draft, { to, verb }: Pick<Regime.Steer, "verb" | "to">): string => {
-  const { control } = work.regime
+const begin = (work: BeatTransaction, draft: Draft, { to, verb }: Pick<SpaceMode.LifecycleProgress, "verb" | "to">): string => {
+  const { control } = work.mode
   if (control !== undefined) {
     if (!isClosed(draft, control.oid)) Verbs.close(draft, { oid: control.oid, status: "sts:cnl", summary: undefined })
     abandon(work, draft, control)
@@ -172,7 +178,7 @@ const begin = (work: BeatTransaction, draft: Draft, { to, verb }: Pick<Regime.St
  * @since 0.1.0
  */
 export const shutDown = (work: BeatTransaction, ledgers: LedgerBeats): void => {
-  const { control, halted } = work.regime
+  const { control, halted } = work.mode
   if (!halted && control?.verb !== "shutdown") ledgers.amend((draft) => void begin(work, draft, { verb: "shutdown" }))
 }
 
@@ -185,7 +191,7 @@ type Plan = Pick<Commands.Cutover, "lost" | "sent" | "writes">
  * @since 0.1.0
  */
 export const cutOver = (work: BeatTransaction, draft: Draft, { lost, sent, writes }: Plan): ReadonlyArray<string> => {
-  const { control } = work.regime
+  const { control } = work.mode
   if (control === undefined) throw new Error("a cutover without a rollback")
   if (isClosed(draft, control.oid)) {
     abandon(work, draft, control)
@@ -209,30 +215,30 @@ export const cutOver = (work: BeatTransaction, draft: Draft, { lost, sent, write
  * @since 0.1.0
  */
 export const lock = (work: BeatTransaction, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">): ControlRefused | undefined => {
-  const { locks } = work.regime
+  const { locks } = work.mode
   const holder = locks.get(cell)
   const refuse = (reason: string) => new ControlRefused({ verb: on ? "lock" : "unlock", reason })
   if (on && holder !== undefined) return refuse(`${cell} is locked by ${holder}`)
-  if (on && locks.size >= Regime.MAX_LOCKS) return refuse(`${Regime.MAX_LOCKS} cells are locked, which is the limit`)
+  if (on && locks.size >= SpaceMode.MAX_LOCKS) return refuse(`${SpaceMode.MAX_LOCKS} cells are locked, which is the limit`)
   if (!on && holder === undefined) return refuse(`${cell} is not locked`)
-  if (!on && holder !== Regime.OUTSIDE) return refuse(`${cell} is locked by ${holder}, which unlocks it when it ends`)
-  apply(work, draft, { locks: on ? new Map([...locks, [cell, Regime.OUTSIDE]]) : without(locks, cell) })
+  if (!on && holder !== SpaceMode.OUTSIDE) return refuse(`${cell} is locked by ${holder}, which unlocks it when it ends`)
+  apply(work, draft, { locks: on ? new Map([...locks, [cell, SpaceMode.OUTSIDE]]) : without(locks, cell) })
   return undefined
 }
 
 /** Changes the mode for the rest of the beat, and writes the parts that differ. */
-const apply = (work: BeatTransaction, draft: Draft, change: Partial<Regime.Regime>): void => {
-  const before = work.regime
+const apply = (work: BeatTransaction, draft: Draft, change: Partial<SpaceMode.SpaceMode>): void => {
+  const before = work.mode
   const after = { ...before, ...change }
   const writes: Array<Write.Write> = []
-  for (const part of Object.keys(change) as ReadonlyArray<keyof Regime.Regime>) {
+  for (const part of Object.keys(change) as ReadonlyArray<keyof SpaceMode.SpaceMode>) {
     if (part === "locks" || before[part] === after[part]) continue
     const value = after[part]
-    writes.push(Write.set(Regime.address(part), value === false ? undefined : typeof value === "object" ? { ...value } : value))
+    writes.push(Write.set(SpaceMode.address(part), value === false ? undefined : typeof value === "object" ? { ...value } : value))
   }
   const { beat } = work.moment
-  for (const [cell, by] of after.locks) if (!before.locks.has(cell)) writes.push(Write.set(Regime.lockAddress(cell), { by, beat }))
-  for (const cell of before.locks.keys()) if (!after.locks.has(cell)) writes.push(Write.set(Regime.lockAddress(cell), undefined))
+  for (const [cell, by] of after.locks) if (!before.locks.has(cell)) writes.push(Write.set(SpaceMode.lockAddress(cell), { by, beat }))
+  for (const cell of before.locks.keys()) if (!after.locks.has(cell)) writes.push(Write.set(SpaceMode.lockAddress(cell), undefined))
   draft.operate(writes)
-  work.regime = after
+  work.mode = after
 }

@@ -19,12 +19,12 @@ import type { OutgoingSignal } from "../../stage/Launch.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import { GATED } from "../derived/DerivationPort.ts"
 import { failure } from "../model/Failure.ts"
-import type { CapturedSignal, Flight, Outcome } from "../model/Flight.ts"
-import * as Regime from "../model/Regime.ts"
+import type { CapturedSignal, InFlight, Outcome } from "../model/InFlight.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
-import type { Body } from "./Body.ts"
+import type { SpaceState } from "./SpaceState.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 import * as LabelCheck from "./LabelCheck.ts"
@@ -47,19 +47,19 @@ const FAILURE = 4096
 export class Merged {
   readonly captured: Captured
   readonly transaction: BeatTransaction
-  readonly body: Body
+  readonly state: SpaceState
   readonly receipts: Array<ReceiptRow> = []
   readonly blobs: Array<BlobRow>
-  readonly landed: Array<Flight> = []
+  readonly landed: Array<InFlight> = []
   /** All flights of the beat, in the order of the agenda. */
-  readonly flights: Array<Flight> = []
+  readonly flights: Array<InFlight> = []
   /** Whether an outcome was fatal, so that the space shuts down. */
   falls = false
 
-  constructor(captured: Captured, body: Body) {
+  constructor(captured: Captured, state: SpaceState) {
     this.captured = captured
     this.transaction = captured.transaction
-    this.body = body
+    this.state = state
     this.blobs = [...captured.begun.texts]
   }
 }
@@ -71,8 +71,8 @@ export class Merged {
  * @category combinators
  * @since 0.1.0
  */
-export const merge = ({ captured, runs }: Executed, body: Body): Merged => {
-  const merged = new Merged(captured, body)
+export const merge = ({ captured, runs }: Executed, state: SpaceState): Merged => {
+  const merged = new Merged(captured, state)
   const flights = taken(captured.inputs)
   for (const handling of runs) conclude(handling, merged)
   for (const flight of flights) complete(flight, merged)
@@ -106,8 +106,8 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
 }
 
 /** Whether a failed handling is attempted again: one that times out holds the space up each time, so it is given up sooner. */
-const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { body }: Merged): boolean =>
-  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== TIMEOUT || timeouts + 1 < body.settings.limits.timeoutAttempts)
+const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { state }: Merged): boolean =>
+  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== TIMEOUT || timeouts + 1 < state.settings.limits.timeoutAttempts)
 
 /** Merges a successful run: its writes, launches, diagnostics, signals, bindings and content. */
 const succeed = (handling: ExecutedHandling, result: Document.Document | undefined, merged: Merged): void => {
@@ -135,21 +135,21 @@ const succeed = (handling: ExecutedHandling, result: Document.Document | undefin
 }
 
 /** Queues a signal of a successful run. */
-const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { body, transaction }: Merged): void => {
+const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, transaction }: Merged): void => {
   const { at, space } = emission
-  const to = space === undefined || space === body.space ? undefined : Signal.passage(space, at, transaction.moment.now)
+  const to = space === undefined || space === state.space ? undefined : Signal.passage(space, at, transaction.moment.now)
   const depth = handling.flight.signal.depth + 1
   const signal = Signal.make(emission, { origin: "run", depth, expected: handling.beat + 1, to, label: Signal.carried(handling.label) })
-  const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(transaction, body))
-  transaction.queued.push(new Signal.Pending(body.number(), signal, { due }))
+  const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(transaction, state))
+  transaction.queued.push(new Signal.Pending(state.number(), signal, { due }))
 }
 
 /** The lock that a run wrote below, as the document that it has to wait for. */
-const lockOver = ({ regime }: BeatTransaction, { own }: Draft): string | undefined => {
-  if (regime.locks.size === 0 || own === undefined) return undefined
+const lockOver = ({ mode }: BeatTransaction, { own }: Draft): string | undefined => {
+  if (mode.locks.size === 0 || own === undefined) return undefined
   for (const key of own.keys) {
-    const lock = Regime.lockOver(regime, Address.ofKey(key).id)
-    if (lock !== undefined) return Regime.lockAddress(lock).key
+    const lock = SpaceMode.lockOver(mode, Address.ofKey(key).id)
+    if (lock !== undefined) return SpaceMode.lockAddress(lock).key
   }
   return undefined
 }
@@ -159,7 +159,7 @@ const lose = (handling: ExecutedHandling, { isDerived, key }: Conflict, merged: 
   const document = key ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
   handling.outcome = { kind: "conflict", document, isDerived }
   // What waits for a lock contends with nobody.
-  const losses = handling.losses + (Regime.isLock(document) ? 0 : 1)
+  const losses = handling.losses + (SpaceMode.isLock(document) ? 0 : 1)
   if (losses === REPORTED_LOSSES && losses > handling.losses) {
     const note = `lost ${losses} times in a row on ${document}`
     merged.transaction.diagnostics.push(Diagnostic.of("run/conflict", { ...DiagnosticsCommit.about(handling), note }))
@@ -171,9 +171,9 @@ const lose = (handling: ExecutedHandling, { isDerived, key }: Conflict, merged: 
 /** A run that asked for another attempt, or never came to an end: it waits 1, 2, 4 … beats. */
 const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void => {
   const why = code === STUCK ? "stuck" : "retry"
-  const { backoffBeats } = merged.body.settings.limits
+  const { backoffBeats } = merged.state.settings.limits
   const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
-  const due = Signal.due({ beats }, sinceOf(merged.transaction, merged.body))
+  const due = Signal.due({ beats }, sinceOf(merged.transaction, merged.state))
   if (why === "stuck") {
     const note = `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more`
     merged.transaction.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note }))
@@ -185,7 +185,7 @@ const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void 
 /** What a run reads waits for a gate: it runs when that opens, and it is the same attempt. */
 const park = (handling: ExecutedHandling, until: number | undefined, merged: Merged): void => {
   const { now } = merged.transaction.moment
-  const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(merged.transaction, merged.body))
+  const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(merged.transaction, merged.state))
   const { attempt, timeouts } = handling
   again(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
 }
@@ -196,7 +196,7 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
   readonly due: Due | undefined
 }
 
-const again = (handling: ExecutedHandling, { body, transaction }: Merged, { due, timeouts, ...rest }: Attempt): void => {
+const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
   // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
   const loose = ((rest.why === "retry" || rest.why === "stuck") && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
@@ -212,7 +212,7 @@ const again = (handling: ExecutedHandling, { body, transaction }: Merged, { due,
     timeouts: timeouts === 0 ? undefined : timeouts,
     ...rest
   }
-  transaction.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
+  transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))
 }
 
 type Failure = Extract<Outcome, { readonly code: string }>
@@ -237,12 +237,12 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   }))
 }
 
-const sinceOf = ({ moment: { beat, now } }: BeatTransaction, { settings: { tempo } }: Body) => ({ beat, clock: now, tempo })
+const sinceOf = ({ moment: { beat, now } }: BeatTransaction, { settings: { tempo } }: SpaceState) => ({ beat, clock: now, tempo })
 
 /** The signals of this beat, each once; what runs again is not to be repeated any more. */
-const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<Flight> => {
-  const flights: Array<Flight> = []
-  const repeated = new Set<Flight>()
+const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> => {
+  const flights: Array<InFlight> = []
+  const repeated = new Set<InFlight>()
   for (const { flight, pending: { again } } of inputs) {
     if (again === undefined) {
       flights.push(flight)
@@ -256,8 +256,8 @@ const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<Flight> => 
   return repeated.size === 0 ? flights : [...repeated, ...flights]
 }
 
-const complete = (flight: Flight, { body, flights, landed, receipts, transaction }: Merged): void => {
-  for (const row of Receipts.rowsOf(flight, transaction.moment.beat, body.hash)) receipts.push(row)
+const complete = (flight: InFlight, { state, flights, landed, receipts, transaction }: Merged): void => {
+  for (const row of Receipts.rowsOf(flight, transaction.moment.beat, state.hash)) receipts.push(row)
   flights.push(flight)
   if (flight.open === 0) landed.push(flight)
 }

@@ -12,7 +12,7 @@ import type { Label } from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Codec from "../../cell/Document.ts"
 import type { ReceiptRow, SpaceStore } from "../../persistence/Persistence.ts"
-import type { Flight, Handling } from "../model/Flight.ts"
+import type { InFlight, Handling } from "../model/InFlight.ts"
 import * as Journal from "../model/Journal.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import { expectedBy } from "../model/Signal.ts"
@@ -66,7 +66,7 @@ const DISCARDED = "(discarded)"
  * @category constructors
  * @since 0.1.0
  */
-export const rowsOf = (flight: Flight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
+export const rowsOf = (flight: InFlight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
   const { captured, discarded, over, signal } = flight
   const { event, expected, id, origin, payload } = signal
   if (!event || (captured === beat && expected === beat)) return none
@@ -84,7 +84,7 @@ export const rowsOf = (flight: Flight, beat: number, hash: (text: string) => str
  * @category constructors
  * @since 0.1.0
  */
-export const ofFlight = (flight: Flight): Receipt => {
+export const ofFlight = (flight: InFlight): Receipt => {
   const handlings = flight.over.map(ofHandling)
   const status = flight.discarded ? "discarded" : handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
   return { id: flight.signal.id, status, beat: flight.captured, handlings, ...labelled(flight.signal.label) }
@@ -107,7 +107,7 @@ const ofHandling = ({ attempt, beat, key, label, outcome }: Handling): HandlingR
  * @category constructors
  * @since 0.1.0
  */
-export const ofLanded = (store: SpaceStore, flight: Flight, beat: number): Receipt =>
+export const ofLanded = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
   flight.captured === beat ? ofFlight(flight) : find(store, flight.signal.id, false) ?? ofFlight(flight)
 
 /**

@@ -22,10 +22,10 @@ import { isTagged } from "../../registry/Outcome.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
-import type { RunHost } from "./Body.ts"
+import type { RunHost } from "./SpaceState.ts"
 import { GATED } from "../derived/DerivationPort.ts"
 import { failure, messageOf } from "../model/Failure.ts"
-import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Handling, Outcome } from "../model/InFlight.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 
 /**

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { LiveBody } from "./Body.ts"
+import type { LiveState } from "./SpaceState.ts"
 import * as Awaited from "./Awaited.ts"
 import type { NextDue } from "../inbox/TimerQueue.ts"
 
@@ -16,7 +16,7 @@ import type { NextDue } from "../inbox/TimerQueue.ts"
  * @category getters
  * @since 0.1.0
  */
-export const wait = ({ inbox, settings, store }: LiveBody, opened: number): NextDue | undefined => {
+export const wait = ({ inbox, settings, store }: LiveState, opened: number): NextDue | undefined => {
   const { beat, clock } = store.head()
   return inbox.waits.next({ beat, clock: beat < 0 ? Math.max(clock, opened) : clock, tempo: settings.tempo })
 }
@@ -27,8 +27,8 @@ export const wait = ({ inbox, settings, store }: LiveBody, opened: number): Next
  * @category getters
  * @since 0.1.0
  */
-export const timed = (body: LiveBody, opened: number): number | undefined => {
-  const moment = Math.min(wait(body, opened)?.moment ?? Infinity, body.derivation.nextDue ?? Infinity)
+export const timed = (state: LiveState, opened: number): number | undefined => {
+  const moment = Math.min(wait(state, opened)?.moment ?? Infinity, state.derivation.nextDue ?? Infinity)
   return moment === Infinity ? undefined : moment
 }
 
@@ -38,16 +38,16 @@ export const timed = (body: LiveBody, opened: number): number | undefined => {
  * @category predicates
  * @since 0.1.0
  */
-export const isNow = (body: LiveBody): boolean => {
-  const { bindings, derivation, enzymes, host, inbox, ledgers, regime, settings, states, store } = body
+export const isNow = (state: LiveState): boolean => {
+  const { bindings, derivation, enzymes, host, inbox, ledgers, mode, settings, states, store } = state
   const { beat } = store.head()
-  if (regime.control !== undefined || (beat < 0 && settings.boot)) return true
+  if (mode.control !== undefined || (beat < 0 && settings.boot)) return true
   if (enzymes.leavesOut) {
     inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
   }
   const clock = host.now()
   if (inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: beat + 1, clock })) return true
-  return derivation.isRunnable(clock) || ledgers.isWaiting(states, regime.gated)
+  return derivation.isRunnable(clock) || ledgers.isWaiting(states, mode.gated)
 }
 
 /**
@@ -56,8 +56,8 @@ export const isNow = (body: LiveBody): boolean => {
  * @category getters
  * @since 0.1.0
  */
-export const next = (body: LiveBody, opened: number): number | undefined => {
+export const next = (state: LiveState, opened: number): number | undefined => {
   // A start may bring back the enzyme of a held signal.
-  const isPressing = !body.departures.isEmpty || body.inbox.held.size > 0
-  return isPressing || isNow(body) ? 0 : timed(body, opened)
+  const isPressing = !state.departures.isEmpty || state.inbox.held.size > 0
+  return isPressing || isNow(state) ? 0 : timed(state, opened)
 }

@@ -17,7 +17,7 @@ import { FOLDER } from "../../stage/Content.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import type { DerivedBeat } from "./DerivationPort.ts"
-import { others, type Step, type Steps } from "../model/Foreign.ts"
+import { others, type Step, type Steps } from "../model/ExternalChange.ts"
 
 /** A read of an observation, by its index in the list. */
 interface Read {

@@ -4,15 +4,15 @@
  * @module
  */
 import type { Lane, Resolution } from "../../registry/Registry.ts"
-import type { Taken } from "../model/Flight.ts"
+import type { Taken } from "../model/InFlight.ts"
 import type { Limits } from "../model/Limits.ts"
 import type { Queue } from "./Queue.ts"
-import type * as Regime from "../model/Regime.ts"
+import type * as SpaceMode from "../model/SpaceMode.ts"
 import type { Again, Pending, Signal } from "../model/Signal.ts"
 
 /** The mode at the begin of a capture, and the resolution of signals. */
 export interface Beginning {
-  readonly regime: Regime.Regime
+  readonly mode: SpaceMode.SpaceMode
   readonly resolve: (signal: Signal) => Resolution
 }
 

@@ -14,11 +14,11 @@ import type { Start } from "../model/Begun.ts"
 import { attemptOf, type Beginning, type Capture, firstOf, isAwaited, isFull, laneOf, looks } from "./Capture.ts"
 import { ChurnMap } from "./ChurnMap.ts"
 import { type Queued, sizeOf } from "../model/Command.ts"
-import { Backlog, Flight, type Taken } from "../model/Flight.ts"
+import { Backlog, InFlight, type Taken } from "../model/InFlight.ts"
 import { HeldSignals, isHeld } from "../model/HeldSignals.ts"
 import { defaults, type Limits } from "../model/Limits.ts"
 import { Queue } from "./Queue.ts"
-import * as Regime from "../model/Regime.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import { pairAgain, type Pending, type Signal, size } from "../model/Signal.ts"
 import { type Head, single, takeFrom, PriorityClass } from "./PriorityClass.ts"
 import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
@@ -36,7 +36,7 @@ export class Inbox {
   readonly waits = new TimerQueue()
   readonly waiting: SignalBuffer
   /** Captured events with open handlings, by id. As many as one beat can take are in memory; the others have rows. */
-  readonly flights = new ChurnMap<string, Flight>()
+  readonly flights = new ChurnMap<string, InFlight>()
   /** Signals from outside that wait for a capture or another attempt, and the characters of these and of control input. */
   signals = 0
   bytes = 0
@@ -44,7 +44,7 @@ export class Inbox {
   readonly backlog = new Backlog()
   private readonly limits: Limits
   /** The mode of the space, as the newest beat left it. */
-  private regime = Regime.open
+  private mode = SpaceMode.open
   /** The queues of control signals, and of all other signals. */
   private readonly urgent = new PriorityClass()
   readonly normal = new PriorityClass()
@@ -72,7 +72,7 @@ export class Inbox {
   /** Whether a beat with this start would have work. */
   isRunnable(start: Start): boolean {
     if (this.commands.length > 0 || !this.urgent.isEmpty || isAwaited(this.overdue) || this.again !== undefined) return true
-    if (!this.regime.gated) return !this.normal.isEmpty || isAwaited(this.met) || this.waits.isDue(start.beat, start.clock)
+    if (!this.mode.gated) return !this.normal.isEmpty || isAwaited(this.met) || this.waits.isDue(start.beat, start.clock)
     // Due signals of a paused class call for no beat.
     this.ripen(start, this.limits)
     return !this.urgent.isEmpty || isAwaited(this.overdue)
@@ -84,9 +84,9 @@ export class Inbox {
   }
 
   /** Adopts a mode of the space, and retries the handlings whose lock is gone. */
-  rule(regime: Regime.Regime): void {
-    this.regime = regime
-    for (const track of this.open(regime)) track.unlock(regime)
+  rule(mode: SpaceMode.SpaceMode): void {
+    this.mode = mode
+    for (const track of this.open(mode)) track.unlock(mode)
   }
 
   /** Moves held signals from the front of the new ones into a separate list, so that they cause no beat. */
@@ -95,7 +95,7 @@ export class Inbox {
     this.held.begin(revision)
     const isAside = (seq: number | undefined): seq is number =>
       seq !== undefined && !this.discarded.has(seq) && isHeld(this.waiting.at(seq), resolve)
-    for (const { fresh } of this.open(this.regime)) {
+    for (const { fresh } of this.open(this.mode)) {
       for (let seq = fresh.peek(); isAside(seq); fresh.shift(), seq = fresh.peek()) this.held.add(this.waiting.at(seq))
     }
   }
@@ -116,7 +116,7 @@ export class Inbox {
   }
 
   /** The classes that are captured in this mode. */
-  private open({ gated }: Regime.Regime): ReadonlyArray<PriorityClass> {
+  private open({ gated }: SpaceMode.SpaceMode): ReadonlyArray<PriorityClass> {
     return gated ? [this.urgent] : [this.urgent, this.normal]
   }
 
@@ -165,9 +165,9 @@ export class Inbox {
     if (again?.why !== "conflict") return this.waits.add(pending)
     const document = again.document!
     const track = this.trackOf(pending)
-    const isLock = Regime.isLock(document)
+    const isLock = SpaceMode.isLock(document)
     // In a paused class a handling stays parked although its lock is gone. The lock may return before the class resumes.
-    if (isLock && this.open(this.regime).includes(track) && !Regime.holds(this.regime, document)) return track.retries.push(seq)
+    if (isLock && this.open(this.mode).includes(track) && !SpaceMode.holds(this.mode, document)) return track.retries.push(seq)
     const queues = isLock ? track.locked : track.losers
     // An attempt with a higher label must not delay the ones that wrote the open document.
     const place = isLock || again.label === undefined ? document : `${document} ${again.label.join()}`
@@ -195,7 +195,7 @@ export class Inbox {
   }
 
   /** Takes the input of one beat. */
-  take(start: Start, limits: Limits, { regime, resolve }: Beginning): ReadonlyArray<Taken> {
+  take(start: Start, limits: Limits, { mode, resolve }: Beginning): ReadonlyArray<Taken> {
     this.backlog.begin(limits)
     if (this.again !== undefined) {
       const taken = this.again
@@ -204,10 +204,10 @@ export class Inbox {
     }
     this.waiting.committed()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
-    if (Regime.isPlanning(regime)) this.discard(capture)
-    const tracks = this.open(regime)
+    if (SpaceMode.isPlanning(mode)) this.discard(capture)
+    const tracks = this.open(mode)
     for (const track of tracks) {
-      if (regime !== this.regime) track.unlock(regime)
+      if (mode !== this.mode) track.unlock(mode)
       this.takeLosers(track.losers, capture)
     }
     this.ripen(start, limits)
@@ -248,7 +248,7 @@ export class Inbox {
   }
 
   /** The other due timers, with the same limit. Empty while the space is paused or halted. */
-  nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Timer> {
+  nextMet(limits: Limits, { gated }: SpaceMode.SpaceMode): ReadonlyArray<Timer> {
     return gated ? [] : firstOf(this.met, limits)
   }
 
@@ -284,7 +284,7 @@ export class Inbox {
   }
 
   /** The in-flight event of another attempt: from memory, or from the rows of its signal. */
-  private flightOf(pending: Pending): Flight {
+  private flightOf(pending: Pending): InFlight {
     const { signal } = pending
     const known = this.flights.get(signal.id)
     if (known !== undefined) return known
@@ -343,8 +343,8 @@ export class Inbox {
     this.count(taken.pending, -1)
   }
 
-  private begin(signal: Signal, captured: number, lane: string | undefined): Flight {
-    const flight = new Flight(signal, captured, lane)
+  private begin(signal: Signal, captured: number, lane: string | undefined): InFlight {
+    const flight = new InFlight(signal, captured, lane)
     flight.backlog = this.backlog
     return flight
   }
@@ -355,7 +355,7 @@ export class Inbox {
   }
 
   /** Keeps an event with further attempts. Its lane advances when none of them holds it. */
-  keep(flight: Flight): void {
+  keep(flight: InFlight): void {
     const { signal } = flight
     this.waiting.done(signal)
     if (this.flights.size < this.limits.captureSignals) this.flights.set(signal.id, flight)
@@ -366,7 +366,7 @@ export class Inbox {
   }
 
   /** Completes an event. Its lane advances to the next event. */
-  complete(flight: Flight): void {
+  complete(flight: InFlight): void {
     this.flights.delete(flight.signal.id)
     this.waiting.done(flight.signal)
     if (flight.lane !== undefined) this.release(flight.lane)

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { Backlog } from "../model/Flight.ts"
+import { Backlog } from "../model/InFlight.ts"
 import type { Limits } from "../model/Limits.ts"
 import { Queue } from "./Queue.ts"
 import { type Pending, size } from "../model/Signal.ts"

@@ -8,7 +8,7 @@
  * @module
  */
 import { Queue } from "./Queue.ts"
-import * as Regime from "../model/Regime.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 
 /** A signal at the head of its lane or pair, by its sequence number, with the lane that it holds. */
 export interface Head {
@@ -41,9 +41,9 @@ export class PriorityClass {
   }
 
   /** Retries the runs whose lock is gone. */
-  unlock(regime: Regime.Regime): void {
+  unlock(mode: SpaceMode.SpaceMode): void {
     for (const [document, queue] of this.locked) {
-      if (Regime.holds(regime, document)) continue
+      if (SpaceMode.holds(mode, document)) continue
       this.locked.delete(document)
       for (let seq = queue.shift(); seq !== undefined; seq = queue.shift()) this.retries.push(seq)
     }

@@ -18,8 +18,8 @@ import * as Bindings from "../../registry/Bindings.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import type { Write } from "../../stage/Write.ts"
 import type { SentSince } from "./Dossiers.ts"
-import type * as Foreign from "./Foreign.ts"
-import type { Regime, Verb } from "./Regime.ts"
+import type * as ExternalChange from "./ExternalChange.ts"
+import type { SpaceMode, Verb } from "./SpaceMode.ts"
 import { size } from "./Signal.ts"
 import { ControlRefused, WriteRefused } from "./SpaceError.ts"
 
@@ -57,7 +57,7 @@ export interface Setting {
 /** Changes by another writer. */
 export interface Integration {
   readonly kind: "integrate"
-  readonly notice: Foreign.Notice
+  readonly notice: ExternalChange.Notice
 }
 
 /** A change of a cell's bindings. */
@@ -139,7 +139,7 @@ export const binding = (change: BindingChange): BindCommand => {
  * @category getters
  * @since 0.1.0
  */
-export const refusal = (command: Command, { halted }: Pick<Regime, "halted">, ledgers: LedgerList): ControlRefused | undefined => {
+export const refusal = (command: Command, { halted }: Pick<SpaceMode, "halted">, ledgers: LedgerList): ControlRefused | undefined => {
   const verb = halted ? goingOn(command, ledgers) : undefined
   return verb === undefined ? undefined : new ControlRefused({ verb, reason: "it was shut down, and does nothing until it is restarted" })
 }
@@ -154,10 +154,12 @@ const goingOn = (command: Command, ledgers: LedgerList): string | undefined => {
 /** A value written from outside, with its address. */
 export type Written = readonly [key: string, pointer: string, value: readonly [unknown?]]
 
+type ExternalKind = ExternalChange.ExternalChange["kind"]
+
 /** A kernel command in a journal entry. */
 type KernelLine =
   | readonly ["set", ...Written, group?: string]
-  | { [Kind in Foreign.Foreign["kind"]]: readonly [Kind, changes: ReadonlyArray<Written>, group?: string] }[Foreign.Foreign["kind"]]
+  | { [Kind in ExternalKind]: readonly [Kind, changes: ReadonlyArray<Written>, group?: string] }[ExternalKind]
   | readonly ["bind", change: BindingChange]
   | readonly ["steer", verb: Verb, to?: number]
   | readonly ["lock", cell: string, on: boolean]
@@ -257,9 +259,9 @@ const document = (value: unknown): Document | undefined => value === undefined ?
 const setting = ([key, pointer, [value]]: Written): Setting["write"] =>
   ({ kind: "set", address: Address.parse(`${key}#${pointer}`), document: document(value) })
 
-type ForeignLine = Extract<KernelLine, readonly [Foreign.Foreign["kind"], ...ReadonlyArray<unknown>]>
+type ExternalLine = Extract<KernelLine, readonly [ExternalKind, ...ReadonlyArray<unknown>]>
 
-const integration = ([kind, writes, group]: ForeignLine): Integration =>
+const integration = ([kind, writes, group]: ExternalLine): Integration =>
   ({ kind: "integrate", notice: { kind, writes: writes.map(setting), group } })
 
 const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, readonly [Tag, ...ReadonlyArray<unknown>]>) => Command } = {

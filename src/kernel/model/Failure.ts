@@ -4,7 +4,7 @@
  * @module
  */
 import { codeOf, isTagged, tagOf } from "../../registry/Outcome.ts"
-import type { Outcome } from "./Flight.ts"
+import type { Outcome } from "./InFlight.ts"
 
 /** An outcome with an error. */
 type Failed = Extract<Outcome, { readonly code: string }>

@@ -10,7 +10,7 @@
 import * as Label from "../../cell/Label.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type * as Launch from "../../stage/Launch.ts"
-import type { Body } from "../beat/Body.ts"
+import type { SpaceState } from "../beat/SpaceState.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import * as Signal from "../model/Signal.ts"
 import type { PostedSignal } from "../view/Space.ts"
@@ -42,14 +42,14 @@ const MAX_ID = 512
  * @since 0.1.0
  */
 export class Admission {
-  private readonly body: Body
+  private readonly state: SpaceState
   /** The expected beat of the newest minted ids, and the next number for it. */
   private minted: { beat: number; next: number }
 
-  constructor(body: Body) {
-    this.body = body
-    this.minted = { beat: body.store.head().beat + 1, next: 0 }
-    for (const id of body.inbox.waiting.keys()) {
+  constructor(state: SpaceState) {
+    this.state = state
+    this.minted = { beat: state.store.head().beat + 1, next: 0 }
+    for (const id of state.inbox.waiting.keys()) {
       const [mark, beat, number] = id.split(".")
       if (mark === "x" && Number(beat) === this.minted.beat) this.minted.next = Math.max(this.minted.next, Number(number) + 1)
     }
@@ -61,8 +61,8 @@ export class Admission {
    * @throws InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull
    */
   enter(posted: PostedSignal): Entered {
-    const { body } = this
-    const sent = OutgoingSignal.make("", posted, body.store.head().beat)
+    const { state } = this
+    const sent = OutgoingSignal.make("", posted, state.store.head().beat)
     const label = this.labelOf(posted)
     const callers = posted.id === undefined ? undefined : this.callersId({ ...posted, label }, posted.id, sent)
     return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0, label })
@@ -74,29 +74,29 @@ export class Admission {
    * @throws IdReused, InboxFull
    */
   arrive(from: string, { depth, id, payload, signal, target, to }: Signal.Signal): Entered {
-    const own = this.body.hash(JSON.stringify([from, "space", id, this.body.space])).slice(0, 32)
+    const own = this.state.hash(JSON.stringify([from, "space", id, this.state.space])).slice(0, 32)
     return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
   }
 
   private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, since }: Sender): Entered {
-    const { body } = this
-    const { inbox, settings: { limits, tempo } } = body
-    const head = body.store.head()
+    const { state } = this
+    const { inbox, settings: { limits, tempo } } = state
+    const head = state.store.head()
     if (known !== undefined && this.isKnown(known, sent.payload?.text ?? "", given)) return { kind: "known", id: known }
     const limit = inbox.limitFor(Signal.size(sent), limits)
-    if (limit !== undefined) throw new InboxFull({ space: body.space, limit })
+    if (limit !== undefined) throw new InboxFull({ space: state.space, limit })
     const from = known === undefined
       ? { origin: "ingress", expected: head.beat + 1 } as const
       : { origin: "caller", expected: undefined } as const
     const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label })
-    const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: since ?? body.host.now(), tempo })
-    return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
+    const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: since ?? state.host.now(), tempo })
+    return { kind: "new", pending: new Signal.Pending(state.number(), signal, { due }) }
   }
 
   /** The label given by a caller. Its atoms have to be known in the space, since no clearance admits a mistyped one. */
   private labelOf({ label }: PostedSignal): Label.Label | undefined {
     if (label === undefined) return undefined
-    const { top = Label.none } = this.body.labels ?? {}
+    const { top = Label.none } = this.state.labels ?? {}
     if (!Array.isArray(label) || !Label.isWithin(label, top)) {
       throw OutgoingSignal.labelled(label)
     }
@@ -110,7 +110,7 @@ export class Admission {
 
   /** Whether an event with this id and payload was admitted before. */
   private isKnown(id: string, text: string, given: string): boolean {
-    const { hash, inbox, store } = this.body
+    const { hash, inbox, store } = this.state
     const waiting = inbox.waiting.get(id)
     const before = waiting === undefined ? Receipts.digestOf(store, id) : waiting.payload?.text ?? ""
     if (before === undefined) return false
@@ -123,7 +123,7 @@ export class Admission {
     if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
       throw new OutgoingSignal.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
     }
-    const { hash, space } = this.body
+    const { hash, space } = this.state
     return hash(JSON.stringify([principal, "signal", id, signal, target, space, ...label === undefined ? [] : [label]])).slice(0, 32)
   }
 }

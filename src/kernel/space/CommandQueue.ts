@@ -11,16 +11,16 @@ import type * as Ledger from "../../ledger/Command.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import * as Write from "../../stage/Write.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import * as Commands from "../model/Command.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import { asControlError } from "../view/Expected.ts"
 import type { ControlError } from "../view/Expected.ts"
-import * as Foreign from "../model/Foreign.ts"
+import * as ExternalChange from "../model/ExternalChange.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
-import * as Regime from "../model/Regime.ts"
-import type { SpaceControl, SpaceState } from "../view/Space.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
+import type { SpaceControl, SpaceStatus } from "../view/Space.ts"
 import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /**
@@ -30,11 +30,11 @@ import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused }
  * @since 0.1.0
  */
 export class CommandQueue implements SpaceControl {
-  private readonly body: LiveBody
+  private readonly live: LiveState
   private readonly group: GroupCommit
 
-  constructor(body: LiveBody, group: GroupCommit) {
-    this.body = body
+  constructor(live: LiveState, group: GroupCommit) {
+    this.live = live
     this.group = group
   }
 
@@ -42,12 +42,12 @@ export class CommandQueue implements SpaceControl {
   submit(make: () => Commands.Command): Effect.Effect<Commands.Done, ControlError> {
     return Effect.callback<Commands.Done, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
-      const { inbox, ledgers, regime, settings: { limits }, space } = this.body
+      const { inbox, ledgers, mode, settings: { limits }, space } = this.live
       try {
         const answer: Commands.Answer = (answer) =>
           resume(answer instanceof Error ? Effect.fail(answer as ControlError) : Effect.succeed(answer))
         const command = make()
-        const refused = Commands.refusal(command, regime, ledgers)
+        const refused = Commands.refusal(command, mode, ledgers)
         if (refused !== undefined) return resume(Effect.fail(refused))
         const limit = inbox.offer({ command, answer }, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
@@ -66,15 +66,15 @@ export class CommandQueue implements SpaceControl {
 
   /** What the store refuses stops the space. */
   private stop(error: PersistenceError): SpaceStopped {
-    const stopped = asStopped(this.body.space, error)
+    const stopped = asStopped(this.live.space, error)
     this.group.stop(stopped)
     return stopped
   }
 
   set(address: string, value: unknown, options: { readonly group?: string }): Effect.Effect<number, ControlError> {
     return this.tell(() => {
-      const write = Write.set(Foreign.place(address), value)
-      return { kind: "set", write, group: Foreign.groupOf(options.group, address) }
+      const write = Write.set(ExternalChange.place(address), value)
+      return { kind: "set", write, group: ExternalChange.groupOf(options.group, address) }
     })
   }
 
@@ -87,8 +87,8 @@ export class CommandQueue implements SpaceControl {
     return this.tell(() => ({ kind: "piece", ask: { verb: "stop", name: String(piece) } }))
   }
 
-  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
-    return this.tell(() => ({ kind: "integrate", notice: Foreign.notice(foreign) }))
+  integrate(change: ExternalChange.ExternalChange): Effect.Effect<number, ControlError> {
+    return this.tell(() => ({ kind: "integrate", notice: ExternalChange.notice(change) }))
   }
 
   bind(change: BindingChange): Effect.Effect<number, ControlError> {
@@ -96,7 +96,7 @@ export class CommandQueue implements SpaceControl {
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.tell(() => DeadLetter.redelivery(this.body.space, id, enzyme))
+    return this.tell(() => DeadLetter.redelivery(this.live.space, id, enzyme))
   }
 
   readonly state: SpaceControl["state"] = Effect.sync(() => this.look())
@@ -115,7 +115,7 @@ export class CommandQueue implements SpaceControl {
   /** Why no rollback reaches a beat, where none does. */
   private unreachable(to: number): string | undefined {
     if (!Number.isSafeInteger(to) || to < 0) return `${String(to).slice(0, 100)} is no beat; give a whole number from 0`
-    const { store } = this.body
+    const { store } = this.live
     const [newest, pruned] = [store.head().beat, store.anchor().beat]
     if (to > newest) return `beat ${to} is still to come; the newest is ${newest}`
     return to < pruned ? `the journal is pruned up to beat ${pruned}; give that one or a later one` : undefined
@@ -135,7 +135,7 @@ export class CommandQueue implements SpaceControl {
 
   command(ledger: string, command: Ledger.Command): Effect.Effect<Commands.Done, ControlError> {
     return this.submit(() => {
-      const known = this.body.ledgers.named(ledger)?.ledger.commands[command.verb]
+      const known = this.live.ledgers.named(ledger)?.ledger.commands[command.verb]
       if (known === undefined) throw new ControlRefused({ verb: `${ledger} ${command.verb}`, reason: "no ledger has such a command" })
       // The command may have parts that are no data: the beat does it as the journal has it.
       return Commands.decode(JSON.parse(Commands.encode({ kind: "ledger", ledger, command })) as Commands.CommandLine)
@@ -161,7 +161,7 @@ export class CommandQueue implements SpaceControl {
       }, (error) => resume(Effect.fail(error))))
   }
 
-  private steer(verb: Regime.Verb, to?: number, check: () => void = nothing): ReturnType<SpaceControl["pause"]> {
+  private steer(verb: SpaceMode.Verb, to?: number, check: () => void = nothing): ReturnType<SpaceControl["pause"]> {
     const done = this.submit(() => {
       check()
       return { kind: "steer", verb, to }
@@ -171,16 +171,16 @@ export class CommandQueue implements SpaceControl {
 
   private locking(cell: string, on: boolean): Effect.Effect<number, ControlError> {
     return this.tell(() => {
-      const { id, key, text } = Foreign.place(cell)
+      const { id, key, text } = ExternalChange.place(cell)
       if (text !== id || key !== id) throw new WriteRefused({ address: cell, reason: "it is no cell but a place in one, or in a scope of its own. Lock the cell" })
-      Regime.lockAddress(id)
+      SpaceMode.lockAddress(id)
       return { kind: "lock", cell: id, on }
     })
   }
 
-  private look(): SpaceState {
-    const { inbox, regime } = this.body
-    const { boot_oid = null, control, gated, halted, locks, paused, shdn_oid = null, view_hzn = null } = regime
+  private look(): SpaceStatus {
+    const { inbox, mode } = this.live
+    const { boot_oid = null, control, gated, halted, locks, paused, shdn_oid = null, view_hzn = null } = mode
     return {
       state: halted ? "halted" : paused ? "paused" : gated ? "gated" : "running",
       held: this.group.held,

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import type { Beat } from "../beat/Commit.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Receipts from "../beat/Receipts.ts"
@@ -27,12 +27,12 @@ interface ReceiptCallbacks {
  * @since 0.1.0
  */
 export class EventReceipts {
-  private readonly body: LiveBody
+  private readonly state: LiveState
   private readonly group: Pick<GroupCommit, "whenDurable">
   private readonly waiters = new ReceiptWaiters()
 
-  constructor(body: LiveBody, group: Pick<GroupCommit, "whenDurable">) {
-    this.body = body
+  constructor(state: LiveState, group: Pick<GroupCommit, "whenDurable">) {
+    this.state = state
     this.group = group
   }
 
@@ -51,7 +51,7 @@ export class EventReceipts {
     if (this.waiters.size === 0) return
     for (const flight of beat.landed) {
       const { id } = flight.signal
-      if (this.waiters.has(id)) this.waiters.tell(id, Receipts.ofLanded(this.body.store, flight, beat.number))
+      if (this.waiters.has(id)) this.waiters.tell(id, Receipts.ofLanded(this.state.store, flight, beat.number))
     }
   }
 
@@ -82,12 +82,12 @@ export class EventReceipts {
   }
 
   find(id: string): Receipt | undefined {
-    const { inbox, store } = this.body
+    const { inbox, store } = this.state
     const isOpen = inbox.waiting.has(id) || inbox.flights.has(id)
     return Receipts.find(store, id, isOpen) ?? (isOpen ? { id, status: "pending", beat: undefined, handlings: [] } : undefined)
   }
 
   captured(id: string): number | undefined {
-    return this.body.inbox.flights.get(id)?.captured ?? Receipts.find(this.body.store, id, false)?.beat
+    return this.state.inbox.flights.get(id)?.captured ?? Receipts.find(this.state.store, id, false)?.beat
   }
 }

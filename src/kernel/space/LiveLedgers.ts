@@ -4,7 +4,7 @@
  * @module
  */
 import type { LiveLedger } from "../../ledger/Ledger.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import type { Output } from "../beat/LedgerBeats.ts"
 
 /**
@@ -17,7 +17,7 @@ export class LiveLedgers {
   private readonly live: ReadonlyMap<number, LiveLedger>
 
   /** Resumes each; `wake` signals possible work. */
-  constructor({ ledgers, states }: Pick<LiveBody, "ledgers" | "states">, wake: () => void) {
+  constructor({ ledgers, states }: Pick<LiveState, "ledgers" | "states">, wake: () => void) {
     const live = new Map<number, LiveLedger>()
     for (const { ledger, place } of ledgers.all) {
       const half = ledger.live?.(states[place], wake)

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Value from "../../cell/Value.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import type { Beat } from "../beat/Commit.ts"
 import { CommandQueue } from "./CommandQueue.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
@@ -18,7 +18,7 @@ import { HistorySession } from "../view/HistorySession.ts"
 import { Admission, type Entered } from "./Admission.ts"
 import { asRefusal, type ControlError, type ReadError, type SignalError } from "../view/Expected.ts"
 import * as Subscription from "../view/Subscription.ts"
-import type { Foreign } from "../model/Foreign.ts"
+import type { ExternalChange } from "../model/ExternalChange.ts"
 import { GroupCommit } from "../beat/GroupCommit.ts"
 import { type Peer, OutboxRelay, type ResolvePeer } from "./OutboxRelay.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
@@ -70,7 +70,7 @@ export class LiveSpace implements Space, Peer {
   readonly control: CommandQueue
   readonly debug: LiveDebug
   readonly graph: LiveGraph
-  private readonly body: LiveBody
+  private readonly state: LiveState
   private readonly group: GroupCommit
   private readonly admission: Admission
   private readonly outbox: OutboxRelay
@@ -92,54 +92,54 @@ export class LiveSpace implements Space, Peer {
   /** Requests in progress through handles. */
   private uses = 0
 
-  constructor(body: LiveBody, deps: Dependencies) {
-    this.name = body.space
-    this.body = body
-    this.group = new GroupCommit(body, deps.turn, {
+  constructor(state: LiveState, deps: Dependencies) {
+    this.name = state.space
+    this.state = state
+    this.group = new GroupCommit(state, deps.turn, {
       appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
       rested: deps.rested,
       stopped: (error) => {
         deps.stopped(this, this.closing ? undefined : error)
-        if (!this.closing) body.reporter.report(UnexpectedFailure.of(error))
+        if (!this.closing) state.reporter.report(UnexpectedFailure.of(error))
         this.outbox.stop()
         this.ledgers.stop()
         this.receipts.fail(error)
         for (const end of this.ends) end(error)
       }
     })
-    this.deliveries = new EffectDelivery(body.sentry, (effect, error) =>
-      body.reporter.report(UnexpectedFailure.after("node/undelivered", error, {
-        space: body.space,
+    this.deliveries = new EffectDelivery(state.sentry, (effect, error) =>
+      state.reporter.report(UnexpectedFailure.after("node/undelivered", error, {
+        space: state.space,
         origin: { kind: "node", name: effect },
         what: "what it was told failed it"
       })))
     this.durable = new DurableReads(this.group)
-    this.receipts = new EventReceipts(body, this.group)
-    this.admission = new Admission(body)
-    this.control = new CommandQueue(body, this.group)
-    this.history = new HistorySession(body, deps.turn)
-    const { hash, store } = body
+    this.receipts = new EventReceipts(state, this.group)
+    this.admission = new Admission(state)
+    this.control = new CommandQueue(state, this.group)
+    this.history = new HistorySession(state, deps.turn)
+    const { hash, store } = state
     const ledgers: LedgerHost = { store, hash, submit: (make) => this.control.submit(make), durably: (see) => this.durable.read(see) }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
-    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: ledgers.durably })
-    this.graph = new LiveGraph({ derivation: body.derivation, durably: ledgers.durably })
+    this.debug = new LiveDebug({ derivation: state.derivation, group: this.group, durably: ledgers.durably })
+    this.graph = new LiveGraph({ derivation: state.derivation, durably: ledgers.durably })
     this.queries = new LiveQueries({
-      body,
+      state,
       group: this.group,
       look: (see, callbacks) => this.durable.look(see, callbacks),
       whenEnded: (tell) => this.whenEnded(tell),
       receipt: (id) => this.receipts.find(id)
     })
     this.watch = this.queries.watch
-    this.uploads = new Uploads(body, this.group)
+    this.uploads = new Uploads(state, this.group)
     this.content = this.uploads.begin
     this.readerState = deps.readerState
     this.used = deps.used
-    this.ledgers = new LiveLedgers(body, () => this.group.wake())
-    this.outbox = new OutboxRelay(body, { resolvePeer: deps.resolvePeer, group: this.group })
+    this.ledgers = new LiveLedgers(state, () => this.group.wake())
+    this.outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, group: this.group })
     // A damaged store may stop the space at once, which calls all its parts.
     this.outbox.begin()
   }
@@ -177,12 +177,12 @@ export class LiveSpace implements Space, Peer {
 
   /** Whether it has no users and no work in progress, so that closing it is unnoticed. */
   get isResting(): boolean {
-    const { body, deliveries, ends, history, group, receipts, listeners, outbox, uploads, uses } = this
+    const { state, deliveries, ends, history, group, receipts, listeners, outbox, uploads, uses } = this
     const isWaitedFor = uses + receipts.size + listeners.size + ends.size + uploads.open > 0
-    const isSupervised = body.sentry?.isQuiet(group.durable + 1) === false
+    const isSupervised = state.sentry?.isQuiet(group.durable + 1) === false
     const isDelivering = !outbox.isEmpty || !deliveries.isQuiet
-    const isBusy = !group.isResting || isSupervised || isDelivering || history.isBusy || body.derivation.inspector.isPaid
-    return !isWaitedFor && !isBusy && (group.due ?? Infinity) > body.host.now()
+    const isBusy = !group.isResting || isSupervised || isDelivering || history.isBusy || state.derivation.inspector.isPaid
+    return !isWaitedFor && !isBusy && (group.due ?? Infinity) > state.host.now()
   }
 
   /** Counts a request in progress until `leave`. */
@@ -260,8 +260,8 @@ export class LiveSpace implements Space, Peer {
     return this.control.set(address, value, options)
   }
 
-  integrate(foreign: Foreign): Effect.Effect<number, ControlError> {
-    return this.control.integrate(foreign)
+  integrate(change: ExternalChange): Effect.Effect<number, ControlError> {
+    return this.control.integrate(change)
   }
 
   bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
@@ -273,16 +273,16 @@ export class LiveSpace implements Space, Peer {
   }
 
   dead(page: Page): Effect.Effect<DeadPage, ReadError> {
-    return this.durable.read(() => DeadLetter.list(this.body.store, page))
+    return this.durable.read(() => DeadLetter.list(this.state.store, page))
   }
 
   waiting(page: Parameters<Space["waiting"]>[0]): ReturnType<Space["waiting"]> {
-    return this.durable.read(() => WaitingList.page(WaitingList.find(this.body, page), page.limit))
+    return this.durable.read(() => WaitingList.page(WaitingList.find(this.state, page), page.limit))
   }
 
   letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
     return this.durable.read(() => {
-      const letter = DeadLetter.find(this.body.store, id, enzyme)
+      const letter = DeadLetter.find(this.state.store, id, enzyme)
       const handling = this.receipts.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)
       return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
     })
@@ -317,25 +317,25 @@ export class LiveSpace implements Space, Peer {
   })
 
   get(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.durable.read(() => Queries.read(this.body, address, (id) => this.receipts.find(id)))
+    return this.durable.read(() => Queries.read(this.state, address, (id) => this.receipts.find(id)))
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durable.read(() => Queries.list(this.body, id))
+    return this.durable.read(() => Queries.list(this.state, id))
   }
 
   below(id: string, page: { readonly after?: string; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durable.read(() => this.body.store.below(id, page))
+    return this.durable.read(() => this.state.store.below(id, page))
   }
 
-  pull(text: string, { wait = this.body.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
-    return this.queries.pull(text, { see: () => Queries.read(this.body, text, (id) => this.receipts.find(id)), wait })
+  pull(text: string, { wait = this.state.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
+    return this.queries.pull(text, { see: () => Queries.read(this.state, text, (id) => this.receipts.find(id)), wait })
   }
 
   reader(clearance: Clearance): Reader {
-    const { body, queries, readerState } = this
-    const queued: ClearedViews["queued"] = (page) => this.durable.read(() => WaitingList.find(body, page))
-    return new ClearedView({ body, space: this, ...readerState, queries, queued }, clearance)
+    const { state, queries, readerState } = this
+    const queued: ClearedViews["queued"] = (page) => this.durable.read(() => WaitingList.find(state, page))
+    return new ClearedView({ state, space: this, ...readerState, queries, queued }, clearance)
   }
 
   readonly denials: Space["denials"] = Effect.sync(() => [...this.readerState.denials])
@@ -343,7 +343,7 @@ export class LiveSpace implements Space, Peer {
   readonly head: Space["head"] = Effect.sync(() => this.group.durable)
 
   journal(beat: number): ReturnType<Space["journal"]> {
-    return this.durable.read(() => this.body.store.entry(beat))
+    return this.durable.read(() => this.state.store.entry(beat))
   }
 
   /** Reports the reason of a stop. Returns the call that cancels it. */
@@ -369,11 +369,11 @@ export class LiveSpace implements Space, Peer {
   })
 
   blob(hash: string): Effect.Effect<Uint8Array | undefined, ReadError> {
-    return this.durable.read(() => this.body.store.blob(hash))
+    return this.durable.read(() => this.state.store.blob(hash))
   }
 
   blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
-    return this.durable.read(() => this.body.store.blobPart(hash, part))
+    return this.durable.read(() => this.state.store.blobPart(hash, part))
   }
 
   examine<A>(look: (history: HistorySource) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
@@ -383,13 +383,13 @@ export class LiveSpace implements Space, Peer {
   /** Publishes a durable beat. */
   private published(beat: Beat): void {
     this.receipts.publish(beat)
-    this.body.sentry?.passed(beat.number)
+    this.state.sentry?.passed(beat.number)
     this.queries.subscriptions.publish(beat)
     this.tell(beat, false)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
     this.ledgers.flushed(beat.outputs)
-    if (beat.facts.length > 0) DiagnosticsCommit.publish(this.body.reporter, this.name, beat)
+    if (beat.facts.length > 0) DiagnosticsCommit.publish(this.state.reporter, this.name, beat)
     this.queries.views.publish(beat)
   }
 

@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import { failure } from "../model/Failure.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { Pending, type Undelivered } from "../model/Signal.ts"
@@ -63,20 +63,20 @@ const nothing = (): void => {}
  * @since 0.1.0
  */
 export class OutboxRelay {
-  private readonly body: LiveBody
+  private readonly state: LiveState
   private readonly deps: Dependencies
   private readonly routes = new Map<string, Route>()
   private readonly quiet: Array<() => void> = []
   private stopped = false
 
-  constructor(body: LiveBody, deps: Dependencies) {
-    this.body = body
+  constructor(state: LiveState, deps: Dependencies) {
+    this.state = state
     this.deps = deps
   }
 
   /** Adds durable signals for delivery. */
   add(outgoing: ReadonlyArray<Pending>): void {
-    for (const pending of outgoing) this.body.departures.add(pending)
+    for (const pending of outgoing) this.state.departures.add(pending)
     if (outgoing.length > 0) this.begin()
   }
 
@@ -93,7 +93,7 @@ export class OutboxRelay {
 
   /** Whether no signal waits for delivery. */
   get isEmpty(): boolean {
-    return this.routes.size === 0 && this.body.departures.isEmpty
+    return this.routes.size === 0 && this.state.departures.isEmpty
   }
 
   /** Stops all deliveries. Undelivered signals remain in the store. */
@@ -106,7 +106,7 @@ export class OutboxRelay {
   /** Begins delivery to each space with queued signals, unless one is in progress. */
   begin(): void {
     if (this.stopped) return
-    for (const space of this.body.departures.spaces) {
+    for (const space of this.state.departures.spaces) {
       if (this.routes.has(space)) continue
       const route: Route = { space, state: "sending", failures: 0, disarm: nothing }
       this.routes.set(space, route)
@@ -119,7 +119,7 @@ export class OutboxRelay {
     Effect.runFork(this.deps.resolvePeer(route.space)).addObserver((exit) => {
       if (this.stopped) return
       this.safely(() => {
-        const batch = this.body.departures.next(route.space)
+        const batch = this.state.departures.next(route.space)
         if (Exit.isSuccess(exit)) void this.hand(batch, exit.value).then((answers) => this.conclude(route, batch, answers))
         else this.conclude(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
       })
@@ -131,7 +131,7 @@ export class OutboxRelay {
     try {
       run()
     } catch (error) {
-      this.deps.group.stop(asStopped(this.body.space, error))
+      this.deps.group.stop(asStopped(this.state.space, error))
     }
   }
 
@@ -147,7 +147,7 @@ export class OutboxRelay {
           resolve(error)
         }
         try {
-          peer.arrive(this.body.space, pending, { accepted: () => resolve(undefined), fail })
+          peer.arrive(this.state.space, pending, { accepted: () => resolve(undefined), fail })
         } catch (error) {
           fail(error)
         }
@@ -168,7 +168,7 @@ export class OutboxRelay {
       if (!isHopeless) failure ??= error
       if (failure !== undefined || i >= answers.length) return
       over.push(pending)
-      if (isHopeless) undelivered.push(new Pending(this.body.number(), pending.signal, { undelivered: failureOf(error) }))
+      if (isHopeless) undelivered.push(new Pending(this.state.number(), pending.signal, { undelivered: failureOf(error) }))
     })
     this.safely(() => {
       if (over.length > 0) this.leave(route.space, over, undelivered)
@@ -180,7 +180,7 @@ export class OutboxRelay {
     if (failure !== undefined) this.wait(route, failure)
     else {
       route.failures = 0
-      if (this.body.departures.has(route.space)) return this.send(route)
+      if (this.state.departures.has(route.space)) return this.send(route)
       this.routes.delete(route.space)
     }
     if (this.isQuiet) this.tellQuiet()
@@ -191,7 +191,7 @@ export class OutboxRelay {
    * letters.
    */
   private leave(space: string, over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
-    const { departures, inbox, store } = this.body
+    const { departures, inbox, store } = this.state
     store.append({
       entry: undefined,
       cells: [],
@@ -212,7 +212,7 @@ export class OutboxRelay {
 
   /** Waits 1, 2, 4 … beats, up to the limit of the backoff. */
   private wait(route: Route, failure: unknown): void {
-    const { host, reporter, settings: { limits, tempo }, space } = this.body
+    const { host, reporter, settings: { limits, tempo }, space } = this.state
     // A receiver that is full or being reopened accepts the next attempt, so the first failure is not reported.
     if (route.failures === 1) {
       const what = `space "${route.space}" takes nothing`

@@ -11,7 +11,7 @@ import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
-import type { LiveBody, RunHost } from "../beat/Body.ts"
+import type { LiveState, RunHost } from "../beat/SpaceState.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
 import { bindingsIn, Documents } from "../model/Documents.ts"
@@ -24,7 +24,7 @@ import type { Pacemaker } from "../model/Pacemaker.ts"
 import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
-import * as Regime from "../model/Regime.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
@@ -53,7 +53,7 @@ export interface Parts {
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
+export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { hash, held, host, ledgers, nodes, pacemaker, restore, registry, reporter, schedulers, settings, watchdog } = parts
   const documents = new Documents(store, settings.limits.residentBytes)
   // Content that arrived after the last beat of the previous process. The next beat dates it.
@@ -64,8 +64,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
   const isNew = store.head().beat < 0 && settings.boot
   // The initial signal precedes all input from outside. The boot resumes the space in the second beat.
   const isInitialized = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT)
-  const regime = isInitialized ? { ...Regime.open, gated: true } : Regime.recall(store, documents)
-  inbox.rule(regime)
+  const mode = isInitialized ? { ...SpaceMode.open, gated: true } : SpaceMode.read(store, documents)
+  inbox.rule(mode)
   let number = 0
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
   for (const row of store.queue()) {
@@ -104,7 +104,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
       sentry
     }),
     bindings,
-    regime,
+    mode,
     parked: new Parked(),
     ledgers,
     states,
@@ -130,7 +130,7 @@ export const INIT = "/CEP:sig_sys/init"
  * @category predicates
  * @since 0.1.0
  */
-export const isBeginning = ({ regime, store }: Pick<LiveBody, "regime" | "store">): boolean => regime.gated && store.head().beat < 0
+export const isBeginning = ({ mode, store }: Pick<LiveState, "mode" | "store">): boolean => mode.gated && store.head().beat < 0
 
 /** Reports each absent enzyme with held signals, once. */
 const telling = (space: string, reporter: Reporter, resolve: (signal: Signal) => Resolution) => {

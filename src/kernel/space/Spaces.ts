@@ -19,7 +19,7 @@ import { Cursor } from "../view/Cursor.ts"
 import { expected } from "../view/Expected.ts"
 import * as Journal from "../model/Journal.ts"
 import { Handle } from "./Handle.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Queue } from "../inbox/Queue.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -241,9 +241,9 @@ export class Spaces {
 }
 
 /** A live space. A new one receives its initial signal once, if enzymes match that. */
-const begun = (body: LiveBody, deps: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
-  const space = new LiveSpace(body, deps)
+const begun = (state: LiveState, deps: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
+  const space = new LiveSpace(state, deps)
   // The fixed id keeps a space that ends before its first beat from receiving the signal twice.
-  if (Recovery.isBeginning(body)) space.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
+  if (Recovery.isBeginning(state)) space.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
   return space
 }

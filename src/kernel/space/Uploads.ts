@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { BlobWriter } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { Space } from "../view/Space.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
@@ -20,22 +20,22 @@ import type { SpaceStopped } from "../model/SpaceError.ts"
 export class Uploads {
   /** Number of uploads that are neither finished nor aborted. */
   open = 0
-  private readonly body: LiveBody
+  private readonly state: LiveState
   private readonly group: Pick<GroupCommit, "await">
 
-  constructor(body: LiveBody, group: Pick<GroupCommit, "await">) {
-    this.body = body
+  constructor(state: LiveState, group: Pick<GroupCommit, "await">) {
+    this.state = state
     this.group = group
   }
 
   readonly begin: Space["content"] = Effect.sync(() => {
-    const writer = this.counted(this.body.store.writeBlob())
+    const writer = this.counted(this.state.store.writeBlob())
     return {
       writer,
       store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
         try {
           // Content that was already present stays visible to runs.
-          if (!this.body.store.holds(hash)) this.body.documents.arrive(hash)
+          if (!this.state.store.holds(hash)) this.state.documents.arrive(hash)
           writer.finish(hash)
         } catch (error) {
           if (error instanceof PersistenceError) return resume(Effect.fail(error))

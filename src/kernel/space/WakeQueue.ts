@@ -4,7 +4,7 @@
  * @module
  */
 import { Heap } from "../../cell/Heap.ts"
-import type { RunHost } from "../beat/Body.ts"
+import type { RunHost } from "../beat/SpaceState.ts"
 
 interface Wake {
   readonly name: string

@@ -13,7 +13,7 @@ import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import type { Cursor } from "./Cursor.ts"
 import { Disclosure } from "./Disclosure.ts"
 import type { ReadError, SignalError } from "./Expected.ts"
@@ -31,7 +31,7 @@ export const MAX_DENIALS = 1000
 
 /** The dependencies of a cleared view, beside the API of the space. */
 export interface Dependencies {
-  readonly body: LiveBody
+  readonly state: LiveState
   readonly space: Space
   readonly denials: Array<Denial>
   readonly cursor: Cursor
@@ -56,18 +56,18 @@ export class ClearedView implements Reader {
   constructor(deps: Dependencies, clearance: Clearance) {
     this.deps = deps
     this.clearance = clearance
-    this.disclosure = new Disclosure(deps.body)
+    this.disclosure = new Disclosure(deps.state)
   }
 
   /** The value at an address with settled sources. An unsettled value would reveal demand by others. */
   get(text: string, { wait }: Waits = {}): Effect.Effect<Value, Denied | CellHeld> {
-    const { body, queries } = this.deps
+    const { state, queries } = this.deps
     return Effect.gen({ self: this }, function*() {
       yield* this.admit(text)
       const { label, value } = yield* queries.pull(text, {
         admits: (address) => this.mayKnow(address.key),
-        see: () => Queries.labelled(body, text, this.disclosure),
-        wait: wait ?? body.settings.limits.pullMillis
+        see: () => Queries.labelled(state, text, this.disclosure),
+        wait: wait ?? state.settings.limits.pullMillis
       })
       // A link may lead to a withheld place.
       return Label.isWithin(label, this.clearance.atoms) ? value : yield* this.denied(text)
@@ -112,13 +112,13 @@ export class ClearedView implements Reader {
 
   /** Sends a signal in the reader's name. A signal without an id gets a random one, since minted ids reveal the beat. */
   signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
-    const { body, space } = this.deps
+    const { state, space } = this.deps
     // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
     if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) {
       return Effect.fail(OutgoingSignal.labelled(request.label))
     }
     return Effect.suspend(() => {
-      const accepted = space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal })
+      const accepted = space.signal({ ...request, id: request.id ?? state.seed(), principal: this.principal })
       return Effect.map(accepted, ({ duplicate, id }) => ({ id, duplicate }))
     })
   }
@@ -172,10 +172,10 @@ export class ClearedView implements Reader {
   }
 
   private denied(address: string): Effect.Effect<never, Withheld> {
-    const { body, denials } = this.deps
+    const { state, denials } = this.deps
     return Effect.suspend(() => {
       const { name } = this.clearance
-      denials.push({ at: body.host.now(), reader: name, address })
+      denials.push({ at: state.host.now(), reader: name, address })
       if (denials.length > MAX_DENIALS) denials.shift()
       return Effect.fail(new Withheld({ address, reader: name }))
     })

@@ -11,11 +11,11 @@
 import type * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import { isRuntime, type Labels } from "../../stage/Labels.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import * as Modules from "../model/Modules.ts"
 
 /** The parts of a space that it reads. */
-type Dependencies = Pick<LiveBody, "enzymes" | "labels" | "nodes" | "store">
+type Dependencies = Pick<LiveState, "enzymes" | "labels" | "nodes" | "store">
 
 /** An atom that no rule and no clearance can hold, because of its space character. */
 const OPERATOR = Label.make(["the operator"])

@@ -9,7 +9,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { HistorySource } from "../beat/HistorySource.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import { HistoryBusy } from "../model/SpaceError.ts"
 
@@ -23,12 +23,12 @@ class CalledOff extends Error {}
  * @since 0.1.0
  */
 export class HistorySession {
-  private readonly body: LiveBody
+  private readonly state: LiveState
   private readonly turn: Turn
   private busy = false
 
-  constructor(body: LiveBody, turn: Turn) {
-    this.body = body
+  constructor(state: LiveState, turn: Turn) {
+    this.state = state
     this.turn = turn
   }
 
@@ -40,7 +40,7 @@ export class HistorySession {
   /** Runs a session; fails with `HistoryBusy` during another one. `expected` maps the errors of `look`. */
   run<A, E>(look: (history: HistorySource) => A | Promise<A>, expected: (error: unknown) => E): Effect.Effect<A, E | HistoryBusy> {
     return Effect.suspend((): Effect.Effect<A, E | HistoryBusy> => {
-      if (this.busy) return Effect.fail(new HistoryBusy({ space: this.body.space }))
+      if (this.busy) return Effect.fail(new HistoryBusy({ space: this.state.space }))
       this.busy = true
       return Effect.flatten(Effect.promise(async (signal): Promise<Effect.Effect<A, E>> => {
         try {
@@ -57,13 +57,13 @@ export class HistorySession {
   }
 
   private history(signal: AbortSignal): HistorySource {
-    const { enzymes, hash, host, ledgers, nodes, restore, settings, store } = this.body
+    const { enzymes, hash, host, ledgers, nodes, restore, settings, store } = this.state
     return { store, enzymes, nodes, ledgers, settings, hash, host, restore, rest: this.rests(signal) }
   }
 
   /** Counts the work between two yields. */
   private rests(signal: AbortSignal): () => Promise<void> | undefined {
-    const { host, settings: { limits: { groupBeats, groupMillis } } } = this.body
+    const { host, settings: { limits: { groupBeats, groupMillis } } } = this.state
     let since = host.now()
     let count = 0
     return () => {

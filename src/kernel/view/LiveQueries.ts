@@ -9,7 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
 import { isView } from "../../stage/View.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import { expected } from "./Expected.ts"
 import type { ReadCallbacks, ReadError } from "./Expected.ts"
 import * as Subscription from "./Subscription.ts"
@@ -32,7 +32,7 @@ export interface Pull<A> extends Pick<PullRequest, "admits"> {
 
 /** The dependencies of live queries. */
 interface Dependencies {
-  readonly body: LiveBody
+  readonly state: LiveState
   readonly group: Pick<GroupCommit, "wake">
   /** Reads once all visible state is durable. Returns the call that cancels it. */
   readonly look: <A>(see: () => A, looker: ReadCallbacks<A>) => () => void
@@ -58,20 +58,20 @@ export class LiveQueries {
 
   readonly watch: Space["watch"] = (text, { after, changeGroup } = {}) =>
     Subscription.stream<Observation, ReadError>(lag, (feed) => {
-      const { body, group, look, receipt, whenEnded } = this.deps
+      const { state, group, look, receipt, whenEnded } = this.deps
       const ends: Array<() => void> = []
       const fail = (failure: Effect.Effect<never, ReadError>): void => feed.end(failure)
       try {
         const address = Address.parse(text)
         if (isView(address.id)) {
-          const see = (): Observation => ({ beat: body.store.head().beat, value: Queries.read(body, text, receipt) })
+          const see = (): Observation => ({ beat: state.store.head().beat, value: Queries.read(state, text, receipt) })
           ends.push(this.views.watch({ address, after, look, see }, { fail, tell: feed.tell }))
           ends.push(whenEnded((error) => fail(Effect.fail(error))))
           return () => ends.forEach((end) => end())
         }
-        ends.push(body.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
+        ends.push(state.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
         group.wake()
-        ends.push(look(() => Subscriptions.start(body, address, after), {
+        ends.push(look(() => Subscriptions.start(state, address, after), {
           fail,
           seen: (seen) => {
             ends.push(this.subscriptions.add({ address, changeGroup }, feed.tell))
@@ -88,7 +88,7 @@ export class LiveQueries {
   pull<A>(text: string, { admits, see, wait }: Pull<A>): Effect.Effect<A, ReadError | CellHeld> {
     return Effect.flatMap(watchable(text), (address) =>
       Effect.suspend(() => {
-        const { body, look } = this.deps
+        const { state, look } = this.deps
         let want: PendingPull | undefined
         const settled = Effect.callback<() => A, SpaceStopped>((resume) => {
           const ends: Array<() => void> = []
@@ -97,14 +97,14 @@ export class LiveQueries {
             end()
             resume(how)
           }
-          want = body.derivation.want({ address, admits, reached: () => over(Effect.succeed(seen(see))) })
+          want = state.derivation.want({ address, admits, reached: () => over(Effect.succeed(seen(see))) })
           if (want === undefined) return resume(Effect.succeed(see))
           ends.push(want.callOff, this.deps.whenEnded((error) => over(Effect.fail(error))))
           this.deps.group.wake()
           return Effect.sync(end)
         })
         return settled.pipe(
-          Effect.timeoutOrElse({ duration: wait, orElse: () => Effect.fail(held(text, want?.until, body.host.now())) }),
+          Effect.timeoutOrElse({ duration: wait, orElse: () => Effect.fail(held(text, want?.until, state.host.now())) }),
           Effect.flatMap((see) =>
             Effect.callback<A, ReadError>((resume) => {
               const seen = (found: A): void => resume(Effect.succeed(found))

@@ -13,7 +13,7 @@ import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import { Stage } from "../../stage/Stage.ts"
 import { isView } from "../../stage/View.ts"
-import type { Body, LiveBody } from "../beat/Body.ts"
+import type { SpaceState, LiveState } from "../beat/SpaceState.ts"
 import type { Disclosure } from "./Disclosure.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
@@ -32,13 +32,13 @@ const reader = Envelope.make([], false)
  * @category getters
  * @since 0.1.0
  */
-export const read = (body: LiveBody, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
+export const read = (state: LiveState, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
   const address = Address.parse(text)
   // Content is readable from outside once it is durable; runs see it from the next capture on.
-  if (address.id.startsWith(CONTENT)) return body.store.blob(address.id.slice(CONTENT.length))
-  if (!isView(address.id)) return draft(body).get(text)
-  const label = (enzyme: string, beat: number): string => Titles.shown(body.documents, enzyme, beat)
-  const { reporter, settings, space, store } = body
+  if (address.id.startsWith(CONTENT)) return state.store.blob(address.id.slice(CONTENT.length))
+  if (!isView(address.id)) return draft(state).get(text)
+  const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
+  const { reporter, settings, space, store } = state
   const value = BeatView.read({ store, shown: settings.ledgers, label, receipt, counts: () => reporter.counts(space) }, address.id)
   return Value.at(value, address.path)
 }
@@ -50,13 +50,13 @@ export const read = (body: LiveBody, text: string, receipt: (id: string) => Rece
  * @category getters
  * @since 0.1.0
  */
-export const list = (body: Body, id: string): ReadonlyArray<string> => {
-  if (id === "/") return draft(body).list(id)
+export const list = (state: SpaceState, id: string): ReadonlyArray<string> => {
+  if (id === "/") return draft(state).list(id)
   const address = Address.parse(id)
   if (address.path.length > 0) {
     throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
   }
-  return isView(address.id) ? [] : draft(body).list(id)
+  return isView(address.id) ? [] : draft(state).list(id)
 }
 
 /**
@@ -93,15 +93,15 @@ export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effe
  * @category getters
  * @since 0.1.0
  */
-export const labelled = (body: Body, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
-  const reading = draft(body, labels)
+export const labelled = (state: SpaceState, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
+  const reading = draft(state, labels)
   const value = reading.get(text)
   return { label: reading.label, value }
 }
 
 /** A draft that reads committed state and never writes. */
-const draft = (body: Body, labels?: Disclosure): Draft => {
-  const { beat, clock } = body.store.head()
-  const moment = { beat, now: clock, tempo: body.settings.tempo, seed: "", hash: body.hash }
-  return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false, labels })
+const draft = (state: SpaceState, labels?: Disclosure): Draft => {
+  const { beat, clock } = state.store.head()
+  const moment = { beat, now: clock, tempo: state.settings.tempo, seed: "", hash: state.hash }
+  return new Draft(new Stage(state.documents), moment, { run: 0, envelope: reader, serializable: false, labels })
 }

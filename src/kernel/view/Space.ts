@@ -27,7 +27,7 @@ import type { HistorySource } from "../beat/HistorySource.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
-import type { Foreign, ForeignChange } from "../model/Foreign.ts"
+import type { ExternalChange, ChangedPlace } from "../model/ExternalChange.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "../model/Dossiers.ts"
 import type { Receipt } from "../beat/Receipts.ts"
@@ -86,7 +86,7 @@ export interface Waits {
 
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
 export type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
-export type { Foreign, ForeignChange }
+export type { ExternalChange, ChangedPlace }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 
 /**
@@ -120,7 +120,7 @@ export interface Begun {
 }
 
 /** The state of a whole space. */
-export interface SpaceState {
+export interface SpaceStatus {
   /** `gated` while a pause or a shutdown is in progress. */
   readonly state: "running" | "gated" | "paused" | "halted"
   /** Whether beats run by `step` alone. Input is accepted and waits. */
@@ -144,7 +144,7 @@ export interface SpaceState {
  * @since 0.1.0
  */
 export interface SpaceControl {
-  readonly state: Effect.Effect<SpaceState>
+  readonly state: Effect.Effect<SpaceStatus>
   /** Locks `/data` and pauses the space: only control signals are captured. */
   readonly pause: () => Effect.Effect<Begun, ControlError>
   /** Restores all user data to its state after beat `to`, while the space is paused. */
@@ -166,9 +166,9 @@ export interface SpaceControl {
    * Runs beats by `step` alone, until `release` or the end of the process. Input is accepted and waits. The journal does not
    * record it.
    */
-  readonly hold: Effect.Effect<SpaceState, ReadError>
+  readonly hold: Effect.Effect<SpaceStatus, ReadError>
   /** Lets beats run by themselves again. */
-  readonly release: Effect.Effect<SpaceState, ReadError>
+  readonly release: Effect.Effect<SpaceStatus, ReadError>
 }
 
 /** A rendezvous: its entry, with numbers for its counters. */
@@ -299,7 +299,7 @@ export interface Space {
    */
   readonly set: (address: string, value: unknown, options?: { readonly group?: string }) => Effect.Effect<number, ControlError>
   /** Applies changes by another writer, by the next beat, all or none. The store of a space has no other writer. */
-  readonly integrate: (foreign: Foreign) => Effect.Effect<number, ControlError>
+  readonly integrate: (change: ExternalChange) => Effect.Effect<number, ControlError>
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => Effect.Effect<number, ControlError>
   readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** The dead letters after a cursor, a page at a time. */

@@ -7,10 +7,10 @@ import type { Address, Path } from "../../cell/Address.ts"
 import * as Change from "../../cell/Change.ts"
 import * as Codec from "../../cell/Document.ts"
 import type { Staged } from "../../stage/Stage.ts"
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import { ChurnMap } from "../inbox/ChurnMap.ts"
 import type { Beat } from "../beat/Commit.ts"
-import { others } from "../model/Foreign.ts"
+import { others } from "../model/ExternalChange.ts"
 import * as CatchUp from "./CatchUp.ts"
 import { MAX_MISSED, MAX_WAITING } from "./CatchUp.ts"
 import type { Observation } from "./Space.ts"
@@ -29,7 +29,7 @@ export interface Watched {
 }
 
 /** The state behind the first values of a subscription. */
-type Source = Pick<LiveBody, "documents" | "store">
+type Source = Pick<LiveState, "documents" | "store">
 
 /**
  * The subscriptions of one space, by document.

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { LiveBody } from "../beat/Body.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import * as Awaited from "../beat/Awaited.ts"
-import * as Regime from "../model/Regime.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 
 /** Most signals of one page. */
@@ -58,14 +58,14 @@ export interface Found {
  * @since 0.1.0
  */
 export const find = (
-  body: LiveBody,
+  state: LiveState,
   { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number }
 ): ReadonlyArray<Found> => {
   const found: Array<Found> = []
-  for (const stored of body.store.queue(after)) {
+  for (const stored of state.store.queue(after)) {
     if (found.length >= Math.min(limit, MAX_PAGE)) break
     const pending = Pending.fromRow(stored)
-    found.push({ pending, row: rowOf(pending, body) })
+    found.push({ pending, row: rowOf(pending, state) })
   }
   return found
 }
@@ -79,13 +79,13 @@ export const find = (
 export const page = (found: ReadonlyArray<Found>, limit: number): WaitingPage =>
   ({ waiting: found.map(({ row }) => row), next: found.length < Math.min(limit, MAX_PAGE) ? undefined : found.at(-1)?.pending.seq })
 
-const rowOf = (pending: Pending, body: LiveBody): WaitingRow => {
+const rowOf = (pending: Pending, state: LiveState): WaitingRow => {
   const { again, due, signal: { id, signal, target } } = pending
   return {
     id,
     ...signal === undefined ? {} : { signal },
     ...target === undefined ? {} : { target },
-    ...reasonOf(pending, body),
+    ...reasonOf(pending, state),
     ...again === undefined ? {} : { enzymes: [again.enzyme], attempt: again.attempt },
     ...due === undefined ? {} : { due: dueOf(due) }
   }
@@ -94,15 +94,15 @@ const rowOf = (pending: Pending, body: LiveBody): WaitingRow => {
 const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>): NonNullable<WaitingRow["due"]> =>
   ({ ...beat === undefined ? {} : { beat }, ...moment === undefined ? {} : { moment } })
 
-const reasonOf = (pending: Pending, body: LiveBody): Pick<WaitingRow, "why" | "code" | "on" | "enzymes"> => {
+const reasonOf = (pending: Pending, state: LiveState): Pick<WaitingRow, "why" | "code" | "on" | "enzymes"> => {
   const { again, due, seq, signal, urgent } = pending
-  const { bindings, enzymes, inbox, regime } = body
+  const { bindings, enzymes, inbox, mode } = state
   const resolve = (sent: Signal) => enzymes.resolve(sent.signal, sent.target, Awaited.tableFor(bindings, sent))
   if (pending.leaves) return { why: "leaving", on: signal.to!.space }
   if (inbox.held.has(seq)) return { why: "held", code: "enzyme/held", enzymes: (resolve(signal).leftOut?.() ?? []).map(({ key }) => key) }
-  if (regime.gated && !urgent) return { why: "parked", on: "pause" }
+  if (mode.gated && !urgent) return { why: "parked", on: "pause" }
   if (again?.why === "gate") return { why: "parked", on: "gate" }
-  if (again?.why === "conflict") return { why: Regime.isLock(again.document!) ? "parked" : "conflict", on: again.document! }
+  if (again?.why === "conflict") return { why: SpaceMode.isLock(again.document!) ? "parked" : "conflict", on: again.document! }
   if (again !== undefined) return { why: "retrying" }
   if (due !== undefined) return { why: "delayed" }
   const { lane } = resolve(signal)

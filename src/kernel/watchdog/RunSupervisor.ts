@@ -10,7 +10,7 @@
  */
 import type { Node, NodeRun, Watcher } from "../../scheduler/Node.ts"
 import type { Mark } from "./RunBoard.ts"
-import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Again } from "../model/Signal.ts"
 import * as Stuck from "./Stuck.ts"
 import type { Watchdog } from "./Watchdog.ts"

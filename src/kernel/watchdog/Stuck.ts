@@ -9,7 +9,7 @@
  */
 import * as Schema from "effect/Schema"
 import { messageOf } from "../model/Failure.ts"
-import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Handling, Outcome } from "../model/InFlight.ts"
 import { textOf } from "../../scheduler/Locations.ts"
 import type { Location } from "../../scheduler/Node.ts"
 import { ReadSet } from "../../scheduler/ReadSet.ts"

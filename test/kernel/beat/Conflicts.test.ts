@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Inbox } from "../../../src/kernel/inbox/Inbox.ts"
-import * as Regime from "../../../src/kernel/model/Regime.ts"
+import * as SpaceMode from "../../../src/kernel/model/SpaceMode.ts"
 import * as Signal from "../../../src/kernel/model/Signal.ts"
 import { Pending } from "../../../src/kernel/model/Signal.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -148,7 +148,9 @@ describe("runs that contend for one document", () => {
     const inbox = new Inbox()
     for (const pending of [lost("waits", "/y"), lost("comes", "/y", "/x"), lost("head", "/y", "/y")]) inbox.restore(pending)
     const nobody = () => ({ status: "no-match", entries: [], lane: "pair", cycle: [] } as const)
-    const order = [0, 1, 2].flatMap((beat) => inbox.take({ beat, clock: 0 }, TestKernel.settings.limits, { regime: Regime.open, resolve: nobody }).map(({ pending }) => pending.signal.id))
+    const rules = { mode: SpaceMode.open, resolve: nobody }
+    const order = [0, 1, 2].flatMap((beat) =>
+      inbox.take({ beat, clock: 0 }, TestKernel.settings.limits, rules).map(({ pending }) => pending.signal.id))
     assert.deepStrictEqual(order, ["head", "waits", "comes"])
   })
 

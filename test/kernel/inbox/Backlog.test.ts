@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Document, Kernel, Retry, type Space } from "systole"
 import { OutboxQueue } from "../../../src/kernel/inbox/OutboxQueue.ts"
 import { Inbox } from "../../../src/kernel/inbox/Inbox.ts"
-import * as Regime from "../../../src/kernel/model/Regime.ts"
+import * as SpaceMode from "../../../src/kernel/model/SpaceMode.ts"
 import * as Signal from "../../../src/kernel/model/Signal.ts"
 import type { Rows } from "../../../src/kernel/inbox/SignalBuffer.ts"
 import type { Resolution } from "../../../src/registry/Registry.ts"
@@ -47,7 +47,7 @@ const lane = (): Resolution => ({ status: "no-match", entries: [], lane: "space"
 /** Takes beat after beat, each of which completes all its signals. Returns their numbers in order. */
 const drain = (inbox: Inbox, beats: number): ReadonlyArray<number> =>
   numbers(beats).flatMap((beat) => {
-    const taken = inbox.take({ beat, clock: 0 }, limits, { regime: Regime.open, resolve: lane })
+    const taken = inbox.take({ beat, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })
     for (const { flight } of taken) inbox.complete(flight)
     return taken.map(({ pending }) => pending.seq)
   })
@@ -109,7 +109,7 @@ describe("the signals in memory", () => {
     const inbox = new Inbox(limits, rows)
     const [first, second] = [pending(0), pending(1)]
     for (const each of [first, second]) inbox.push(each)
-    const [taken] = inbox.take({ beat: 0, clock: 0 }, limits, { regime: Regime.open, resolve: lane })
+    const [taken] = inbox.take({ beat: 0, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })
     for (const each of [first, second]) each.stored = true
     inbox.waiting.saved([first, second])
     assert.strictEqual(inbox.waiting.get("x.0.0"), first.signal, "the beat under way has it")
@@ -141,7 +141,7 @@ describe("the signals in memory", () => {
       inbox.restore(new Signal.Pending(100 + seq, pending(100 + seq).signal, { due: { beat: 0, moment: undefined }, again }))
     }
     for (const beat of numbers(20)) {
-      for (const { flight } of inbox.take({ beat, clock: 0 }, limits, { regime: Regime.open, resolve: lane })) {
+      for (const { flight } of inbox.take({ beat, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })) {
         flight.lane = undefined
         inbox.keep(flight)
       }

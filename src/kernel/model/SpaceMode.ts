@@ -22,7 +22,7 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 export type Verb = "boot" | "shutdown" | "pause" | "rollback" | "resume"
 
 /** A lifecycle operation in progress. */
-export interface Steer {
+export interface LifecycleProgress {
   readonly verb: Verb
   readonly oid: string
   /** The number of states passed after the first. */
@@ -37,8 +37,8 @@ export interface Steer {
  * @category models
  * @since 0.1.0
  */
-export interface Regime {
-  readonly control: Steer | undefined
+export interface SpaceMode {
+  readonly control: LifecycleProgress | undefined
   readonly gated: boolean
   readonly paused: boolean
   readonly halted: boolean
@@ -59,7 +59,7 @@ const LOCKS = "/sys/locks"
 export const MAX_LOCKS = 1000
 
 /** The mode of a running space without locks. */
-export const open: Regime = {
+export const open: SpaceMode = {
   control: undefined,
   gated: false,
   paused: false,
@@ -71,7 +71,7 @@ export const open: Regime = {
 }
 
 /** The name of a field with a cell of its own. */
-export type Part = Exclude<keyof Regime, "locks">
+export type Part = Exclude<keyof SpaceMode, "locks">
 
 /** The cell of a field. */
 export const address = (part: Part): Address.Address => Address.make(`/sys/state/${part}`)
@@ -92,17 +92,17 @@ export const isLock = (key: string): boolean => key.startsWith(`${LOCKS}/`)
  * @category getters
  * @since 0.1.0
  */
-export const lockOver = ({ locks }: Regime, id: string): string | undefined => {
+export const lockOver = ({ locks }: SpaceMode, id: string): string | undefined => {
   if (locks.size === 0) return undefined
   for (let cell = id; cell !== "/"; cell = Address.parent(cell)) if (locks.has(cell)) return cell
   return undefined
 }
 
 /** Whether a rollback is in progress: signals are discarded and the journal is read back, until the cutover. */
-export const isPlanning = ({ control }: Regime): boolean => control?.verb === "rollback" && control.step === 1
+export const isPlanning = ({ control }: SpaceMode): boolean => control?.verb === "rollback" && control.step === 1
 
 /** Whether the lock of a document is held. */
-export const holds = ({ locks }: Regime, key: string): boolean => locks.has(key.slice(LOCKS.length))
+export const holds = ({ locks }: SpaceMode, key: string): boolean => locks.has(key.slice(LOCKS.length))
 
 /**
  * The mode from a space's cells.
@@ -110,9 +110,9 @@ export const holds = ({ locks }: Regime, key: string): boolean => locks.has(key.
  * @category constructors
  * @since 0.1.0
  */
-export const recall = (store: Pick<SpaceStore, "below">, documents: {
+export const read = (store: Pick<SpaceStore, "below">, documents: {
   readonly read: (key: string) => Document.Document | undefined
-}): Regime => {
+}): SpaceMode => {
   const value = (key: string): Value => Document.read(documents.read(key), [])
   const part = <A>(name: Part): A | undefined => value(address(name).key) as A | undefined
   const locks = new Map<string, string>()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
-import type { Foreign, Space, Value } from "systole"
+import type { ExternalChange, Space, Value } from "systole"
 import { Kernel, replay } from "systole"
 import * as Graph from "../../conformance/Graph.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -9,7 +9,7 @@ import { controlled, enzyme, turns } from "../TestSpace.ts"
 const number = (value: Value): number => Number(value ?? 0)
 const kinds = ["pull", "integrate", "revert"] as const
 
-const integrate = (space: Space, foreign: Foreign) => controlled(space, space.integrate(foreign))
+const integrate = (space: Space, foreign: ExternalChange) => controlled(space, space.integrate(foreign))
 
 /** That every beat of the space runs again to the same entry. */
 const replays = (space: Space) => Fx.gen(function*() {
@@ -26,7 +26,7 @@ const sums = (log: Graph.Log) => [
   log.effect("watch", (tx) => tx.get("/data/sum"))
 ]
 
-describe("Foreign", () => {
+describe("ExternalChange", () => {
   it.effect("invalidates exactly who read what differs, whichever way the change came", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
@@ -153,7 +153,7 @@ describe("Foreign", () => {
       const kernel = yield* Kernel
       const space = yield* kernel.space("test")
       assert.match(String(yield* Fx.flip(space.set("/data/a", 1, { group: "two words" }))), /its group is not/)
-      const revert = { kind: "revert", group: "g", changes: [] } as unknown as Foreign
+      const revert = { kind: "revert", group: "g", changes: [] } as unknown as ExternalChange
       assert.match(String(yield* Fx.flip(space.integrate(revert))), /revert has no group/)
     }).pipe(Fx.provide(TestKernel.layer())))
 })

@@ -18,7 +18,7 @@ import type { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
 import type { Parked } from "../model/Parked.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
-import type { Regime } from "../model/Regime.ts"
+import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 
@@ -36,7 +36,7 @@ export interface RunHost {
  * @category models
  * @since 0.1.0
  */
-export interface Body {
+export interface SpaceState {
   readonly space: string
   readonly store: SpaceStore
   readonly documents: Documents
@@ -49,7 +49,7 @@ export interface Body {
   /** The bindings made at run time, by cell. */
   readonly bindings: Lists
   /** The mode of the space after the newest beat. */
-  regime: Regime
+  mode: SpaceMode
   /** Signals parked while the space is paused, and not reported by a beat yet. */
   readonly parked: Parked
   readonly ledgers: LedgerList
@@ -76,7 +76,7 @@ export interface Body {
  * @category models
  * @since 0.1.0
  */
-export interface LiveBody extends Body {
+export interface LiveState extends SpaceState {
   readonly derivation: BeatScheduler
   /** The node modules of the runtime. */
   readonly nodes: Modules

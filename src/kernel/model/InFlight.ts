@@ -70,7 +70,7 @@ export class Backlog {
 }
 
 /** A captured signal and its remaining handlings. */
-export class Flight {
+export class InFlight {
   readonly signal: Signal
   /** The beat that captured it. */
   readonly captured: number
@@ -97,7 +97,7 @@ export class Flight {
 
 /** One enzyme handling one signal. */
 export interface Handling {
-  readonly flight: Flight
+  readonly flight: InFlight
   /** Identifies it in receipts. */
   readonly key: string
   /** `undefined` if the enzyme no longer exists. */
@@ -122,13 +122,13 @@ export interface Handling {
 /** The signals that one beat takes from the inbox. */
 export interface Taken {
   readonly pending: Pending
-  readonly flight: Flight
+  readonly flight: InFlight
 }
 
 /** The captured part of one signal. */
 export interface CapturedSignal {
   readonly pending: Pending
-  readonly flight: Flight
+  readonly flight: InFlight
   readonly resolution: Resolution
   /** Its runs in this beat, in order; if it coalesces, those of an equal impulse. */
   readonly handlings: Array<Handling>

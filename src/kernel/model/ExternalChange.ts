@@ -15,14 +15,14 @@ import { CellLocked } from "../../ledger/LedgerError.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import * as Write from "../../stage/Write.ts"
-import { lockOver, type Regime } from "./Regime.ts"
+import { lockOver, type SpaceMode } from "./SpaceMode.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** The most changes of one notification. */
 export const MAX_CHANGES = 10_000
 
 /** A change of one place; `undefined` if it was removed. */
-export interface ForeignChange {
+export interface ChangedPlace {
   readonly address: string
   readonly value: unknown
 }
@@ -36,13 +36,13 @@ export interface ForeignChange {
  * @category models
  * @since 0.1.0
  */
-export type Foreign =
-  | { readonly kind: "pull" | "integrate"; readonly changes: ReadonlyArray<ForeignChange>; readonly group?: string | undefined }
-  | { readonly kind: "revert"; readonly changes: ReadonlyArray<ForeignChange>; readonly group?: undefined }
+export type ExternalChange =
+  | { readonly kind: "pull" | "integrate"; readonly changes: ReadonlyArray<ChangedPlace>; readonly group?: string | undefined }
+  | { readonly kind: "revert"; readonly changes: ReadonlyArray<ChangedPlace>; readonly group?: undefined }
 
 /** A queued notification. */
 export interface Notice {
-  readonly kind: Foreign["kind"]
+  readonly kind: ExternalChange["kind"]
   readonly writes: ReadonlyArray<Write.Write & { readonly kind: "set" }>
   readonly group: string | undefined
 }
@@ -93,7 +93,7 @@ export const groupOf = (group: string | undefined, address: string): string | un
  * @category constructors
  * @since 0.1.0
  */
-export const notice = ({ changes, group, kind }: Foreign): Notice => {
+export const notice = ({ changes, group, kind }: ExternalChange): Notice => {
   const first = changes[0]?.address ?? "/"
   if (changes.length > MAX_CHANGES) {
     throw new WriteRefused({
@@ -115,8 +115,8 @@ export const notice = ({ changes, group, kind }: Foreign): Notice => {
  * @category combinators
  * @since 0.1.0
  */
-export const integrate = (draft: Draft, { group, writes }: Notice, { regime, steps }: {
-  readonly regime: Regime
+export const integrate = (draft: Draft, { group, writes }: Notice, { mode, steps }: {
+  readonly mode: SpaceMode
   readonly steps: Steps
 }): InvalidValue | WriteRefused | CellLocked | undefined => {
   const made = new Map<string, Document | undefined>()
@@ -126,7 +126,7 @@ export const integrate = (draft: Draft, { group, writes }: Notice, { regime, ste
     for (const write of writes) {
       const { id, key } = write.address
       at = write.address.text
-      const lock = lockOver(regime, id)
+      const lock = lockOver(mode, id)
       if (lock !== undefined) return new CellLocked({ address: at, lock })
       if (!before.has(key)) before.set(key, draft.visible(key))
       const document = made.has(key) ? made.get(key) : before.get(key)
