@@ -1,7 +1,7 @@
 /**
  * Plugins: modules that provide parts of a runtime.
  *
- * A plugin may provide persistence and enzymes. The built-in plugins are loaded in the same way.
+ * A plugin may provide persistence, channels and enzymes. The built-in plugins are loaded in the same way.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import type { Definition as ChannelDefinition, HostName } from "../reactor/Channel.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 
 /** The settings of a persistence provider. */
@@ -19,6 +20,23 @@ export interface PersistenceSettings {
   /** The options of this provider in the configuration. */
   readonly options: Readonly<Record<string, unknown>>
 }
+
+/** The settings of a channel provider. */
+export interface ChannelSettings {
+  /** The id of the channel in the configuration. */
+  readonly id: string
+  /** The folder of the project. */
+  readonly root: string
+  /** The folder for the data of all spaces. */
+  readonly folder: string
+  /** The host of the runtime. */
+  readonly host: HostName
+  /** The options of this provider in the configuration. The provider validates them, and throws for invalid ones. */
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/** Makes a channel. */
+export type ChannelProvider = (settings: ChannelSettings) => ChannelDefinition
 
 /**
  * A plugin's definition.
@@ -35,6 +53,8 @@ export interface Plugin {
   /** The services that the plugin provides. */
   readonly provides: {
     readonly persistence?: (settings: PersistenceSettings) => Layer.Layer<Persistence, PersistenceError, Hash>
+    /** The providers of channels, by the names with which a configuration selects them. */
+    readonly channels?: { readonly [name: string]: ChannelProvider }
   }
   /** The enzymes that the plugin registers. */
   readonly enzymes: ReadonlyArray<Enzyme>
@@ -54,7 +74,14 @@ export class InvalidPlugin extends Schema.TaggedError<InvalidPlugin>()("InvalidP
 }
 
 const pluginName = /^[a-z0-9][a-z0-9_-]{0,62}$/
-const provided = new Set(["persistence"])
+
+/** The providers of each kind. */
+const provided: Readonly<Record<string, (provider: unknown) => boolean>> = {
+  persistence: (provider) => typeof provider === "function",
+  channels: (providers) =>
+    typeof providers === "object" && providers !== null &&
+    Object.entries(providers).every(([name, provider]) => pluginName.test(name) && typeof provider === "function")
+}
 
 /**
  * Creates a plugin from its definition.
@@ -80,8 +107,9 @@ export const make = (definition: Omit<Plugin, "_tag" | "enzymes"> & { readonly e
   if (!pluginName.test(name)) throw refuse("its name may hold a-z, 0-9, _ and -, and begins with a letter or a digit")
   if (typeof version !== "string" || version === "") throw refuse("it has no version")
   for (const [kind, provider] of Object.entries(provides ?? {})) {
-    if (!provided.has(kind)) throw refuse(`it provides "${kind}", which this runtime has no place for`)
-    if (typeof provider !== "function") throw refuse(`what it provides as "${kind}" is not a function`)
+    const isProvider = Object.hasOwn(provided, kind) ? provided[kind] : undefined
+    if (isProvider === undefined) throw refuse(`it provides "${kind}", which this runtime has no place for`)
+    if (!isProvider(provider)) throw refuse(`its "${kind}" is not a function or a record of functions`)
   }
   return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes })
 }

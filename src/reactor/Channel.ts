@@ -1,0 +1,155 @@
+/**
+ * Channels: the parts of a runtime that talk to the world, one for each kind of I/O.
+ *
+ * A plugin provides channels, and a run addresses one by its id. The reactor gives a channel one job for each attempt of
+ * a request, and captures the result of the job as input of a later beat [S3 §Fabric primitives].
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import type { Value } from "../cell/Value.ts"
+
+/** The hosts on which a channel can work. */
+export type HostName = "node" | "deno" | "bun" | "workers"
+
+/** Content that a job stored in its space. */
+export interface Kept {
+  /** The address of the content, `/cas/<sha256>`. */
+  readonly address: string
+  /** Its size in bytes. */
+  readonly bytes: number
+}
+
+/**
+ * One attempt of a request, as its channel executes it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Job {
+  /** The space that asked. */
+  readonly space: string
+  /** The id of the request. It is part of each message about the request. */
+  readonly rid: string
+  readonly opcode: string
+  /** The arguments of the request. A channel validates them, and fails with `io/invalid` for invalid ones. */
+  readonly payload: Value
+  /** The idempotency key of the request, which is equal in all attempts, re-executions and redeliveries. */
+  readonly key: string
+  /** The number of the attempt, from 1. */
+  readonly attempt: number
+  /** Aborted when the request is cancelled or times out, and when the space closes. The job stops all work then. */
+  readonly signal: AbortSignal
+  /** Stores content in the space of the request, at most `limit` bytes; the default is 32 MiB. */
+  readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit?: number) => Promise<Kept>
+  /** Reads content of the space by its address; `undefined` if the space does not have it. */
+  readonly content: (address: string) => Promise<Uint8Array | undefined>
+}
+
+/** The result of a successful job. */
+export interface JobResult {
+  /** The value of the completion. A value of more than 64 KiB is stored as content by the reactor. */
+  readonly value?: unknown
+  /** The number of transferred bytes; by default the expected number of the request. */
+  readonly bytes?: number
+}
+
+/** The declaration of one opcode. */
+export interface OpcodeDeclaration {
+  /** Whether a request in progress at the end of a process may be executed again, with the same key. Default: false. */
+  readonly repeatable?: boolean
+}
+
+/** The definition of a channel. Every field except for `provider`, `opcodes`, `hosts` and `execute` has a default. */
+export interface Definition {
+  /** The name of the implementation, such as `fetch`. */
+  readonly provider: string
+  /** The opcodes that the channel executes. A request with another one is refused in its run. */
+  readonly opcodes: { readonly [opcode: string]: OpcodeDeclaration }
+  /** The hosts on which the channel works. A runtime on another host does not start with it. */
+  readonly hosts: ReadonlyArray<HostName>
+  /** Capabilities, shown with the channel, such as `stream` or `tls`. */
+  readonly caps?: ReadonlyArray<string>
+  /** The object of the channel, shown with it, such as the root of a file channel. */
+  readonly target?: string
+  /** Whether jobs block a thread of the host or run on a worker thread. Their completions are counted as those of a shim. */
+  readonly shim?: boolean
+  /** The most jobs in progress, for all spaces; the default is 64. */
+  readonly jobs?: number
+  /**
+   * Executes a job. It resolves once, and throws a {@link ChannelError} or an error of the host. The reactor ignores all
+   * that follows an abort.
+   */
+  readonly execute: (job: Job) => Promise<JobResult> | JobResult
+  /** Releases the resources of the channel at the end of the process. */
+  readonly close?: () => Promise<void>
+}
+
+/** The settings of a channel in the configuration. */
+export interface Settings {
+  /** The deadline of requests that have none, in beats. Default: none. */
+  readonly budget?: number
+  /** The atoms that data on the channel may have. Default: none, so only data without a label leaves. */
+  readonly clearance?: ReadonlyArray<string>
+  /** The atoms of the completions. */
+  readonly label?: ReadonlyArray<string>
+  /** An id under which the channel's counters appear; the default is the id of the channel. */
+  readonly telemetry?: string
+}
+
+/** A channel of a runtime: a definition under an id, with its settings. */
+export interface Channel extends Definition, Settings {
+  readonly id: string
+}
+
+/**
+ * A request failed. `errno` is the negative number of the host's error, or −5 (`EIO`).
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ChannelError extends Schema.TaggedError<ChannelError>()("ChannelError", {
+  code: Schema.String,
+  reason: Schema.String,
+  errno: Schema.Number,
+  retryable: Schema.Boolean
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+/**
+ * A failure of a channel with a stable code, such as `http/refused`.
+ *
+ * @example An invalid argument
+ * ```ts
+ * import { Channel } from "systole"
+ *
+ * const error = Channel.fail("io/invalid", "the path ../x leaves the root; give one below it", { errno: -22 })
+ * if (error.retryable) throw new Error("an invalid request does not succeed later")
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fail = (
+  code: string,
+  reason: string,
+  { errno = -5, retryable = false }: { readonly errno?: number; readonly retryable?: boolean } = {}
+): ChannelError => new ChannelError({ code, reason, errno, retryable })
+
+const channelId = /^[a-z0-9][a-z0-9_-]{0,62}$/
+const opcodeName = /^[a-z0-9][a-z0-9_:.-]{0,62}$/
+
+/** The reason for which a channel is refused, if any. */
+export const refusal = ({ execute, hosts, id, jobs = 1, opcodes, provider }: Channel): string | undefined => {
+  if (!channelId.test(id)) return `the id ${JSON.stringify(id)} may hold a-z, 0-9, _ and -, and begins with a letter or a digit`
+  if (typeof provider !== "string" || provider === "") return "it names no provider"
+  const wrong = Object.keys(opcodes ?? {}).find((opcode) => !opcodeName.test(opcode))
+  if (wrong !== undefined) return `the opcode ${JSON.stringify(wrong)} may hold a-z, 0-9, _, -, . and :`
+  if (Object.keys(opcodes ?? {}).length === 0) return "it has no opcode"
+  if (!Array.isArray(hosts) || hosts.length === 0) return "it names no host on which it works"
+  if (!Number.isSafeInteger(jobs) || jobs < 1) return `its limit of jobs is ${String(jobs)}; give a whole number from 1`
+  return typeof execute === "function" ? undefined : "its execute is not a function"
+}
