@@ -8,6 +8,7 @@
  */
 import * as Schema from "effect/Schema"
 import type { Value } from "../cell/Value.ts"
+import * as Errno from "./Errno.ts"
 
 /** The hosts on which a channel can work. */
 export type HostName = "node" | "deno" | "bun" | "workers"
@@ -138,6 +139,28 @@ export const fail = (
   reason: string,
   { errno = -5, retryable = false }: { readonly errno?: number; readonly retryable?: boolean } = {}
 ): ChannelError => new ChannelError({ code, reason, errno, retryable })
+
+/**
+ * A failure with the number and the code of a host's error, such as `io/absent` for a missing file. A {@link ChannelError}
+ * stays as it is. The reason replaces the message of the host, which may contain secrets.
+ *
+ * @example A missing file
+ * ```ts
+ * import { Channel } from "systole"
+ *
+ * const absent = Object.assign(new Error("no such file"), { code: "ENOENT" })
+ * const { code, errno } = Channel.hostFailure(absent, "request 7: there is no file a.txt")
+ * if (code !== "io/absent" || errno !== -2) throw new Error("a missing file is absent")
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const hostFailure = (error: unknown, reason: string): ChannelError => {
+  if (error instanceof ChannelError) return error
+  const { code, errno, retryable } = Errno.of(error)
+  return fail(code, reason, { errno, retryable })
+}
 
 const channelId = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const opcodeName = /^[a-z0-9][a-z0-9_:.-]{0,62}$/
