@@ -151,7 +151,7 @@ export const topics = {
   "space/stopped": {
     severity: "sev:crit",
     means: "A space stopped because its store failed. Requests without a durable result were answered with 503",
-    remedy: "Check the disk or the database; the next request opens the space in its durable state"
+    remedy: "Check the disk or the database. The space opens in its durable state at the next request, or 1, 2, 4 … 60 s later"
   },
   "store/trouble": {
     severity: "sev:crit",

@@ -37,6 +37,8 @@ export class GroupCommit {
   private readonly observer: GroupObserver
   private readonly turn: Turn
   private readonly opened: number
+  /** The newest durable beat when the space was opened. */
+  private readonly recovered: number
   /** Waiters of the next flush. */
   private waiters: Array<FlushWaiter> = []
   /** Beats of the next flush. */
@@ -64,7 +66,8 @@ export class GroupCommit {
     this.observer = observer
     this.heartbeat = new Heartbeat(state, new LiveInput(state))
     this.byHand = state.settings.pace === "manual" || state.held.has(state.space)
-    this.durable = state.store.head().beat
+    this.recovered = state.store.head().beat
+    this.durable = this.recovered
     this.opened = state.host.now()
     this.schedule()
   }
@@ -72,6 +75,11 @@ export class GroupCommit {
   /** The failure that stopped the space, if any. */
   get error(): SpaceStopped | undefined {
     return this.failure
+  }
+
+  /** Whether a beat became durable since the space was opened. */
+  get hasAdvanced(): boolean {
+    return this.durable > this.recovered
   }
 
   /** Adds an admitted signal to the inbox. The waiter opens when the signal is durable. */

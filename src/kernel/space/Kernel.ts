@@ -39,7 +39,7 @@ export interface Registration {
  *
  * A space is opened on request, and when its next work is due. Beyond the limit of open spaces, unused ones are closed; a `Space`
  * reopens by itself when it is used. A space that stopped because its store failed is reopened from durable state at the next
- * request.
+ * request, or after 1 s. This delay doubles with each further stop, up to 60 s, until a beat of the space is durable.
  *
  * @category services
  * @since 0.1.0

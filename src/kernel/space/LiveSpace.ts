@@ -48,9 +48,9 @@ const nothing = (): void => {}
 interface Dependencies {
   readonly turn: Turn
   readonly resolvePeer: ResolvePeer
-  /** Called when it is idle, and when it stopped for good; with the error unless it was closed. */
+  /** Called when it is idle, and when it stopped for good: with the error unless it was closed, and its progress. */
   readonly rested: () => void
-  readonly stopped: (space: LiveSpace, error: SpaceStopped | undefined) => void
+  readonly stopped: (space: LiveSpace, end: { readonly error: SpaceStopped | undefined; readonly hasAdvanced: boolean }) => void
   /** Called on each use from outside. */
   readonly used: () => void
   readonly readerState: ReaderState
@@ -100,7 +100,7 @@ export class LiveSpace implements Space, Peer {
       published: (beat) => this.published(beat),
       rested: deps.rested,
       stopped: (error) => {
-        deps.stopped(this, this.closing ? undefined : error)
+        deps.stopped(this, { error: this.closing ? undefined : error, hasAdvanced: this.group.hasAdvanced })
         if (!this.closing) state.reporter.report(UnexpectedFailure.of(error))
         this.outbox.stop()
         this.ledgers.stop()

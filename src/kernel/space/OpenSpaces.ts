@@ -41,16 +41,14 @@ export class OpenSpaces {
     return this.places.values()
   }
 
-  /** Adds a space, in place of a stopped one of its name. */
+  /** Adds a space, as the most recently used one. No other one has its name. */
   add(resident: OpenSpace): void {
-    const stopped = this.places.get(resident.space.name)
-    if (stopped !== undefined) this.unlink(stopped)
     const place: Place = { ...resident, older: undefined, newer: undefined }
     this.places.set(resident.space.name, place)
     this.append(place)
   }
 
-  /** Removes a space, unless another one has its name by now. */
+  /** Removes a space, if it is there. */
   remove(space: LiveSpace): void {
     const place = this.places.get(space.name)
     if (place?.space !== space) return

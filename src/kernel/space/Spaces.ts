@@ -3,7 +3,8 @@
  *
  * A space is opened on request, or when its next work is due. Beyond a number of open
  * spaces, the least recently used ones are closed, unless they are in use. Requested
- * spaces are opened before due ones.
+ * spaces are opened before due ones. A space that stopped by itself or failed to open
+ * is opened after a delay. The delay doubles with each failure in a row.
  *
  * @module
  */
@@ -32,7 +33,7 @@ import { WakeQueue } from "./WakeQueue.ts"
 /** Most spaces inspected in one sweep. */
 const LOOKS = 64
 
-/** The first and the longest delay of another attempt to open a due space, in milliseconds. Each failure doubles it. */
+/** The first and the longest delay until a failed space is opened again, in milliseconds. Each failure doubles it. */
 const RETRY_BASE = 1000
 const RETRY_MAX = 60_000
 
@@ -62,7 +63,7 @@ export class Spaces {
   private readonly due = new Queue<string>()
   /** Number of callers that wait for a space to open. */
   private asked = 0
-  /** The number of failures in a row to open a due space, by its name. */
+  /** The number of stops and failed openings of a space since its last durable beat, by its name. */
   private readonly failures = new Map<string, number>()
   private isOpening = false
   private isSweeping = false
@@ -78,10 +79,8 @@ export class Spaces {
 
   /** The space of this name, if it is open. */
   opened(name: string): OpenSpace | undefined {
-    const resident = this.spaces.get(name)
-    if (resident?.space.error !== undefined) return undefined
     this.spaces.touch(name)
-    return resident
+    return this.spaces.get(name)
   }
 
   /** The space of this name, opened if it is closed, and created if `create` is set. */
@@ -146,9 +145,13 @@ export class Spaces {
           resolvePeer: (name) => Effect.map(this.find(name, parts.settings.create === "on-demand"), ({ space }) => space),
           used: () => this.spaces.touch(name),
           rested: () => this.sweepLater(),
-          stopped: (space, error) => {
+          stopped: (space, end) => {
             this.left(space, readerState)
-            if (error !== undefined) stops.stopped(error, store.place)
+            if (end.hasAdvanced || end.error === undefined) this.failures.delete(name)
+            if (end.error !== undefined) {
+              stops.stopped(end.error, store.place)
+              this.openLater(name)
+            }
             Effect.runFork(close(Exit.void))
           },
           readerState
@@ -159,11 +162,12 @@ export class Spaces {
       Effect.onError((cause) => close(Exit.failCause(cause)))
     )
     const resident = { space, handle: new Handle({ space, readerState, reopen: this.reopen(name) }) }
+    // A damaged store may have stopped it at once.
+    if (space.error !== undefined) return resident
     this.wakeQueue.forget(name)
     this.readerStates.delete(name)
-    this.failures.delete(name)
     this.spaces.add(resident)
-    if (space.error === undefined) stops.opened(name)
+    stops.opened(name)
     this.sweepLater()
     return resident
   })
@@ -205,13 +209,17 @@ export class Spaces {
 
   /** A due space failed to open, or its wake time to be read: reports the first failure, and opens it later. Ignores a deleted space. */
   private retryLater(name: string, error: unknown): void {
-    const { host, reporter } = this.deps.parts
-    const attempt = this.failures.get(name) ?? 0
-    if (attempt === 0) reporter.report(UnexpectedFailure.of(error))
-    if (this.isClosed) return
+    if (!this.failures.has(name)) this.deps.parts.reporter.report(UnexpectedFailure.of(error))
     if (error instanceof PersistenceError && error.code === "space/unknown") return void this.failures.delete(name)
+    this.openLater(name)
+  }
+
+  /** Opens a space after a delay, which doubles until a beat of the space is durable. */
+  private openLater(name: string): void {
+    if (this.isClosed) return
+    const attempt = this.failures.get(name) ?? 0
     this.failures.set(name, attempt + 1)
-    this.wakeQueue.set(name, host.now() + Math.min(RETRY_BASE * 2 ** attempt, RETRY_MAX))
+    this.wakeQueue.set(name, this.deps.parts.host.now() + Math.min(RETRY_BASE * 2 ** attempt, RETRY_MAX))
   }
 
   /** Closes spaces in the host's next turn, if too many are open. */

@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { CurrentReporter, Reporter, type Settings, type Space } from "systole"
+import { enzyme, turns } from "../TestSpace.ts"
+import * as RestartableKernel from "../RestartableKernel.ts"
+
+/** Counts signals, at once or after a delay. */
+const enzymes = [
+  enzyme("add", (tx) => tx.increment("/data/sum", 1)),
+  enzyme("later", (tx, { payload }) => tx.signal({ signal: "/signals/add", at: { ms: Number(payload) } }))
+]
+
+const few: Partial<Settings> = { pace: "demand", create: "on-demand", open: 20 }
+const add = (space: Space) => space.handled({ signal: "/signals/add" })
+const sum = (space: Space) => space.get("/data/sum")
+
+describe("a space that stops by itself", () => {
+  /** A space with a timer of a second, over a disk that fails. */
+  const stopped = Effect.fnUntraced(function*(told: Array<string> = []) {
+    const host = yield* RestartableKernel.make(enzymes)
+    const reporter = new Reporter(({ topic }) => void told.push(topic))
+    const kernel = yield* Effect.provideService(host.boot(few), CurrentReporter, reporter)
+    const space = yield* kernel.space("late")
+    yield* space.handled({ signal: "/signals/later", payload: 1000 })
+    yield* turns()
+    host.breakDisk("late", true)
+    return { host, kernel, space }
+  })
+
+  /** The milliseconds until each opening, over a time in steps of half a second. */
+  const openings = Effect.fnUntraced(function*(host: RestartableKernel.RestartableKernel, milliseconds: number) {
+    const found: Array<number> = []
+    for (let at = 0, known = host.openings().length; at <= milliseconds; at += 500) {
+      if (at > 0) yield* TestClock.adjust(500)
+      yield* turns(10)
+      const count = host.openings().length
+      for (; known < count; known++) found.push(at)
+    }
+    return found
+  })
+
+  it.effect("is opened again after a second, for its timers, and is named as stopped until then", () =>
+    Effect.gen(function*() {
+      const { host, kernel, space } = yield* stopped()
+      assert.strictEqual((yield* Effect.flip(add(space))).code, "space/stopped")
+      host.breakDisk("late", false)
+      yield* TestClock.adjust(999)
+      yield* turns(20)
+      assert.deepStrictEqual((yield* kernel.stops).map(({ code, space }) => [space, code]), [["late", "space/stopped"]])
+      assert.deepStrictEqual(host.openings(), ["late"])
+      yield* TestClock.adjust(1)
+      yield* turns(20)
+      assert.deepStrictEqual(yield* kernel.stops, [])
+      assert.deepStrictEqual(host.openings(), ["late", "late"])
+      assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
+    }))
+
+  it.effect("waits twice as long each time, up to a minute, if it stops before a beat of it is durable", () =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const { host, kernel } = yield* stopped(told)
+      yield* TestClock.adjust(1000)
+      yield* turns(20)
+      const waits = [1, 2, 4, 8, 16, 32, 60, 60]
+      let at = 0
+      assert.deepStrictEqual(yield* openings(host, 200_000), waits.map((wait) => at += 1000 * wait))
+      assert.lengthOf(told, 1 + waits.length)
+      assert.lengthOf(yield* kernel.stops, 1)
+    }))
+
+  it.effect("waits a second again once a beat of it was durable", () =>
+    Effect.gen(function*() {
+      const { host, kernel } = yield* stopped()
+      yield* TestClock.adjust(1000)
+      yield* turns(20)
+      assert.deepStrictEqual(yield* openings(host, 10_000), [1000, 3000, 7000])
+      host.breakDisk("late", false)
+      assert.deepStrictEqual(yield* openings(host, 10_000), [5000])
+      assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
+      host.breakDisk("late", true)
+      yield* Effect.flip(add(yield* kernel.space("late")))
+      assert.deepStrictEqual(yield* openings(host, 2000), [1000])
+    }))
+
+  it.effect("stays closed if a request opened it meanwhile and it was closed unused", () =>
+    Effect.gen(function*() {
+      const { host, kernel, space } = yield* stopped()
+      yield* Effect.flip(add(space))
+      host.breakDisk("late", false)
+      yield* kernel.space("late")
+      assert.deepStrictEqual(yield* kernel.stops, [])
+      yield* TestClock.adjust(2000)
+      yield* turns(20)
+      for (let i = 0; i < 40; i++) yield* Effect.flatMap(kernel.space(`crowd-${i}`), (space) => space.idle)
+      yield* turns()
+      assert.isFalse(host.open().has("late"))
+      const before = host.openings().length
+      yield* TestClock.adjust(60_000)
+      yield* turns(20)
+      assert.strictEqual(host.openings().length, before)
+    }))
+})
