@@ -143,6 +143,7 @@ export class BeatScheduler implements DerivationPort {
 
   begin(work: DerivedBeat): void {
     this.labels = work.labels
+    if (work.commands.takenBack.length > 0) this.active.kept.clear()
     if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
     const isLabelled = work.labels !== undefined || scheduler.graph.labels !== undefined
@@ -153,7 +154,6 @@ export class BeatScheduler implements DerivationPort {
     this.inspector.beat = work.moment.beat
     scheduler.open(work.moment.now, work.moment)
     this.runTimes.count(work.begun.spent, scheduler)
-    if (work.commands.takenBack.length > 0) this.active.kept.clear()
     if (this.active.isBehind) this.active.activate(scheduler)
     for (const [key, steps] of work.commands.steps) this.changeBy(scheduler, key, steps)
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
@@ -208,8 +208,7 @@ export class BeatScheduler implements DerivationPort {
       for (const refused of this.refused) facts.diagnose(Derivation.refusal(refused))
       this.runTimes.pass(() => this.pass(scheduler, work, facts))
     }
-    if (work.commands.takenBack.length > 0) kept.clear()
-    else if (kept.size > 0) kept.mark(work.stage.documents.values(), work.commands.steps)
+    if (kept.size > 0) kept.mark(work.stage.documents.values(), work.commands.steps)
   }
 
   /** Reports new content to the nodes that looked for it. */

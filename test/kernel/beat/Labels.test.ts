@@ -285,6 +285,24 @@ describe("A reader", () => {
       declassify: {}
     } })), RendezvousSpace.granted))
 
+  it.effect("needs all atoms of the space for the indexes, whichever of them a rule names, and so does a run", () =>
+    Fx.gen(function*() {
+      const spawn = (tx: Transaction) => tx.rv.spawn({ key: "payAnn" })
+      const list = (tx: Transaction) => tx.set("/data/shared", tx.list("/sys/index/rv"))
+      const get = (tx: Transaction) => tx.set("/data/shared", tx.get("/sys/index/rv/payAnn") ?? 0)
+      const space = yield* RendezvousSpace.space({ spawn, list, get })
+      yield* RendezvousSpace.ask(space, "spawn")
+      const staff = space.reader({ name: "staff", atoms: ["staff"] })
+      assert.strictEqual((yield* Fx.flip(staff.get("/sys/index/rv/payAnn"))).code, "label/withheld")
+      assert.deepStrictEqual([yield* staff.list("/sys/index/rv"), yield* staff.below("/sys/index", { limit: 10 })], [[], []])
+      assert.deepStrictEqual(yield* space.reader({ name: "hr", atoms: ["staff", "salary"] }).list("/sys/index/rv"), ["payAnn"])
+      for (const name of ["list", "get"]) assert.strictEqual(yield* RendezvousSpace.ask(space, name), "label/below", name)
+      assert.isUndefined(yield* space.get("/data/shared"))
+    }).pipe(Fx.provide(TestKernel.layer({ labels: {
+      cells: { "/data/rv/pay*": ["salary"], "/data/inbox/flow/inst_event/pay*": ["salary"], "/sys/index/**": ["staff"], "/data/shared": ["staff"] },
+      declassify: {}
+    } })), RendezvousSpace.granted))
+
   it.effect("is shown of receipts what it may learn, and those of secret events not at all", () =>
     Fx.gen(function*() {
       const space = yield* paid(

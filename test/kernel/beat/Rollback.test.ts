@@ -140,6 +140,22 @@ describe("a rollback and what is derived", () => {
       assert.strictEqual(yield* pulled(again, "/data/late"), 1)
       yield* replays(again)
     }))
+
+  it.effect("has its modules run anew if they were all away meanwhile", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const late = Computation.make({ name: "late", output: "/data/late", run: (tx) => tx.list("/data/orders").length })
+      const first = yield* machine.boot([put])
+      yield* first.signal({ signal: "/signals/put", payload: [["/data/orders/a", "tea"]] })
+      yield* first.step
+      assert.strictEqual(yield* pulled(yield* machine.boot([put, late]), "/data/late"), 1)
+      const without = yield* machine.boot([put])
+      yield* takenBack(without, 0)
+      assert.isUndefined(yield* without.get("/data/late"))
+      const again = yield* machine.boot([put, late])
+      assert.strictEqual(yield* pulled(again, "/data/late"), 1)
+      yield* replays(again)
+    }))
 })
 
 describe("why", () => {

@@ -234,6 +234,30 @@ describe("A node that returns with its space", () => {
       return (yield* TestKernel.diagnostics(space)).map(({ code }) => code)
     })))
 
+  it.effect("takes over nothing of a child that its returning creator drops, so a later child of that name runs anew", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* TestMachine.make
+      const boot = machine.boot([put, watch("e", "child"), Effect.make({ name: "maybe", read: (tx) => {
+        const isOff = number(tx.get("/data/off")) === 1
+        if (!isOff) tx.start(from("child", "x", (value) => value + 1))
+        return isOff
+      }, deliver: () => {}, throttle: 500 })])
+      let space = yield* boot
+      yield* write(space, ["/data/x", 1])
+      assert.strictEqual(yield* space.get("/data/child"), 2)
+      yield* write(space, ["/data/off", 1])
+      if (restart) space = yield* boot
+      yield* TestClock.adjust(1000)
+      yield* steps(space, 2)
+      yield* write(space, ["/data/child", "another writer's"])
+      assert.strictEqual(yield* space.get("/data/child"), "another writer's")
+      yield* TestClock.adjust(1000)
+      yield* write(space, ["/data/off", 0])
+      yield* steps(space, 2)
+      yield* replays(space)
+      return yield* space.get("/data/child")
+    })))
+
   it.effect("runs again if the module that defines it has changed", () =>
     Fx.scoped(Fx.gen(function*() {
       const machine = yield* TestMachine.make
