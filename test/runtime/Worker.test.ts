@@ -22,7 +22,7 @@ const filesOf = (folder: string): ReadonlyArray<string> => {
 const COMPATIBILITY_DATE = "2026-08-03"
 
 const running = async <A>(script: string, use: (fetch: (url: string, init?: object) => Promise<string>) => Promise<A>): Promise<A> => {
-  const worker = new Miniflare({ modules: true, script, compatibilityDate: COMPATIBILITY_DATE, cf: false })
+  const worker = new Miniflare({ modules: true, script, compatibilityDate: COMPATIBILITY_DATE, cf: false, kvNamespaces: ["CACHE"] })
   try {
     return await use(async (url, init) => (await worker.dispatchFetch(url, init)).text())
   } finally {
@@ -104,5 +104,35 @@ describe("Worker", () => {
       }
     })
     assert.strictEqual(greetings.names.length, 100)
+  })
+
+  it("runs the channels kv, over a namespace of KV, and timer in workerd", async () => {
+    const { imports, text } = await bundle("export { default } from \"./test/runtime/channels.ts\"")
+    assert.deepStrictEqual(imports, [])
+    const kv = (opcode: string, payload: object) => ({ channel: "kv", opcode, payload })
+    const answers = await running(text, (fetch) =>
+      fetch("http://worker/", {
+        method: "POST",
+        body: JSON.stringify([
+          kv("kv_put", { key: "a", value: { n: 1 }, ttl: 60_000 }),
+          kv("kv_put", { key: "b", content: `/cas/${"0".repeat(64)}` }),
+          kv("kv_get", { key: "a" }),
+          kv("kv_get", { key: "b" }),
+          kv("kv_list", { limit: 1 }),
+          kv("kv_delete", { key: "a" }),
+          kv("kv_get", { key: "a" }),
+          kv("kv_list", {}),
+          { channel: "timer", opcode: "sleep", payload: { until: 0 } },
+          { channel: "timer", opcode: "sleep", payload: { ms: 1 } }
+        ])
+      }))
+    const [put, big, small, large, page, deleted, absent, all, past, slept] = JSON.parse(answers) as ReadonlyArray<unknown>
+    assert.deepStrictEqual([put, big], [{ key: "a", bytes: 7 }, { key: "b", bytes: 70_000 }])
+    assert.deepStrictEqual(small, { key: "a", found: true, value: { n: 1 } })
+    assert.deepStrictEqual(large, { key: "b", found: true, content: "/cas/kept", bytes: 70_000 })
+    assert.deepInclude(page, { keys: ["a"] })
+    assert.isString((page as { readonly cursor?: unknown }).cursor)
+    assert.deepStrictEqual([deleted, absent, all], [{ key: "a" }, { key: "a", found: false }, { keys: ["b"] }])
+    for (const wait of [past, slept]) assert.hasAllKeys(wait, ["until"])
   })
 })

@@ -11,7 +11,7 @@ import type { Stage } from "./Step.ts"
 import { command, shown, tests } from "./Step.ts"
 
 /** The tests that run on each host: the core and the host-specific parts. */
-const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance"].map((folder) => `test/${folder}/`).concat(
+const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance", "plugins"].map((folder) => `test/${folder}/`).concat(
   "test/replay/Replay.test.ts"
 )
 

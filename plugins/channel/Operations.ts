@@ -1,0 +1,61 @@
+/**
+ * A channel as a table of operations, one for each opcode.
+ *
+ * @module
+ */
+import { Channel } from "systole"
+import * as Fields from "./Fields.ts"
+
+/** An operation: its fields, its object for messages, and its execution. */
+export interface Operation<S extends Fields.Shape> extends Channel.OpcodeDeclaration {
+  readonly fields: S
+  /** The object of a request, for messages, such as its path. It contains no secret. */
+  readonly about: (payload: Fields.Of<S>) => string
+  readonly execute: (payload: Fields.Of<S>, job: Channel.Job) => Promise<Channel.JobResult> | Channel.JobResult
+}
+
+/** The operations of a channel, by opcode. */
+export type Operations = Readonly<Record<string, Executable>>
+
+interface Executable extends Channel.OpcodeDeclaration {
+  readonly run: (job: Channel.Job) => Promise<Channel.JobResult>
+}
+
+/** The code of a host's error, if it has one. */
+const nameOf = (error: unknown): string => {
+  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown }
+  return String(code ?? name ?? "an unknown error")
+}
+
+/** The failure for an error of an operation. Its message contains the id of the request. */
+const failure = (error: unknown, { opcode, rid }: Channel.Job, about: string): Channel.ChannelError => {
+  if (!(error instanceof Channel.ChannelError)) {
+    return Channel.hostFailure(error, `Request ${rid}: ${opcode} ${about} failed with ${nameOf(error)}`)
+  }
+  const { code, errno, reason, retryable } = error
+  return reason.includes(rid) ? error : Channel.fail(code, `Request ${rid}: ${reason}`, { errno, retryable })
+}
+
+/** Makes an operation. Errors of the host become failures with the id of the request. */
+export const operation = <S extends Fields.Shape>({ about, execute, fields, repeatable = false }: Operation<S>): Executable => ({
+  repeatable,
+  run: async (job) => {
+    const payload = Fields.payload(fields, job)
+    try {
+      job.signal.throwIfAborted()
+      return await execute(payload, job)
+    } catch (error) {
+      throw failure(error, job, about(payload))
+    }
+  }
+})
+
+/** The opcodes of a channel and its execution, from its operations. */
+export const channel = (operations: Operations): Pick<Channel.Definition, "opcodes" | "execute"> => ({
+  opcodes: Object.fromEntries(Object.entries(operations).map(([opcode, { repeatable = false }]) => [opcode, { repeatable }])),
+  execute: async (job) => {
+    const found = Object.hasOwn(operations, job.opcode) ? operations[job.opcode] : undefined
+    if (found === undefined) throw Fields.invalid(job, `the channel has the opcodes ${Object.keys(operations).join(", ")}`)
+    return found.run(job)
+  }
+})
