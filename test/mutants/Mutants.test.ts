@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { measurePage } from "../language/Language.ts"
 import type { Mutant } from "./Mutants.ts"
 import * as Mutants from "./Mutants.ts"
 
@@ -49,6 +50,12 @@ describe("Mutants", () => {
       assert.strictEqual(Mutants.verdict(run(1)), "broken")
       assert.strictEqual(Mutants.verdict({ code: 1, report: undefined }), "broken")
     })
+  })
+
+  it("have distinct names, which state the broken behaviour in plain terms", () => {
+    const names = listed.map(({ name }) => name)
+    assert.deepStrictEqual(names.filter((name, i) => names.indexOf(name) !== i), [])
+    assert.deepStrictEqual(names.filter((name) => measurePage(name).indefinite > 0), [])
   })
 
   it.each(listed)("$name can be made", (listed) => {

@@ -8,7 +8,7 @@ import { tally } from "../scripts/Vitest.ts"
 
 /** A wrong line in one file, and the tests of which one must fail. */
 export interface Mutant {
-  /** The broken behaviour, in a few words. */
+  /** The broken behaviour: a plain statement of the wrong rule. */
   readonly name: string
   /** The file, from the project's root. */
   readonly file: string

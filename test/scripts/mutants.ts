@@ -20,8 +20,11 @@ import { runVitest } from "./Vitest.ts"
 /** The number of copies that run in parallel. */
 const WORKERS = 2
 
-/** The time-out of the tests of a mutation. A time-out counts as detected. */
-const LIMIT_MILLIS = 180_000
+/**
+ * The time-outs of the tests of a mutation, by setting of `TRIALS`. A time-out counts as detected, so that of a soak exceeds
+ * the duration of sound tests by far, even on a busy machine.
+ */
+const LIMIT_MILLIS = { ok: 180_000, soak: 1_440_000 }
 
 const left = new Set(["node_modules", ".git", "dist"])
 
@@ -32,8 +35,8 @@ const copy = async (): Promise<string> => {
   return folder
 }
 
-const test = (folder: string, tests: ReadonlyArray<string>, share: string) =>
-  runVitest("node", ["--bail=1", ...tests], { cwd: folder, limitMillis: LIMIT_MILLIS, env: { TRIALS: share } })
+const test = (folder: string, tests: ReadonlyArray<string>, share: keyof typeof LIMIT_MILLIS) =>
+  runVitest("node", ["--bail=1", ...tests], { cwd: folder, limitMillis: LIMIT_MILLIS[share], env: { TRIALS: share } })
 
 /** Runs tests over a mutated source, with more random trials as long as they pass. */
 const detect = async (folder: string, tests: ReadonlyArray<string>) => {
