@@ -18,6 +18,8 @@ export * as Flow from "./flow/Flow.ts"
 export { FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused, InvalidFlow, InvalidFlowRequest } from "./flow/FlowError.ts"
 export * as Mailroom from "./flow/Mailroom.ts"
 export * as Channel from "./reactor/Channel.ts"
+export { Reactor } from "./reactor/Reactor.ts"
+export * from "./reactor/ReactorError.ts"
 export * as Computation from "./scheduler/Computation.ts"
 export { type Definition as NodeDefinition, InvalidNode, NodeTaken } from "./scheduler/Definition.ts"
 export * as Effect from "./scheduler/Effect.ts"
@@ -33,8 +35,9 @@ export {
   InvalidRendezvous, LedgerMissing, NoSpec, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold,
   TokenRefused
 } from "./rendezvous/RendezvousError.ts"
+export type * from "./stage/Io.ts"
 export type {
-  At, Continuation, FlowBudget, FlowRequest, Flows, Io, OperationRequest, Operations, Pipeline, Qos, Rendezvous, RendezvousSpec, Report,
+  At, Continuation, FlowBudget, FlowRequest, Flows, OperationRequest, Operations, Pipeline, Qos, Rendezvous, RendezvousSpec, Report,
   SignalRequest, StateNote
 } from "./stage/Launch.ts"
 export { InvalidLabels, LabelBelow, type Rules as LabelRules } from "./stage/Labels.ts"

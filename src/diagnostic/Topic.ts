@@ -53,6 +53,11 @@ export const topics = {
     means: "A completion does not fit into the cell of its flow instance, so the instance is in error",
     remedy: "Keep large values in cells of their own and pass their addresses; start the flow again"
   },
+  "io/late": {
+    severity: "sev:warn",
+    means: "A request completed after it was cancelled, taken back or timed out. Its result was dropped",
+    remedy: "Use a longer deadline if the result was wanted; the other side may have done the work"
+  },
   "label/declassified": {
     severity: "sev:debug",
     means: "An enzyme declassified atoms that the configuration grants it",
@@ -108,6 +113,11 @@ export const topics = {
     means: "A node derived a different value from equal reads in its second run, which the development check makes",
     remedy: "Derive from reads only, and set values instead of adding to them"
   },
+  "op/tmo": {
+    severity: "sev:warn",
+    means: "A request missed its deadline. Its enzyme received the result io/timeout",
+    remedy: "Use a longer budget or timeoutMs, or find out why the other side is slow"
+  },
   "ops/watchers": {
     severity: "sev:warn",
     means: "An awaited state of an operation did not come in time, or cannot come any more",
@@ -157,6 +167,11 @@ export const topics = {
     severity: "sev:crit",
     means: "A store cannot be opened, read or written",
     remedy: "Check the file or the database in the note"
+  },
+  "tp_async_unsp": {
+    severity: "sev:debug",
+    means: "A channel works on a thread instead of the host's asynchronous interfaces. Told once per channel and opening",
+    remedy: "None, if this is intended; otherwise use a channel with native asynchronous work"
   }
 } as const satisfies Readonly<Record<string, Described>>
 

@@ -75,6 +75,12 @@ export interface Launcher {
   readonly depth: number
 }
 
+/** The event that a run handles, and the length of its signal chain. */
+export interface HandledEvent {
+  readonly id: string
+  readonly depth: number
+}
+
 /** The conditions of a capture. */
 export interface Capturing<L extends Kinds = Kinds> {
   readonly limits: L["Limits"]
@@ -88,6 +94,8 @@ export interface InputRule<L extends Kinds> {
   readonly field: string
   /** Whether pending input requires a beat. */
   isWaiting(state: L["State"], gated: boolean): boolean
+  /** Whether the ledger processes this input at the capture. By default it processes all input, if it has `atCapture`. */
+  isTaken?(input: L["Input"]): boolean
   peek(state: L["State"], capturing: Capturing<L>): L["Input"] | undefined
   /** Called when the beat that captured it is committed. */
   drop(state: L["State"], taken: L["Input"]): void
@@ -104,14 +112,39 @@ export interface UrgentTimers {
   decode(value: unknown): string
 }
 
-/** The part of a ledger that works outside the beat. A replay has none. */
+/** The part of a ledger that works outside the beat. A replay has none. A failure of a call is reported, and the space goes on. */
 export interface LiveLedger<Output = unknown> {
+  /** Whether no work is in progress. A space with work in progress is not closed. */
+  readonly isQuiet: boolean
   /** Called once per opening, before the first beat. Resumes the work in progress as of the newest durable beat. */
   resume(): void
   /** Called with the output of a beat after its flush, in the order of beats. */
   flushed(output: Output): void
   /** Called when the space closes or stops. */
   stop(): void
+}
+
+/** Content in the store of a space. */
+export interface StoredContent {
+  /** Its address, `/cas/<sha256>`. */
+  readonly address: string
+  /** Its size in bytes. */
+  readonly bytes: number
+}
+
+/** An open space, as the live half of a ledger uses it. */
+export interface LiveHost {
+  readonly space: string
+  /** Announces pending input. */
+  readonly wake: () => void
+  /** The time of the host, in milliseconds since 1970. */
+  readonly now: () => number
+  /** The documents of the newest beat. */
+  readonly documents: Pick<Committed, "read">
+  /** Stores content; at most `limit` bytes. */
+  readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number) => Promise<StoredContent>
+  /** Reads content by its address; `undefined` if the space does not have it. */
+  readonly content: (address: string) => Uint8Array | undefined
 }
 
 /**
@@ -151,8 +184,8 @@ export interface Ledger<L extends Kinds = Kinds> {
   /** Called when the beat is in the store: updates the state. Returns the output for the live half. */
   committed(beat: LedgerBeat<L>): L["Output"] | undefined
   readonly expiry?: ExpiryRule
-  /** Makes the live half of an open space; `wake` announces pending input. */
-  live?(state: L["State"], wake: () => void): LiveLedger<L["Output"]>
+  /** Makes the live half of an open space. */
+  live?(state: L["State"], host: LiveHost): LiveLedger<L["Output"]>
 }
 
 /** A signal that a ledger sends to a cell, for the next beat. Without a payload it is an impulse. */
@@ -181,6 +214,7 @@ export interface Attention {
  * @since 0.1.0
  */
 export interface LedgerBeat<L extends Kinds = Kinds> {
+  readonly space: string
   readonly stage: Stage
   readonly moment: BeatClock
   readonly state: L["State"]
@@ -204,6 +238,8 @@ export interface LedgerBeat<L extends Kinds = Kinds> {
   hears(signal: string, target: string, awaiting?: string): boolean
   /** The enzymes that take a signal at a cell. */
   takers(signal: string, target: string): ReadonlyArray<Enzyme>
+  /** The event that a run of the beat handles. */
+  eventOf(run: number): HandledEvent | undefined
   /** The transaction of an earlier run of the beat, if that run succeeded. */
   draftOf(run: number): Draft | undefined
   /** Sends a signal; at the commit only. */

@@ -19,8 +19,8 @@ export interface Placed {
 export interface PlacedInput {
   readonly rule: InputRule<Kinds>
   readonly place: number
-  /** Whether the ledger processes its input at the capture. */
-  readonly isTakenIn: boolean
+  /** Whether the ledger processes an input at the capture. */
+  readonly isTaken: (input: unknown) => boolean
 }
 
 /** States or inputs, each at the place of its ledger. */
@@ -28,8 +28,16 @@ export type ByPlace = ReadonlyArray<unknown>
 
 const none: ByPlace = []
 
+const never = (): boolean => false
+const always = (input: unknown): boolean => input !== undefined
+
+/** Names of the kernel's commands, of authors of ids, and of journal fields: a ledger with one of them would be ambiguous. */
+const RESERVED: ReadonlySet<string> = new Set(["x", "c", "cei"])
+
 /** The most ledgers of a list: each has a bit in the masks of a beat. */
 const MAX_LEDGERS = 30
+
+const ledgerName = /^[a-z]{1,32}$/
 
 /** The first text that a list has twice. */
 const repeated = (texts: ReadonlyArray<string>): string | undefined => texts.find((text, i) => texts.indexOf(text) !== i)
@@ -49,8 +57,10 @@ const check = (ledgers: ReadonlyArray<Ledger>): void => {
   const short = folders.find((folder) => folder.length <= LETTER)
   const shared = nested(ledgers.map(({ folders: [home] }) => home))
   const field = repeated(ledgers.flatMap(({ input }) => input?.field ?? []))
+  const reserved = ledgers.find(({ name }) => RESERVED.has(name) || !ledgerName.test(name))
   const kind = repeated(ledgers.flatMap(({ expiry }) => expiry?.kind ?? []))
   if (repeated(ledgers.map(({ name }) => name)) !== undefined) fail("two ledgers have one name")
+  if (reserved !== undefined) fail(`a ledger has the name ${JSON.stringify(reserved.name)}. Choose another one of the letters a-z`)
   if (ledgers.length > MAX_LEDGERS) fail(`there are ${ledgers.length} ledgers, and the limit is ${MAX_LEDGERS}`)
   if (ledgers.filter(({ urgentTimers }) => urgentTimers !== undefined).length > 1) fail("the timers of two ledgers are urgent")
   if (open !== undefined) {
@@ -97,7 +107,7 @@ export class LedgerList {
     this.refusals = [CellLocked, ...ledgers.flatMap(({ refusals }) => refusals)]
     this.expiry = ledgers.flatMap(({ expiry }) => expiry ?? []).sort((a, b) => a.order - b.order)
     this.inputs = this.all.flatMap(({ ledger: { atCapture, input }, place }) =>
-      input === undefined ? [] : [{ rule: input, place, isTakenIn: atCapture !== undefined }])
+      input === undefined ? [] : [{ rule: input, place, isTaken: atCapture === undefined ? never : input.isTaken ?? always }])
     this.urgentTimers = ledgers.find(({ urgentTimers }) => urgentTimers !== undefined)?.urgentTimers
   }
 

@@ -12,6 +12,7 @@ import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import type { Clearance } from "../kernel/view/Space.ts"
 import { Isolation } from "../registry/Enzyme.ts"
+import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 
 /** The file name of a project's configuration. */
@@ -50,6 +51,17 @@ const Definition = Schema.Struct({
   enzymes: Schema.optionalKey(folders),
   plugins: Schema.optionalKey(folders),
   persistence: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
+  channels: Schema.optionalKey(Schema.Record(ModuleName, Schema.Union([
+    ModuleName,
+    Schema.Struct({
+      use: ModuleName,
+      options: Schema.optionalKey(Options),
+      budget: Schema.optionalKey(count),
+      clearance: Schema.optionalKey(Atoms),
+      label: Schema.optionalKey(Atoms),
+      telemetry: Schema.optionalKey(ModuleName)
+    })
+  ]))),
   data: Schema.optionalKey(Schema.NonEmptyString),
   host: Schema.optionalKey(Schema.NonEmptyString),
   port: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 65535 })))),
@@ -89,6 +101,7 @@ const Definition = Schema.Struct({
     groupTurns: Schema.optionalKey(count),
     hops: Schema.optionalKey(count),
     flowInstances: Schema.optionalKey(count),
+    ioRequests: Schema.optionalKey(count),
     backoffBeats: Schema.optionalKey(count),
     timeoutAttempts: Schema.optionalKey(count),
     residentBytes: Schema.optionalKey(count),
@@ -124,6 +137,8 @@ export interface Config {
   readonly plugins: ReadonlyArray<string>
   /** The plugin that provides persistence, and its options. */
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
+  /** The channels by their ids: the provider, its options, and the settings of the channel. */
+  readonly channels: Readonly<Record<string, ChannelConfig>>
   /** The folder for the data of all spaces, relative to the project. */
   readonly data: string
   /** The host name or address to listen on. */
@@ -146,6 +161,12 @@ export interface Config {
   readonly without: ReadonlyArray<string>
   /** Readers with a limited clearance, by bearer token. */
   readonly readers: ReadonlyArray<ReaderToken>
+}
+
+/** A channel: the name of its provider, the provider's options, and its settings. */
+export interface ChannelConfig extends ChannelSettings {
+  readonly use: string
+  readonly options: Readonly<Record<string, unknown>>
 }
 
 /** A reader and its bearer token. */
@@ -222,6 +243,8 @@ const withDefaults = (definition: Definition): Config => {
     persistence: typeof persistence === "string"
       ? { use: persistence, options: {} }
       : { use: persistence.use, options: persistence.options ?? {} },
+    channels: Object.fromEntries(Object.entries(definition.channels ?? {}).map(([id, channel]) =>
+      [id, typeof channel === "string" ? { use: channel, options: {} } : { ...channel, options: channel.options ?? {} }])),
     data: definition.data ?? ".data",
     host: definition.host ?? "127.0.0.1",
     port: definition.port ?? 4200,

@@ -16,7 +16,8 @@ import { KernelSettings } from "../kernel/model/Limits.ts"
 import { ModuleRestore } from "../kernel/model/ModuleRestore.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import * as Node from "../scheduler/Definition.ts"
-import { InvalidConfig } from "./Config.ts"
+import * as Channel from "../reactor/Channel.ts"
+import { type Config, InvalidConfig } from "./Config.ts"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "./ModuleHost.ts"
 import * as Plugin from "./Plugin.ts"
 
@@ -219,6 +220,40 @@ export const persistence = (
     : [`persistence "${name}" is provided by no plugin`, ...reasons, advice].join(". ")
   return Effect.fail(new InvalidConfig({ reason }))
 }
+
+/** The place of a project on its host. */
+export type ChannelPlace = Pick<Plugin.ChannelSettings, "root" | "folder" | "host">
+
+/**
+ * Makes the channels of a configuration from the providers of the plugins.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const channels = (
+  found: Found,
+  { channels }: Pick<Config, "channels">,
+  place: ChannelPlace
+): Effect.Effect<ReadonlyArray<Channel.Channel>, InvalidConfig> =>
+  Effect.forEach(Object.entries(channels), ([id, { options, use, ...settings }]) => {
+    const refuse = (reason: string) => new InvalidConfig({ reason: `channel "${id}": ${reason}` })
+    const providers = found.plugins.flatMap(({ plugin }) => plugin.provides.channels?.[use] ?? [])
+    const [provider] = providers
+    if (provider === undefined || providers.length > 1) {
+      const broken = found.broken.map(({ message }) => message)
+      return Effect.fail(refuse([`${providers.length === 0 ? "no plugin provides" : "several plugins provide"} "${use}"`, ...broken].join(". ")))
+    }
+    return Effect.try({
+      try: (): Channel.Channel => {
+        const channel = { ...provider({ ...place, id, options }), ...settings, id }
+        const reason = Channel.refusal(channel)
+        if (reason !== undefined) throw new Error(reason)
+        if (!channel.hosts.includes(place.host)) throw new Error(`"${use}" works on ${channel.hosts.join(", ")} and not on ${place.host}`)
+        return channel
+      },
+      catch: (error) => refuse(error instanceof Error ? error.message : String(error))
+    })
+  })
 
 /**
  * Tests whether a file is a module: `*.ts`, `*.js` or `*.mjs`, except for tests, declarations and names with `_` in

@@ -17,3 +17,12 @@ export const refusal = (versions: Readonly<Record<string, string | undefined>>):
   return `Systole needs Node 22.19 or newer, and this is Node ${versions.node}. ` +
     "Install a newer one from https://nodejs.org, or use Deno or Bun"
 }
+
+/**
+ * The name of this host, from its versions.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const nameOf = (versions: Readonly<Record<string, string | undefined>>): "node" | "deno" | "bun" =>
+  versions.bun !== undefined ? "bun" : versions.deno !== undefined ? "deno" : "node"

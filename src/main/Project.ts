@@ -22,9 +22,11 @@ import * as Loader from "../loader/Loader.ts"
 import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import { Reactor } from "../reactor/Reactor.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
+import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
 import * as Permission from "./Permission.ts"
 import * as Runtime from "./Runtime.ts"
@@ -99,11 +101,12 @@ export const open = Effect.fn("Project.open")(function*(
     try: () => persistence({ folder: resolve(root, config.data), options }),
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
+  const channels = yield* Loader.channels(found, config, { root, folder: resolve(root, config.data), host: HostVersion.nameOf(process.versions) })
   const { stopMillis, stuckMillis } = config.kernel.limits
   const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.recall, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const around = Layer.mergeAll(HostHash.layer, Layer.succeed(CurrentReporter, reporter), Layer.succeed(CurrentWatchdog, watchdog))
-  const runtime = Runtime.layer(config, { persistence: store, pacemaker }).pipe(Layer.provide(past), Layer.provideMerge(around))
+  const runtime = Runtime.layer(config, { persistence: store, reactor: Reactor.native(channels), pacemaker }).pipe(Layer.provide(past), Layer.provideMerge(around))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
@@ -137,8 +140,10 @@ export const open = Effect.fn("Project.open")(function*(
  * @category getters
  * @since 0.1.0
  */
-export const sourcesOf = ({ enzymes, kernel, persistence, plugins, without }: Config.Config): Loader.Sources =>
-  ({ enzymes, plugins, required: [persistence.use], without, millis: kernel.limits.moduleMillis })
+export const sourcesOf = ({ channels, enzymes, kernel, persistence, plugins, without }: Config.Config): Loader.Sources => {
+  const required = [persistence.use, ...Object.values(channels).map(({ use }) => use)]
+  return { enzymes, plugins, required: [...new Set(required)], without, millis: kernel.limits.moduleMillis }
+}
 
 const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
   const shown = ({ broken, enzymes }: Loader.Found) =>

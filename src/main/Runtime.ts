@@ -1,5 +1,5 @@
 /**
- * The composition of a runtime: Kernel over Registry, Scheduler and Persistence.
+ * The composition of a runtime: Kernel over Registry, Scheduler, Reactor and Persistence.
  *
  * Each of them is a layer, and a composition root chooses it: a host here, a
  * test in `testing/`.
@@ -13,6 +13,7 @@ import { Kernel } from "../kernel/space/Kernel.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
+import type { Reactor } from "../reactor/Reactor.ts"
 import { Registry, SystemGrants } from "../registry/Registry.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 
@@ -24,11 +25,13 @@ import { Scheduler } from "../scheduler/Scheduler.ts"
  */
 export interface Services<E = never> {
   /** Opens spaces and registers modules. */
-  readonly kernel: Layer.Layer<Kernel, never, Registry | Scheduler | Persistence | Pacemaker | Hash>
+  readonly kernel: Layer.Layer<Kernel, never, Registry | Scheduler | Reactor | Persistence | Pacemaker | Hash>
   /** Finds the enzymes of a signal. */
   readonly registry: Layer.Layer<Registry>
   /** Makes the graphs of spaces. */
   readonly scheduler: Layer.Layer<Scheduler>
+  /** Executes the requests of spaces to the world. */
+  readonly reactor: Layer.Layer<Reactor>
   /** Opens the stores of spaces. */
   readonly persistence: Layer.Layer<Persistence, E, Hash>
   /** Time, chance and turns of the host. */
@@ -41,16 +44,16 @@ export interface Services<E = never> {
  * @category layers
  * @since 0.1.0
  */
-export const compose = <E>({ kernel, pacemaker, persistence, registry, scheduler }: Services<E>): Layer.Layer<Kernel, E, Hash> =>
-  kernel.pipe(Layer.provide([registry, scheduler, persistence, pacemaker]))
+export const compose = <E>({ kernel, pacemaker, persistence, reactor, registry, scheduler }: Services<E>): Layer.Layer<Kernel, E, Hash> =>
+  kernel.pipe(Layer.provide([registry, scheduler, reactor, persistence, pacemaker]))
 
 /**
- * The kernel of a configuration, over the persistence and the pacemaker of a host.
+ * The kernel of a configuration, over the persistence, the reactor and the pacemaker of a host.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = <E>(config: Config, host: Pick<Services<E>, "persistence" | "pacemaker">): Layer.Layer<Kernel, E, Hash> =>
+export const layer = <E>(config: Config, host: Pick<Services<E>, "persistence" | "reactor" | "pacemaker">): Layer.Layer<Kernel, E, Hash> =>
   compose({
     kernel: Kernel.layer,
     registry: Registry.layer,

@@ -16,6 +16,7 @@ import * as App from "../ingress/App.ts"
 import * as Problem from "../ingress/Problem.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import * as Config from "../loader/Config.ts"
+import { Reactor } from "../reactor/Reactor.ts"
 import * as Loader from "../loader/Loader.ts"
 import { Hash } from "../persistence/Hash.ts"
 import * as MemoryStore from "../persistence/MemoryStore.ts"
@@ -90,9 +91,10 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   ).pipe(
     Effect.provide(ManifestModules.layer(manifest))
   )
+  const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
   // A timer is cancelled with the request that armed it. A microtask runs in any request.
   const pacemaker = HostPacemaker.layer((run) => queueMicrotask(run))
-  const context = yield* Runtime.layer(config, { persistence: MemoryStore.layer, pacemaker }).pipe(
+  const context = yield* Runtime.layer(config, { persistence: MemoryStore.layer, reactor: Reactor.native(channels), pacemaker }).pipe(
     Layer.provideMerge([PureHash.layer, Layer.succeed(CurrentReporter, reporter)]),
     // The host ends an isolate without notice, so this scope is never closed.
     Layer.buildWithScope(yield* Scope.make())

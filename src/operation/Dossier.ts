@@ -85,7 +85,8 @@ export const linkTo = (place: Address.Address): Link.Link => Link.make(place.tex
 export const isOid = (oid: unknown): oid is string => typeof oid === "string" && oid.startsWith("OPS:") && Name.refusal(oid) === undefined
 
 /**
- * Compares operations by creation: by beat, with those from outside first and those of the commit last.
+ * Compares operations by creation: dossiers of ledgers first, then by beat, with those from outside first and those of
+ * the commit last.
  *
  * @category combinators
  * @since 0.1.0
@@ -93,11 +94,12 @@ export const isOid = (oid: unknown): oid is string => typeof oid === "string" &&
 export const byCreation = (a: string, b: string): number => {
   if (a === b) return 0
   const [left, right] = [places(a), places(b)]
-  return left[0] - right[0] || left[1] - right[1] || left[2] - right[2]
+  return left[0] - right[0] || left[1] - right[1] || left[2] - right[2] || (a < b ? -1 : 1)
 }
 
 const places = (oid: string): readonly [beat: number, run: number, nth: number] => {
   const [beat, run, nth] = oid.slice("OPS:".length).split(".")
+  if (nth === undefined) return [-1, 0, 0]
   return [Number(beat), run === "x" ? -1 : run === "c" ? Infinity : Number(run), Number(nth)]
 }
 

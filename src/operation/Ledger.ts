@@ -12,7 +12,7 @@ import type { Timer } from "../stage/CellTimers.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { InvalidSignal } from "../stage/OutgoingSignal.ts"
 import type { OperationRequest, Operations } from "../stage/Launch.ts"
-import type { OperationLaunch } from "../stage/Launches.ts"
+import type { OperationLaunch, OperationStart } from "../stage/Launches.ts"
 import { Advance, type Advanced } from "./Advance.ts"
 import * as Dossier from "./Dossier.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "./OperationError.ts"
@@ -40,7 +40,7 @@ interface Op {
   readonly Command: OperationCommand
   /** The id of the operation. */
   readonly Reply: string
-  readonly Launch: OperationLaunch
+  readonly Launch: OperationLaunch | OperationStart
   readonly State: Watches.Watches
   readonly Work: Work
   readonly Input: never
@@ -92,6 +92,12 @@ const atCommit = (beat: Beat): void => {
   }
   for (const { enzyme, ...sent } of advanced.sent) beat.send({ ...sent, awaits: enzyme })
   for (const { awaits, enzyme, oid } of advanced.attention) beat.bind({ awaits, enzyme, cell: Dossier.address(oid).id })
+}
+
+/** Starts the dossier of another ledger, unless it exists. */
+const start = ({ oid, target, verb }: OperationStart, beat: Beat): void => {
+  if (beat.stage.newest(Dossier.address(oid).key) !== undefined) return
+  beat.amend((draft) => void Verbs.start(draft, { verb, target, mode: "opm:states", oid }, undefined))
 }
 
 /** The operation and the number of a watcher, from the key of its cell. */
@@ -173,7 +179,14 @@ export const operations: Ledger<Op> = {
       hears: (signal, target) => beat.hears(signal, target, name),
       open: () => beat.state.size
     }),
-  merge: (launches, by, beat) => workOf(beat).advance.merge(launches, by),
+  merge: (launches, by, beat) => {
+    const changes: Array<OperationLaunch> = []
+    for (const launch of launches) {
+      if (launch.kind === "start") start(launch, beat)
+      else changes.push(launch)
+    }
+    if (changes.length > 0) workOf(beat).advance.merge(changes, by)
+  },
   atCommit,
   committed,
   expiry

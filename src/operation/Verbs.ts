@@ -69,16 +69,20 @@ const told = (verb: () => void): boolean => {
 }
 
 /**
- * Starts an operation with a payload; returns its id.
+ * Starts an operation with a payload; returns its id, which is new unless it is given.
  *
  * @throws InvalidOperation
  * @category combinators
  * @since 0.1.0
  */
-export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, kept: Document.Document | undefined): string => {
+export const start = (
+  draft: Draft,
+  request: Omit<OperationRequest, "payload"> & { readonly oid?: string },
+  kept: Document.Document | undefined
+): string => {
   const { mode, pipeline, target, ttl = 0, verb } = request
   check(request)
-  const oid = `OPS:${draft.id()}`
+  const { oid = `OPS:${draft.id()}` } = request
   const { beat } = draft
   const envelope = Dossier.address(oid, "envelope")
   const place = Dossier.payloadOf(envelope)

@@ -21,6 +21,7 @@ import type {
   BindingChange, Flows, Ledgers, Operations, OutgoingSignal, Rendezvous, Report, ReportLaunch, SignalRequest
 } from "./Launch.ts"
 import type { Launched, Launches } from "./Launches.ts"
+import type { Io } from "./Io.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./OutgoingSignal.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
@@ -248,10 +249,8 @@ export class Draft implements Transaction {
   get op(): Operations { return this.ledger("op") }
   get rv(): Rendezvous { return this.ledger("rv") }
   get flow(): Flows { return this.ledger("flow") }
+  get io(): Io { return this.ledger("io") }
 
-  get io(): never {
-    throw this.refuse(new NotProvided({ verb: "tx.io", service: "Reactor" }))
-  }
 
   /** Adds to the number of characters that the run launches. */
   launch(size: number): void {
@@ -264,7 +263,7 @@ export class Draft implements Transaction {
     const { caller, ledgers } = this.grant
     if (ledgers === undefined || caller === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
     let face = this.faces?.get(name)
-    if (face === undefined) (this.faces ??= new Map()).set(name, face = ledgers.face(name, this, caller))
+    if (face === undefined) (this.faces ??= new Map()).set(name, face = this.guarded(() => ledgers.face(name, this, caller)))
     return face as Ledgers[Name]
   }
 

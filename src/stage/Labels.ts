@@ -14,6 +14,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import type { BindingChange, OutgoingSignal } from "./Launch.ts"
+import type { Sink } from "./Launches.ts"
 import * as Envelope from "./Envelope.ts"
 
 /** The confidentiality rules of a project. */
@@ -82,6 +83,7 @@ export interface Left {
   readonly emissions?: ReadonlyArray<Pick<OutgoingSignal, "space">> | undefined
   readonly bindings?: ReadonlyArray<BindingChange> | undefined
   readonly blobs?: ReadonlyMap<string, unknown> | undefined
+  readonly sinks?: ReadonlyArray<Sink> | undefined
 }
 
 /**
@@ -169,13 +171,15 @@ export class Labels {
   }
 
   /** Returns the reason why a run with this label may not leave these results, or `undefined` if it may. */
-  refusal(label: Label.Label, { bindings, blobs, emissions = [], keys }: Left): LabelBelow | undefined {
+  refusal(label: Label.Label, { bindings, blobs, emissions = [], keys, sinks = [] }: Left): LabelBelow | undefined {
     if (label.length === 0) return undefined
     const below = (left: string) => new LabelBelow({ left, label: label.join(", ") })
     for (const key of [...keys, ...[...blobs?.keys() ?? []].map((hash) => `/cas/${hash}`)]) {
       if (!Label.isWithin(label, this.of(Address.ofKey(key)))) return below(key)
     }
     if (bindings !== undefined && bindings.length > 0) return below(`a binding at ${bindings[0]!.cell}`)
+    const sink = sinks.find(({ clearance }) => !Label.isWithin(label, clearance))
+    if (sink !== undefined) return below(`a request to ${sink.name}`)
     const abroad = emissions.find(({ space }) => space !== undefined)
     return abroad === undefined ? undefined : below(`a signal to space "${abroad.space}"`)
   }

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Severity } from "../cell/Severity.ts"
+import type { Io } from "./Io.ts"
 
 /**
  * The time of a delayed signal: a beat number, or a delay in beats or in milliseconds.
@@ -367,9 +368,5 @@ export interface Ledgers {
   readonly op: Operations
   readonly rv: Rendezvous
   readonly flow: Flows
-}
-
-/** Requests to external services, submitted once the beat is durable [S3 §Technical Details]. */
-export interface Io {
-  readonly request: (channel: string, opcode: string, payload: unknown) => string
+  readonly io: Io
 }

@@ -6,6 +6,7 @@
  */
 import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
+import type { Label } from "../cell/Label.ts"
 
 /** A launch of an operation, other than the writes to its dossier: entries are numbered when the run is merged. */
 export type OperationLaunch =
@@ -31,16 +32,42 @@ export type OperationLaunch =
     readonly enzyme: string
   }
 
+/** The start of an operation with a fixed id, unless it exists: the dossier of another ledger. */
+export interface OperationStart {
+  readonly kind: "start"
+  readonly oid: string
+  readonly verb: string
+  readonly target: string
+}
+
 /** The end of a rendezvous that belongs to a flow that is over. */
 export interface RendezvousLaunch {
   readonly kind: "end"
   readonly key: string
 }
 
+/** A request to the world with the documents of its cells, or the cancellation of one. */
+export type RequestLaunch =
+  | {
+    readonly kind: "request"
+    readonly oid: string
+    readonly rid: string
+    readonly channel: string
+    readonly documents: ReadonlyArray<readonly [Address, Document]>
+  }
+  | { readonly kind: "cancel"; readonly rid: string }
+
+/** A place outside that receives data of the run, and the atoms that the data may have. */
+export interface Sink {
+  readonly name: string
+  readonly clearance: Label
+}
+
 /** The launches of each ledger, by its name: requests that its owner numbers or merges. */
 export interface Launches {
-  readonly op: OperationLaunch
+  readonly op: OperationLaunch | OperationStart
   readonly rv: RendezvousLaunch
+  readonly io: RequestLaunch
 }
 
 /** One launch of a transaction, and the documents that the transaction reads until the merge makes them anew. */
@@ -48,4 +75,6 @@ export interface Launched<Name extends keyof Launches = keyof Launches> {
   readonly ledger: Name
   readonly launch: Launches[Name]
   readonly shows: ReadonlyArray<readonly [Address, Document]>
+  /** The receiver of the launch outside, if it has one. A run with a label above its clearance is refused. */
+  readonly sink?: Sink
 }

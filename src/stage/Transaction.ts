@@ -9,7 +9,8 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Flows, Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
+import type { Io } from "./Io.ts"
+import type { Flows, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
 
 /** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
@@ -118,6 +119,6 @@ export interface Transaction {
   readonly rv: Rendezvous
   /** Flow instances. */
   readonly flow: Flows
-  /** Requests to external services. They need the reactor; without it a call is refused with `service/absent`. */
+  /** Requests to the world, through the channels of the configuration. */
   readonly io: Io
 }

@@ -6,7 +6,7 @@
  */
 import { Effect as Fx, Layer, Scope } from "effect"
 import type { NodeDefinition, Persistence, Space, Value } from "systole"
-import { Cell, Computation, defaults, Effect, Kernel, KernelSettings, MemoryStore, Registry, Scheduler } from "systole"
+import { Cell, Computation, defaults, Effect, Kernel, KernelSettings, MemoryStore, Registry, Reactor, Scheduler } from "systole"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import type { Library, Reader } from "./Reactive.ts"
@@ -46,7 +46,7 @@ const kernelOver = (store: Layer.Layer<Persistence>) => {
     HashLayer.layer,
     pacemaker,
     Layer.fresh(Registry.layer),
-    Scheduler.layer(),
+    Scheduler.layer(), Reactor.none,
     Layer.succeed(KernelSettings, settings)
   )))
   return Fx.runPromise(Fx.map(Layer.buildWithScope(Layer.fresh(layer), scope), (context) => {

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Scheduler } from "systole"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler } from "systole"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SystemPacemaker from "../support/SystemPacemaker.ts"
@@ -50,7 +50,7 @@ const measured = async (): Promise<{ readonly early: number; readonly late: numb
   const folder = mkdtempSync(join(tmpdir(), "systole-chain-"))
   const layer = Kernel.layer.pipe(
     Layer.provide(sqlite.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))),
-    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer())),
+    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer(), Reactor.none)),
     Layer.provide(Layer.succeed(KernelSettings, settings))
   )
   const early: Array<number> = []

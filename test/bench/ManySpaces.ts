@@ -7,7 +7,7 @@
 import { readdirSync } from "node:fs"
 import process from "node:process"
 import { Context, Effect, Layer } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Scheduler } from "systole"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler } from "systole"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SystemPacemaker from "../support/SystemPacemaker.ts"
@@ -58,7 +58,7 @@ const program = Effect.gen(function*() {
     tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: Number(open), boot: true, retention: {}, limits: defaults
   } as const
   const layer = Kernel.layer.pipe(
-    Layer.provide(Layer.mergeAll(store, HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer())),
+    Layer.provide(Layer.mergeAll(store, HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer(), Reactor.none)),
     Layer.provide(Layer.succeed(KernelSettings, settings))
   )
   const kernel = Context.get(yield* Layer.buildWithScope(layer, yield* Effect.scope), Kernel)

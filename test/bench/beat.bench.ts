@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
 import type { Space } from "systole"
-import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Persistence, Registry, Scheduler, type SpaceStore } from "systole"
+import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Persistence, Registry, Reactor, Scheduler, type SpaceStore } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -86,7 +86,7 @@ const open = (provider: typeof memory, lane: "pair" | "space"): Promise<Space> =
       HashLayer.layer,
       SystemPacemaker.layer,
       Registry.layer,
-      Scheduler.layer()
+      Scheduler.layer(), Reactor.none
     )),
     Layer.provide(Layer.succeed(KernelSettings, settings))
   )

@@ -12,7 +12,7 @@ import process from "node:process"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect, Layer } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Scheduler, type Space } from "systole"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler, type Space } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -127,7 +127,7 @@ const live = (provider: typeof memory) =>
   }).pipe(Effect.provide(
     Kernel.layer.pipe(
       Layer.provide(provider.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))),
-      Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer())),
+      Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer(), Reactor.none)),
       Layer.provide(Layer.succeed(KernelSettings, settings))
     )
   ))

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Scheduler, type Settings, type Space, SystemGrants } from "systole"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler, type Settings, type Space, SystemGrants } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
@@ -58,7 +58,7 @@ const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Pr
     Layer.provide(Layer.mergeAll(
       HashLayer.layer,
       SystemPacemaker.layer,
-      Scheduler.layer(),
+      Scheduler.layer(), Reactor.none,
       Layer.fresh(Registry.layer).pipe(Layer.provide(grants))
     )),
     Layer.provide(Layer.succeed(KernelSettings, settings))

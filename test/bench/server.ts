@@ -19,6 +19,7 @@ import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import type { Platform } from "../../src/main/Main.ts"
 import { Registry } from "../../src/registry/Registry.ts"
+import { Reactor } from "../../src/reactor/Reactor.ts"
 import { Scheduler } from "../../src/scheduler/Scheduler.ts"
 
 const [port, folder] = process.argv.slice(2)
@@ -90,7 +91,7 @@ const { serve, turn } = await platform()
 const options = syncMicros === undefined ? {} : { syncMicros: Number(syncMicros) }
 const provided = sqlite.provides.persistence!({ folder: folder!, options })
 const layer = Kernel.layer.pipe(
-  Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer, Scheduler.layer())),
+  Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer, Scheduler.layer(), Reactor.none)),
   Layer.provideMerge(HostHash.layer),
   Layer.provide(Layer.succeed(KernelSettings, {
     tempo: 100,

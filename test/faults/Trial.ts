@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
-import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, Scheduler, SystemGrants, replay, verify } from "systole"
+import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, Reactor, Scheduler, SystemGrants, replay, verify } from "systole"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as ExpiryCheck from "../support/ExpiryCheck.ts"
@@ -98,7 +98,7 @@ class Execution {
         Layer.succeed(Persistence, this.persistence),
         Layer.succeed(Pacemaker, this.host.pacemaker),
         Layer.fresh(Registry.layer),
-        Scheduler.layer()
+        Scheduler.layer(), Reactor.none
       )),
       Layer.provide(Layer.succeed(SystemGrants, new Set(this.scenario.grants))),
       Layer.provide(Layer.succeed(KernelSettings, { ...settings, ...this.scenario.settings }))

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Reactor } from "../../src/reactor/Reactor.ts"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Enzyme, MemoryStore } from "systole"
@@ -38,7 +39,7 @@ export const serve = (setting: Settings = {}) =>
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
     const context = yield* Layer.build(Layer.fresh(
-      Runtime.layer(config, { persistence: MemoryStore.layer, pacemaker }).pipe(Layer.provideMerge(HostHash.layer))
+      Runtime.layer(config, { persistence: MemoryStore.layer, reactor: Reactor.none, pacemaker }).pipe(Layer.provideMerge(HostHash.layer))
     ))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
 import type { Enzyme, Settings } from "systole"
-import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, Scheduler, StoreUnavailable } from "systole"
+import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, Reactor, Scheduler, StoreUnavailable } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -91,7 +91,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
         const layer = Layer.fresh(Kernel.layer.pipe(
           Layer.provide(Layer.succeed(Persistence, disk(++life))),
           Layer.provide(Layer.succeedContext(context)),
-          Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer()]),
+          Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), Reactor.none]),
           Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
         ))
         const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)

@@ -6,7 +6,7 @@
  */
 import { Context, Deferred, Effect, Latch, Layer, type Scope } from "effect"
 import type { Batch, Enzyme, NodeDefinition, Settings, Space } from "systole"
-import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, Scheduler, StoreUnavailable } from "systole"
+import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, Reactor, Scheduler, StoreUnavailable } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -110,7 +110,7 @@ export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(f
     const layer = Layer.fresh(Kernel.layer.pipe(
       Layer.provide(Layer.succeed(Persistence, wrapped)),
       Layer.provide(Layer.succeedContext(context)),
-      Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer()]),
+      Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), Reactor.none]),
       Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
     ))
     const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import type { Told, Transaction } from "systole"
 import { Computation, CurrentReporter, Effect, Enzyme, Reporter } from "systole"
-import { Kernel, MemoryStore, Pacemaker, Persistence, Registry, Scheduler } from "systole"
+import { Kernel, MemoryStore, Pacemaker, Persistence, Reactor, Registry, Scheduler } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as PureHash from "../../src/main/PureHash.ts"
 import * as Runtime from "../../src/main/Runtime.ts"
@@ -11,6 +11,7 @@ const services: Runtime.Services = {
   kernel: Kernel.layer,
   registry: Registry.layer,
   scheduler: Scheduler.layer(),
+  reactor: Reactor.none,
   persistence: MemoryStore.layer,
   pacemaker: TestPacemaker.layer
 }

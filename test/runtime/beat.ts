@@ -10,6 +10,7 @@ import { Kernel } from "../../src/kernel/space/Kernel.ts"
 import * as MemoryStore from "../../src/persistence/MemoryStore.ts"
 import * as Enzyme from "../../src/registry/Enzyme.ts"
 import { Registry } from "../../src/registry/Registry.ts"
+import { Reactor } from "../../src/reactor/Reactor.ts"
 import { Scheduler } from "../../src/scheduler/Scheduler.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as PureHash from "../../src/main/PureHash.ts"
@@ -18,7 +19,7 @@ const layer = Kernel.layer.pipe(Layer.provide([
   MemoryStore.layer,
   PureHash.layer,
   Registry.layer,
-  Scheduler.layer(),
+  Scheduler.layer(), Reactor.none,
   HostPacemaker.layer((run) => void setTimeout(run, 0))
 ]))
 

@@ -23,7 +23,7 @@ import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import { type Around, type ExpiryRule, type Found, MAX_DOCUMENTS, nameBelow, whole } from "../../ledger/Expiry.ts"
 import { below } from "../../persistence/Below.ts"
 import { LETTER } from "../../stage/Interest.ts"
-import { COMMIT, type Stage } from "../../stage/Stage.ts"
+import { COMMIT, type Stage, type Staged } from "../../stage/Stage.ts"
 import type { Start } from "../model/Begun.ts"
 import type { Retired } from "../model/Journal.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
@@ -57,9 +57,15 @@ const fact: ExpiryRule = {
 
 export const facts: ReadonlyArray<ExpiryRule> = [fact]
 
-const ruleOf = (key: string, rules: ReadonlyArray<ExpiryRule>): ExpiryRule | undefined => {
+/** The record that a change finished, and its rule. The folder of one kind may lie within that of another. */
+const endedBy = (staged: Staged, rules: ReadonlyArray<ExpiryRule>): readonly [ExpiryRule, name: string] | undefined => {
+  const { key } = staged.address
   const letter = key.charCodeAt(LETTER)
-  for (const rule of rules) if (rule.folders[0].charCodeAt(LETTER) === letter && key.startsWith(`${rule.folders[0]}/`)) return rule
+  for (const rule of rules) {
+    if (rule.folders[0].charCodeAt(LETTER) !== letter || !key.startsWith(`${rule.folders[0]}/`)) continue
+    const name = rule.ended(staged)
+    if (name !== undefined) return [rule, name]
+  }
   return undefined
 }
 
@@ -91,9 +97,9 @@ export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage"
   // Most beats finish none.
   let ended: Map<ExpiryRule, Array<string>> | undefined
   for (const staged of stage.documents.values()) {
-    const rule = ruleOf(staged.address.key, rules)
-    const name = rule?.ended(staged)
-    if (rule === undefined || name === undefined) continue
+    const found = endedBy(staged, rules)
+    if (found === undefined) continue
+    const [rule, name] = found
     const here = (ended ??= new Map()).get(rule)
     if (here === undefined) ended.set(rule, [name])
     else here.push(name)

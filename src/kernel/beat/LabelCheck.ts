@@ -42,7 +42,8 @@ export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, han
   // An attached diagnostic fails its operation, which is a write.
   const attached = draft.reports.flatMap(({ attach }) => attach === undefined ? [] : [Dossier.address(attach).key])
   const { bindings, blobs, emissions } = draft
-  const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached], emissions, bindings, blobs })
+  const sinks = draft.launches.flatMap(({ sink }) => sink ?? [])
+  const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached], emissions, bindings, blobs, sinks })
   if (refused !== undefined) return failure(refused)
   handling.label = leaving
   if (leaving !== draft.label) {

@@ -11,7 +11,7 @@
 import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
-import type { Attention, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../../ledger/Ledger.ts"
+import type { Attention, HandledEvent, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../../ledger/Ledger.ts"
 import { CellLocked } from "../../ledger/LedgerError.ts"
 import type { ByPlace, LedgerList, Placed } from "../../ledger/LedgerList.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
@@ -109,8 +109,9 @@ export class LedgerBeats implements Faces<Draft> {
     const { ledgers } = this.space
     for (const key of due) this.wake(key)
     for (const key of met) this.wake(key)
-    for (const { isTakenIn, place } of ledgers.inputs) {
-      const placed = isTakenIn && this.captured.begun.inputs[place] !== undefined ? ledgers.all[place] : undefined
+    for (const { isTaken, place } of ledgers.inputs) {
+      const input = this.captured.begun.inputs[place]
+      const placed = input !== undefined && isTaken(input) ? ledgers.all[place] : undefined
       if (placed !== undefined) this.of(placed)
     }
     if (this.isQuiet) return
@@ -217,6 +218,10 @@ class OneLedgerBeat implements LedgerBeat {
     this.moment = ledgers.transaction.moment
   }
 
+  get space(): string {
+    return this.ledgers.space.space
+  }
+
   get input(): unknown {
     return this.ledgers.captured.begun.inputs[this.place]
   }
@@ -256,6 +261,10 @@ class OneLedgerBeat implements LedgerBeat {
     return enzymes.resolve(signal, target, table).entries.map(({ enzyme }) => enzyme)
   }
 
+  eventOf(run: number): HandledEvent | undefined {
+    return this.ledgers.captured.runs[run]?.flight.signal
+  }
+
   draftOf(run: number): Draft | undefined {
     const handling = this.ledgers.captured.runs[run]
     return handling?.outcome?.kind === "ok" ? handling.draft : undefined
@@ -285,7 +294,8 @@ class OneLedgerBeat implements LedgerBeat {
 
   launch<Name extends keyof Launches>(name: Name, launch: Launches[Name]): void {
     const owner = this.ledgers.space.ledgers.named(name)
-    owner?.ledger.merge?.([launch], { run: COMMIT, depth: 0 }, this.ledgers.of(owner))
+    if (owner?.ledger.merge === undefined) throw new Error(`ledger ${this.ledger.name} launches to "${name}", which takes no launches`)
+    owner.ledger.merge([launch], { run: COMMIT, depth: 0 }, this.ledgers.of(owner))
   }
 
   reschedule(change: TimerChange): void {

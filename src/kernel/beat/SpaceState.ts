@@ -4,6 +4,7 @@
  * @module
  */
 import type { Reporter } from "../../diagnostic/Reporter.ts"
+import type { Hasher } from "../../persistence/Hash.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Lists } from "../../registry/Bindings.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
@@ -82,6 +83,8 @@ export interface LiveState extends SpaceState {
   readonly nodes: Modules
   /** The kernel's spaces in manual mode, by name. */
   readonly held: Set<string>
+  /** Starts the digest of content that comes in chunks. */
+  readonly startHash: () => Hasher
   /** Receives the diagnostics of the space. */
   readonly reporter: Reporter
 }

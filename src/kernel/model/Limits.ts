@@ -43,6 +43,8 @@ export interface Limits {
   readonly hops: number
   /** The most open flow instances, including those that end in the same beat. A further start is refused with `flow/full`. */
   readonly flowInstances: number
+  /** The most open requests to the world. A run that makes a further one is retried with `reactor/full`. */
+  readonly ioRequests: number
   /** The most beats between attempts, which double: 1, 2, 4 …. */
   readonly backoffBeats: number
   /**
@@ -127,6 +129,7 @@ export const defaults: Limits = {
   groupTurns: 3,
   hops: 10_000,
   flowInstances: 1_000_000,
+  ioRequests: 10_000,
   backoffBeats: 64,
   timeoutAttempts: 2,
   residentBytes: 64 * 1_048_576,

@@ -15,6 +15,7 @@ import { InvalidEnzyme } from "../../registry/Enzyme.ts"
 import { type Definition as NodeDefinition, InvalidNode } from "../../scheduler/Definition.ts"
 import { Modules } from "../../scheduler/Modules.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
+import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { CurrentLedgers } from "../model/Ledgers.ts"
@@ -66,7 +67,7 @@ export class Kernel extends Context.Service<Kernel, {
   readonly mends: (file: string) => Effect.Effect<void>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
-  static readonly layer: Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry | Scheduler> = Layer.effect(
+  static readonly layer: Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry | Scheduler | Reactor> = Layer.effect(
     Kernel,
     Effect.gen(function*() {
       const persistence = yield* Persistence
@@ -78,7 +79,7 @@ export class Kernel extends Context.Service<Kernel, {
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: yield* CurrentLedgers, hash, pacemaker, host,
+        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(yield* Reactor), hash, pacemaker, host,
         held: new Set(settings.held),
         restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }

@@ -36,6 +36,7 @@ import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
+import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
@@ -119,8 +120,7 @@ export class LiveSpace implements Space, Peer {
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
     this.history = new HistorySession(state, deps.turn)
-    const { hash, store } = state
-    const ledgers: LedgerHost = { store, hash, submit: (make) => this.control.submit(make), durably: (see) => this.durable.read(see) }
+    const ledgers: LedgerHost = { ...state, submit: (make) => this.control.submit(make), durably: (see) => this.durable.read(see) }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
@@ -138,7 +138,7 @@ export class LiveSpace implements Space, Peer {
     this.content = this.uploads.begin
     this.readerState = deps.readerState
     this.used = deps.used
-    this.ledgers = new LiveLedgers(state, () => this.group.wake())
+    this.ledgers = new LiveLedgers(state, LiveHost.make(state, this.group, this.uploads))
     this.outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, group: this.group })
     // A damaged store may stop the space at once, which calls all its parts.
     this.outbox.begin()
@@ -180,7 +180,7 @@ export class LiveSpace implements Space, Peer {
     const { state, deliveries, ends, history, group, receipts, listeners, outbox, uploads, uses } = this
     const isWaitedFor = uses + receipts.size + listeners.size + ends.size + uploads.open > 0
     const isSupervised = state.sentry?.isQuiet(group.durable + 1) === false
-    const isDelivering = !outbox.isEmpty || !deliveries.isQuiet
+    const isDelivering = !outbox.isEmpty || !deliveries.isQuiet || !this.ledgers.isQuiet
     const isBusy = !group.isResting || isSupervised || isDelivering || history.isBusy || state.derivation.inspector.isPaid
     return !isWaitedFor && !isBusy && (group.due ?? Infinity) > state.host.now()
   }

@@ -115,6 +115,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     host,
     sentry,
     restore,
+    startHash: hash.start,
     reporter,
     held,
     number: next

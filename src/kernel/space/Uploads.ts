@@ -4,12 +4,24 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { StoredContent } from "../../ledger/Ledger.ts"
+import { PART } from "../../persistence/Backend.ts"
 import type { BlobWriter } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import { FOLDER } from "../../stage/Content.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { Space } from "../view/Space.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
+
+/** Content of a job exceeds its limit. */
+export class ContentFull extends Schema.TaggedError<ContentFull>()("ContentFull", { limit: Schema.Number }) {
+  readonly code = "io/too-large"
+  override get message() {
+    return `The content has more than ${this.limit} bytes, which is the limit of the job. Ask for less, or raise the limit`
+  }
+}
 
 /**
  * The uploads of one space.
@@ -34,9 +46,7 @@ export class Uploads {
       writer,
       store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
         try {
-          // Content that was already present stays visible to runs.
-          if (!this.state.store.holds(hash)) this.state.documents.arrive(hash)
-          writer.finish(hash)
+          this.finish(writer, hash)
         } catch (error) {
           if (error instanceof PersistenceError) return resume(Effect.fail(error))
           throw error
@@ -45,6 +55,35 @@ export class Uploads {
       })
     }
   })
+
+  /** Stores content that a job of the space brings, at most `limit` bytes. The beat that captures the job's end makes it durable. */
+  async keep(bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
+    const writer = this.counted(this.state.store.writeBlob())
+    const hasher = this.state.startHash()
+    let size = 0
+    const add = (chunk: Uint8Array): void => {
+      size += chunk.length
+      if (size > limit) throw new ContentFull({ limit })
+      hasher.update(chunk)
+      for (let at = 0; at < chunk.length; at += PART) writer.write(chunk.subarray(at, at + PART))
+    }
+    try {
+      if (bytes instanceof Uint8Array) add(bytes)
+      else for await (const chunk of bytes) add(chunk)
+      const hash = hasher.hex()
+      this.finish(writer, hash)
+      return { address: `${FOLDER}${hash}`, bytes: size }
+    } catch (error) {
+      writer.abort()
+      throw error
+    }
+  }
+
+  private finish(writer: BlobWriter, hash: string): void {
+    // Content that was already present stays visible to runs.
+    if (!this.state.store.holds(hash)) this.state.documents.arrive(hash)
+    writer.finish(hash)
+  }
 
   private counted(writer: BlobWriter): BlobWriter {
     let isOpen = true

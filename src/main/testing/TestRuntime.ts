@@ -15,6 +15,7 @@ import type { Hash } from "../../persistence/Hash.ts"
 import * as MemoryStore from "../../persistence/MemoryStore.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
 import { Registry } from "../../registry/Registry.ts"
+import { Reactor } from "../../reactor/Reactor.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
 import * as PureHash from "../PureHash.ts"
 import * as Runtime from "../Runtime.ts"
@@ -83,6 +84,7 @@ export const layer = <E = never>(options: Options<E> = {}): Layer.Layer<Kernel |
     kernel: Kernel.layer,
     registry: Registry.layer,
     scheduler: Scheduler.layer({ check: true }),
+    reactor: Reactor.none,
     persistence: MemoryStore.layer,
     pacemaker: TestPacemaker.layer,
     ...named

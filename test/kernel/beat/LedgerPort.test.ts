@@ -15,7 +15,7 @@ const toyIn = (world: ToyLedger.World): Ledger => ToyLedger.make(world)
 
 /** Runs a test in a kernel with these ledgers. */
 const within = <A, E>(ledgers: ReadonlyArray<Ledger>, test: Effect.Effect<A, E, Kernel>) =>
-  test.pipe(Effect.provide(Layer.provide(TestKernel.layer(), Layer.succeed(CurrentLedgers, new LedgerList(ledgers)))))
+  test.pipe(Effect.provide(Layer.provide(TestKernel.layer(), Layer.succeed(CurrentLedgers, () => new LedgerList(ledgers)))))
 
 const armed = (beats: unknown): { readonly verb: string } => {
   const command = { verb: "arm", key: "a", beats }
@@ -66,7 +66,7 @@ describe("The port of ledgers", () => {
   it.effect("has a beat take input as soon as it waits, and stops the live half with its space", () => {
     const world = new ToyLedger.World()
     const list = new LedgerList([operations, toyIn(world)])
-    const kernel = TestKernel.layer({ pace: "demand", tempo: 1000 }).pipe(Layer.provide(Layer.succeed(CurrentLedgers, list)))
+    const kernel = TestKernel.layer({ pace: "demand", tempo: 1000 }).pipe(Layer.provide(Layer.succeed(CurrentLedgers, () => list)))
     const answered = Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.control.command("toy", armed(9))

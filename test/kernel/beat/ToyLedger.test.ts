@@ -31,7 +31,7 @@ const withToy = <A, E>(test: (world: ToyLedger.World) => Effect.Effect<A, E, Ker
   const world = new ToyLedger.World()
   const list = new LedgerList([operations, rendezvous, flows, ToyLedger.make(world)])
   const kernel = TestKernel.layer({ limits: { ...defaults, finishedCount: 1 } })
-  return test(world).pipe(Effect.provide(Layer.provide(kernel, Layer.succeed(CurrentLedgers, list))))
+  return test(world).pipe(Effect.provide(Layer.provide(kernel, Layer.succeed(CurrentLedgers, () => list))))
 }
 
 describe("A ledger that is added to the list", () => {

@@ -199,12 +199,15 @@ export const make = (world: World): Ledger<Toy> => ({
     return fresh.length === 0 ? undefined : fresh
   },
   expiry,
-  live: (state, wake) => {
+  live: (state, { wake }) => {
     world.answer = (key, answer) => {
       state.arrived.push([key, answer])
       wake()
     }
     return {
+      get isQuiet() {
+        return state.armed.size === 0 && state.arrived.length === 0
+      },
       resume: () => void world.events.push(`resume ${[...state.armed].sort().join()}`),
       flushed: (keys) => void world.heard.push(...keys),
       stop: () => void world.events.push("stop")

@@ -1,0 +1,23 @@
+/**
+ * An open space, as the live halves of its ledgers use it.
+ *
+ * @module
+ */
+import type { LiveHost } from "../../ledger/Ledger.ts"
+import { hashOf } from "../../stage/Content.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
+import type { Uploads } from "./Uploads.ts"
+
+/** The host of the live halves of a space. */
+export const make = ({ documents, host, space, store }: LiveState, group: Pick<GroupCommit, "wake">, uploads: Uploads): LiveHost => ({
+  space,
+  wake: () => group.wake(),
+  now: host.now,
+  documents,
+  keep: (bytes, limit) => uploads.keep(bytes, limit),
+  content: (address) => {
+    const hash = hashOf(address)
+    return hash === undefined ? undefined : store.blob(hash)
+  }
+})

@@ -1,0 +1,79 @@
+/**
+ * A reactor whose jobs end when the test says so.
+ *
+ * @module
+ */
+import * as Layer from "effect/Layer"
+import type * as Channel from "../../reactor/Channel.ts"
+import { type JobOutcome, Reactor } from "../../reactor/Reactor.ts"
+
+/** The opcodes of each channel by its id, and the differences from a native channel that repeats nothing. */
+export interface Channels {
+  readonly [id: string]: Partial<Channel.Channel> & Pick<Channel.Definition, "opcodes">
+}
+
+/** A job in progress, with the call that ends it. */
+interface Pending {
+  readonly job: Channel.Job
+  readonly done: (outcome: JobOutcome) => void
+}
+
+/**
+ * A reactor for tests: each submitted job waits for its scripted end, so a test decides the order of completions.
+ *
+ * @example A channel that answers when the test says so
+ * ```ts
+ * import { TestReactor } from "systole/testing"
+ *
+ * const reactor = new TestReactor({ bank: { opcodes: { charge: { repeatable: true } } } })
+ * // const layer = TestRuntime.layer({ reactor: reactor.layer })
+ * if (reactor.jobs.length > 0) throw new Error("no run has asked yet")
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class TestReactor {
+  readonly layer: Layer.Layer<Reactor>
+  /** Every job that was submitted, in order, those of restarts and further attempts included. */
+  readonly submitted: Array<Channel.Job> = []
+  private readonly pending = new Map<string, Pending>()
+
+  constructor(channels: Channels) {
+    const hosts = ["node", "deno", "bun", "workers"] as const
+    const all = Object.entries(channels).map(([id, channel]): Channel.Channel =>
+      ({ provider: "script", hosts, execute: () => ({}), ...channel, id }))
+    this.layer = Layer.succeed(Reactor, Reactor.of({
+      channels: new Map(all.map((channel) => [channel.id, channel])),
+      jobs: () => new Map(),
+      submit: (_channel, { done, make }) => {
+        const job = make()
+        this.submitted.push(job)
+        this.pending.set(job.rid, { job, done })
+        return () => this.pending.delete(job.rid)
+      }
+    }))
+  }
+
+  /** The jobs in progress, in the order of their submission. */
+  get jobs(): ReadonlyArray<Channel.Job> {
+    return [...this.pending.values()].map(({ job }) => job)
+  }
+
+  /** Ends a job with a result. Throws if no job of this request is in progress. */
+  complete(rid: string, result: Channel.JobResult = {}): void {
+    this.end(rid, { result })
+  }
+
+  /** Ends a job with an error: one of {@link Channel.fail}, or of a host. */
+  fail(rid: string, error: unknown): void {
+    this.end(rid, { error })
+  }
+
+  private end(rid: string, outcome: JobOutcome): void {
+    const pending = this.pending.get(rid)
+    if (pending === undefined) throw new Error(`No job of request ${rid} is in progress; there are: ${[...this.pending.keys()].join(", ")}`)
+    this.pending.delete(rid)
+    pending.done(outcome)
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * Advances the requests of one beat.
+ *
+ * At the capture, completions and due times change the cells of requests. At the merge, launches become cells. At the
+ * commit, each finished request sends its one result [S3 §Reactor lifecycle & scheduling].
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import type { Launcher } from "../ledger/Ledger.ts"
+import * as Due from "../stage/Due.ts"
+import type { IoResult } from "../stage/Io.ts"
+import type { RequestLaunch } from "../stage/Launches.ts"
+import { CAPTURE } from "../stage/Stage.ts"
+import type { Beat, Output } from "./Kinds.ts"
+import * as OpenRequests from "./OpenRequests.ts"
+import { ETIMEDOUT, INTERRUPTED } from "./Failures.ts"
+import * as Requests from "./Request.ts"
+
+/** The longest wait between attempts, in beats. */
+const MAX_BACKOFF = 64
+
+/** The verb and the target of the shared dossier. */
+const SHARED = { verb: "op/io", target: "/rt/async" }
+
+/** A request with its result, and the value of the result. */
+interface Finished {
+  readonly open: Pick<OpenRequests.Open, "oid" | "rid">
+  readonly request: Requests.Request
+  readonly value: Document.Document | undefined
+}
+
+/** The requests that one beat changes. */
+export interface Work {
+  /** Requests that the beat opened, in order. */
+  readonly opened: Array<{ readonly oid: string; readonly rid: string }>
+  /** Requests with another attempt to submit. */
+  readonly repeated: Array<string>
+  readonly finished: Array<Finished>
+  /** Requests with other due times. */
+  readonly timed: Set<string>
+  /** Channels whose cells the beat wrote. */
+  readonly recorded: Set<string>
+  /** Requests whose jobs are to be aborted. */
+  readonly aborted: Array<string>
+  /** The count of requests by earlier runs of the beat, and the number of those runs. */
+  readonly before: { runs: number; requests: number }
+}
+
+export const workOf = (beat: Beat): Work =>
+  beat.work ??= {
+    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], before: { runs: 0, requests: 0 }
+  }
+
+/**
+ * Processes completions and due times.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const atCapture = (beat: Beat): void => {
+  const { due, input, state } = beat
+  if (input !== undefined && input.completions.length > 0) {
+    beat.useInput()
+    for (const completion of input.completions) complete(beat, completion)
+  }
+  for (const key of due) {
+    const open = state.get(OpenRequests.ofTimer(key))
+    if (open !== undefined) elapse(beat, open)
+  }
+}
+
+const newest = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid">): Requests.Request | undefined =>
+  Requests.read(stage.newest(Requests.address(oid, rid).key))
+
+/** The end of one attempt: the result, or a wait for the next attempt. */
+const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
+  const { bytes, failure, rid, shim, value } = completion
+  const open = beat.state.get(rid)
+  const request = open === undefined ? undefined : newest(beat, open)
+  if (shim && request !== undefined) unsupported(beat, request)
+  if (open === undefined || request === undefined || request.state !== "pending" || request.attempt !== completion.attempt) {
+    return beat.diagnose(Diagnostic.of("io/late", {
+      note: `request ${rid} completed when it was over`,
+      origin: { kind: "runtime", name: "reactor" },
+      subject: undefined
+    }))
+  }
+  if (failure === undefined) {
+    const done = { ...request, state: "complete", bytes_done: bytes ?? request.bytes_expected } as const
+    return finish(beat, { open, request: done, value }, CAPTURE)
+  }
+  const { code, errno, retryable } = failure
+  const failed = { ...request, errno, code, bytes_done: bytes ?? 0 }
+  if (retryable && request.attempt < request.attempts) return postpone(beat, open, failed)
+  finish(beat, { open, request: { ...failed, state: "fail" }, value: undefined }, CAPTURE)
+}
+
+/** Reports a channel that works on a thread, once per opening. */
+const unsupported = (beat: Beat, { channel }: Requests.Request): void =>
+  beat.diagnose(Diagnostic.of("tp_async_unsp", {
+    note: `channel ${channel} works on a thread`,
+    origin: { kind: "runtime", name: "reactor" },
+    subject: Requests.channelAddress(Requests.SHARED, channel)
+  }))
+
+/** Waits 1, 2, 4 … beats for the next attempt. */
+const postpone = (beat: Beat, open: OpenRequests.Open, request: Requests.Request): void => {
+  const next = Due.after(Math.min(2 ** (request.attempt - 1), MAX_BACKOFF), beat.moment)
+  put(beat, open, { ...request, state: "pending_retry", retry_beat: next.beat, retry_ms: next.moment })
+  workOf(beat).timed.add(open.rid)
+}
+
+/** A due time of a request: it misses its deadline, or its next attempt begins. */
+const elapse = (beat: Beat, open: OpenRequests.Open): void => {
+  const request = newest(beat, open)
+  if (request === undefined || Requests.isFinished(request)) return
+  const { moment } = beat
+  if (OpenRequests.deadlines(request, () => moment.tempo).some((due) => Due.isOver(due, moment))) return timeOut(beat, open, request)
+  const { attempt, retry_beat, retry_ms, state, ...rest } = request
+  workOf(beat).timed.add(open.rid)
+  if (state !== "pending_retry" || !Due.isOver({ beat: retry_beat, moment: retry_ms }, moment)) return
+  put(beat, open, { ...rest, state: "pending", attempt: attempt + 1 })
+  workOf(beat).repeated.push(open.rid)
+}
+
+const timeOut = (beat: Beat, open: OpenRequests.Open, request: Requests.Request): void => {
+  const { channel, opcode, topic } = request
+  beat.diagnose({
+    ...Diagnostic.of("op/tmo", {
+      note: `request ${open.rid} (${channel} ${opcode}) missed its deadline`,
+      origin: { kind: "enzyme", name: request.enzyme },
+      subject: Requests.address(open.oid, open.rid),
+      code: ETIMEDOUT.code
+    }),
+    topic
+  })
+  workOf(beat).aborted.push(open.rid)
+  const { code, errno } = ETIMEDOUT
+  finish(beat, { open, request: { ...request, state: "fail", errno, code }, value: undefined }, CAPTURE)
+}
+
+const put = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid">, request: Requests.Request): void =>
+  stage.put(Requests.address(oid, rid), Requests.write(request), CAPTURE)
+
+/** Writes a result. Its signal follows at the commit. */
+const finish = (beat: Beat, finished: Finished, writer: number): void => {
+  const { open, request: { retry_beat: _beat, retry_ms: _ms, ...request } } = finished
+  beat.stage.put(Requests.address(open.oid, open.rid), Requests.write(request), writer)
+  beat.stage.put(Requests.indexAddress(open.rid), undefined, writer)
+  const work = workOf(beat)
+  work.finished.push({ ...finished, request })
+  work.timed.delete(open.rid)
+}
+
+/** Merges the launches of a run. */
+export const merge = (launches: ReadonlyArray<RequestLaunch>, { run }: Launcher, beat: Beat): void => {
+  for (const launch of launches) {
+    if (launch.kind === "request") open(beat, launch, run)
+    else cancel(beat, launch.rid, run)
+  }
+}
+
+/** Opens a request: its cells, its channel if the cell differs from the configuration, and the shared dossier. */
+const open = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "request" }>, run: number): void => {
+  const { input, stage } = beat
+  const { channel, documents, oid, rid } = launch
+  const work = workOf(beat)
+  beat.launch("op", { kind: "start", oid: Requests.SHARED, ...SHARED })
+  const declared = input?.channels.get(channel)
+  if (declared !== undefined && !work.recorded.has(channel)) {
+    work.recorded.add(channel)
+    stage.put(Requests.channelAddress(Requests.SHARED, channel), Document.encode(declared), run)
+    const watchers = Requests.channelAddress(Requests.SHARED, channel, "watchers")
+    if (stage.newest(watchers.key) === undefined) stage.put(watchers, Document.encode({}), run)
+  }
+  for (const [address, document] of documents) stage.put(address, document, run)
+  stage.put(Requests.indexAddress(rid), Document.encode(oid), run)
+  work.opened.push({ oid, rid })
+  work.timed.add(rid)
+}
+
+/** Cancels a request that has no result yet. Returns false for any other. */
+export const cancel = (beat: Beat, rid: string, writer: number): boolean => {
+  const { stage } = beat
+  const oid = Document.read(stage.newest(Requests.indexAddress(rid).key), []) as string | undefined
+  const request = oid === undefined ? undefined : newest(beat, { oid, rid })
+  if (oid === undefined || request === undefined || Requests.isFinished(request)) return false
+  workOf(beat).aborted.push(rid)
+  const { code, errno } = INTERRUPTED.cancelled
+  finish(beat, { open: { oid, rid }, request: { ...request, state: "cnl", errno, code }, value: undefined }, writer)
+  return true
+}
+
+/**
+ * Sends the results of the beat.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const atCommit = (beat: Beat): void => {
+  for (const { open: { oid, rid }, request, value } of beat.work?.finished ?? []) {
+    const { depth, enzyme, signal } = request
+    const payload = Document.encode(resultOf(rid, request, value))
+    beat.send({ signal, target: Requests.address(oid, rid).key, payload, depth, awaits: enzyme })
+  }
+}
+
+const resultOf = (rid: string, request: Requests.Request, value: Document.Document | undefined): IoResult => {
+  const { attempt, bytes_done, channel, code, errno, opcode, state } = request
+  return {
+    rid, channel, opcode, state: state as IoResult["state"], attempt, bytes_done,
+    ...(value === undefined ? {} : { value: Document.read(value, []) }),
+    ...(errno === undefined ? {} : { errno }),
+    ...(code === undefined ? {} : { code })
+  }
+}
+
+/**
+ * Updates the open requests once the beat is in the store. Returns the work of the live half.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const committed = (beat: Beat): Output | undefined => {
+  const { moment, stage, state, work } = beat
+  if (work === undefined) return undefined
+  for (const { oid, rid } of work.opened) state.add(oid, rid)
+  for (const { open: { rid } } of work.finished) {
+    state.remove(rid)
+    beat.reschedule(state.see(rid, []))
+  }
+  for (const rid of work.timed) {
+    const found = state.get(rid)
+    const request = found === undefined ? undefined : Requests.read(stage.newest(Requests.address(found.oid, rid).key))
+    if (request !== undefined) beat.reschedule(state.see(rid, OpenRequests.dues(request, () => moment.tempo)))
+  }
+  for (const channel of work.recorded) state.recorded(channel)
+  const submitted = [...work.repeated, ...work.opened.map(({ rid }) => rid)].filter((rid) => state.get(rid) !== undefined)
+  const { aborted } = work
+  return submitted.length === 0 && aborted.length === 0 ? undefined : { submitted, aborted }
+}

@@ -1,0 +1,18 @@
+/**
+ * The failures that the reactor itself gives to requests.
+ *
+ * @module
+ */
+import type { Failed } from "./OpenRequests.ts"
+
+/** A request that missed its deadline: `ETIMEDOUT`. */
+export const ETIMEDOUT: Failed = { errno: -110, code: "io/timeout", retryable: false }
+
+/** Requests that ended without an answer of their channel: `ECANCELED` and `EINTR`. */
+export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Failed } = {
+  cancelled: { errno: -125, code: "io/cancelled", retryable: false },
+  restarted: { errno: -4, code: "io/interrupted", retryable: true }
+}
+
+/** A request to a channel that the configuration no longer has: `ENODEV`. */
+export const CHANNEL_GONE: Failed = { errno: -19, code: "io/channel-absent", retryable: false }

@@ -1,0 +1,125 @@
+/**
+ * The captured input of requests: completions, changed channels, and the limit on open requests.
+ *
+ * The journal keeps the completions, and of the other parts those that a run asked for.
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import type { InputRule } from "../ledger/Ledger.ts"
+import type { IoKinds } from "./Kinds.ts"
+import type { Completion, OpenRequests } from "./OpenRequests.ts"
+import type { DeclaredChannel } from "./Request.ts"
+
+/** The most completions of one beat, and the most characters of their values; one is always taken. */
+export const MAX_COMPLETIONS = 1024
+export const MAX_SIZE = 1_048_576
+
+/** The input of one beat. */
+export interface Input {
+  readonly completions: ReadonlyArray<Completion>
+  /** Channels that differ from their recorded cells; `undefined` for one that is gone. */
+  readonly channels: ReadonlyMap<string, DeclaredChannel | undefined>
+  /** The limit on open requests; in a replay only if it refused one. */
+  readonly limit: number | undefined
+  /** The parts that a run asked for. */
+  readonly asked: Asked
+}
+
+/** The parts of the input that a decision depended on. */
+export interface Asked {
+  limit: boolean
+  readonly channels: Set<string>
+}
+
+/** A completion in the journal. */
+type Line = readonly [rid: string, attempt: number, bytes: number, shim: 0 | 1, failure: Failed | 0, value: readonly [unknown?]]
+
+/** A failure in the journal. */
+type Failed = readonly [errno: number, code: string, retryable: 0 | 1]
+
+/** The input in the journal. */
+interface Recorded {
+  readonly done?: ReadonlyArray<Line>
+  readonly chan?: { readonly [id: string]: DeclaredChannel | null }
+  readonly full?: number
+}
+
+const none: ReadonlyArray<Completion> = []
+
+const nothingAsked = (): Asked => ({ limit: false, channels: new Set() })
+
+/** The completions that one beat takes: the earliest submitted first. */
+const taken = ({ completions, get }: Pick<OpenRequests, "completions"> & { readonly get: OpenRequests["get"] }): ReadonlyArray<Completion> => {
+  if (completions.length === 0) return none
+  const orderOf = ({ rid }: Completion): number => get(rid)?.order ?? -1
+  const found: Array<Completion> = []
+  let size = 0
+  for (const completion of completions) {
+    size += completion.value?.text.length ?? 0
+    if (found.length > 0 && (found.length >= MAX_COMPLETIONS || size > MAX_SIZE)) break
+    found.push(completion)
+  }
+  return found.sort((a, b) => orderOf(a) - orderOf(b))
+}
+
+const lineOf = ({ attempt, bytes, failure, rid, shim, value }: Completion): string => {
+  const failed: Failed | 0 = failure === undefined ? 0 : [failure.errno, failure.code, failure.retryable ? 1 : 0]
+  const head: ReadonlyArray<unknown> = [rid, attempt, bytes ?? -1, shim ? 1 : 0, failed]
+  return `${JSON.stringify(head).slice(0, -1)},[${value?.text ?? ""}]]`
+}
+
+const completionOf = ([rid, attempt, bytes, shim, failed, [value]]: Line): Completion => ({
+  rid,
+  attempt,
+  bytes: bytes < 0 ? undefined : bytes,
+  shim: shim === 1,
+  failure: failed === 0 ? undefined : { errno: failed[0], code: failed[1], retryable: failed[2] === 1 },
+  value: value === undefined ? undefined : Document.decode(JSON.stringify(value))
+})
+
+/**
+ * The rule of this input.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const input: InputRule<IoKinds> = {
+  field: "io",
+  isWaiting: ({ completions }) => completions.length > 0,
+  isTaken: ({ completions }) => completions.length > 0,
+  peek: (state, { limits }) =>
+    state.idle !== undefined && state.completions.length === 0
+      ? state.idle
+      : state.idle = {
+        completions: taken({ completions: state.completions, get: (rid) => state.get(rid) }),
+        channels: state.channels,
+        limit: limits.ioRequests,
+        asked: nothingAsked()
+      },
+  drop: (state, { completions }) => {
+    const isUsed = completions.length > 0 || state.idle === undefined || state.idle.asked.limit || state.idle.asked.channels.size > 0
+    if (isUsed) state.idle = undefined
+    if (completions.length === 0) return
+    const gone = new Set(completions)
+    state.completions = state.completions.filter((completion) => !gone.has(completion))
+  },
+  encode: ({ asked, channels, completions, limit }) => {
+    const parts: Array<string> = []
+    if (completions.length > 0) parts.push(`"done":[${completions.map(lineOf).join()}]`)
+    if (asked.channels.size > 0) {
+      parts.push(`"chan":${JSON.stringify(Object.fromEntries([...asked.channels].map((id) => [id, channels.get(id) ?? null])))}`)
+    }
+    if (asked.limit) parts.push(`"full":${limit}`)
+    return `{${parts.join()}}`
+  },
+  decode: (value) => {
+    const { chan = {}, done = [], full } = value as Recorded
+    return {
+      completions: done.map(completionOf),
+      channels: new Map(Object.entries(chan).map(([id, declared]) => [id, declared ?? undefined])),
+      limit: full,
+      asked: { limit: full !== undefined, channels: new Set(Object.keys(chan)) }
+    }
+  }
+}

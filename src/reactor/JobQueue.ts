@@ -1,0 +1,100 @@
+/**
+ * The queue of one channel: jobs wait in order of submission until the channel has room.
+ *
+ * @module
+ */
+import type { Channel } from "./Channel.ts"
+import type { JobOutcome, QueuedJob } from "./Reactor.ts"
+
+/** The default limit on jobs in progress. */
+const JOBS = 64
+
+/** The numbers of jobs of a channel. */
+export interface JobState {
+  readonly waiting: number
+  readonly active: number
+  /** The jobs that ended since the start. */
+  readonly ended: number
+}
+
+/** A job with its state. */
+interface Ticket {
+  readonly job: QueuedJob
+  state: "waiting" | "active" | "over"
+}
+
+/**
+ * The jobs of one channel.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class JobQueue {
+  private readonly channel: Channel
+  private readonly limit: number
+  private waiting: Array<Ticket> = []
+  /** The position of the next job in `waiting`. */
+  private next = 0
+  private cancelled = 0
+  private active = 0
+  private ended = 0
+
+  constructor(channel: Channel) {
+    this.channel = channel
+    this.limit = channel.jobs ?? JOBS
+  }
+
+  get state(): JobState {
+    const { active, cancelled, ended, next, waiting } = this
+    return { waiting: waiting.length - next - cancelled, active, ended }
+  }
+
+  /** Adds a job. Returns the call that aborts it. */
+  submit(job: QueuedJob): () => void {
+    const ticket: Ticket = { job, state: "waiting" }
+    this.waiting.push(ticket)
+    this.advance()
+    return () => this.abort(ticket)
+  }
+
+  private abort(ticket: Ticket): void {
+    if (ticket.state === "waiting") this.cancelled++
+    // The channel is told by the job's own signal; the room of a job in progress is free once it ends.
+    if (ticket.state !== "active") ticket.state = "over"
+  }
+
+  /** Starts waiting jobs while there is room. */
+  private advance(): void {
+    while (this.active < this.limit && this.next < this.waiting.length) {
+      const ticket = this.waiting[this.next++]
+      if (this.next > 1024 && this.next * 2 > this.waiting.length) {
+        this.waiting = this.waiting.slice(this.next)
+        this.next = 0
+      }
+      if (ticket === undefined) continue
+      if (ticket.state === "over") this.cancelled--
+      else void this.execute(ticket)
+    }
+  }
+
+  private async execute(ticket: Ticket): Promise<void> {
+    ticket.state = "active"
+    this.active++
+    // The outcome never arrives within the call of `submit`.
+    await undefined
+    const outcome = await this.run(ticket)
+    this.active--
+    this.ended++
+    if (ticket.state === "active") ticket.job.done(outcome)
+    ticket.state = "over"
+    this.advance()
+  }
+
+  private async run({ job }: Ticket): Promise<JobOutcome> {
+    try {
+      return { result: await this.channel.execute(job.make()) }
+    } catch (error) {
+      return { error }
+    }
+  }
+}

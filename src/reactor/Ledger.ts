@@ -1,0 +1,141 @@
+/**
+ * The ledger of requests to the world.
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import { type ExpiryRule, nameBelow, whole } from "../ledger/Expiry.ts"
+import type { Ledger, LiveHost, LiveLedger, Opening } from "../ledger/Ledger.ts"
+import { below } from "../persistence/Below.ts"
+import type { Caller } from "../stage/RunGrant.ts"
+import type { Draft } from "../stage/Draft.ts"
+import { InvalidSignal } from "../stage/OutgoingSignal.ts"
+import { CAPTURE } from "../stage/Stage.ts"
+import * as Advance from "./Advance.ts"
+import { input } from "./Input.ts"
+import type { Beat, IoKinds, Output } from "./Kinds.ts"
+import { LiveRequests } from "./LiveRequests.ts"
+import { dues, OpenRequests, TIMERS } from "./OpenRequests.ts"
+import type { Reactor } from "./Reactor.ts"
+import { refusals, RequestAbsent, RequestFinished } from "./ReactorError.ts"
+import * as Requests from "./Request.ts"
+import * as Verbs from "./Verbs.ts"
+
+/** The channel with an id: as the configuration declares it, or as its cell holds it if they are equal. */
+const channelOf = (beat: Beat, id: string): Requests.DeclaredChannel | undefined => {
+  const { input, stage } = beat
+  if (input?.channels.has(id) === true) {
+    beat.useInput()
+    input.asked.channels.add(id)
+    return input.channels.get(id)
+  }
+  return Requests.isName(id) ? Requests.readChannel(stage.committed.read(Requests.channelAddress(Requests.SHARED, id).key)) : undefined
+}
+
+/** The limit on open requests, if the space has reached it with the requests of this run. */
+const fullOf = (draft: Draft, beat: Beat): number | undefined => {
+  const { input, state } = beat
+  if (input?.limit === undefined) return undefined
+  const open = state.size + requestsBefore(draft, beat) + requestsOf(draft)
+  if (open < input.limit) return undefined
+  beat.useInput()
+  input.asked.limit = true
+  return input.limit
+}
+
+const requestsOf = ({ launches }: Pick<Draft, "launches">): number => {
+  let count = 0
+  for (const { launch, ledger } of launches) if (ledger === "io" && (launch as { readonly kind: string }).kind === "request") count++
+  return count
+}
+
+/** The requests of earlier runs of the beat. Those of a succeeded run count, even if its merge drops them. */
+const requestsBefore = ({ run }: Draft, beat: Beat): number => {
+  const { before } = Advance.workOf(beat)
+  for (; before.runs < run; before.runs++) {
+    const draft = beat.draftOf(before.runs)
+    if (draft !== undefined) before.requests += requestsOf(draft)
+  }
+  return before.requests
+}
+
+const transaction = (draft: Draft, { name }: Caller, beat: Beat): IoKinds["Face"] =>
+  Verbs.make(draft, {
+    enzyme: name,
+    space: beat.space,
+    event: beat.eventOf(draft.run) ?? { id: "", depth: 0 },
+    hash: (text) => beat.hash(text),
+    channel: (id) => channelOf(beat, id),
+    hears: (signal, target) => beat.hears(signal, target, name),
+    full: () => fullOf(draft, beat)
+  })
+
+const commands: Ledger<IoKinds>["commands"] = {
+  cancel: {
+    runsWhileHalted: true,
+    execute: (_draft, { rid }, beat) => {
+      if (Requests.isName(rid) && Advance.cancel(beat, rid, CAPTURE)) return rid
+      const request = Requests.isName(rid) ? Requests.read(beat.stage.newest(Requests.address(Requests.SHARED, rid).key)) : undefined
+      throw request === undefined ? new RequestAbsent({ rid: String(rid) }) : new RequestFinished({ rid, state: request.state })
+    }
+  }
+}
+
+/** The open requests of a store, in the order of their submission. */
+const open = ({ documents, store, tempo }: Opening): OpenRequests => {
+  const state = new OpenRequests()
+  const rids = Array.from(below(store, Requests.OPEN), (key) => key.slice(Requests.OPEN.length + 1))
+  for (const rid of rids.sort(Requests.bySubmission)) {
+    const oid = Document.read(documents.read(Requests.indexAddress(rid).key), []) as string
+    const request = Requests.read(documents.read(Requests.address(oid, rid).key))
+    if (request === undefined) continue
+    state.add(oid, rid)
+    state.see(rid, dues(request, () => tempo))
+  }
+  return state
+}
+
+const isFinished = (document: Document.Document | undefined): boolean => {
+  const request = Requests.read(document)
+  return request !== undefined && Requests.isFinished(request)
+}
+
+const FINISHED = Requests.address(Requests.SHARED, "x").id.slice(0, -2)
+
+/** Requests of the shared dossier expire one by one; others with the dossier of their operation. */
+const expiry: ExpiryRule = {
+  kind: "io",
+  order: 3,
+  folders: [FINISHED],
+  ended: ({ address, after, before }) => {
+    const rid = nameBelow(FINISHED, address.key)
+    return rid !== undefined && isFinished(after) && !isFinished(before) ? rid : undefined
+  },
+  find: (rid) => {
+    const place = Requests.address(Requests.SHARED, rid)
+    return whole(Requests.address(Requests.SHARED, rid, "payload").key, place.key)
+  }
+}
+
+/**
+ * The ledger of requests, over the channels of a reactor.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
+  name: "io",
+  folders: [TIMERS],
+  refusals: [...refusals, InvalidSignal],
+  commands,
+  open,
+  timers: ({ timers }) => timers.all(),
+  input,
+  atCapture: Advance.atCapture,
+  transaction,
+  merge: Advance.merge,
+  atCommit: Advance.atCommit,
+  committed: Advance.committed,
+  expiry,
+  live: (state: OpenRequests, host: LiveHost): LiveLedger<Output> => new LiveRequests(state, host, reactor)
+})

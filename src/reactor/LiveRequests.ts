@@ -1,0 +1,202 @@
+/**
+ * The live half of requests: submits jobs for durable requests, and brings their outcomes.
+ *
+ * Each attempt has exactly one completion. An outcome after an abort is ignored.
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import type { LiveHost, LiveLedger } from "../ledger/Ledger.ts"
+import { type Channel, ChannelError, type Job } from "./Channel.ts"
+import { CHANNEL_GONE, INTERRUPTED } from "./Failures.ts"
+import * as Errno from "./Errno.ts"
+import type { Output } from "./Kinds.ts"
+import type { Completion, Failed, Open, OpenRequests } from "./OpenRequests.ts"
+import type { JobOutcome, Reactor } from "./Reactor.ts"
+import * as Requests from "./Request.ts"
+
+/** The maximum size of a completion's value in characters; a longer one is stored as content. */
+const MAX_INLINE = 65_536
+
+/** The default limit on content of one job, in bytes. */
+const MAX_CONTENT = 32 * 1_048_576
+
+/** A job in the queue or in progress. */
+interface Started {
+  readonly controller: AbortController
+  readonly abort: () => void
+}
+
+/**
+ * The live requests of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LiveRequests implements LiveLedger<Output> {
+  private readonly state: OpenRequests
+  private readonly host: LiveHost
+  private readonly reactor: Reactor["Service"]
+  private readonly started = new Map<string, Started>()
+  /** The shim channels with a completion in this opening. */
+  private readonly reported = new Set<string>()
+  private stopped = false
+
+  constructor(state: OpenRequests, host: LiveHost, reactor: Reactor["Service"]) {
+    this.state = state
+    this.host = host
+    this.reactor = reactor
+    state.declare(this.changed())
+  }
+
+  get isQuiet(): boolean {
+    return this.started.size === 0 && this.state.completions.length === 0
+  }
+
+  /** Submits repeatable requests again. Any other one may have been executed, so it fails, and its retry policy decides. */
+  resume(): void {
+    for (const open of this.state.all()) {
+      const request = this.read(open)
+      if (request?.state !== "pending") continue
+      if (this.isRepeatable(request)) this.submit(open, request)
+      else this.refuse(open, request, INTERRUPTED.restarted)
+    }
+  }
+
+  flushed({ aborted, submitted }: Output): void {
+    for (const rid of aborted) this.abort(rid)
+    for (const rid of submitted) {
+      const open = this.state.get(rid)
+      const request = open === undefined ? undefined : this.read(open)
+      // A later beat of the group may have cancelled it.
+      if (open !== undefined && request?.state === "pending") this.submit(open, request)
+    }
+  }
+
+  stop(): void {
+    this.stopped = true
+    for (const rid of this.started.keys()) this.abort(rid)
+  }
+
+  /** The channels that differ from their cells. */
+  private changed(): OpenRequests["channels"] {
+    const changed = new Map<string, Requests.DeclaredChannel | undefined>()
+    for (const channel of this.reactor.channels.values()) {
+      const declared = declarationOf(channel)
+      const cell = this.host.documents.read(Requests.channelAddress(Requests.SHARED, channel.id).key)
+      if (cell?.text !== Document.encode(declared).text) changed.set(channel.id, declared)
+    }
+    return changed
+  }
+
+  private read({ oid, rid }: Open): Requests.Request | undefined {
+    return Requests.read(this.host.documents.read(Requests.address(oid, rid).key))
+  }
+
+  private isRepeatable({ channel, opcode }: Requests.Request): boolean {
+    return this.reactor.channels.get(channel)?.opcodes[opcode]?.repeatable === true
+  }
+
+  /** Ends an attempt that no channel executes. */
+  private refuse({ rid }: Open, { attempt }: Requests.Request, failure: Failed): void {
+    this.state.arrive({ rid, attempt, bytes: undefined, value: undefined, failure, shim: false })
+    this.host.wake()
+  }
+
+  private submit(open: Open, request: Requests.Request): void {
+    const { rid } = open
+    const { attempt, channel: id } = request
+    const channel = this.reactor.channels.get(id)
+    if (channel === undefined) return this.refuse(open, request, CHANNEL_GONE)
+    const controller = new AbortController()
+    const abort = this.reactor.submit(channel, {
+      make: () => this.job(open, request, controller.signal),
+      done: (outcome) => this.ended({ rid, attempt, channel }, outcome)
+    })
+    this.started.set(rid, { controller, abort })
+  }
+
+  private job({ oid, rid }: Open, { attempt, key, opcode }: Requests.Request, signal: AbortSignal): Job {
+    const { content, documents, keep, space } = this.host
+    const payload = Document.read(documents.read(Requests.address(oid, rid, "payload").key), [])
+    return {
+      space, rid, opcode, payload, key, attempt, signal,
+      keep: (bytes, limit = MAX_CONTENT) => keep(bytes, limit),
+      content: async (address) => content(address)
+    }
+  }
+
+  private abort(rid: string): void {
+    const started = this.started.get(rid)
+    if (started === undefined) return
+    this.started.delete(rid)
+    started.abort()
+    started.controller.abort()
+  }
+
+  private ended(attempt: Attempt, outcome: JobOutcome): void {
+    const { rid } = attempt
+    if (!this.started.has(rid)) return
+    if ("error" in outcome) return this.lose(attempt, outcome.error)
+    try {
+      const { bytes, value } = outcome.result ?? {}
+      const document = value === undefined ? undefined : Document.encode(value)
+      if (document === undefined || document.text.length <= MAX_INLINE) return this.win(attempt, bytes, document)
+      this.host.keep(new TextEncoder().encode(document.text), MAX_CONTENT).then(
+        ({ address }) => this.win(attempt, bytes, Document.encode(address)),
+        (error: unknown) => this.lose(attempt, error)
+      )
+    } catch (error) {
+      this.lose(attempt, error)
+    }
+  }
+
+  private win(attempt: Attempt, bytes: number | undefined, value: Document.Document | undefined): void {
+    this.bring(attempt, { bytes, value, failure: undefined })
+  }
+
+  private lose(attempt: Attempt, error: unknown): void {
+    this.bring(attempt, { bytes: undefined, value: undefined, failure: failureOf(error) })
+  }
+
+  private isFirst(channel: Channel): boolean {
+    if (channel.shim !== true || this.reported.has(channel.id)) return false
+    this.reported.add(channel.id)
+    return true
+  }
+
+  /** Brings the end of an attempt, unless it was aborted meanwhile. */
+  private bring({ attempt, channel, rid }: Attempt, end: Pick<Completion, "bytes" | "failure" | "value">): void {
+    if (!this.started.delete(rid) || this.stopped) return
+    this.state.arrive({ rid, attempt, ...end, shim: this.isFirst(channel) })
+    this.host.wake()
+  }
+}
+
+/** One attempt of a request. */
+interface Attempt {
+  readonly rid: string
+  readonly attempt: number
+  readonly channel: Channel
+}
+
+/** A channel as its cell holds it. */
+const declarationOf = (channel: Channel): Requests.DeclaredChannel => {
+  const { budget, caps = [], clearance = [], id, label = [], opcodes, provider, shim = false, target, telemetry = id } = channel
+  return {
+    ...(target === undefined ? {} : { target_path: target }),
+    provider_id: provider,
+    reactor_id: "io",
+    caps,
+    shim,
+    opcodes: Object.fromEntries(Object.entries(opcodes).map(([opcode, { repeatable = false }]) => [opcode, repeatable])),
+    ...(budget === undefined ? {} : { budget }),
+    clearance: [...new Set([...clearance, ...label])].sort(),
+    telemetry_id: telemetry
+  }
+}
+
+const failureOf = (error: unknown): Failed => {
+  if (error instanceof ChannelError) return { errno: error.errno, code: error.code, retryable: error.retryable }
+  return Errno.of(error)
+}

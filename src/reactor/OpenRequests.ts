@@ -1,0 +1,148 @@
+/**
+ * The open requests of a space, and the input that its live half brings.
+ *
+ * The open requests follow from the cells alone. The completions and the changed channels come from the host; a beat
+ * captures them, and its commit drops them.
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import { CellTimers, type TimerChange } from "../stage/CellTimers.ts"
+import type { Due } from "../stage/Due.ts"
+import type { Input } from "./Input.ts"
+import type * as Requests from "./Request.ts"
+
+/** The end of one attempt, as the live half reports it. */
+export interface Completion {
+  readonly rid: string
+  readonly attempt: number
+  /** The number of transferred bytes; `undefined` if the channel told none. */
+  readonly bytes: number | undefined
+  /** The value of the result; `undefined` without one and for a failure. */
+  readonly value: Document | undefined
+  /** The failure; `undefined` for a success. */
+  readonly failure: Failed | undefined
+  /** Whether the attempt is the first of this opening on a channel that runs on a shim. */
+  readonly shim: boolean
+}
+
+/** The failure of an attempt. */
+export interface Failed {
+  readonly errno: number
+  readonly code: string
+  readonly retryable: boolean
+}
+
+/** An open request, as the space remembers it. */
+export interface Open {
+  readonly oid: string
+  readonly rid: string
+  /** The number of the submission, which orders the completions of one beat. */
+  readonly order: number
+}
+
+/** The prefix of the keys of timers. */
+export const TIMERS = "/rt/io_reactors"
+
+/** The key of a request's timers. */
+export const timerOf = (rid: string): string => `${TIMERS}/${rid}`
+
+/** The request of a timer. */
+export const ofTimer = (key: string): string => key.slice(TIMERS.length + 1)
+
+/**
+ * The open requests of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class OpenRequests {
+  readonly timers = new CellTimers()
+  /** Completions that no beat has captured and committed yet. */
+  completions: Array<Completion> = []
+  /** Channels of the configuration that differ from their recorded cells, or are gone (`undefined`). */
+  channels: ReadonlyMap<string, Requests.DeclaredChannel | undefined> = new Map()
+  /** The input of beats without completions, reused until a run asks for a part of it. */
+  idle: Input | undefined
+  private readonly requests = new Map<string, Open>()
+  private submitted = 0
+
+  get size(): number {
+    return this.requests.size
+  }
+
+  get(rid: string): Open | undefined {
+    return this.requests.get(rid)
+  }
+
+  /** All open requests, in the order of submission. */
+  all(): Iterable<Open> {
+    return this.requests.values()
+  }
+
+  /** Adds a completion of the live half. */
+  arrive(completion: Completion): void {
+    this.completions.push(completion)
+    this.idle = undefined
+  }
+
+  /** Adds a request after all others. */
+  add(oid: string, rid: string): Open {
+    const open = { oid, rid, order: this.submitted++ }
+    this.requests.set(rid, open)
+    return open
+  }
+
+  remove(rid: string): void {
+    this.requests.delete(rid)
+  }
+
+  /** Replaces the timers of a request. */
+  see(rid: string, dues: ReadonlyArray<Due>): TimerChange {
+    return this.timers.see(timerOf(rid), dues)
+  }
+
+  /** Replaces the channels that differ from their recorded cells. */
+  declare(channels: OpenRequests["channels"]): void {
+    this.channels = channels
+    this.idle = undefined
+  }
+
+  /** Notes that the cell of a channel has been written. */
+  recorded(cid: string): void {
+    if (!this.channels.has(cid)) return
+    const left = new Map(this.channels)
+    left.delete(cid)
+    this.declare(left)
+  }
+}
+
+/**
+ * The deadlines of a request.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const deadlines = (
+  { beats_budget, deadline_beat, deadline_unix_ns, issued_ms }: Requests.Request,
+  tempo: () => number
+): ReadonlyArray<Due> => {
+  const found: Array<Due> = []
+  if (deadline_beat !== undefined && beats_budget !== undefined) {
+    found.push({ beat: deadline_beat, moment: Math.min(issued_ms + beats_budget * tempo(), Number.MAX_SAFE_INTEGER) })
+  }
+  if (deadline_unix_ns !== undefined) found.push({ beat: undefined, moment: Number(deadline_unix_ns / 1_000_000n) })
+  return found
+}
+
+/**
+ * The times at which an open request needs a beat: its deadlines, and its next attempt.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const dues = (request: Requests.Request, tempo: () => number): ReadonlyArray<Due> => {
+  const { retry_beat, retry_ms } = request
+  const found = deadlines(request, tempo)
+  return retry_beat === undefined || retry_ms === undefined ? found : [...found, { beat: retry_beat, moment: retry_ms }]
+}

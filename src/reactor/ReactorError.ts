@@ -1,0 +1,72 @@
+/**
+ * The refusals of requests.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** The request is malformed. `reason` names the first rule that it breaks. */
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", { reason: Schema.String }) {
+  readonly code = "io/invalid"
+  override get message() {
+    return `The request is refused: ${this.reason}`
+  }
+}
+
+/** The configuration has no such channel. */
+export class ChannelAbsent extends Schema.TaggedError<ChannelAbsent>()("ChannelAbsent", { channel: Schema.String }) {
+  readonly code = "io/channel-absent"
+  override get message() {
+    return `There is no channel "${this.channel.slice(0, 200)}". Name one of the configuration's channels, or add it there`
+  }
+}
+
+/** The channel does not execute such an opcode. */
+export class OpcodeAbsent extends Schema.TaggedError<OpcodeAbsent>()("OpcodeAbsent", {
+  channel: Schema.String,
+  opcode: Schema.String,
+  opcodes: Schema.Array(Schema.String)
+}) {
+  readonly code = "io/opcode-absent"
+  override get message() {
+    return `Channel "${this.channel}" does not do "${this.opcode.slice(0, 200)}". It does ${this.opcodes.join(", ")}`
+  }
+}
+
+/** The requesting enzyme does not take the signal of the result. */
+export class RequestUnheard extends Schema.TaggedError<RequestUnheard>()("RequestUnheard", { signal: Schema.String }) {
+  readonly code = "io/unheard"
+  override get message() {
+    return `No enzyme takes ${this.signal}, so the result would be lost. Name a signal that an enzyme's query matches`
+  }
+}
+
+/** The space has the maximum number of open requests. The run is retried. */
+export class ReactorFull extends Schema.TaggedError<ReactorFull>()("Retry", { limit: Schema.Number }) {
+  readonly code = "reactor/full"
+  override get message() {
+    return `The space has ${this.limit} open requests, which is the limit. Make fewer at once, or raise ioRequests`
+  }
+}
+
+/** The request does not exist. */
+export class RequestAbsent extends Schema.TaggedError<RequestAbsent>()("RequestAbsent", { rid: Schema.String }) {
+  readonly code = "io/request-absent"
+  override get message() {
+    return `There is no request "${this.rid.slice(0, 200)}". List the requests, and name one of them`
+  }
+}
+
+/** The request has its result, so it cannot be cancelled. */
+export class RequestFinished extends Schema.TaggedError<RequestFinished>()("RequestFinished", {
+  rid: Schema.String,
+  state: Schema.String
+}) {
+  readonly code = "io/finished"
+  override get message() {
+    return `The request "${this.rid}" is over (${this.state}) and cannot be cancelled`
+  }
+}
+
+/** All refusals of requests. */
+export const refusals = [InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull, RequestAbsent, RequestFinished]

@@ -1,0 +1,140 @@
+/**
+ * Requests and channels as cells of a dossier [S3 §Control-plane directories].
+ *
+ *     /rt/ops/<oid>/io_req/<rid>           { state, channel, opcode, beats_budget?, deadline_beat?, deadline_unix_ns?, … }
+ *     /rt/ops/<oid>/io_req/<rid>/payload   the arguments
+ *     /rt/ops/<oid>/io_req/<rid>/value     the value of the result
+ *     /rt/ops/<oid>/io_chan/<cid>          { target_path?, provider_id, reactor_id, caps, shim, opcodes, … }
+ *     /rt/ops/<oid>/io_chan/<cid>/watchers { <enzyme>: signal }
+ *     /rt/ops/<oid>/io_reactor             { draining?, paused?, shutting_down?, deadline_beats? }
+ *     /sys/index/io/<rid>                  the dossier of an open request
+ *
+ * Requests of ordinary runs lie in one dossier of the space, `OPS:io`. The id of a request begins with its channel, so
+ * that rules on labels can name the requests of a channel.
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
+import * as Name from "../cell/Name.ts"
+import type { Value } from "../cell/Value.ts"
+
+/** The dossier of the requests of ordinary runs. */
+export const SHARED = "OPS:io"
+
+/** The folder of dossiers. */
+const DOSSIERS = "/rt/ops"
+
+/** The folder of the index of open requests. */
+export const OPEN = "/sys/index/io"
+
+/** The states of a request. */
+export type State = "pending" | "pending_retry" | "complete" | "fail" | "cnl"
+
+/** A request, as its cell holds it. */
+export interface Request {
+  readonly state: State
+  readonly channel: string
+  readonly opcode: string
+  /** The budget in beats, and the deadlines that follow: a beat, and nanoseconds since 1970. */
+  readonly beats_budget?: number
+  readonly deadline_beat?: number
+  readonly deadline_unix_ns?: bigint
+  readonly bytes_expected: number
+  readonly bytes_done: number
+  readonly errno?: number
+  readonly telemetry_id: string
+  /** The idempotency key, equal in all attempts and re-executions. */
+  readonly key: string
+  /** The signal of the result, and the enzyme that receives it. */
+  readonly signal: string
+  readonly enzyme: string
+  /** The length of the signal chain of the result. */
+  readonly depth: number
+  /** The number of the attempt, from 1, and the maximum. */
+  readonly attempt: number
+  readonly attempts: number
+  /** The topic of the diagnostic for a missed deadline. */
+  readonly topic: string
+  readonly issued_beat: number
+  readonly issued_ms: number
+  /** The due time of the next attempt, in the state `pending_retry`. */
+  readonly retry_beat?: number
+  readonly retry_ms?: number
+  /** The stable code of the failure. */
+  readonly code?: string
+}
+
+/** A channel, as its cell holds it: a declaration of the configuration. */
+export interface DeclaredChannel {
+  readonly target_path?: string
+  readonly provider_id: string
+  readonly reactor_id: string
+  readonly caps: ReadonlyArray<string>
+  readonly shim: boolean
+  /** The opcodes, and whether each may be executed again after a restart. */
+  readonly opcodes: { readonly [opcode: string]: boolean }
+  /** The default budget of a request, in beats. */
+  readonly budget?: number
+  /** The atoms that data on the channel may have; its completions have all of them. */
+  readonly clearance: ReadonlyArray<string>
+  readonly telemetry_id: string
+}
+
+/** The address of a request, or of a cell below it. */
+export const address = (oid: string, rid: string, ...below: ReadonlyArray<string>): Address.Address =>
+  Address.make([DOSSIERS, oid, "io_req", rid, ...below].join("/"))
+
+export const channelAddress = (oid: string, cid: string, ...below: ReadonlyArray<string>): Address.Address =>
+  Address.make([DOSSIERS, oid, "io_chan", cid, ...below].join("/"))
+
+/** The address of an operation's cell. */
+export const dossierAddress = (oid: string): Address.Address => Address.make(`${DOSSIERS}/${oid}`)
+
+export const reactorAddress = (oid: string): Address.Address => Address.make(`${DOSSIERS}/${oid}/io_reactor`)
+
+/** The address of a request in the index of open requests. */
+export const indexAddress = (rid: string): Address.Address => Address.make(`${OPEN}/${rid}`)
+
+export const linkTo = (place: Address.Address): Link.Link => Link.make(place.text)
+
+/** A request from its document. */
+export const read = (document: Document.Document | undefined): Request | undefined =>
+  Document.read(document, []) as unknown as Request | undefined
+
+/** A request as a document. */
+export const write = (request: Request): Document.Document => Document.encode(request as unknown as Value)
+
+/** A channel from its document. */
+export const readChannel = (document: Document.Document | undefined): DeclaredChannel | undefined =>
+  Document.read(document, []) as unknown as DeclaredChannel | undefined
+
+/** Whether a request has its result. */
+export const isFinished = ({ state }: Pick<Request, "state">): boolean => state !== "pending" && state !== "pending_retry"
+
+/** The name of a request in its dossier, from the key of its cell; `undefined` for another cell. */
+export const placeOf = (key: string): { readonly oid: string; readonly rid: string } | undefined => {
+  if (!key.startsWith(`${DOSSIERS}/`)) return undefined
+  const [oid, folder, rid, ...rest] = key.slice(DOSSIERS.length + 1).split("/")
+  return oid === undefined || folder !== "io_req" || rid === undefined || rest.length > 0 ? undefined : { oid, rid }
+}
+
+/** Whether a text is a valid name of a request or a channel. */
+export const isName = (text: unknown): text is string => typeof text === "string" && Name.refusal(text) === undefined
+
+/**
+ * Compares requests by submission: by beat, run and number.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const bySubmission = (a: string, b: string): number => {
+  const [left, right] = [placesOf(a), placesOf(b)]
+  return left[0] - right[0] || left[1] - right[1] || left[2] - right[2]
+}
+
+const placesOf = (rid: string): readonly [beat: number, run: number, nth: number] => {
+  const [beat, run, nth] = rid.slice(rid.indexOf(":") + 1).split(".")
+  return [Number(beat), run === "x" ? -1 : Number(run), Number(nth)]
+}

@@ -1,0 +1,181 @@
+/**
+ * The verbs of requests, over a transaction.
+ *
+ * A request is a launch: its cell is written when its run is merged, and it is submitted when that beat is durable.
+ *
+ * @module
+ */
+import type * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Label from "../cell/Label.ts"
+import type { Draft } from "../stage/Draft.ts"
+import * as Due from "../stage/Due.ts"
+import type { FetchInit, Io, IoRequest } from "../stage/Io.ts"
+import * as OutgoingSignal from "../stage/OutgoingSignal.ts"
+import { ChannelAbsent, InvalidRequest, OpcodeAbsent, ReactorFull, RequestUnheard } from "./ReactorError.ts"
+import * as Records from "./Records.ts"
+import * as Requests from "./Request.ts"
+
+/** The default number of attempts of a request. */
+const ATTEMPTS = 3
+
+/** The maximum number of attempts of a request. */
+const MAX_ATTEMPTS = 1000
+
+/** The topic of a missed deadline. */
+const TOPIC = "op/tmo"
+
+const topicName = /^[\w./:-]{1,128}$/
+
+/** The run that makes requests, and its view of the reactor. */
+export interface Requesting {
+  /** The name of the running enzyme. */
+  readonly enzyme: string
+  readonly space: string
+  /** The id of the signal that the run handles, and the length of its signal chain. */
+  readonly event: { readonly id: string; readonly depth: number }
+  readonly hash: (text: string) => string
+  /** The channel with an id, as the configuration declares it. */
+  readonly channel: (id: string) => Requests.DeclaredChannel | undefined
+  /** Whether a signal to a cell would be taken, with that enzyme bound there. */
+  readonly hears: (signal: string, target: string) => boolean
+  /** The limit on open requests, if the space has reached it. */
+  readonly full: () => number | undefined
+}
+
+/**
+ * The verbs of requests for a run.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (draft: Draft, requesting: Requesting): Io => {
+  let step = 0
+  const request = (asked: IoRequest): string => draft.guarded(() => start(draft, asked, { ...requesting, step: step++ }))
+  return {
+    request,
+    fetch: (url, init, options) => request({ ...options, channel: "http", opcode: "fetch", payload: payloadOf(url, init) }),
+    cancel: (rid) => draft.guarded(() => cancel(draft, rid)),
+    get: (rid) => draft.guarded(() => Requests.isName(rid) ? shown(draft, rid) : undefined),
+    recordRequest: (oid, rid, fields) => draft.guarded(() => Records.request(draft, { oid, name: rid, fields })),
+    recordChannel: (oid, cid, fields) => draft.guarded(() => Records.channel(draft, { oid, name: cid, fields })),
+    recordReactor: (oid, fields) => draft.guarded(() => Records.reactor(draft, oid, fields))
+  }
+}
+
+const payloadOf = (url: string, init: FetchInit): unknown => ({ ...init, url })
+
+/** One request of a handling, by its number within the run. */
+interface Step extends Requesting {
+  readonly step: number
+}
+
+const start = (draft: Draft, asked: IoRequest, context: Step): string => {
+  check(asked, draft.beat)
+  const { channel: cid, opcode, signal } = asked
+  const channel = context.channel(cid)
+  if (channel === undefined) throw new ChannelAbsent({ channel: String(cid) })
+  if (!Object.hasOwn(channel.opcodes, opcode)) {
+    throw new OpcodeAbsent({ channel: cid, opcode: String(opcode), opcodes: Object.keys(channel.opcodes) })
+  }
+  const rid = `${cid}:${draft.id()}`
+  const place = Requests.address(Requests.SHARED, rid)
+  if (!context.hears(signal, place.id)) throw new RequestUnheard({ signal })
+  const limit = context.full()
+  if (limit !== undefined) throw new ReactorFull({ limit })
+  const record = Requests.write(recordOf(draft, asked, { ...context, declared: channel }))
+  const shows: Array<readonly [Address.Address, Document.Document]> = [[place, record]]
+  if (asked.payload !== undefined) {
+    shows.push([Requests.address(Requests.SHARED, rid, "payload"), Document.encode(asked.payload)])
+  }
+  draft.operate([], {
+    ledger: "io",
+    launch: { kind: "request", oid: Requests.SHARED, rid, channel: cid, documents: shows },
+    shows,
+    sink: { name: `channel "${cid}"`, clearance: Label.make(channel.clearance) }
+  })
+  return rid
+}
+
+/**
+ * Validates a request.
+ *
+ * @throws InvalidRequest, InvalidSignal
+ */
+const check = (request: IoRequest, beat: number): void => {
+  if (typeof request !== "object" || request === null) throw refuse("it is no object; give a channel, an opcode and a signal")
+  const { attempts = ATTEMPTS, budget = 0, bytes = 0, signal, timeoutMs = 1, topic = TOPIC } = request
+  if (signal === undefined) {
+    throw refuse("it names no signal for its result. Name one that this enzyme's query matches, or declare the enzyme durable and await it")
+  }
+  OutgoingSignal.make("", { signal }, beat)
+  const amounts = [["budget", budget, 0], ["timeoutMs", timeoutMs, 1], ["bytes", bytes, 0]] as const
+  for (const [name, amount, least] of amounts) {
+    if (!Number.isInteger(amount) || amount < least || amount > Due.MAX_WAIT) {
+      throw refuse(`its ${name} is ${shownText(amount)}; give a whole number from ${least} to ${Due.MAX_WAIT}`)
+    }
+  }
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > MAX_ATTEMPTS) {
+    throw refuse(`its attempts are ${shownText(attempts)}; give a whole number from 1 to ${MAX_ATTEMPTS}`)
+  }
+  if (typeof topic !== "string" || !topicName.test(topic)) throw refuse(`its topic is ${shownText(topic)}; give a name such as order/late`)
+}
+
+const shownText = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 200)
+
+const refuse = (reason: string) => new InvalidRequest({ reason })
+
+interface Declared extends Step {
+  readonly declared: Requests.DeclaredChannel
+}
+
+const recordOf = (draft: Draft, asked: IoRequest, { declared, enzyme, event, hash, space, step }: Declared): Requests.Request => {
+  const { attempts = ATTEMPTS, budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
+  const { beat, now } = draft
+  return {
+    state: "pending",
+    channel,
+    opcode,
+    ...(budget === undefined ? {} : { beats_budget: budget, deadline_beat: beat + budget }),
+    ...(timeoutMs === undefined ? {} : { deadline_unix_ns: BigInt(now + timeoutMs) * 1_000_000n }),
+    bytes_expected: bytes,
+    bytes_done: 0,
+    telemetry_id: declared.telemetry_id,
+    key: hash(`${space} ${event.id} ${enzyme} ${step}`),
+    signal,
+    enzyme,
+    depth: event.depth + 1,
+    attempt: 1,
+    attempts,
+    topic,
+    issued_beat: beat,
+    issued_ms: now
+  }
+}
+
+/** Cancels an open request of this space. The merge writes its result. */
+const cancel = (draft: Draft, rid: string): boolean => {
+  const request = Requests.isName(rid) ? read(draft, rid) : undefined
+  if (request === undefined || Requests.isFinished(request)) return false
+  draft.operate([], { ledger: "io", launch: { kind: "cancel", rid }, shows: [] })
+  return true
+}
+
+const read = (draft: Draft, rid: string): Requests.Request | undefined =>
+  draft.get(Requests.address(Requests.SHARED, rid).text) as unknown as Requests.Request | undefined
+
+/** The fields of a request, as a run sees them. */
+const shown = (draft: Draft, rid: string): ReturnType<Io["get"]> => {
+  const request = read(draft, rid)
+  if (request === undefined) return undefined
+  const { attempt, channel, code, opcode, state } = request
+  const { beats_budget, bytes_done, bytes_expected, deadline_beat, deadline_unix_ns, errno, telemetry_id } = request
+  return {
+    state, channel, opcode, attempt, bytes_done, bytes_expected, telemetry_id,
+    ...(code === undefined ? {} : { code }),
+    ...(errno === undefined ? {} : { errno }),
+    ...(beats_budget === undefined ? {} : { beats_budget }),
+    ...(deadline_beat === undefined ? {} : { deadline_beat }),
+    ...(deadline_unix_ns === undefined ? {} : { deadline_unix_ns })
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Requests to the world, as runs make them.
+ *
+ * @module
+ */
+
+/** The arguments of every request. */
+export interface IoOptions {
+  /**
+   * The signal that delivers the result to the requesting enzyme. The event's payload is an {@link IoResult}, and its
+   * target is the cell of the request.
+   */
+  readonly signal: string
+  /** The deadline in beats from now, from 0 to 2^43. The default is the budget of the channel. */
+  readonly budget?: number
+  /** The deadline in milliseconds from now, from 1 to 2^43. The request fails at the first of both. */
+  readonly timeoutMs?: number
+  /** The expected number of bytes. It is recorded, and is the number of bytes of a completion that tells none. */
+  readonly bytes?: number
+  /** The maximum number of attempts, from 1 to 1000. The default is 3. Only retryable failures are repeated, after 1, 2, 4 … 64 beats. */
+  readonly attempts?: number
+  /** The topic of the diagnostic for a missed deadline. The default is `op/tmo`. */
+  readonly topic?: string
+}
+
+/** A request to a channel. */
+export interface IoRequest extends IoOptions {
+  /** The id of a channel in the configuration, such as `http`. */
+  readonly channel: string
+  /** One of the opcodes of the channel, such as `fetch`. */
+  readonly opcode: string
+  /** The arguments of the opcode, as the channel documents them. */
+  readonly payload?: unknown
+}
+
+/** The arguments of an HTTP request beside its URL. */
+export interface FetchInit {
+  readonly method?: string
+  readonly headers?: { readonly [name: string]: string }
+  /** A text, bytes, or the address of stored content. */
+  readonly body?: string | Uint8Array
+  /** The accepted statuses; an answer with another one is a failure. By default every answer is a result. */
+  readonly expect?: ReadonlyArray<number> | "2xx"
+}
+
+/**
+ * The result of a request: exactly one for each.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface IoResult {
+  readonly rid: string
+  readonly channel: string
+  readonly opcode: string
+  /** `complete`: it succeeded. `fail`: it failed or missed its deadline. `cnl`: it was cancelled. */
+  readonly state: "complete" | "fail" | "cnl"
+  /** The value that the channel returned; the address of stored content if it has more than 65,536 characters. */
+  readonly value?: unknown
+  /** The number of transferred bytes. */
+  readonly bytes_done: number
+  /** The negative error number of the host, for a failure. */
+  readonly errno?: number
+  /** The stable code of the failure, such as `io/timeout`. */
+  readonly code?: string
+  /** The number of attempts. */
+  readonly attempt: number
+}
+
+/** The fields of a request in a dossier, as an enzyme records them for work of its own. */
+export interface RequestRecord {
+  readonly state?: "pending" | "pending_retry" | "complete" | "cnl" | "fail"
+  readonly channel?: string
+  readonly opcode?: string
+  readonly beats_budget?: number
+  readonly deadline_beat?: number
+  readonly deadline_unix_ns?: number | bigint
+  readonly bytes_expected?: number
+  readonly bytes_done?: number
+  readonly errno?: number
+  readonly telemetry_id?: string
+}
+
+/** The fields of a channel in a dossier. */
+export interface ChannelRecord {
+  readonly target_path?: string
+  readonly provider_id?: string
+  readonly reactor_id?: string
+  readonly caps?: ReadonlyArray<string>
+  readonly shim?: boolean
+}
+
+/** The fields of the reactor in a dossier. */
+export interface ReactorRecord {
+  readonly draining?: boolean
+  readonly paused?: boolean
+  readonly shutting_down?: boolean
+  readonly deadline_beats?: number
+}
+
+/**
+ * Requests to the world [S3 §Fabric primitives].
+ *
+ * A request is submitted once the beat of its run is durable. It ends with exactly one result, which the requesting
+ * enzyme receives as an event. A space has at most 10,000 open requests (`ioRequests`).
+ *
+ * @example Fetching a page
+ * ```ts
+ * import { Enzyme, type IoResult } from "systole"
+ *
+ * export default [
+ *   Enzyme.make({
+ *     name: "ask",
+ *     query: "/signals/page/ask",
+ *     run: (tx, event) => tx.io.fetch(String(event.payload), {}, { signal: "/signals/page/fetched" })
+ *   }),
+ *   Enzyme.make({
+ *     name: "keep",
+ *     query: "/signals/page/fetched",
+ *     run: (tx, event) => tx.set("/data/page", (event.payload as IoResult).value)
+ *   })
+ * ]
+ * ```
+ */
+export interface Io {
+  /**
+   * Makes a request. Returns its id.
+   *
+   * @throws InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull
+   */
+  readonly request: (request: IoRequest) => string
+  /**
+   * Makes an HTTP request through the channel `http`. Returns its id.
+   *
+   * @throws InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull
+   */
+  readonly fetch: (url: string, init: FetchInit, options: IoOptions) => string
+  /** Cancels an open request, which then has the result `cnl`. Returns false if it is unknown or has a result. */
+  readonly cancel: (rid: string) => boolean
+  /** Returns the fields of a request; `undefined` if it is unknown or was deleted after its retention. */
+  readonly get: (rid: string) => (RequestRecord & { readonly attempt: number; readonly code?: string }) | undefined
+  /**
+   * Records a request of work of one's own in a dossier, or changes the given fields of it. Returns false, without a
+   * change, if the operation is unknown or a name is invalid.
+   */
+  readonly recordRequest: (oid: string, rid: string, fields: RequestRecord) => boolean
+  /** Records a channel in a dossier, in the same way. */
+  readonly recordChannel: (oid: string, cid: string, fields: ChannelRecord) => boolean
+  /** Records the state of the reactor in a dossier, in the same way. */
+  readonly recordReactor: (oid: string, fields: ReactorRecord) => boolean
+}

@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { Channel, type IoResult, type Kernel, type Space, type Transaction } from "systole"
+import { TestReactor } from "systole/testing"
+import { enzyme, replays, steps } from "../kernel/TestSpace.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const channels = {
+  bank: { opcodes: { charge: { repeatable: true }, pay: {} } },
+  cpu: { opcodes: { work: {} }, shim: true },
+  mail: { opcodes: { send: {} }, clearance: ["secret"] }
+}
+
+/** Asks by its payload, and keeps the results that it hears. */
+const ask = enzyme("ask", (tx: Transaction, { payload, signal }) => {
+  if (signal === "/signals/ask/done") return tx.append("/data/results", payload)
+  const { times = 1, ...request } = payload as { readonly times?: number; readonly channel: string; readonly opcode: string }
+  return Array.from({ length: times }, () => tx.io.request({ signal: "/signals/ask/done", ...request }))
+}, { query: "/signals/ask", match: "prefix" })
+
+const cancel = enzyme("cancel", (tx, { payload }) => tx.io.cancel(String(payload)))
+
+const request = (space: Space, payload: unknown) => space.signal({ signal: "/signals/ask", payload })
+
+const resultsOf = (space: Space) => Effect.map(space.get("/data/results"), (found) => (found ?? []) as unknown as ReadonlyArray<IoResult>)
+
+const reqOf = (space: Space, rid: string) => space.get(`/rt/ops/OPS:io/io_req/${rid}`)
+
+interface World {
+  readonly reactor: TestReactor
+  readonly space: Space
+}
+
+/** Runs a test in a space over a scripted reactor, and replays its journal. */
+const withReactor = <A, E>(
+  test: (world: World) => Effect.Effect<A, E, Kernel>,
+  settings: Parameters<typeof TestKernel.layer>[0] = {}
+) => {
+  const reactor = new TestReactor(channels)
+  return Effect.gen(function*() {
+    const space = yield* TestKernel.space([ask, cancel])
+    yield* test({ reactor, space })
+    yield* replays(space)
+  }).pipe(Effect.provide(TestKernel.layer(settings, undefined, { reactor: reactor.layer }) as Layer.Layer<Kernel>))
+}
+
+describe("Requests", () => {
+  it.effect("are submitted after their beat is durable, and complete once, in the next drain", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "charge", payload: { cents: 100 }, bytes: 7 })
+      assert.deepStrictEqual(reactor.jobs, [])
+      yield* space.step
+      const [job] = reactor.jobs
+      assert.ok(job)
+      assert.deepInclude(job, { opcode: "charge", attempt: 1, payload: { cents: 100 } })
+      assert.deepInclude(yield* reqOf(space, job.rid), { state: "pending", channel: "bank", opcode: "charge" })
+      reactor.complete(job.rid, { value: { receipt: 17 } })
+      assert.deepInclude(yield* reqOf(space, job.rid), { state: "pending" })
+      yield* space.step
+      assert.deepInclude(yield* reqOf(space, job.rid), { state: "complete", bytes_done: 7 })
+      yield* space.step
+      const [result] = yield* resultsOf(space)
+      assert.deepInclude(result, { rid: job.rid, state: "complete", value: { receipt: 17 }, bytes_done: 7, attempt: 1 })
+      assert.throws(() => reactor.complete(job.rid), "No job of request")
+    })))
+
+  it.effect("wait 1, 2, 4 beats for another attempt, with the same key", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "charge" })
+      yield* space.step
+      const rid = reactor.jobs[0]?.rid ?? ""
+      const error = Channel.fail("io/unreachable", "no route", { errno: -113, retryable: true })
+      reactor.fail(rid, error)
+      yield* space.step
+      assert.deepInclude(yield* reqOf(space, rid), { state: "pending_retry", errno: -113, code: "io/unreachable" })
+      yield* space.step
+      reactor.fail(rid, error)
+      yield* steps(space, 3)
+      assert.deepStrictEqual(reactor.submitted.map(({ attempt }) => attempt), [1, 2, 3])
+      assert.strictEqual(new Set(reactor.submitted.map(({ key }) => key)).size, 1)
+      reactor.fail(rid, error)
+      yield* steps(space, 2)
+      assert.deepInclude((yield* resultsOf(space))[0], { state: "fail", errno: -113, code: "io/unreachable", attempt: 3 })
+    })))
+
+  it.effect("miss their deadline in beats, and a later outcome is ignored", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "charge", budget: 2 })
+      yield* space.step
+      const [job] = reactor.jobs
+      assert.ok(job)
+      yield* steps(space, 1)
+      assert.isFalse(job.signal.aborted)
+      yield* steps(space, 2)
+      assert.isTrue(job.signal.aborted)
+      assert.deepInclude((yield* resultsOf(space))[0], { state: "fail", errno: -110, code: "io/timeout" })
+      assert.throws(() => reactor.complete(job.rid), "No job of request")
+    })))
+
+  it.effect("are cancelled by a run, once", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "pay" })
+      yield* space.step
+      const rid = reactor.jobs[0]?.rid ?? ""
+      yield* space.signal({ signal: "/signals/cancel", payload: rid })
+      yield* space.signal({ signal: "/signals/cancel", payload: rid })
+      yield* steps(space, 3)
+      const results = yield* resultsOf(space)
+      assert.deepStrictEqual(results.map(({ code, state }) => [state, code]), [["cnl", "io/cancelled"]])
+      assert.deepStrictEqual(reactor.jobs, [])
+    })))
+
+  it.effect("are captured in the order of their submission", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "charge", times: 3 })
+      yield* space.step
+      const rids = reactor.jobs.map(({ rid }) => rid)
+      for (const rid of rids.toReversed()) reactor.complete(rid)
+      yield* steps(space, 2)
+      assert.deepStrictEqual((yield* resultsOf(space)).map(({ rid }) => rid), rids)
+    })))
+
+  it.effect("beyond the limit of the space end their run as reactor/full, which is retried", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "charge", times: 2 })
+      yield* request(space, { channel: "bank", opcode: "pay", times: 2 })
+      yield* steps(space, 2)
+      assert.deepStrictEqual(reactor.jobs.map(({ opcode }) => opcode), ["charge", "charge"])
+      const list = yield* space.waiting({ limit: 10 })
+      assert.strictEqual(list.waiting.length, 1)
+      for (const { rid } of reactor.jobs) reactor.complete(rid)
+      yield* steps(space, 5)
+      assert.deepStrictEqual(reactor.jobs.map(({ opcode }) => opcode), ["pay", "pay"])
+    }), { limits: { ...TestKernel.settings.limits, ioRequests: 3 } }))
+
+  it.effect("are refused for an unknown channel or opcode, and for a signal that nobody takes", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      const wrong = [
+        [{ channel: "none", opcode: "x" }, "io/channel-absent"],
+        [{ channel: "bank", opcode: "rob" }, "io/opcode-absent"],
+        [{ channel: "bank", opcode: "pay", signal: "/signals/nobody" }, "io/unheard"],
+        [{ channel: "bank", opcode: "pay", budget: -1 }, "io/invalid"],
+        [{ channel: "bank", opcode: "pay", attempts: 0 }, "io/invalid"]
+      ] as const
+      for (const [asked, code] of wrong) {
+        const { id } = yield* request(space, asked)
+        yield* space.step
+        assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.error?.code, code)
+      }
+      assert.deepStrictEqual(reactor.submitted, [])
+    })))
+
+  it.effect("of a shim report it once", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "cpu", opcode: "work", times: 2 })
+      yield* space.step
+      for (const { rid } of reactor.jobs) reactor.complete(rid)
+      yield* space.step
+      const facts = yield* space.list("/data/mailbox/diag/msgs")
+      const topics = yield* Effect.forEach(facts, (name) => space.get(`/data/mailbox/diag/msgs/${name}#/topic`))
+      assert.deepStrictEqual(topics, ["tp_async_unsp"])
+    })))
+})
