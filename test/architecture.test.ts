@@ -23,7 +23,7 @@ const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"]
 /** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, and the faces of a space. */
 const NAMING = new Set([
   "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
-  "view/Expected", "view/Space", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows"
+  "view/Expected", "view/Space", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows"
 ].map((file) => `kernel/${file}.ts`))
 
 /** The highest room that a replay may use. */

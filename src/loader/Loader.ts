@@ -240,8 +240,8 @@ export const channels = (
     const providers = found.plugins.flatMap(({ plugin }) => plugin.provides.channels?.[use] ?? [])
     const [provider] = providers
     if (provider === undefined || providers.length > 1) {
-      const broken = found.broken.map(({ message }) => message)
-      return Effect.fail(refuse([`${providers.length === 0 ? "no plugin provides" : "several plugins provide"} "${use}"`, ...broken].join(". ")))
+      const providing = providers.length === 0 ? "no plugin provides" : "several plugins provide"
+      return Effect.fail(refuse([`${providing} "${use}"`, ...found.broken.map(({ message }) => message)].join(". ")))
     }
     return Effect.try({
       try: (): Channel.Channel => {

@@ -17,41 +17,13 @@ import type { Beat, Output } from "./Kinds.ts"
 import * as OpenRequests from "./OpenRequests.ts"
 import { ETIMEDOUT, INTERRUPTED } from "./Failures.ts"
 import * as Requests from "./Request.ts"
+import { type Finished, workOf } from "./Work.ts"
 
 /** The longest wait between attempts, in beats. */
 const MAX_BACKOFF = 64
 
 /** The verb and the target of the shared dossier. */
 const SHARED = { verb: "op/io", target: "/rt/async" }
-
-/** A request with its result, and the value of the result. */
-interface Finished {
-  readonly open: Pick<OpenRequests.Open, "oid" | "rid">
-  readonly request: Requests.Request
-  readonly value: Document.Document | undefined
-}
-
-/** The requests that one beat changes. */
-export interface Work {
-  /** Requests that the beat opened, in order. */
-  readonly opened: Array<{ readonly oid: string; readonly rid: string }>
-  /** Requests with another attempt to submit. */
-  readonly repeated: Array<string>
-  readonly finished: Array<Finished>
-  /** Requests with other due times. */
-  readonly timed: Set<string>
-  /** Channels whose cells the beat wrote. */
-  readonly recorded: Set<string>
-  /** Requests whose jobs are to be aborted. */
-  readonly aborted: Array<string>
-  /** The count of requests by earlier runs of the beat, and the number of those runs. */
-  readonly before: { runs: number; requests: number }
-}
-
-export const workOf = (beat: Beat): Work =>
-  beat.work ??= {
-    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], before: { runs: 0, requests: 0 }
-  }
 
 /**
  * Processes completions and due times.

@@ -8,29 +8,12 @@
 import * as Document from "../cell/Document.ts"
 import type { InputRule } from "../ledger/Ledger.ts"
 import type { IoKinds } from "./Kinds.ts"
-import type { Completion, OpenRequests } from "./OpenRequests.ts"
+import type { Asked, Completion, OpenRequests } from "./OpenRequests.ts"
 import type { DeclaredChannel } from "./Request.ts"
 
 /** The most completions of one beat, and the most characters of their values; one is always taken. */
 export const MAX_COMPLETIONS = 1024
 export const MAX_SIZE = 1_048_576
-
-/** The input of one beat. */
-export interface Input {
-  readonly completions: ReadonlyArray<Completion>
-  /** Channels that differ from their recorded cells; `undefined` for one that is gone. */
-  readonly channels: ReadonlyMap<string, DeclaredChannel | undefined>
-  /** The limit on open requests; in a replay only if it refused one. */
-  readonly limit: number | undefined
-  /** The parts that a run asked for. */
-  readonly asked: Asked
-}
-
-/** The parts of the input that a decision depended on. */
-export interface Asked {
-  limit: boolean
-  readonly channels: Set<string>
-}
 
 /** A completion in the journal. */
 type Line = readonly [rid: string, attempt: number, bytes: number, shim: 0 | 1, failure: Failed | 0, value: readonly [unknown?]]
@@ -50,9 +33,10 @@ const none: ReadonlyArray<Completion> = []
 const nothingAsked = (): Asked => ({ limit: false, channels: new Set() })
 
 /** The completions that one beat takes: the earliest submitted first. */
-const taken = ({ completions, get }: Pick<OpenRequests, "completions"> & { readonly get: OpenRequests["get"] }): ReadonlyArray<Completion> => {
+const taken = (state: Pick<OpenRequests, "completions" | "get">): ReadonlyArray<Completion> => {
+  const { completions } = state
   if (completions.length === 0) return none
-  const orderOf = ({ rid }: Completion): number => get(rid)?.order ?? -1
+  const orderOf = ({ rid }: Completion): number => state.get(rid)?.order ?? -1
   const found: Array<Completion> = []
   let size = 0
   for (const completion of completions) {
@@ -92,7 +76,7 @@ export const input: InputRule<IoKinds> = {
     state.idle !== undefined && state.completions.length === 0
       ? state.idle
       : state.idle = {
-        completions: taken({ completions: state.completions, get: (rid) => state.get(rid) }),
+        completions: taken(state),
         channels: state.channels,
         limit: limits.ioRequests,
         asked: nothingAsked()

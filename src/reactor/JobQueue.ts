@@ -3,8 +3,18 @@
  *
  * @module
  */
-import type { Channel } from "./Channel.ts"
-import type { JobOutcome, QueuedJob } from "./Reactor.ts"
+import type { Channel, Job, JobResult } from "./Channel.ts"
+
+/** The outcome of a job: a result, or a thrown value. */
+export type JobOutcome = { readonly result: JobResult } | { readonly error: unknown }
+
+/** A job that waits for the room of its channel, or that is in progress. */
+export interface QueuedJob {
+  /** The job is made when the channel has room, so that a waiting one costs little. */
+  readonly make: () => Job
+  /** Receives the outcome, at most once. Never called within `submit`, and not after `abort`. */
+  readonly done: (outcome: JobOutcome) => void
+}
 
 /** The default limit on jobs in progress. */
 const JOBS = 64

@@ -6,9 +6,8 @@
 import type { LedgerBeat } from "../ledger/Ledger.ts"
 import type { Io } from "../stage/Io.ts"
 import type { RequestLaunch } from "../stage/Launches.ts"
-import type { Work } from "./Advance.ts"
-import type { Input } from "./Input.ts"
-import type { OpenRequests } from "./OpenRequests.ts"
+import type { Input, OpenRequests } from "./OpenRequests.ts"
+import type { Work } from "./Work.ts"
 
 /** A request from outside. */
 export interface IoCommand {

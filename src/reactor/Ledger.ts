@@ -20,6 +20,7 @@ import type { Reactor } from "./Reactor.ts"
 import { refusals, RequestAbsent, RequestFinished } from "./ReactorError.ts"
 import * as Requests from "./Request.ts"
 import * as Verbs from "./Verbs.ts"
+import { workOf } from "./Work.ts"
 
 /** The channel with an id: as the configuration declares it, or as its cell holds it if they are equal. */
 const channelOf = (beat: Beat, id: string): Requests.DeclaredChannel | undefined => {
@@ -51,7 +52,7 @@ const requestsOf = ({ launches }: Pick<Draft, "launches">): number => {
 
 /** The requests of earlier runs of the beat. Those of a succeeded run count, even if its merge drops them. */
 const requestsBefore = ({ run }: Draft, beat: Beat): number => {
-  const { before } = Advance.workOf(beat)
+  const { before } = workOf(beat)
   for (; before.runs < run; before.runs++) {
     const draft = beat.draftOf(before.runs)
     if (draft !== undefined) before.requests += requestsOf(draft)

@@ -12,7 +12,8 @@ import { CHANNEL_GONE, INTERRUPTED } from "./Failures.ts"
 import * as Errno from "./Errno.ts"
 import type { Output } from "./Kinds.ts"
 import type { Completion, Failed, Open, OpenRequests } from "./OpenRequests.ts"
-import type { JobOutcome, Reactor } from "./Reactor.ts"
+import type { JobOutcome } from "./JobQueue.ts"
+import type { Reactor } from "./Reactor.ts"
 import * as Requests from "./Request.ts"
 
 /** The maximum size of a completion's value in characters; a longer one is stored as content. */

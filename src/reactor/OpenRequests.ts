@@ -9,7 +9,6 @@
 import type { Document } from "../cell/Document.ts"
 import { CellTimers, type TimerChange } from "../stage/CellTimers.ts"
 import type { Due } from "../stage/Due.ts"
-import type { Input } from "./Input.ts"
 import type * as Requests from "./Request.ts"
 
 /** The end of one attempt, as the live half reports it. */
@@ -31,6 +30,23 @@ export interface Failed {
   readonly errno: number
   readonly code: string
   readonly retryable: boolean
+}
+
+/** The input of one beat. */
+export interface Input {
+  readonly completions: ReadonlyArray<Completion>
+  /** Channels that differ from their recorded cells; `undefined` for one that is gone. */
+  readonly channels: ReadonlyMap<string, Requests.DeclaredChannel | undefined>
+  /** The limit on open requests; in a replay only if it refused one. */
+  readonly limit: number | undefined
+  /** The parts that a run asked for. */
+  readonly asked: Asked
+}
+
+/** The parts of the input that a decision depended on. */
+export interface Asked {
+  limit: boolean
+  readonly channels: Set<string>
 }
 
 /** An open request, as the space remembers it. */

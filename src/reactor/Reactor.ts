@@ -9,19 +9,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Channel, Job, JobResult } from "./Channel.ts"
-import { JobQueue, type JobState } from "./JobQueue.ts"
-
-/** The outcome of a job: a result, or a thrown value. */
-export type JobOutcome = { readonly result: JobResult } | { readonly error: unknown }
-
-/** A job that waits for the room of its channel, or that is in progress. */
-export interface QueuedJob {
-  /** The job is made when the channel has room, so that a waiting one costs little. */
-  readonly make: () => Job
-  /** Receives the outcome, at most once. Never called within `submit`, and not after `abort`. */
-  readonly done: (outcome: JobOutcome) => void
-}
+import type { Channel } from "./Channel.ts"
+import { JobQueue, type JobState, type QueuedJob } from "./JobQueue.ts"
 
 /**
  * The reactor of a runtime.

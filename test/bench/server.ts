@@ -91,7 +91,13 @@ const { serve, turn } = await platform()
 const options = syncMicros === undefined ? {} : { syncMicros: Number(syncMicros) }
 const provided = sqlite.provides.persistence!({ folder: folder!, options })
 const layer = Kernel.layer.pipe(
-  Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer, Scheduler.layer(), Reactor.none)),
+  Layer.provide(Layer.mergeAll(
+    persistence.pipe(Layer.provide(provided)),
+    HostPacemaker.layer(turn),
+    Registry.layer,
+    Scheduler.layer(),
+    Reactor.none
+  )),
   Layer.provideMerge(HostHash.layer),
   Layer.provide(Layer.succeed(KernelSettings, {
     tempo: 100,

@@ -6,7 +6,9 @@
  */
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
-import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, Reactor, Scheduler, SystemGrants, replay, verify } from "systole"
+import {
+  defaults, Kernel, KernelSettings, Pacemaker, Persistence, Reactor, Registry, Scheduler, SystemGrants, replay, verify
+} from "systole"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as ExpiryCheck from "../support/ExpiryCheck.ts"

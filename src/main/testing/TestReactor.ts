@@ -5,7 +5,8 @@
  */
 import * as Layer from "effect/Layer"
 import type * as Channel from "../../reactor/Channel.ts"
-import { type JobOutcome, Reactor } from "../../reactor/Reactor.ts"
+import type { JobOutcome } from "../../reactor/JobQueue.ts"
+import { Reactor } from "../../reactor/Reactor.ts"
 
 /** The opcodes of each channel by its id, and the differences from a native channel that repeats nothing. */
 export interface Channels {

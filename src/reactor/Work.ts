@@ -1,0 +1,38 @@
+/**
+ * The requests that one beat changes.
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import type { Open } from "./OpenRequests.ts"
+import type { Request } from "./Request.ts"
+
+/** A request with its result, and the value of the result. */
+export interface Finished {
+  readonly open: Pick<Open, "oid" | "rid">
+  readonly request: Request
+  readonly value: Document | undefined
+}
+
+/** The requests that one beat changes. */
+export interface Work {
+  /** Requests that the beat opened, in order. */
+  readonly opened: Array<{ readonly oid: string; readonly rid: string }>
+  /** Requests with another attempt to submit. */
+  readonly repeated: Array<string>
+  readonly finished: Array<Finished>
+  /** Requests with other due times. */
+  readonly timed: Set<string>
+  /** Channels whose cells the beat wrote. */
+  readonly recorded: Set<string>
+  /** Requests whose jobs are to be aborted. */
+  readonly aborted: Array<string>
+  /** The count of requests by earlier runs of the beat, and the number of those runs. */
+  readonly before: { runs: number; requests: number }
+}
+
+/** The requests that a beat changes, from the first change on. */
+export const workOf = (beat: { work: Work | undefined }): Work =>
+  beat.work ??= {
+    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], before: { runs: 0, requests: 0 }
+  }
