@@ -1,0 +1,328 @@
+/**
+ * The channel `file`: files below one folder.
+ *
+ * | opcode | payload | value | repeatable |
+ * |---|---|---|---|
+ * | `read` | `{ path }` | `{ path, bytes, text }`, or `{ path, bytes, content }` | yes |
+ * | `write` | `{ path }` and `text`, `data` or `content` | `{ path, bytes }` | yes: the same whole file again |
+ * | `append` | as `write` | `{ path, bytes }` | no: it would append twice |
+ * | `copy` | `{ from, to }` | `{ from, to, bytes }` | yes: the target is written as a whole |
+ * | `move` | `{ from, to }` | `{ from, to }` | no: its source is gone, or another file has its name |
+ * | `delete` | `{ path }` | `{ path, deleted }` | yes: an absent file counts as deleted |
+ * | `list` | `{ path }` | `{ path, entries }`, each `{ name, kind }` | yes |
+ * | `glob` | `{ pattern }` | `{ paths }` of files | yes |
+ * | `stat` | `{ path }` | `{ path, kind }`, and `bytes` and `modified` (ms since 1970) unless absent | yes |
+ * | `watch` | `{ path }` | `{ path, changed }`, the first change below the path | yes |
+ *
+ * A path is relative to the option `root`, by default `<project>/files`, with `/` between its segments; "" is the root, for
+ * `list`, `stat` and `watch`. Paths that leave the root, also over symbolic links, fail with `file/refused`.
+ *
+ * A file of at most 64 KiB of UTF-8 is read as `text`; others become content of the space. `data` is bytes, and `content`
+ * is an address. `write` and `copy` create missing folders, replace the file at once and return when the disk has it.
+ * `move` replaces a file of that name. `delete` removes files and empty folders.
+ *
+ * In a pattern, `*` is any text of a segment, `?` is one character and `**` is any number of folders. They match no leading dot,
+ * and globs follow no links. `watch` hears changes from its start on, and ends at an abort.
+ *
+ * Options: `root`; `maxBytes` of one operation (default 32 MiB, `file/size`); `maxEntries` of one `list` or `glob` (default
+ * 10,000, `file/entries`). At most 32 watches are in progress (`file/watches`).
+ *
+ * @module
+ */
+import { constants, watch } from "node:fs"
+import { type FileHandle, lstat, rename, rmdir, stat, unlink } from "node:fs/promises"
+import { resolve } from "node:path"
+import { Channel, Plugin } from "systole"
+import * as Fields from "./channel/Fields.ts"
+import { Jail, type Located, path, present } from "./channel/Jail.ts"
+import * as Operations from "./channel/Operations.ts"
+import * as Temporary from "./file/Temporary.ts"
+import { kindOf, Tree } from "./file/Tree.ts"
+
+/** The largest text within a completion, and the parts in which files are read, in bytes. */
+const INLINE = 65_536
+/** The most segments of a pattern. */
+const SEGMENTS = 64
+const WATCHES = 32
+const JOBS = 128
+
+/** The jail and the limits of a channel. */
+interface Site {
+  readonly jail: Jail
+  readonly maxBytes: number
+  readonly maxEntries: number
+}
+
+/** Two paths of a request. */
+interface Pair {
+  readonly from: string
+  readonly to: string
+}
+
+const body = {
+  text: Fields.optional(Fields.text(2 ** 24)),
+  data: Fields.optional(Fields.bytes),
+  content: Fields.optional(Fields.address)
+}
+
+/** The bytes of a request: one of `text`, `data` and `content`. */
+const bytesOf = async ({ content, data, text }: Fields.Of<typeof body>, limit: number, job: Channel.Job): Promise<Uint8Array> => {
+  const given = [content, data, text].filter((each) => each !== undefined)
+  if (given.length !== 1) throw Fields.invalid(job, "give one of text, data and content")
+  const bytes = data ?? (text === undefined ? await job.content(content ?? "") : new TextEncoder().encode(text))
+  if (bytes === undefined) throw Channel.fail("io/absent", `the space has no content ${content}`, { errno: -2 })
+  if (bytes.length > limit) throw Temporary.tooLarge(limit)
+  return bytes
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** The bytes of an open file. */
+async function* bytesFrom(file: FileHandle): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const part = new Uint8Array(INLINE)
+    const { bytesRead } = await file.read(part, 0, part.length, null)
+    if (bytesRead === 0) return
+    yield part.subarray(0, bytesRead)
+  }
+}
+
+const readBytes = async (file: FileHandle, size: number): Promise<Uint8Array> => {
+  const bytes = new Uint8Array(size)
+  let filled = 0
+  for (;;) {
+    const { bytesRead } = await file.read(bytes, filled, size - filled, null)
+    filled += bytesRead
+    if (bytesRead === 0 || filled === size) return bytes.subarray(0, filled)
+  }
+}
+
+/** Decodes UTF-8; `undefined` for other bytes. */
+const textOf = (bytes: Uint8Array): string | undefined => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+const withFile = async <A>(file: FileHandle, use: (file: FileHandle) => Promise<A>): Promise<A> => {
+  try {
+    return await use(file)
+  } finally {
+    await file.close()
+  }
+}
+
+const read = async ({ jail, maxBytes }: Site, path: string, job: Channel.Job): Promise<Channel.JobResult> =>
+  withFile(await jail.open(await jail.locate(path), constants.O_RDONLY), async (file) => {
+    const { size } = await file.stat()
+    if (size > maxBytes) throw Temporary.tooLarge(maxBytes)
+    if (size <= INLINE) {
+      const bytes = await readBytes(file, size)
+      const text = textOf(bytes)
+      const value = text === undefined ? { content: (await job.keep(bytes)).address } : { text }
+      return { value: { path, bytes: bytes.length, ...value }, bytes: bytes.length }
+    }
+    const { address, bytes } = await job.keep(Temporary.limited(bytesFrom(file), maxBytes, job.signal), maxBytes)
+    return { value: { path, bytes, content: address }, bytes }
+  })
+
+const append = async ({ jail, maxBytes }: Site, payload: Fields.Of<typeof body> & { readonly path: string }, job: Channel.Job) => {
+  const bytes = await bytesOf(payload, maxBytes, job)
+  const at = await jail.locate(payload.path)
+  await Temporary.makeParent(jail, at)
+  job.signal.throwIfAborted()
+  await Temporary.fill(await jail.open(at, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND), once(bytes))
+  await Temporary.syncFolder(at.parent)
+  return { value: { path: payload.path, bytes: bytes.length }, bytes: bytes.length }
+}
+
+/** Refuses the root, which is not moved and not deleted. */
+const belowRoot = async (jail: Jail, path: string): Promise<Located> => {
+  const at = await jail.locate(path)
+  if (path === "") throw jail.refused(path, "is the root; give one below it")
+  return at
+}
+
+const move = async ({ jail }: Site, { from, to }: Pair, job: Channel.Job) => {
+  const [source, target] = [await belowRoot(jail, from), await belowRoot(jail, to)]
+  await lstat(source.entry)
+  await Temporary.makeParent(jail, target)
+  await jail.check(from, source.parent)
+  job.signal.throwIfAborted()
+  await rename(source.entry, target.entry)
+  await Temporary.syncFolder(target.parent)
+  if (source.parent !== target.parent) await Temporary.syncFolder(source.parent)
+  return { value: { from, to }, bytes: 0 }
+}
+
+const remove = async ({ jail }: Site, path: string, job: Channel.Job) => {
+  const at = await belowRoot(jail, path)
+  const found = await present(lstat(at.entry))
+  if (found !== undefined) {
+    await jail.check(path, at.parent)
+    job.signal.throwIfAborted()
+    await present(found.isDirectory() ? rmdir(at.entry) : unlink(at.entry))
+    await Temporary.syncFolder(at.parent)
+  }
+  return { value: { path, deleted: found !== undefined }, bytes: 0 }
+}
+
+/** The segments of a pattern, to which the rules of paths apply. */
+const segmentsOf = async (jail: Jail, pattern: string, job: Channel.Job): Promise<ReadonlyArray<string>> => {
+  const segments = pattern.split("/")
+  if (pattern === "" || segments.length > SEGMENTS) throw Fields.invalid(job, `its pattern has to have 1 to ${SEGMENTS} segments`)
+  const first = segments.findIndex((segment) => /[*?]/.test(segment))
+  await jail.locate(pattern)
+  // A link out of the root in the literal beginning is refused, as in a path.
+  await jail.locate(segments.slice(0, first === -1 ? segments.length : first).join("/"))
+  return segments
+}
+
+const statOf = async ({ jail }: Site, path: string) => {
+  const { target } = await jail.locate(path)
+  const found = await present(stat(target))
+  if (found === undefined) return { value: { path, kind: "absent" }, bytes: 0 }
+  await jail.check(path, target)
+  return { value: { path, kind: kindOf(found), bytes: found.size, modified: Math.floor(found.mtimeMs) }, bytes: 0 }
+}
+
+/** Watches in progress. */
+interface Watches {
+  count: number
+}
+
+/** Waits for the first change below a path. Files of unfinished writes do not count. */
+const firstChange = async ({ jail }: Site, watches: Watches, { path, signal }: { readonly path: string; readonly signal: AbortSignal }) => {
+  const { target } = await jail.locate(path)
+  const isFolder = (await stat(target)).isDirectory()
+  await jail.check(path, target)
+  if (watches.count >= WATCHES) {
+    const reason = `${WATCHES} watches are in progress, which is the limit; try again later`
+    throw Channel.fail("file/watches", reason, { errno: -11, retryable: true })
+  }
+  watches.count++
+  return new Promise<string>((resolve, reject) => {
+    const watcher = watch(target, { recursive: isFolder, persistent: false })
+    const end = (settle: () => void): void => {
+      signal.removeEventListener("abort", stop)
+      watcher.close()
+      settle()
+    }
+    const stop = (): void => end(() => reject(signal.reason))
+    signal.addEventListener("abort", stop, { once: true })
+    watcher.on("error", (error) => end(() => reject(error)))
+    watcher.on("change", (_, name) => {
+      const below = String(name ?? "").replaceAll("\\", "/")
+      if (below.split("/").some(Temporary.is)) return
+      const changed = path === "" || below === "" ? path + below : `${path}/${below}`
+      end(() => resolve(isFolder ? changed : path))
+    })
+    if (signal.aborted) stop()
+  }).finally(() => watches.count--)
+}
+
+const quoted = ({ path }: { readonly path: string }): string => JSON.stringify(path.slice(0, 200))
+const both = ({ from, to }: Pair): string => `${quoted({ path: from })} to ${quoted({ path: to })}`
+
+const writing = (site: Site): Operations.Operations => ({
+  write: Operations.operation({
+    repeatable: true,
+    fields: { path, ...body },
+    about: quoted,
+    execute: async (payload, job) => {
+      const bytes = await bytesOf(payload, site.maxBytes, job)
+      await Temporary.write(site.jail, await belowRoot(site.jail, payload.path), { source: once(bytes), job })
+      return { value: { path: payload.path, bytes: bytes.length }, bytes: bytes.length }
+    }
+  }),
+  append: Operations.operation({ fields: { path, ...body }, about: quoted, execute: (payload, job) => append(site, payload, job) }),
+  copy: Operations.operation({
+    repeatable: true,
+    fields: { from: path, to: path },
+    about: both,
+    execute: async ({ from, to }, job) => {
+      const { jail, maxBytes } = site
+      const target = await belowRoot(jail, to)
+      return withFile(await jail.open(await jail.locate(from), constants.O_RDONLY), async (file) => {
+        const source = Temporary.limited(bytesFrom(file), maxBytes, job.signal)
+        const bytes = await Temporary.write(jail, target, { source, job })
+        return { value: { from, to, bytes }, bytes }
+      })
+    }
+  }),
+  move: Operations.operation({ fields: { from: path, to: path }, about: both, execute: (payload, job) => move(site, payload, job) }),
+  delete: Operations.operation({
+    repeatable: true,
+    fields: { path },
+    about: quoted,
+    execute: ({ path }, job) => remove(site, path, job)
+  })
+})
+
+const reading = (site: Site, watches: Watches): Operations.Operations => ({
+  read: Operations.operation({ repeatable: true, fields: { path }, about: quoted, execute: ({ path }, job) => read(site, path, job) }),
+  list: Operations.operation({
+    repeatable: true,
+    fields: { path: Fields.or(path, "") },
+    about: quoted,
+    execute: async ({ path }, job) => {
+      const { target } = await site.jail.locate(path)
+      const entries = await new Tree(site.jail, site.maxEntries, job.signal).entries(path, target)
+      return { value: { path, entries }, bytes: 0 }
+    }
+  }),
+  glob: Operations.operation({
+    repeatable: true,
+    fields: { pattern: path },
+    about: ({ pattern }) => quoted({ path: pattern }),
+    execute: async ({ pattern }, job) => {
+      const segments = await segmentsOf(site.jail, pattern, job)
+      const { target } = await site.jail.locate("")
+      return { value: { paths: await new Tree(site.jail, site.maxEntries, job.signal).glob(target, segments) }, bytes: 0 }
+    }
+  }),
+  stat: Operations.operation({
+    repeatable: true,
+    fields: { path: Fields.or(path, "") },
+    about: quoted,
+    execute: ({ path }) => statOf(site, path)
+  }),
+  watch: Operations.operation({
+    repeatable: true,
+    fields: { path: Fields.or(path, "") },
+    about: quoted,
+    execute: async ({ path }, { signal }) => ({ value: { path, changed: await firstChange(site, watches, { path, signal }) }, bytes: 0 })
+  })
+})
+
+const options = {
+  root: Fields.or(Fields.text(4096), "files"),
+  maxBytes: Fields.or(Fields.count(1, 2 ** 40), 33_554_432),
+  maxEntries: Fields.or(Fields.count(1, 1_000_000), 10_000)
+}
+
+export default Plugin.make({
+  name: "file",
+  version: "0.1.0",
+  provides: {
+    channels: {
+      file: (settings) => {
+        const { maxBytes, maxEntries, root } = Fields.options("file", options, settings)
+        const jail = new Jail(resolve(settings.root, root), "file")
+        const site = { jail, maxBytes, maxEntries }
+        return {
+          provider: "file",
+          hosts: ["node", "deno", "bun"],
+          caps: ["stream"],
+          target: jail.root,
+          jobs: JOBS,
+          ...Operations.channel({ ...reading(site, { count: 0 }), ...writing(site) })
+        }
+      }
+    }
+  }
+})
