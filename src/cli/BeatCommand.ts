@@ -9,7 +9,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** A beat in the list. */
 interface Row {
@@ -19,11 +19,11 @@ interface Row {
 }
 
 const ls = Command.make("ls", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many, the newest first"), Flag.withDefault(20)),
   json: Output.json
 }, ({ json, limit, space }) =>
-  Client.use((client) => client.ask<{ readonly beats: ReadonlyArray<Row> }>(`${SpaceCommand.path(space)}/beats?limit=${limit}`)).pipe(
+  Client.use((client) => client.ask<{ readonly beats: ReadonlyArray<Row> }>(`${SpaceArgument.path(space)}/beats?limit=${limit}`)).pipe(
     Effect.flatMap(({ beats }) =>
       Output.data(json, beats, Output.table(
         beats.map(({ beat, clock, hash }) => [String(beat), new Date(clock).toISOString(), hash.slice(0, 12)])
@@ -32,11 +32,11 @@ const ls = Command.make("ls", {
   )).pipe(Command.withDescription("List the newest beats"))
 
 const show = Command.make("show", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   beat: Argument.Int("beat").pipe(Argument.withDescription("The number of a beat")),
   json: Output.json
 }, ({ beat, json, space }) =>
-  Client.use((client) => client.ask<Readonly<Record<string, unknown>>>(`${SpaceCommand.path(space)}/beats/${beat}`)).pipe(
+  Client.use((client) => client.ask<Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/beats/${beat}`)).pipe(
     Effect.flatMap((ledgers) => Output.data(json, ledgers, Object.entries(ledgers).flatMap(([name, ledger]) => describe(name, ledger))))
   )).pipe(Command.withDescription("Print what came in, what ran and what it left"))
 

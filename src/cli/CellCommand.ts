@@ -14,7 +14,7 @@ import { type CliFailure, from } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
 const address =
   Argument.String("address").pipe(Argument.withDescription("A cell such as /data/orders/17, or a place in it: /data/orders/17#/status"))
@@ -27,7 +27,7 @@ const path = (space: string, text: string): Effect.Effect<string, CliFailure> =>
       const query = new URLSearchParams()
       if (scope !== Address.SPACE) query.set("scope", scope)
       if (path.length > 0) query.set("path", Address.pointer(path))
-      return `${SpaceCommand.path(space)}/cells${encoded(id)}${query.size > 0 ? `?${query}` : ""}`
+      return `${SpaceArgument.path(space)}/cells${encoded(id)}${query.size > 0 ? `?${query}` : ""}`
     },
     catch: (error) => from(error as Address.InvalidAddress)
   })
@@ -35,7 +35,7 @@ const path = (space: string, text: string): Effect.Effect<string, CliFailure> =>
 const encoded = (id: string): string => id.split("/").map(encodeURIComponent).join("/")
 
 const get = Command.make("get", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   address,
   pull: Flag.Boolean("pull").pipe(
     Flag.withDescription("Bring up to date what it is derived from, and wait until that is settled"),
@@ -52,7 +52,7 @@ const get = Command.make("get", {
   })).pipe(Command.withDescription("Print what a cell holds, as JSON"))
 
 const ls = Command.make("ls", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   id: Argument.String("cell").pipe(Argument.withDescription("The cell to look below"), Argument.withDefault("/")),
   after: Flag.String("after").pipe(Flag.withDescription("Go on after this cell"), Flag.withDefault("")),
   limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many, up to 1000"), Flag.withDefault(1000)),
@@ -61,14 +61,14 @@ const ls = Command.make("ls", {
   Effect.gen(function*() {
     const query = new URLSearchParams({ below: "", limit: String(limit), ...(after === "" ? {} : { after }) })
     const page = yield* (yield* Client).ask<{ readonly cells: ReadonlyArray<string>; readonly next: string | null }>(
-      `${SpaceCommand.path(space)}/cells${encoded(id)}?${query}`
+      `${SpaceArgument.path(space)}/cells${encoded(id)}?${query}`
     )
     yield* Output.data(json, page.cells, page.cells)
     if (page.next !== null) yield* Output.note(`There may be more. Go on with --after ${page.next}`)
   })).pipe(Command.withDescription("List all cells below a cell"))
 
 const set = Command.make("set", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   address,
   value: Argument.String("value").pipe(Argument.withDescription("The value, as JSON")),
   json: Output.json
@@ -80,7 +80,7 @@ const set = Command.make("set", {
   })).pipe(Command.withDescription("Write a cell"))
 
 const watch = Command.make("watch", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   address,
   times: Flag.Int("times").pipe(Flag.withDescription("Stop after this many values"), Flag.optional),
   json: Output.json

@@ -13,7 +13,7 @@ import type { SpaceStatus } from "../kernel/view/Space.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** A lifecycle command: its verb, its body, and the word printed on success. */
 interface LifecycleRequest {
@@ -33,10 +33,10 @@ interface OperationState {
 const perform = Effect.fnUntraced(function*({ body, done, json, space, verb }: LifecycleRequest) {
   const client = yield* Client
   const { beat, oid } = yield* client.ask<{ readonly oid: string; readonly beat: number }>(
-    `${SpaceCommand.path(space)}/control/${verb}`,
+    `${SpaceArgument.path(space)}/control/${verb}`,
     { method: "POST", ...(body === undefined ? {} : { body }) }
   )
-  const place = `${SpaceCommand.path(space)}/ops/${encodeURIComponent(oid)}`
+  const place = `${SpaceArgument.path(space)}/ops/${encodeURIComponent(oid)}`
   const ends = client.events(place).pipe(
     Stream.map(({ data }) => JSON.parse(data) as OperationState),
     Stream.filter(({ status }) => status !== undefined),
@@ -52,12 +52,12 @@ const perform = Effect.fnUntraced(function*({ body, done, json, space, verb }: L
       message: `${space} cannot ${verb}: ${why}. See systole op show ${space} ${oid}`
     })
   }
-  const state = yield* client.ask<SpaceStatus>(`${SpaceCommand.path(space)}/control`)
+  const state = yield* client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control`)
   yield* Output.data(json, { oid, beat, ...state }, `${done} ${space} (${oid} since beat ${beat})`)
 })
 
 const plain = (verb: string, done: string, description: string) =>
-  Command.make(verb, { space: SpaceCommand.name, json: Output.json }, ({ json, space }) => perform({ space, json, verb, done })).pipe(
+  Command.make(verb, { space: SpaceArgument.name, json: Output.json }, ({ json, space }) => perform({ space, json, verb, done })).pipe(
     Command.withDescription(description),
     Command.provide(Client.layer)
   )
@@ -72,7 +72,7 @@ export const commands = [
   plain("pause", "paused", "Pause a space: what has nothing to do with control waits, and /data is locked"),
   plain("resume", "resumed", "Resume a space: what waited runs"),
   Command.make("rollback", {
-    space: SpaceCommand.name,
+    space: SpaceArgument.name,
     beat: Argument.Int("beat").pipe(Argument.withDescription("The beat to go back to: user data becomes what it was after it")),
     json: Output.json
   }, ({ beat, json, space }) => perform({ space, json, verb: "rollback", body: { to: beat }, done: `rolled back to beat ${beat}:` })).pipe(

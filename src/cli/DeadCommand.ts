@@ -4,43 +4,32 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import type { DeadLetter } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as PageList from "./PageList.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** A dead letter as the ingress returns it, with its payload as JSON. */
 type Shown = DeadLetter & { readonly payload?: unknown; readonly message?: string }
 
-const ls = Command.make("ls", {
-  space: SpaceCommand.name,
-  limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many"), Flag.withDefault(20)),
-  after: Flag.String("after").pipe(Flag.withDescription("Where the list before ended, as <beat>/<id>/<enzyme>"), Flag.optional),
-  json: Output.json
-}, ({ after, json, limit, space }) =>
-  Effect.gen(function*() {
-    const client = yield* Client
-    const from = Option.match(after, { onNone: () => "", onSome: (cursor) => `&after=${encodeURIComponent(cursor)}` })
-    const { letters, next } = yield* client.ask<{ readonly letters: ReadonlyArray<DeadLetter>; readonly next: string | null }>(
-      `${SpaceCommand.path(space)}/dead?limit=${limit}${from}`
-    )
-    yield* Output.data(json, letters, Output.table(
-      letters.map((letter) => [letter.id, letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)])
-    ))
-    if (next !== null) yield* Output.note(`there are more: --after ${next}`)
-  })).pipe(Command.withDescription("List the dead letters of a space"))
+const ls = PageList.command<DeadLetter>({
+  name: "ls",
+  description: "List the dead letters of a space",
+  after: "Where the list before ended, as <beat>/<id>/<enzyme>",
+  page: PageList.served("dead", "letters"),
+  columns: (letter) => [letter.id, letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)]
+})
 
 const id = Argument.String("id").pipe(Argument.withDescription("The id of the event"))
 const enzyme = Argument.String("enzyme").pipe(Argument.withDescription("The enzyme that failed, as the list names it"))
 
 const path = (space: string, id: string, enzyme: string): string =>
-  `${SpaceCommand.path(space)}/dead/${encodeURIComponent(id)}/${encodeURIComponent(enzyme)}`
+  `${SpaceArgument.path(space)}/dead/${encodeURIComponent(id)}/${encodeURIComponent(enzyme)}`
 
-const show = Command.make("show", { space: SpaceCommand.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
+const show = Command.make("show", { space: SpaceArgument.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
   Client.use((client) => client.ask<Shown>(path(space, id, enzyme))).pipe(
     Effect.flatMap((letter) =>
       Output.data(json, letter, [
@@ -52,7 +41,7 @@ const show = Command.make("show", { space: SpaceCommand.name, id, enzyme, json: 
     )
   )).pipe(Command.withDescription("Print one dead letter with its payload and message"))
 
-const send = Command.make("send", { space: SpaceCommand.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
+const send = Command.make("send", { space: SpaceArgument.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
   Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space, id, enzyme)}/redelivery`, { method: "POST" })).pipe(
     Effect.flatMap((answer) => Output.data(json, answer, `sent ${id} to ${enzyme} again in beat ${answer.beat}`))
   )).pipe(Command.withDescription("Send a dead letter again: its enzyme runs anew, once"))

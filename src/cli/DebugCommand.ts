@@ -9,9 +9,9 @@ import * as Command from "effect/cli/Command"
 import type { DebugReport } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
-const path = (space: string): string => `${SpaceCommand.path(space)}/debug`
+const path = (space: string): string => `${SpaceArgument.path(space)}/debug`
 
 /** Prints the state of the debugger. */
 const print = (json: boolean, report: DebugReport) => {
@@ -20,12 +20,12 @@ const print = (json: boolean, report: DebugReport) => {
   return Output.data(json, report, `${held ? "held" : "running"} after beat ${beat}${stops}`)
 }
 
-const show = Command.make("show", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
+const show = Command.make("show", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask<DebugReport>(path(space))).pipe(Effect.flatMap((report) => print(json, report)))
 ).pipe(Command.withDescription("Show whether a space is held, and before which nodes it stops"), Command.provide(Client.layer))
 
 const at = Command.make("at", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   nodes: Argument.String("nodes").pipe(Argument.withDescription("The nodes; none, to stop nowhere"), Argument.variadic()),
   json: Output.json
 }, ({ json, nodes, space }) =>
@@ -34,7 +34,7 @@ const at = Command.make("at", {
   )
 ).pipe(Command.withDescription("Stop in the attached debugger before each run of these nodes"), Command.provide(Client.layer))
 
-const step = Command.make("step", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
+const step = Command.make("step", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space)}/step`, { method: "POST" })).pipe(
     Effect.flatMap((report) => Output.data(json, report, `beat ${report.beat}; see systole beat show ${space} ${report.beat}`)))
 ).pipe(Command.withDescription("Run exactly one beat, and wait until it is durable"), Command.provide(Client.layer))

@@ -10,7 +10,7 @@ import type { GraphReport } from "../kernel/view/Space.ts"
 import * as Drawing from "../scheduler/Drawing.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
 const formats = ["table", "dot", "mermaid"] as const
 
@@ -21,14 +21,14 @@ const formats = ["table", "dot", "mermaid"] as const
  * @since 0.1.0
  */
 export const command = Command.make("graph", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   format: Flag.Literals("format", formats).pipe(
     Flag.withDescription("As a table, or for Graphviz or Mermaid to draw"),
     Flag.withDefault("table")
   ),
   json: Output.json
 }, ({ format, json, space }) =>
-  Client.use((client) => client.ask<GraphReport>(`${SpaceCommand.path(space)}/graph`)).pipe(
+  Client.use((client) => client.ask<GraphReport>(`${SpaceArgument.path(space)}/graph`)).pipe(
     Effect.flatMap((report) => Output.data(json, report, draw[format](report)))
   )).pipe(Command.withDescription("Show the nodes of a space, who reads whom, and what stands out"), Command.provide(Client.layer))
 

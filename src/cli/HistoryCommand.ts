@@ -15,11 +15,11 @@ import type { Reason } from "../replay/Why.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
-const ask = <Answer>(space: string, path: string) => Client.use((client) => client.ask<Answer>(`${SpaceCommand.path(space)}/${path}`))
+const ask = <Answer>(space: string, path: string) => Client.use((client) => client.ask<Answer>(`${SpaceArgument.path(space)}/${path}`))
 
-const verify = Command.make("verify", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
+const verify = Command.make("verify", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Effect.gen(function*() {
     const found = yield* ask<Verification>(space, "journal/verification")
     const { entries, fault, first, last } = found
@@ -82,7 +82,7 @@ const bound = (name: string, description: string) => Flag.Int(name).pipe(Flag.wi
  * @since 0.1.0
  */
 export const replay = Command.make("replay", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   from: bound("from", "The first beat to run again; the first there is unless given"),
   to: bound("to", "The last; the newest unless given"),
   json: Output.json
@@ -122,7 +122,7 @@ export const replay = Command.make("replay", {
  * @since 0.1.0
  */
 export const why = Command.make("why", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   address: Argument.String("address").pipe(Argument.withDescription("A cell, or a place inside one: /data/orders/17#/count")),
   json: Output.json
 }, ({ address, json, space }) =>
@@ -151,7 +151,7 @@ const shown = (value: unknown): string => value === undefined ? "absent" : JSON.
  * @since 0.1.0
  */
 export const explain = Command.make("explain", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   beat: Argument.Int("beat").pipe(Argument.withDescription("The number of a beat")),
   enzyme: Argument.String("enzyme").pipe(Argument.withDescription("The name of an enzyme")),
   json: Output.json

@@ -12,7 +12,7 @@ import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
-import * as SpaceCommand from "./SpaceCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 import type { Receipt } from "../kernel/beat/Receipts.ts"
 
 /** The answer to a signal: a receipt after a wait, else the acceptance. */
@@ -25,7 +25,7 @@ type Answer = Receipt & { readonly reason?: string } | { readonly id: string; re
  * @since 0.1.0
  */
 export const command = Command.make("signal", {
-  space: SpaceCommand.name,
+  space: SpaceArgument.name,
   signal: Flag.String("signal").pipe(Flag.withDescription("What is asked, such as /signals/greet"), Flag.optional),
   target: Flag.String("target").pipe(Flag.withDescription("The cell it is asked of, such as /data/orders/17"), Flag.optional),
   payload: Flag.String("payload").pipe(Flag.withDescription("The payload, as JSON"), Flag.optional),
@@ -52,7 +52,7 @@ export const command = Command.make("signal", {
     }
     const client = yield* Client
     const value = { ...yield* parsed("payload", payload), ...yield* parsed("at", at) }
-    const answer = yield* client.ask<Answer>(`${SpaceCommand.path(space)}/signals`, {
+    const answer = yield* client.ask<Answer>(`${SpaceArgument.path(space)}/signals`, {
       method: "POST",
       body: { ...field("signal", signal), ...field("target", target), ...field("id", id), ...field("qos", qos), ...value },
       headers: Option.match(wait, { onNone: () => ({}), onSome: (seconds): Record<string, string> => ({ prefer: `wait=${seconds}` }) })

@@ -4,32 +4,16 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import type { SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
+import * as PageList from "./PageList.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
-/**
- * The argument that names a space.
- *
- * @category references
- * @since 0.1.0
- */
-export const name = Argument.String("space").pipe(Argument.withDescription("The name of a space: a-z, 0-9 and -"))
-
-/**
- * The HTTP path of a space.
- *
- * @category getters
- * @since 0.1.0
- */
-export const path = (space: string): string => `/v1/spaces/${encodeURIComponent(space)}`
-
-const create = Command.make("create", { space: name, json: Output.json }, ({ json, space }) =>
-  Client.use((client) => client.ask<{ readonly created: boolean }>(path(space), { method: "PUT" })).pipe(
+const create = Command.make("create", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+  Client.use((client) => client.ask<{ readonly created: boolean }>(SpaceArgument.path(space), { method: "PUT" })).pipe(
     Effect.flatMap((answer) => Output.data(json, answer, answer.created ? `created ${space}` : `${space} is there already`))
   )).pipe(Command.withDescription("Create a space; one that is there already stays as it is"))
 
@@ -38,28 +22,10 @@ const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
     Effect.flatMap(({ spaces }) => Output.data(json, spaces, spaces))
   )).pipe(Command.withDescription("List the spaces"))
 
-const state = Command.make("state", { space: name, json: Output.json }, ({ json, space }) =>
-  Client.use((client) => client.ask<SpaceStatus>(`${path(space)}/control`)).pipe(
+const state = Command.make("state", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+  Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control`)).pipe(
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
   )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, what is parked, and what is locked"))
-
-const waiting = Command.make("waiting", {
-  space: name,
-  limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many"), Flag.withDefault(100)),
-  after: Flag.String("after").pipe(Flag.withDescription("Where the list before ended"), Flag.optional),
-  json: Output.json
-}, ({ after, json, limit, space }) =>
-  Effect.gen(function*() {
-    const client = yield* Client
-    const from = Option.match(after, { onNone: () => "", onSome: (cursor) => `&after=${encodeURIComponent(cursor)}` })
-    const page = yield* client.ask<{ readonly waiting: ReadonlyArray<WaitingRow>; readonly next: number | null }>(
-      `${path(space)}/waiting?limit=${limit}${from}`
-    )
-    yield* Output.data(json, page.waiting, Output.table(page.waiting.map(columns)))
-    if (page.next !== null) yield* Output.note(`there are more: --after ${page.next}`)
-  })).pipe(Command.withDescription(
-    "List what waits in a space, and for what: parked, delayed, retrying, held, a lost conflict, its lane, another space"
-  ))
 
 const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
   id,
@@ -72,9 +38,18 @@ const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: Wa
   [signal, target === undefined ? undefined : `→ ${target}`].filter((part) => part !== undefined).join(" ")
 ]
 
+const waiting = PageList.command<WaitingRow>({
+  name: "waiting",
+  description: "List what waits in a space, and for what: parked, delayed, retrying, held, a lost conflict, its lane, another space",
+  after: "Where the list before ended",
+  limit: 100,
+  page: PageList.served("waiting", "waiting"),
+  columns
+})
+
 const holdCommand = (verb: "hold" | "release", description: string) =>
-  Command.make(verb, { space: name, json: Output.json }, ({ json, space }) =>
-    Client.use((client) => client.ask<SpaceStatus>(`${path(space)}/control/${verb}`, { method: "POST" })).pipe(
+  Command.make(verb, { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+    Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control/${verb}`, { method: "POST" })).pipe(
       Effect.flatMap((found) => Output.data(json, found, lines(found)))
     )).pipe(Command.withDescription(description))
 
@@ -93,9 +68,9 @@ const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): 
 const cell = Argument.String("cell").pipe(Argument.withDescription("The cell below which nothing is written, such as /data/orders"))
 
 const lockCommand = (verb: "lock" | "unlock", method: "PUT" | "DELETE", description: string) =>
-  Command.make(verb, { space: name, cell, json: Output.json }, ({ cell, json, space }) =>
+  Command.make(verb, { space: SpaceArgument.name, cell, json: Output.json }, ({ cell, json, space }) =>
     Client.use((client) => client.ask<{ readonly beat: number }>(
-      `${path(space)}/locks${cell.split("/").map(encodeURIComponent).join("/")}`,
+      `${SpaceArgument.path(space)}/locks${cell.split("/").map(encodeURIComponent).join("/")}`,
       { method }
     )).pipe(
       Effect.flatMap((answer) => Output.data(json, answer, `${verb}ed ${cell} in beat ${answer.beat}`))

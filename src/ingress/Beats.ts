@@ -9,12 +9,10 @@ import type { ReadError } from "../kernel/view/Expected.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
+import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
-
-/** The maximum number of beats on one page. */
-export const MAX_LISTED = 100
 
 /** The maximum number of beat numbers scanned for one page. Empty beats have no journal row. */
 const MAX_LOOKED_AT = 10_000
@@ -33,7 +31,7 @@ export const list = async (
 ): Promise<Response> => {
   const head = await Effect.runPromise(space.head)
   const before = query.before === undefined ? head + 1 : Math.min(Body.count(query.before), head + 1)
-  const limit = Math.min(query.limit === undefined ? 20 : Body.count(query.limit), MAX_LISTED)
+  const limit = PageQuery.limit(query.limit)
   const last = Math.max(0, before - MAX_LOOKED_AT)
   const beats: Array<{ readonly beat: number; readonly clock: number; readonly hash: string }> = []
   let beat = before - 1

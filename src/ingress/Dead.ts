@@ -7,13 +7,10 @@ import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
 import type { Space } from "../kernel/view/Space.ts"
 import { DeadAbsent } from "../kernel/model/SpaceError.ts"
-import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
+import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
 import * as Wire from "./Wire.ts"
-
-/** The maximum number of letters on one page. */
-export const MAX_LISTED = 100
 
 /** Finds the space that the path of a request names. */
 type Find = (space: string) => Promise<Space>
@@ -37,7 +34,7 @@ export const routes = (app: Hono, find: Find): void => {
       })
     }
     const space = await find(c.req.param("space"))
-    const page = await Effect.runPromise(space.dead({ after, limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) }))
+    const page = await Effect.runPromise(space.dead({ after, limit: PageQuery.limit(limit) }))
     return Json.uncached({ letters: page.letters, next: page.next ?? null })
   })
   app.get(LETTER, async (c) => {

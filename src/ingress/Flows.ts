@@ -11,15 +11,19 @@ import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { InstanceRow } from "../kernel/view/Space.ts"
 import type { FlowBudget, FlowRequest } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
-import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
-import type { RouteContext } from "./Ops.ts"
+import * as RecordRoutes from "./RecordRoutes.ts"
 import * as Wire from "./Wire.ts"
 
-/** The maximum number of instances on one page. */
-export const MAX_LISTED = 100
-
-const INSTANCE = "/v1/spaces/:space/flows/:inst"
+const instances: RecordRoutes.Records<InstanceRow> = {
+  segment: "flows",
+  id: "inst",
+  list: (space, page) => Effect.map(space.flow.list(page), ({ instances, next }) => ({ instances: instances.map(brief), next })),
+  get: (space, inst) => space.flow.get(inst),
+  absent: (inst) => new InstanceAbsent({ inst }),
+  cell: (inst) => `/data/flow/inst/${inst}`,
+  json: (row) => Wire.inline(row as never)
+}
 
 /**
  * Adds the routes to an application.
@@ -27,45 +31,28 @@ const INSTANCE = "/v1/spaces/:space/flows/:inst"
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, { find, kernel, stream, wantsStream }: RouteContext & { readonly kernel: Kernel["Service"] }): void => {
+export const routes = (app: Hono, context: RecordRoutes.RouteContext & { readonly kernel: Kernel["Service"] }): void => {
+  const { find, kernel } = context
+  const target = { find, records: instances }
   app.get("/v1/flows", async () => {
     const enzymes = await Effect.runPromise(kernel.enzymes)
     return Json.answer({ flows: enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) })
   })
-  app.get("/v1/spaces/:space/flows", async (c) => {
-    const limit = c.req.query("limit")
-    const space = await find(c.req.param("space"))
-    const page = await Effect.runPromise(
-      space.flow.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) })
-    )
-    return Json.uncached({ instances: page.instances.map(brief), next: page.next ?? null })
-  })
-  app.post("/v1/spaces/:space/flows", async (c) => {
+  RecordRoutes.reads(app, instances, context)
+  app.post(RecordRoutes.listPath(instances), async (c) => {
     const request = await Body.fields(c.req.raw, { flow: "string", inst: "string", input: "any", steps: "number", beats: "number" })
-    const space = await find(c.req.param("space"))
+    const space = await find(c.req.param("space") ?? "")
     const started = await Effect.runPromise(space.flow.start(request as unknown as FlowRequest))
     const location = `/v1/spaces/${space.name}/flows/${encodeURIComponent(started.inst)}`
     return Json.answer(started, { status: 201, headers: { location } })
   })
-  app.get(INSTANCE, async (c) => {
-    const { inst, space: name } = c.req.param()
-    const space = await find(name)
-    const row = await Effect.runPromise(space.flow.get(inst))
-    if (row === undefined) throw new InstanceAbsent({ inst })
-    return wantsStream(c.req.raw)
-      ? stream(Cells.follow(space, `/data/flow/inst/${inst}`, c.req.raw.headers.get("last-event-id")))
-      : Json.uncached(Wire.inline(row as never))
+  RecordRoutes.command(app, target, {
+    verb: "budget",
+    fields: { steps: "number", beats: "number" },
+    execute: (space, inst, budget: FlowBudget) => space.flow.budget(inst, budget)
   })
-  app.post(`${INSTANCE}/budget`, async (c) => {
-    const budget = await Body.fields(c.req.raw, { steps: "number", beats: "number" })
-    const { inst, space: name } = c.req.param()
-    return Json.uncached({ inst, beat: await Effect.runPromise((await find(name)).flow.budget(inst, budget as FlowBudget)) })
-  })
-  for (const action of ["pause", "resume", "cancel"] as const) {
-    app.post(`${INSTANCE}/${action}`, async (c) => {
-      const { inst, space: name } = c.req.param()
-      return Json.uncached({ inst, beat: await Effect.runPromise((await find(name)).flow[action](inst)) })
-    })
+  for (const verb of ["pause", "resume", "cancel"] as const) {
+    RecordRoutes.command(app, target, { verb, execute: (space, inst) => space.flow[verb](inst) })
   }
 }
 

@@ -8,13 +8,11 @@ import type { Hono } from "hono"
 import type { Reader, Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
+import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
 
-/** The maximum number of signals on one page. */
-const MAX_LISTED = 1000
-
-/** The default number of signals on one page. */
-const LISTED = 100
+/** The sizes of a page: without `?limit=`, and at most. */
+const sizes = { listed: 100, max: 1000 }
 
 export const PATH = "/v1/spaces/:space/waiting"
 
@@ -28,7 +26,7 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
   app.get(PATH, async (c) => {
     const after = c.req.query("after")
     const from = after === undefined ? undefined : Body.count(after)
-    const limit = limitOf(c.req.query("limit"))
+    const limit = PageQuery.limit(c.req.query("limit"), sizes)
     const { next, waiting } = await Effect.runPromise((await find(c.req.param("space"))).waiting({ after: from, limit }))
     return answer(waiting, next)
   })
@@ -45,11 +43,9 @@ export const shown = async (
       reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next`
     })
   }
-  const page = await Effect.runPromise(reader.waiting({ after, limit: limitOf(limit) }))
+  const page = await Effect.runPromise(reader.waiting({ after, limit: PageQuery.limit(limit, sizes) }))
   return answer(page.waiting, page.next)
 }
-
-const limitOf = (limit: string | undefined): number => Math.min(limit === undefined ? LISTED : Body.count(limit), MAX_LISTED)
 
 const answer = (waiting: ReadonlyArray<unknown>, next: string | number | undefined): Response =>
   Json.answer({ waiting, next: next ?? null }, Json.noStore)

@@ -11,7 +11,7 @@ interface Listened {
   readonly ends: ReadonlySet<unknown>
   readonly listeners: ReadonlySet<unknown>
   readonly queries: { readonly subscriptions: { readonly byKey: { readonly size: number } } }
-  readonly body: { store: SpaceStore; readonly derivation: { readonly pulls: { readonly size: number } } }
+  readonly state: { store: SpaceStore; readonly derivation: { readonly pulls: { readonly size: number } } }
   readonly error: unknown
   readonly close: (reason: string) => void
 }
@@ -20,8 +20,8 @@ const inside = (space: Space): Listened => OpenSpace.of<Listened>(space)
 
 /** Number of subscriptions, listeners, and pending pulls. */
 const listening = (space: Space): number => {
-  const { body, ends, listeners, queries } = inside(space)
-  return ends.size + listeners.size + queries.subscriptions.byKey.size + body.derivation.pulls.size
+  const { ends, listeners, queries, state } = inside(space)
+  return ends.size + listeners.size + queries.subscriptions.byKey.size + state.derivation.pulls.size
 }
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
@@ -149,10 +149,10 @@ describe("a subscriber", () => {
       const modules = [first, slow, enzyme("count", (tx) => tx.increment("/data/n"))]
       const space = yield* machine.boot(modules, { pace: "demand" })
       yield* space.idle
-      const { body } = inside(space)
+      const { state } = inside(space)
       const late: Array<Batch> = []
-      const { store } = body
-      body.store = new Proxy(store, {
+      const { store } = state
+      state.store = new Proxy(store, {
         get: (target, key) => {
           if (key === "append") {
             return (batch: Batch) => {

@@ -1,0 +1,76 @@
+/**
+ * Commands that print a list of the server, one page at a time.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import type { CliFailure } from "./CliFailure.ts"
+import { Client } from "./Client.ts"
+import * as Output from "./Output.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
+
+/** The requested page of a list. */
+export interface PageRequest {
+  readonly space: string
+  readonly limit: number
+  /** The cursor of the page, as the one before gave it. */
+  readonly after: string | undefined
+}
+
+/** One page of a list, and the cursor of the next page. */
+export interface Page<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly next: string | number | null | undefined
+}
+
+/** A list and its presentation. */
+export interface List<Row> {
+  readonly name: string
+  readonly description: string
+  /** The description of the flag `--after`. */
+  readonly after: string
+  /** The default of the flag `--limit`; 20 unless given. */
+  readonly limit?: number
+  readonly page: (request: PageRequest) => Effect.Effect<Page<Row>, CliFailure, Client>
+  /** The columns of a row. */
+  readonly columns: (row: Row) => ReadonlyArray<string>
+}
+
+/**
+ * A page as the server returns it from `path` below a space, with its rows in the field `rows`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const served = <Row>(path: string, rows: string) => ({ after, limit, space }: PageRequest) => {
+  const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`
+  return Client.use((client) =>
+    client.ask<Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from}`)
+  ).pipe(Effect.map((page) => ({ rows: page[rows], next: page["next"] }) as Page<Row>))
+}
+
+/**
+ * The command that prints a list, and on standard error the cursor of the next page.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const command = <Row>({ after, columns, description, limit = 20, name, page }: List<Row>) =>
+  Command.make(name, {
+    space: SpaceArgument.name,
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription("At most this many"),
+      Flag.filter((limit) => limit >= 0, (limit) => `${limit} is no count; use a whole number from 0`),
+      Flag.withDefault(limit)
+    ),
+    after: Flag.String("after").pipe(Flag.withDescription(after), Flag.optional),
+    json: Output.json
+  }, ({ after, json, limit, space }) =>
+    Effect.gen(function*() {
+      const { next, rows } = yield* page({ space, limit, after: Option.getOrUndefined(after) })
+      yield* Output.data(json, rows, Output.table(rows.map(columns)))
+      if (next !== null && next !== undefined) yield* Output.note(`there are more: --after ${next}`)
+    })).pipe(Command.withDescription(description))

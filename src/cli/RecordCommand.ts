@@ -1,0 +1,124 @@
+/**
+ * Commands on one record of a ledger: print it, follow it, and change it.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { type Ask, Client } from "./Client.ts"
+import * as Output from "./Output.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
+
+/** The records of one ledger on the command line. */
+export interface Records {
+  /** The path segment of the records below their space, such as `ops`. */
+  readonly segment: string
+  /** The argument that names a record. */
+  readonly id: Argument.Argument<string>
+}
+
+/** The answer to a change: the beat that applied it. */
+export interface Changed {
+  readonly beat: number
+}
+
+/**
+ * The HTTP path of a record.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const path = ({ segment }: Records, space: string, id: string): string =>
+  `${SpaceArgument.path(space)}/${segment}/${encodeURIComponent(id)}`
+
+/** A change of a record: `POST …/<verb>`. */
+export interface Change {
+  readonly space: string
+  readonly id: string
+  readonly verb: string
+}
+
+/**
+ * Requests a change; answers the beat that applied it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const change = (records: Records, { id, space, verb }: Change, ask: Ask = {}) =>
+  Client.use((client) => client.ask<Changed>(`${path(records, space, id)}/${verb}`, { method: "POST", ...ask }))
+
+/**
+ * The command `show`: prints a record, as `lines` renders it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const show = <Row>(
+  records: Records,
+  { description, lines }: { readonly description: string; readonly lines: (row: Row) => ReadonlyArray<string> }
+) =>
+  Command.make("show", { space: SpaceArgument.name, id: records.id, json: Output.json }, ({ id, json, space }) =>
+    Client.use((client) => client.ask<Row>(path(records, space, id))).pipe(
+      Effect.flatMap((row) => Output.data(json, row, lines(row)))
+    )).pipe(Command.withDescription(description))
+
+/** A version of a record as `watch` prints it: its fields for JSON, and its line. */
+export interface Version {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly line: string
+}
+
+/**
+ * The command `watch`: prints a record now, and again after each beat that changes it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const watch = <Row>(
+  records: Records,
+  { description, times, version }: {
+    readonly description: string
+    /** The description of the flag `--times`. */
+    readonly times: string
+    readonly version: (row: Row) => Version
+  }
+) =>
+  Command.make("watch", {
+    space: SpaceArgument.name,
+    id: records.id,
+    times: Flag.Int("times").pipe(Flag.withDescription(times), Flag.optional),
+    json: Output.json
+  }, ({ id, json, space, times }) =>
+    Effect.gen(function*() {
+      const events = (yield* Client).events(path(records, space, id))
+      const some = Option.isSome(times) ? Stream.take(events, times.value) : events
+      yield* Stream.runForEach(some, ({ data, id: beat }) => {
+        const { fields, line } = version(JSON.parse(data) as Row)
+        return Output.data(json, { beat, ...fields }, `${beat}  ${line}`)
+      })
+    })).pipe(Command.withDescription(description))
+
+/** A command that changes a record without further input. */
+export interface Act {
+  readonly name: string
+  readonly description: string
+  /** The line that confirms it. */
+  readonly done: (id: string, beat: number) => string
+}
+
+/**
+ * A command that changes a record.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const act = (records: Records, { description, done, name }: Act) =>
+  Command.make(name, { space: SpaceArgument.name, id: records.id, json: Output.json }, ({ id, json, space }) =>
+    Effect.flatMap(
+      change(records, { space, id, verb: name }),
+      (answer) => Output.data(json, answer, done(id, answer.beat))
+    )).pipe(Command.withDescription(description))
