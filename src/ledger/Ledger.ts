@@ -112,6 +112,14 @@ export interface UrgentTimers {
   decode(value: unknown): string
 }
 
+/** The work of a ledger that a pause and a shutdown await. */
+export interface Quiescence<L extends Kinds> {
+  /** Whether no work is in progress outside the beat. */
+  isQuiet(state: L["State"]): boolean
+  /** Ends the work in progress without its results; at the capture only. */
+  abandon(beat: LedgerBeat<L>): void
+}
+
 /** The part of a ledger that works outside the beat. A replay has none. A failure of a call is reported, and the space goes on. */
 export interface LiveLedger<Output = unknown> {
   /** Whether no work is in progress. A space with work in progress is not closed. */
@@ -184,6 +192,7 @@ export interface Ledger<L extends Kinds = Kinds> {
   /** Called when the beat is in the store: updates the state. Returns the output for the live half. */
   committed(beat: LedgerBeat<L>): L["Output"] | undefined
   readonly expiry?: ExpiryRule
+  readonly quiescence?: Quiescence<L>
   /** Makes the live half of an open space. */
   live?(state: L["State"], host: LiveHost): LiveLedger<L["Output"]>
 }

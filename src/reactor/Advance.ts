@@ -98,20 +98,23 @@ const elapse = (beat: Beat, open: OpenRequests.Open): void => {
 }
 
 const timeOut = (beat: Beat, open: OpenRequests.Open, request: Requests.Request): void => {
-  const { channel, opcode, topic } = request
+  missed(beat, open, request)
+  workOf(beat).aborted.push(open.rid)
+  const { code, errno } = ETIMEDOUT
+  finish(beat, { open, request: { ...request, state: "fail", errno, code }, value: undefined }, CAPTURE)
+}
+
+/** Reports a missed deadline. */
+const missed = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, topic }: Requests.Request): void =>
   beat.diagnose({
     ...Diagnostic.of("op/tmo", {
       note: `request ${open.rid} (${channel} ${opcode}) missed its deadline`,
-      origin: { kind: "enzyme", name: request.enzyme },
+      origin: { kind: "enzyme", name: enzyme },
       subject: Requests.address(open.oid, open.rid),
       code: ETIMEDOUT.code
     }),
     topic
   })
-  workOf(beat).aborted.push(open.rid)
-  const { code, errno } = ETIMEDOUT
-  finish(beat, { open, request: { ...request, state: "fail", errno, code }, value: undefined }, CAPTURE)
-}
 
 const put = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid">, request: Requests.Request): void =>
   stage.put(Requests.address(oid, rid), Requests.write(request), CAPTURE)
@@ -165,6 +168,16 @@ export const cancel = (beat: Beat, rid: string, writer: number): boolean => {
   return true
 }
 
+/** Cancels all requests in progress, because a pause or a shutdown does not wait longer. */
+export const abandon = (beat: Beat): void => {
+  for (const open of beat.state.all()) {
+    const request = newest(beat, open)
+    if (request?.state !== "pending") continue
+    missed(beat, open, request)
+    cancel(beat, open.rid, CAPTURE)
+  }
+}
+
 /**
  * Sends the results of the beat.
  *
@@ -200,13 +213,12 @@ export const committed = (beat: Beat): Output | undefined => {
   if (work === undefined) return undefined
   for (const { oid, rid } of work.opened) state.add(oid, rid)
   for (const { open: { rid } } of work.finished) {
-    state.remove(rid)
-    beat.reschedule(state.see(rid, []))
+    beat.reschedule(state.remove(rid))
   }
   for (const rid of work.timed) {
     const found = state.get(rid)
     const request = found === undefined ? undefined : Requests.read(stage.newest(Requests.address(found.oid, rid).key))
-    if (request !== undefined) beat.reschedule(state.see(rid, OpenRequests.dues(request, () => moment.tempo)))
+    if (request !== undefined) beat.reschedule(state.see(rid, request, () => moment.tempo))
   }
   for (const channel of work.recorded) state.recorded(channel)
   const submitted = [...work.repeated, ...work.opened.map(({ rid }) => rid)].filter((rid) => state.get(rid) !== undefined)

@@ -15,7 +15,7 @@ import * as Advance from "./Advance.ts"
 import { input } from "./Input.ts"
 import type { Beat, IoKinds, Output } from "./Kinds.ts"
 import { LiveRequests } from "./LiveRequests.ts"
-import { dues, OpenRequests, TIMERS } from "./OpenRequests.ts"
+import { OpenRequests, TIMERS } from "./OpenRequests.ts"
 import type { Reactor } from "./Reactor.ts"
 import { refusals, RequestAbsent, RequestFinished } from "./ReactorError.ts"
 import * as Requests from "./Request.ts"
@@ -91,7 +91,7 @@ const open = ({ documents, store, tempo }: Opening): OpenRequests => {
     const request = Requests.read(documents.read(Requests.address(oid, rid).key))
     if (request === undefined) continue
     state.add(oid, rid)
-    state.see(rid, dues(request, () => tempo))
+    state.see(rid, request, () => tempo)
   }
   return state
 }
@@ -138,5 +138,6 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   atCommit: Advance.atCommit,
   committed: Advance.committed,
   expiry,
+  quiescence: { isQuiet: (state) => state.isQuiet, abandon: Advance.abandon },
   live: (state: OpenRequests, host: LiveHost): LiveLedger<Output> => new LiveRequests(state, host, reactor)
 })

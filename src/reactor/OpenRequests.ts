@@ -80,11 +80,18 @@ export class OpenRequests {
   channels: ReadonlyMap<string, Requests.DeclaredChannel | undefined> = new Map()
   /** The input of beats without completions, reused until a run asks for a part of it. */
   idle: Input | undefined
+  /** Open requests that wait for their next attempt. */
+  private readonly waiting = new Set<string>()
   private readonly requests = new Map<string, Open>()
   private submitted = 0
 
   get size(): number {
     return this.requests.size
+  }
+
+  /** Whether every open request waits for its next attempt, so that no job is in progress. */
+  get isQuiet(): boolean {
+    return this.requests.size === this.waiting.size
   }
 
   get(rid: string): Open | undefined {
@@ -109,13 +116,18 @@ export class OpenRequests {
     return open
   }
 
-  remove(rid: string): void {
+  /** Removes a request that has its result, with its timers. */
+  remove(rid: string): TimerChange {
     this.requests.delete(rid)
+    this.waiting.delete(rid)
+    return this.timers.see(timerOf(rid), [])
   }
 
-  /** Replaces the timers of a request. */
-  see(rid: string, dues: ReadonlyArray<Due>): TimerChange {
-    return this.timers.see(timerOf(rid), dues)
+  /** Notes the state of an open request, and replaces its timers. */
+  see(rid: string, request: Requests.Request, tempo: () => number): TimerChange {
+    if (request.state === "pending_retry") this.waiting.add(rid)
+    else this.waiting.delete(rid)
+    return this.timers.see(timerOf(rid), dues(request, tempo))
   }
 
   /** Replaces the channels that differ from their recorded cells. */
@@ -151,13 +163,8 @@ export const deadlines = (
   return found
 }
 
-/**
- * The times at which an open request needs a beat: its deadlines, and its next attempt.
- *
- * @category getters
- * @since 0.1.0
- */
-export const dues = (request: Requests.Request, tempo: () => number): ReadonlyArray<Due> => {
+/** The times at which an open request needs a beat: its deadlines, and its next attempt. */
+const dues = (request: Requests.Request, tempo: () => number): ReadonlyArray<Due> => {
   const { retry_beat, retry_ms } = request
   const found = deadlines(request, tempo)
   return retry_beat === undefined || retry_ms === undefined ? found : [...found, { beat: retry_beat, moment: retry_ms }]

@@ -36,7 +36,10 @@ const trouble = (space: string) =>
   new PersistenceError({ reason: new StoreUnavailable({ space, place: "memory", detail: "the disk is broken" }) })
 
 /** A store whose kernels register these enzymes. */
-export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<RestartableKernel, never, Scope.Scope> =>
+export const make = (
+  enzymes: ReadonlyArray<Enzyme.Enzyme>,
+  reactor: Layer.Layer<Reactor> = Reactor.none
+): Effect.Effect<RestartableKernel, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, TestPacemaker.layer)))
@@ -91,7 +94,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
         const layer = Layer.fresh(Kernel.layer.pipe(
           Layer.provide(Layer.succeed(Persistence, disk(++life))),
           Layer.provide(Layer.succeedContext(context)),
-          Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), Reactor.none]),
+          Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), reactor]),
           Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
         ))
         const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)

@@ -107,7 +107,7 @@ export class Heartbeat {
     if (queue.length === 0 && own.length === 0 && transaction.mode.control === undefined) return CommandExecutor.none
     const { moment, stage } = transaction
     const draft = new Draft(stage, moment, { run: CAPTURE, envelope: outside, serializable: false })
-    Lifecycle.advance(transaction, draft)
+    Lifecycle.advance(transaction, draft, ledgers)
     const capture = new CommandExecutor.CommandCapture({ draft, transaction, ledgers, state, pieces })
     for (const queued of own) capture.add(queued)
     for (const queued of queue) capture.add(queued)

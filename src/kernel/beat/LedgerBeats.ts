@@ -141,6 +141,17 @@ export class LedgerBeats implements Faces<Draft> {
     }
   }
 
+  /** Whether no ledger has work in progress outside the beat. */
+  get isResting(): boolean {
+    const { ledgers, states } = this.space
+    return ledgers.all.every(({ ledger, place }) => ledger.quiescence?.isQuiet(states[place]) !== false)
+  }
+
+  /** Ends the work in progress of all ledgers. */
+  abandon(): void {
+    for (const placed of this.space.ledgers.all) placed.ledger.quiescence?.abandon(this.of(placed))
+  }
+
   /** Step 10. */
   commit(): void {
     if (this.isQuiet) return

@@ -13,6 +13,7 @@ import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import * as Due from "../../stage/Due.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
 import * as Write from "../../stage/Write.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
@@ -29,6 +30,10 @@ type Change = Partial<Pick<SpaceMode.SpaceMode, SpaceMode.Part | "locks">> | str
 type Step = readonly [state: string, act: (mode: SpaceMode.SpaceMode, control: SpaceMode.LifecycleProgress) => Change]
 
 const nothing = (): Change => ({})
+
+/** The states that end when no ledger has work in progress, and the most beats of their wait. */
+const QUIESCING: ReadonlySet<string> = new Set(["ist:quiesce", "ist:stop"])
+const QUIESCE_BEATS = 2
 
 const none: ReadonlyArray<string> = []
 
@@ -91,11 +96,25 @@ const refusals: Readonly<Record<Exclude<SpaceMode.Verb, "shutdown">, (mode: Spac
  * @category combinators
  * @since 0.1.0
  */
-export const advance = (work: BeatTransaction, draft: Draft): void => {
+export const advance = (work: BeatTransaction, draft: Draft, ledgers: LedgerBeats): void => {
   const { control } = work.mode
   if (control === undefined || SpaceMode.isPlanning(work.mode)) return
   if (isClosed(draft, control.oid)) return abandon(work, draft, control)
-  step(work, draft, control)
+  const state = courses[control.verb].steps[control.step - 1]?.[0]
+  if (state !== undefined && QUIESCING.has(state) && !ledgers.isResting) return quiesce(work, draft, ledgers)
+  const { until: _until, ...rest } = control
+  step(work, draft, rest)
+}
+
+/** Waits for work in progress until the deadline, then ends it. A pause fails then, and a shutdown goes on. */
+const quiesce = (work: BeatTransaction, draft: Draft, ledgers: LedgerBeats): void => {
+  const { mode: { control }, moment } = work
+  if (control === undefined) return
+  const { until = Due.after(QUIESCE_BEATS, moment), ...rest } = control
+  if (!Due.isOver(until, moment)) return apply(work, draft, { control: { ...rest, until } })
+  ledgers.abandon()
+  if (control.verb === "shutdown") return step(work, draft, rest)
+  fail(work, draft, { control: rest, reason: `work in progress did not end within ${QUIESCE_BEATS} beats` })
 }
 
 const step = (work: BeatTransaction, draft: Draft, control: SpaceMode.LifecycleProgress): void => {

@@ -8,6 +8,7 @@
  */
 import type { LiveState } from "./SpaceState.ts"
 import * as Awaited from "./Awaited.ts"
+import { isAdvancing } from "../model/SpaceMode.ts"
 import type { NextDue } from "../inbox/TimerQueue.ts"
 
 /**
@@ -16,9 +17,11 @@ import type { NextDue } from "../inbox/TimerQueue.ts"
  * @category getters
  * @since 0.1.0
  */
-export const wait = ({ inbox, settings, store }: LiveState, opened: number): NextDue | undefined => {
+export const wait = ({ inbox, mode: { control }, settings, store }: LiveState, opened: number): NextDue | undefined => {
   const { beat, clock } = store.head()
-  return inbox.waits.next({ beat, clock: beat < 0 ? Math.max(clock, opened) : clock, tempo: settings.tempo })
+  const next = inbox.waits.next({ beat, clock: beat < 0 ? Math.max(clock, opened) : clock, tempo: settings.tempo })
+  const until = control?.until
+  return until === undefined || (next !== undefined && next.moment <= until.moment) ? next : until
 }
 
 /**
@@ -41,7 +44,7 @@ export const timed = (state: LiveState, opened: number): number | undefined => {
 export const isNow = (state: LiveState): boolean => {
   const { bindings, derivation, enzymes, host, inbox, ledgers, mode, settings, states, store } = state
   const { beat } = store.head()
-  if (mode.control !== undefined || (beat < 0 && settings.boot)) return true
+  if (isAdvancing(mode) || (beat < 0 && settings.boot)) return true
   if (enzymes.leavesOut) {
     inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
   }

@@ -29,6 +29,8 @@ export interface LifecycleProgress {
   readonly step: number
   /** For a rollback: the target beat. */
   readonly to?: number
+  /** While it waits for work in progress: the beat and the time of its deadline. */
+  readonly until?: { readonly beat: number; readonly moment: number }
 }
 
 /**
@@ -97,6 +99,9 @@ export const lockOver = ({ locks }: SpaceMode, id: string): string | undefined =
   for (let cell = id; cell !== "/"; cell = Address.parent(cell)) if (locks.has(cell)) return cell
   return undefined
 }
+
+/** Whether a lifecycle operation is in progress that does not wait. It takes one step in each beat. */
+export const isAdvancing = ({ control }: SpaceMode): boolean => control !== undefined && control.until === undefined
 
 /** Whether a rollback is in progress: signals are discarded and the journal is read back, until the cutover. */
 export const isPlanning = ({ control }: SpaceMode): boolean => control?.verb === "rollback" && control.step === 1

@@ -61,6 +61,11 @@ export class TestReactor {
     return [...this.pending.values()].map(({ job }) => job)
   }
 
+  /** Aborts all jobs, as the end of a process does. */
+  crash(): void {
+    this.pending.clear()
+  }
+
   /** Ends a job with a result. Throws if no job of this request is in progress. */
   complete(rid: string, result: Channel.JobResult = {}): void {
     this.end(rid, { result })
