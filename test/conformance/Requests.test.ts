@@ -194,7 +194,7 @@ describe("N: asynchronous requests", () => {
       assert.strictEqual((yield* space.control.state).state, "paused")
     })))
 
-  it.effect("N12 a pause drains first, and fails over a request that hangs for more than two beats", () => withReactor(({ reactor, space }) =>
+  it.effect("N12 a pause drains first, and fails over a request that hangs for two beats", () => withReactor(({ reactor, space }) =>
     Effect.gen(function*() {
       yield* request(space, { channel: "bank", opcode: "pay" })
       yield* space.step
