@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import { content, streams } from "./Downloads.ts"
 import * as Fuzz from "./Fuzz.ts"
 import * as Intruder from "./Intruder.ts"
@@ -50,7 +50,7 @@ export interface Options {
 /** Packs the servers, makes each attack once, and fuzzes for the rest of the time. Returns whether all properties held. */
 export const run = async ({ seconds, seed, told }: Options): Promise<boolean> => {
   const end = performance.now() + seconds * 1000
-  const targets = await make(Dice.make(seed))
+  const targets = await make(Random.make(seed))
   let held = true
   try {
     for (const attack of [...attacks, ...Fuzz.all]) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import type { Attack } from "./Attack.ts"
 import { codeOf, hold, type Sent, tokens } from "./Targets.ts"
 
@@ -58,68 +58,70 @@ const types = [
   ["typed-array", "Float64Array"], ["class", "X"], ["custom", "x"], 1, null
 ]
 
-const value = (roll: Dice.Dice, depth = 0): unknown => {
-  const kind = roll(depth > 4 ? 1 : 4)
-  if (kind === 1) return Array.from({ length: roll(5) }, () => value(roll, depth + 1))
-  if (kind === 2) return Object.fromEntries(Array.from({ length: roll(5) }, () => [Dice.pick(roll, keys), value(roll, depth + 1)]))
-  return Dice.pick(roll, leaves)
+const value = (draw: Random.Random, depth = 0): unknown => {
+  const kind = draw(depth > 4 ? 1 : 4)
+  if (kind === 1) return Array.from({ length: draw(5) }, () => value(draw, depth + 1))
+  if (kind === 2) return Object.fromEntries(Array.from({ length: draw(5) }, () => [Random.pick(draw, keys), value(draw, depth + 1)]))
+  return Random.pick(draw, leaves)
 }
 
 /** A text with a few characters replaced, removed or repeated. */
-const mutated = (roll: Dice.Dice, text: string): string => {
+const mutated = (draw: Random.Random, text: string): string => {
   let result = text
-  for (let i = roll(4); i > 0 && result.length > 0; i--) {
-    const at = roll(result.length)
-    const change = [String.fromCharCode(roll(128)), "", result.slice(at, at + roll(20)).repeat(2), "]", "{", "\""][roll(6)]!
+  for (let i = draw(4); i > 0 && result.length > 0; i--) {
+    const at = draw(result.length)
+    const change = [String.fromCharCode(draw(128)), "", result.slice(at, at + draw(20)).repeat(2), "]", "{", "\""][draw(6)]!
     result = result.slice(0, at) + change + result.slice(at + 1)
   }
   return result
 }
 
-const annotations = (roll: Dice.Dice, depth = 0): unknown => {
-  const path = () =>
-    Array.from({ length: 1 + roll(3) }, () => Dice.pick(roll, ["0", "1", "a", "json", "a\\.b", "\\", "length", "__proto__", ""])).join(".")
-  const inner = () => Object.fromEntries(Array.from({ length: roll(4) }, () => [path(), annotations(roll, depth + 1)]))
-  if (depth < 4 && roll(3) === 0) return inner()
-  return depth < 4 && roll(2) === 0 ? [Dice.pick(roll, types), inner()] : [Dice.pick(roll, types)]
+/** Path segments of rich types, with those that need an escape. */
+const segments = ["0", "1", "a", "json", "a\\.b", "\\", "length", "__proto__", ""]
+
+const annotations = (draw: Random.Random, depth = 0): unknown => {
+  const path = () => Array.from({ length: 1 + draw(3) }, () => Random.pick(draw, segments)).join(".")
+  const inner = () => Object.fromEntries(Array.from({ length: draw(4) }, () => [path(), annotations(draw, depth + 1)]))
+  if (depth < 4 && draw(3) === 0) return inner()
+  return depth < 4 && draw(2) === 0 ? [Random.pick(draw, types), inner()] : [Random.pick(draw, types)]
 }
 
-const path = (roll: Dice.Dice): string => {
+const path = (draw: Random.Random): string => {
   const known = [
     "/v1/spaces/shop/cells/data/x", "/v1/spaces/shop/signals", "/v1/spaces/shop/ops", "/v1/spaces/shop/rv", "/v1/spaces/shop/flows",
     "/v1/spaces/shop/blobs", "/v1/spaces/shop/graph", "/v1/spaces/fuzz"
   ]
-  return (roll(2) === 0 ? Dice.pick(roll, known) : `/${Array.from({ length: 1 + roll(6) }, () => Dice.pick(roll, words)).join("/")}`) +
-    Dice.pick(roll, queries)
+  return (draw(2) === 0 ? Random.pick(draw, known) : `/${Array.from({ length: 1 + draw(6) }, () => Random.pick(draw, words)).join("/")}`) +
+    Random.pick(draw, queries)
 }
 
-const request = (roll: Dice.Dice): readonly [string, Sent] => {
-  const method = Dice.pick(roll, methods)
-  const body = method === "GET" || method === "HEAD" || method === "TRACE" ? {} : { body: mutated(roll, JSON.stringify(value(roll))) }
+const request = (draw: Random.Random): readonly [string, Sent] => {
+  const method = Random.pick(draw, methods)
+  const body = method === "GET" || method === "HEAD" || method === "TRACE" ? {} : { body: mutated(draw, JSON.stringify(value(draw))) }
   return [
-    path(roll).replaceAll(/[^\u0021-\u00ff]/g, "_"),
-    { method, headers: { "content-type": "application/json", ...Dice.pick(roll, headers) }, ...body }
+    path(draw).replaceAll(/[^\u0021-\u00ff]/g, "_"),
+    { method, headers: { "content-type": "application/json", ...Random.pick(draw, headers) }, ...body }
   ]
 }
 
-const rich = (roll: Dice.Dice): readonly [string, Sent] => {
-  const equalities = () => roll(9) === 0 ? { referentialEqualities: value(roll) } : {}
-  const json = value(roll)
-  const meta = { values: annotations(roll), v: roll(9) === 0 ? roll(3) : 1, ...equalities() }
+const rich = (draw: Random.Random): readonly [string, Sent] => {
+  const equalities = () => draw(9) === 0 ? { referentialEqualities: value(draw) } : {}
+  const json = value(draw)
+  const meta = { values: annotations(draw), v: draw(9) === 0 ? draw(3) : 1, ...equalities() }
   const text = JSON.stringify({ $rich: { json, meta } })
   return [
-    `/v1/spaces/rich/cells/data/${roll(9)}`,
-    { method: "PUT", headers: { "content-type": "application/vnd.systole.rich+json" }, body: roll(3) === 0 ? mutated(roll, text) : text }
+    `/v1/spaces/rich/cells/data/${draw(9)}`,
+    { method: "PUT", headers: { "content-type": "application/vnd.systole.rich+json" }, body: draw(3) === 0 ? mutated(draw, text) : text }
   ]
 }
 
 /** Sends random requests until the time is over. Each response must be an intended one. */
-const fuzzed = (draw: (roll: Dice.Dice) => readonly [string, Sent]): Attack["run"] => async ({ guarded, open, roll }, until) => {
+const fuzzed = (requestOf: (draw: Random.Random) => readonly [string, Sent]): Attack["run"] => async ({ guarded, open, draw }, until) => {
   let tried = 0
   while (!until()) {
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-      const [path, sent] = draw(roll)
-      const { ask } = roll(2) === 0 ? guarded : open
+      const [path, sent] = requestOf(draw)
+      const { ask } = draw(2) === 0 ? guarded : open
       tried++
       const head = `${sent.method} ${path.slice(0, 200)}`
       const answer = await ask(path, sent).catch((error: unknown) => Promise.reject(new Error(`${head}: ${String(error)}`)))

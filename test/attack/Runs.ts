@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import type { Attack } from "./Attack.ts"
 import { kinds, slow } from "./Hostile.ts"
 import { hold, type Target } from "./Targets.ts"
@@ -32,9 +32,9 @@ export const runs: Attack = {
   name: "hostile runs",
   holds: "the server is up, each receipt is final, and no printed line controls a terminal",
   run: async (targets, until) => {
-    const { guarded, roll } = targets
+    const { guarded, draw } = targets
     const quick = kinds.filter((kind) => !slow.has(kind))
-    const all = [...kinds, ...Array.from({ length: RUNS - kinds.length }, () => Dice.pick(roll, quick))]
+    const all = [...kinds, ...Array.from({ length: RUNS - kinds.length }, () => Random.pick(draw, quick))]
     let tried = 0
     while (tried < all.length && (tried < kinds.length || !until())) {
       const some = all.slice(tried, tried + AT_ONCE)

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { create } from "../package/Project.ts"
 import * as Command from "../scripts/Command.ts"
 import { type Server, start } from "../scripts/Server.ts"
-import type { Dice } from "../support/Dice.ts"
+import type { Random } from "../support/Random.ts"
 import * as Hostile from "./Hostile.ts"
 
 /** The tokens of the guarded server. */
@@ -59,7 +59,7 @@ export interface Targets {
   readonly open: Target
   /** Starts another server on a separate project. The caller ends it. */
   readonly start: (setup: Setup) => Promise<Target>
-  readonly roll: Dice
+  readonly draw: Random
   readonly end: () => Promise<void>
 }
 
@@ -93,7 +93,7 @@ const guarded: Setup = {
 }
 
 /** Packs the package, installs it, and starts both servers with the installed command. */
-export const make = async (roll: Dice): Promise<Targets> => {
+export const make = async (draw: Random): Promise<Targets> => {
   await Command.ensure()
   const { folder, remove } = await create({ built: true })
   const start = (setup: Setup): Promise<Target> => target(folder, setup)
@@ -102,7 +102,7 @@ export const make = async (roll: Dice): Promise<Targets> => {
     guarded: both[0],
     open: both[1],
     start,
-    roll,
+    draw,
     end: async () => {
       await Promise.all(both.map(({ server }) => server.end("SIGKILL")))
       await remove()

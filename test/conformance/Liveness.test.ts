@@ -3,7 +3,7 @@ import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
 import { Computation, Effect, Kernel, SpaceScheduler } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Trials from "../support/Trials.ts"
 
@@ -47,30 +47,30 @@ describe("G: liveness", () => {
 
   it("G25 after each of any number of changes, the counts of live readers are what counting all of them anew gives", () => {
     for (const seed of Trials.seeds(300)) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const scheduler = new SpaceScheduler()
-      const size = 3 + roll(8)
+      const size = 3 + draw(8)
       /** Where each node reads now: the values of these cells, so that links move as data changes. */
       const place = (i: number) => `/p/${i}`
       const define = (i: number) => {
-        const [name, parts] = [`n${i}`, 1 + roll(3)]
+        const [name, parts] = [`n${i}`, 1 + draw(3)]
         const read = (tx: Transaction): Value => {
           let sum = 0
           for (let part = 0; part < parts; part++) sum += number(tx.get(`/c/${number(tx.get(place((i * 3 + part) % (size * 2))))}`))
           return sum % 3
         }
-        const kind = roll(5)
+        const kind = draw(5)
         if (kind === 0) return Effect.make({ name, read, deliver: () => {} })
         return Computation.make({ name, output: `/c/${i}`, run: read })
       }
-      for (let i = 0; i < size * 2; i++) scheduler.set(place(i), roll(size))
+      for (let i = 0; i < size * 2; i++) scheduler.set(place(i), draw(size))
       for (let round = 0; round < 25; round++) {
-        const i = roll(size)
+        const i = draw(size)
         const known = scheduler.registry.get(`n${i}`)
-        if (roll(3) > 0) scheduler.set(place(roll(size * 2)), roll(size))
+        if (draw(3) > 0) scheduler.set(place(draw(size * 2)), draw(size))
         else if (known === undefined) scheduler.register(define(i))
-        else if (roll(2) === 0) scheduler.remove(`n${i}`)
-        else if (known.definition._tag === "Computation") scheduler.register(Effect.make({ name: `n${i}`, read: (tx) => tx.get(`/c/${roll(size)}`) ?? null, deliver: () => {} }))
+        else if (draw(2) === 0) scheduler.remove(`n${i}`)
+        else if (known.definition._tag === "Computation") scheduler.register(Effect.make({ name: `n${i}`, read: (tx) => tx.get(`/c/${draw(size)}`) ?? null, deliver: () => {} }))
         assert.deepStrictEqual(counts(scheduler), rebuilt(scheduler), `seed ${seed}, before round ${round} settles`)
         scheduler.settle(round * 3000)
         assert.deepStrictEqual(counts(scheduler), rebuilt(scheduler), `seed ${seed}, round ${round}`)

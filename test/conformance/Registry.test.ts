@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import type { PostedSignal, Space } from "systole"
 import { Enzyme, Kernel } from "systole"
 import * as Order from "../../src/registry/Order.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** An enzyme that returns its label, and counts its runs under `/data/runs`. */
@@ -38,9 +38,9 @@ const bind = (space: Space, cell: string, name: string) => captured(space, space
 const unbind = (space: Space, cell: string, name: string) => captured(space, space.unbind(cell, name))
 
 /** Enzymes with random `after` lists that can be kept: each names only such as stand before it in a hidden order. */
-const randomSet = (roll: Dice.Dice, size: number, query: string) => {
-  const names = Dice.shuffled(roll, Array.from({ length: size }, (_, i) => `e${i}`))
-  return names.map((name, i) => enzyme(name, query, { after: names.slice(0, i).filter(() => roll(3) === 0) }))
+const randomSet = (draw: Random.Random, size: number, query: string) => {
+  const names = Random.shuffled(draw, Array.from({ length: size }, (_, i) => `e${i}`))
+  return names.map((name, i) => enzyme(name, query, { after: names.slice(0, i).filter(() => draw(3) === 0) }))
 }
 
 describe("B: registry, matching, ordering", () => {
@@ -287,10 +287,10 @@ describe("B: registry, matching, ordering", () => {
 
   it.effect("B27 whatever the after lists, as long as they can be kept, all run and each after those it names", () =>
     Effect.gen(function*() {
-      const roll = Dice.make(27)
-      const rounds = Array.from({ length: 24 }, (_, round) => ({ signal: `/signals/r${round}`, size: 3 + roll(10) }))
-      const sets = rounds.map(({ signal, size }) => ({ signal, enzymes: randomSet(roll, size, signal) }))
-      const space = yield* TestKernel.space(sets.flatMap(({ enzymes }) => Dice.shuffled(roll, enzymes)))
+      const draw = Random.make(27)
+      const rounds = Array.from({ length: 24 }, (_, round) => ({ signal: `/signals/r${round}`, size: 3 + draw(10) }))
+      const sets = rounds.map(({ signal, size }) => ({ signal, enzymes: randomSet(draw, size, signal) }))
+      const space = yield* TestKernel.space(sets.flatMap(({ enzymes }) => Random.shuffled(draw, enzymes)))
       for (const { enzymes, signal } of sets) {
         const order = (yield* ran(space, { signal })) ?? []
         assert.sameMembers([...order], enzymes.map(({ name }) => name))
@@ -302,20 +302,20 @@ describe("B: registry, matching, ordering", () => {
 
   it.effect("B28 the order does not depend on the order of registration", () =>
     Effect.gen(function*() {
-      const roll = Dice.make(28)
+      const draw = Random.make(28)
       const names = Array.from({ length: 9 }, (_, i) => `e${i}`)
       const shapes = names.map((name, i) => ({
         name,
-        after: names.slice(0, i).filter(() => roll(4) === 0),
-        before: names.slice(i + 1).filter(() => roll(6) === 0),
-        glob: roll(2) === 0
+        after: names.slice(0, i).filter(() => draw(4) === 0),
+        before: names.slice(i + 1).filter(() => draw(6) === 0),
+        glob: draw(2) === 0
       }))
       const orders: Array<unknown> = []
       const kernel = yield* Kernel
       const space = yield* TestKernel.space([])
       for (let round = 0; round < 20; round++) {
         const signal = `/signals/r${round}`
-        for (const { glob, name, ...constraints } of Dice.shuffled(roll, shapes)) {
+        for (const { glob, name, ...constraints } of Random.shuffled(draw, shapes)) {
           yield* kernel.register(enzyme(name, glob ? `/*/r${round}` : signal, constraints))
         }
         orders.push(yield* ran(space, { signal }))

@@ -14,7 +14,7 @@ import { Persistence } from "systole"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import { type Host, root } from "../scripts/Host.ts"
 import { type Server, start } from "../scripts/Server.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 
 /** The number of concurrent callers. */
 const CALLERS = 8
@@ -135,8 +135,8 @@ class Callers {
   private heard: () => void = () => {}
 
   /** Posts to a server and kills it at a random moment. */
-  async postAndKill(server: Server, roll: (bound: number) => number): Promise<void> {
-    const goal = this.acknowledged.size + 1 + roll(MOST_ACKNOWLEDGED)
+  async postAndKill(server: Server, draw: (bound: number) => number): Promise<void> {
+    const goal = this.acknowledged.size + 1 + draw(MOST_ACKNOWLEDGED)
     const enough = new Promise<void>((resolve) => {
       this.heard = () => {
         if (this.acknowledged.size >= goal) resolve()
@@ -145,7 +145,7 @@ class Callers {
     const callers = [this.poison(server), ...Array.from({ length: CALLERS }, () => this.call(server))]
     // A caller that finds a fault ends early, and the round ends with it.
     await Promise.race([enough, Promise.all(callers)])
-    for (let turns = roll(MOST_TURNS); turns > 0; turns--) await new Promise<void>((resolve) => void setImmediate(resolve))
+    for (let turns = draw(MOST_TURNS); turns > 0; turns--) await new Promise<void>((resolve) => void setImmediate(resolve))
     await server.end("SIGKILL")
     await Promise.all(callers)
   }
@@ -278,7 +278,7 @@ const judge = (
 export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Promise<Tally> => {
   const project = mkdtempSync(join(tmpdir(), "systole-crash-"))
   const data = join(project, ".data")
-  const roll = Dice.make(seed)
+  const draw = Random.make(seed)
   const callers = new Callers()
   try {
     mkdirSync(join(project, "enzymes"))
@@ -298,7 +298,7 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
       }
     }
     for (let kill = 1; kill <= kills && callers.faults.length === 0; kill++) {
-      await callers.postAndKill(server, roll)
+      await callers.postAndKill(server, draw)
       server = await start(project, data, { host })
       callers.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
       onRestart?.(kill, callers.acknowledged.size)

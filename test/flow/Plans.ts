@@ -4,7 +4,7 @@
  * @module
  */
 import { type Enzyme, Flow } from "systole"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 
 /** A step. `bit` is the number of a bit of the instance's input. */
 export type Step = { readonly name: string; readonly next: string; readonly otherwise: string } & (
@@ -34,9 +34,9 @@ export const others = ["w0", "w1"]
 export const pathOf = (key: string): string => `app:${key}`
 
 /** Makes a random flow that is valid. */
-export const random = (roll: Dice.Dice): Plan => {
+export const random = (draw: Random.Random): Plan => {
   for (;;) {
-    const steps = stepsOf(roll)
+    const steps = stepsOf(draw)
     try {
       return {
         steps,
@@ -49,41 +49,44 @@ export const random = (roll: Dice.Dice): Plan => {
   }
 }
 
-const specOf = (roll: Dice.Dice): Spec =>
-  Dice.pick(roll, [
-    { due_off: roll(9) },
-    { due_off: 1 + roll(9), deadl_off: 0 },
-    { due_off: 0, prof: "rv-epoch", epoch_k: 1 + roll(4) }
+const specOf = (draw: Random.Random): Spec =>
+  Random.pick(draw, [
+    { due_off: draw(9) },
+    { due_off: 1 + draw(9), deadl_off: 0 },
+    { due_off: 0, prof: "rv-epoch", epoch_k: 1 + draw(4) }
   ] as const)
 
 /** A number from 1 to `most`, or in half of the cases none. */
-const maybe = (roll: Dice.Dice, most: number): number | undefined => roll(2) === 0 ? undefined : 1 + roll(most)
+const maybe = (draw: Random.Random, most: number): number | undefined => draw(2) === 0 ? undefined : 1 + draw(most)
 
-const stepsOf = (roll: Dice.Dice): ReadonlyArray<Step> => {
-  const names = Array.from({ length: 3 + roll(6) }, (_, i) => `s${i}`)
+/** Kinds of steps, each as often as it is drawn. */
+const kinds = ["guard", "decide", "transform", "transform", "transform", "wait", "wait", "wait", "wait", "clamp"] as const
+
+const stepsOf = (draw: Random.Random): ReadonlyArray<Step> => {
+  const names = Array.from({ length: 3 + draw(6) }, (_, i) => `s${i}`)
   const transforms: Array<string> = []
   return names.map((name, i): Step => {
     const later = [...names.slice(i + 1), "done", "error"]
-    const goal = () => roll(3) > 0 ? later[0]! : Dice.pick(roll, later)
+    const goal = () => draw(3) > 0 ? later[0]! : Random.pick(draw, later)
     const goals = { name, next: goal(), otherwise: goal() }
-    switch (Dice.pick(roll, ["guard", "decide", "transform", "transform", "transform", "wait", "wait", "wait", "wait", "clamp"] as const)) {
+    switch (Random.pick(draw, kinds)) {
       case "transform":
         transforms.push(name)
-        return { ...goals, kind: "transform", spec: specOf(roll) }
+        return { ...goals, kind: "transform", spec: specOf(draw) }
       case "wait":
         return {
           ...goals,
           kind: "wait",
-          source: transforms.length > 0 && roll(5) > 0 ? Dice.pick(roll, transforms) : undefined,
-          path: pathOf(Dice.pick(roll, others)),
-          within: maybe(roll, 6)
+          source: transforms.length > 0 && draw(5) > 0 ? Random.pick(draw, transforms) : undefined,
+          path: pathOf(Random.pick(draw, others)),
+          within: maybe(draw, 6)
         }
       case "clamp":
-        return { ...goals, kind: "clamp", steps: maybe(roll, 6), beats: maybe(roll, 9) }
+        return { ...goals, kind: "clamp", steps: maybe(draw, 6), beats: maybe(draw, 9) }
       case "decide":
-        return { ...goals, kind: "decide", bit: roll(8) }
+        return { ...goals, kind: "decide", bit: draw(8) }
       default:
-        return { ...goals, kind: "guard", bit: roll(8) }
+        return { ...goals, kind: "guard", bit: draw(8) }
     }
   })
 }

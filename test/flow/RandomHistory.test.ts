@@ -4,28 +4,28 @@ import { TestClock } from "effect/testing"
 import type { Space } from "systole"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import { heard, type Kept } from "./FlowInstances.ts"
 import { type Action, ReferenceModel } from "./ReferenceModel.ts"
 import * as Plans from "./Plans.ts"
 
-const actionOf = (roll: Dice.Dice, model: ReferenceModel, n: number): Action => {
-  const inst = `i${roll(4 + model.instances.size)}`
-  const budget = { steps: roll(3) === 0 ? 1 + roll(8) : 0, beats: roll(3) === 0 ? 1 + roll(12) : 0 }
-  switch (Dice.pick(roll, [
+const actionOf = (draw: Random.Random, model: ReferenceModel, n: number): Action => {
+  const inst = `i${draw(4 + model.instances.size)}`
+  const budget = { steps: draw(3) === 0 ? 1 + draw(8) : 0, beats: draw(3) === 0 ? 1 + draw(12) : 0 }
+  switch (Random.pick(draw, [
     "start", "start", "pause", "resume", "resume", "cancel", "budget", "spawn", "report", "report", "report", "report", "report", "report"
   ] as const)) {
     case "start":
-      return { verb: "start", inst, input: roll(256), ...budget }
+      return { verb: "start", inst, input: draw(256), ...budget }
     case "budget":
       return { verb: "budget", inst, ...budget }
     case "spawn": {
-      const key = Dice.pick(roll, Plans.others)
+      const key = Random.pick(draw, Plans.others)
       return { verb: "spawn", key, path: Plans.pathOf(key) }
     }
     case "report":
-      return { verb: "report", key: Dice.pick(roll, [...Plans.others, ...model.entries.keys()]), n }
+      return { verb: "report", key: Random.pick(draw, [...Plans.others, ...model.entries.keys()]), n }
     case "pause":
       return { verb: "pause", inst }
     case "cancel":
@@ -91,9 +91,9 @@ const expected = ({ entries, instances }: ReferenceModel) => ({
 
 /** Runs one random history with random restarts, and checks each beat. Returns the state of each instance. */
 const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
-  const roll = Dice.make(seed)
+  const draw = Random.make(seed)
   const machine = yield* TestMachine.make
-  const plan = Plans.random(roll)
+  const plan = Plans.random(draw)
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
   const model = new ReferenceModel(plan, settings.tempo)
   const boot = machine.boot(RendezvousSpace.enzymes({}, [plan.flow]), settings)
@@ -116,16 +116,16 @@ const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
     )
   })
   for (let round = 0; round < rounds; round++) {
-    if (roll(3) > 0) yield* pass(roll(25))
-    if (roll(4) === 0) space = yield* boot
-    if (roll(6) === 0) {
+    if (draw(3) > 0) yield* pass(draw(25))
+    if (draw(4) === 0) space = yield* boot
+    if (draw(6) === 0) {
       // The beat is computed but never durable, so no effect of it may be visible.
       machine.breakDisk(true)
       yield* Effect.exit(space.step)
       machine.breakDisk(false)
       space = yield* boot
     }
-    yield* judged(roll(3) === 0 ? [] : Array.from({ length: 1 + roll(4) }, (_, i) => actionOf(roll, model, round * 10 + i)))
+    yield* judged(draw(3) === 0 ? [] : Array.from({ length: 1 + draw(4) }, (_, i) => actionOf(draw, model, round * 10 + i)))
   }
   for (let i = 0; i < 3; i++) yield* judged([])
   const { rendezvous } = yield* space.rv.list({ limit: 1000 })

@@ -9,7 +9,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Event, PostedSignal, Settings, Space, Transaction } from "systole"
 import { defaults, Fatal, Retry } from "systole"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import { enzyme, turns } from "./TestSpace.ts"
 import * as TestMachine from "./TestMachine.ts"
 
@@ -54,7 +54,7 @@ const enzymes = [
 /** One history, from its seed. */
 class RandomHistory {
   private readonly machine: TestMachine.TestMachine
-  private readonly roll: (bound: number) => number
+  private readonly draw: (bound: number) => number
   private readonly settings: Partial<Settings>
   private space: Space
   private posted: Array<{ readonly work: Work; readonly lane: number; readonly signal: PostedSignal; id: string | undefined }> = []
@@ -62,17 +62,17 @@ class RandomHistory {
   constructor(machine: TestMachine.TestMachine, space: Space, origin: { readonly seed: number; readonly settings: Partial<Settings> }) {
     this.machine = machine
     this.space = space
-    this.roll = Dice.make(origin.seed)
+    this.draw = Random.make(origin.seed)
     this.settings = origin.settings
   }
 
   private readonly beat = Effect.suspend(() => this.settings.pace === "demand" ? turns(2) : Effect.ignore(this.space.step))
 
   private make() {
-    const { roll } = this
-    const lane = roll(LANES)
-    const work: Work = { n: this.posted.length, fails: roll(4) === 0 ? 1 + roll(2) : 0, fatal: roll(12) === 0, hot: roll(3) === 0, sends: roll(6) - 2 }
-    const id = roll(2) === 0 ? { id: `caller-${work.n}` } : {}
+    const { draw } = this
+    const lane = draw(LANES)
+    const work: Work = { n: this.posted.length, fails: draw(4) === 0 ? 1 + draw(2) : 0, fatal: draw(12) === 0, hot: draw(3) === 0, sends: draw(6) - 2 }
+    const id = draw(2) === 0 ? { id: `caller-${work.n}` } : {}
     const made = { work, lane, signal: { signal: `/signals/work/${lane}`, payload: work, ...id } as PostedSignal, id: undefined as string | undefined }
     this.posted.push(made)
     return made
@@ -85,7 +85,7 @@ class RandomHistory {
 
   private readonly repeat = Effect.fnUntraced(function*(this: RandomHistory) {
     const known = this.posted.filter(({ id, signal }) => id !== undefined && signal.id !== undefined)
-    const again = known[this.roll(Math.max(1, known.length))]
+    const again = known[this.draw(Math.max(1, known.length))]
     if (again === undefined) return
     const answer = yield* this.space.signal(again.signal)
     assert.isTrue(answer.duplicate)
@@ -96,8 +96,8 @@ class RandomHistory {
   private readonly cut = Effect.fnUntraced(function*(this: RandomHistory) {
     const made = this.make()
     const signal = yield* Effect.forkChild(Effect.result(this.space.signal(made.signal)), { startImmediately: true })
-    if (this.roll(2) === 0) yield* Effect.forkChild(this.beat, { startImmediately: true })
-    yield* turns(this.roll(6))
+    if (this.draw(2) === 0) yield* Effect.forkChild(this.beat, { startImmediately: true })
+    yield* turns(this.draw(6))
     this.space = yield* this.machine.boot(enzymes, this.settings)
     yield* turns()
     const answer = signal.pollUnsafe()
@@ -118,13 +118,13 @@ class RandomHistory {
   /** Performs `length` random steps, then runs beats until the space is idle. */
   readonly run = Effect.fnUntraced(function*(this: RandomHistory, length: number) {
     for (let i = 0; i < length; i++) {
-      const kind = this.roll(12)
+      const kind = this.draw(12)
       if (kind < 5) yield* this.post()
       else if (kind < 9) yield* this.beat
       else if (kind === 9) yield* this.repeat()
       else if (kind === 10) yield* this.cut()
       else yield* this.fault()
-      if (this.roll(4) === 0) yield* TestClock.adjust(this.roll(30))
+      if (this.draw(4) === 0) yield* TestClock.adjust(this.draw(30))
     }
     for (let i = 0; i < 60 + 4 * this.posted.length; i++) {
       yield* TestClock.adjust(10)

@@ -9,7 +9,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { defaults, type Event, replay, type Settings, type Space, type Transaction } from "systole"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 
@@ -132,7 +132,7 @@ const expectedFates = (
 
 class RandomHistory {
   private readonly machine: TestMachine.TestMachine
-  private readonly roll: Dice.Dice
+  private readonly draw: Random.Random
   private readonly settings: Partial<Settings>
   private space: Space
   private posted = 0
@@ -140,23 +140,23 @@ class RandomHistory {
   constructor(machine: TestMachine.TestMachine, space: Space, origin: { readonly seed: number; readonly settings: Partial<Settings> }) {
     this.machine = machine
     this.space = space
-    this.roll = Dice.make(origin.seed)
+    this.draw = Random.make(origin.seed)
     this.settings = origin.settings
   }
 
   private deed(): Deed {
-    const { roll } = this
-    const op = roll(OPERATIONS)
-    const kind = roll(10)
+    const { draw } = this
+    const op = draw(OPERATIONS)
+    const kind = draw(10)
     if (kind < 2) return { kind: "start" }
-    if (kind < 5) return { kind: "state", op, state: Dice.pick(roll, STATES) }
-    if (kind === 5 && roll(3) === 0) return { kind: "close", op, status: Dice.pick(roll, STATUSES) }
-    return { kind: "await", op, want: Dice.pick(roll, [...STATES, ...STATUSES, "ist:fail"]), ttl: roll(2) === 0 ? 0 : 1 + roll(6) }
+    if (kind < 5) return { kind: "state", op, state: Random.pick(draw, STATES) }
+    if (kind === 5 && draw(3) === 0) return { kind: "close", op, status: Random.pick(draw, STATUSES) }
+    return { kind: "await", op, want: Random.pick(draw, [...STATES, ...STATUSES, "ist:fail"]), ttl: draw(2) === 0 ? 0 : 1 + draw(6) }
   }
 
   private readonly post = Effect.fnUntraced(function*(this: RandomHistory) {
     const n = this.posted++
-    const work: Work = { n, deeds: Array.from({ length: 1 + this.roll(4) }, () => this.deed()), fails: this.roll(8) === 0 }
+    const work: Work = { n, deeds: Array.from({ length: 1 + this.draw(4) }, () => this.deed()), fails: this.draw(8) === 0 }
     return yield* this.space.signal({ signal: `/signals/work/${n % 5}`, payload: work as never, id: `work-${n}` })
   })
 
@@ -164,8 +164,8 @@ class RandomHistory {
 
   private readonly cut = Effect.fnUntraced(function*(this: RandomHistory) {
     yield* Effect.forkChild(Effect.result(this.post()), { startImmediately: true })
-    if (this.roll(2) === 0) yield* Effect.forkChild(this.beat, { startImmediately: true })
-    yield* turns(this.roll(5))
+    if (this.draw(2) === 0) yield* Effect.forkChild(this.beat, { startImmediately: true })
+    yield* turns(this.draw(5))
     this.space = yield* this.machine.boot(enzymes, this.settings)
     yield* turns()
   })
@@ -179,12 +179,12 @@ class RandomHistory {
 
   readonly run = Effect.fnUntraced(function*(this: RandomHistory, length: number) {
     for (let i = 0; i < length; i++) {
-      const kind = this.roll(12)
+      const kind = this.draw(12)
       if (kind < 6) yield* this.post()
       else if (kind < 10) yield* this.beat
       else if (kind === 10) yield* this.cut()
       else yield* this.fault()
-      if (this.roll(3) === 0) yield* TestClock.adjust(this.roll(30))
+      if (this.draw(3) === 0) yield* TestClock.adjust(this.draw(30))
     }
     for (let i = 0; i < 80 + 6 * this.posted; i++) {
       yield* TestClock.adjust(10)

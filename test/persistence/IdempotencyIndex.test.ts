@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import type { PersistenceError, ReceiptRow, SpaceStore } from "systole"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import { beat, using, write } from "../../src/main/testing/contract/Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
@@ -20,20 +20,20 @@ const idOf = (n: number): string => createHash("sha256").update(String(n)).diges
 type Model = Map<string, { readonly row: ReceiptRow; readonly flush: number }>
 
 /** The receipts of one flush: mostly new ids, and some old ones. */
-const flushOf = (flush: number, model: Model, roll: Dice.Dice): ReadonlyArray<ReceiptRow> =>
-  Array.from({ length: roll(12) === 0 ? 3000 : roll(3) === 0 ? roll(4) : roll(1200) }, () => {
-    const id = idOf(model.size > 0 && roll(10) === 0 ? roll(model.size) : model.size)
-    const row = { id, enzyme: "", beat: flush, digest: `d${roll(1000)}` }
+const flushOf = (flush: number, model: Model, draw: Random.Random): ReadonlyArray<ReceiptRow> =>
+  Array.from({ length: draw(12) === 0 ? 3000 : draw(3) === 0 ? draw(4) : draw(1200) }, () => {
+    const id = idOf(model.size > 0 && draw(10) === 0 ? draw(model.size) : model.size)
+    const row = { id, enzyme: "", beat: flush, digest: `d${draw(1000)}` }
     model.set(id, { row, flush })
     return row
   })
 
-const check = (store: SpaceStore, { flush, model, roll }: { readonly flush: number; readonly model: Model; readonly roll: Dice.Dice }): void => {
+const check = (store: SpaceStore, { flush, model, draw }: { readonly flush: number; readonly model: Model; readonly draw: Random.Random }): void => {
   for (let i = 0; i < 25 && model.size > 0; i++) {
-    const id = idOf(roll(model.size))
+    const id = idOf(draw(model.size))
     const known = model.get(id)!
     if (known.flush > flush - KEPT) assert.deepStrictEqual(store.receipts(id), [known.row])
-    assert.deepStrictEqual(store.receipts(`new ${roll(1_000_000)}`), [])
+    assert.deepStrictEqual(store.receipts(`new ${draw(1_000_000)}`), [])
   }
 }
 
@@ -138,18 +138,18 @@ describe("IdempotencyIndex", () => {
   for (const seed of Trials.seeds(2, { from: 1 })) {
     it.effect(`finds what was written last under an id, reopened at random, and forgets in time (seed ${seed})`, () =>
       Effect.gen(function*() {
-        const roll = Dice.make(seed)
+        const draw = Random.make(seed)
         const folder = yield* SqliteFolder.folder
         const model: Model = new Map()
         const options = { create: true, retention: { receiptMillis: KEPT * 1000, journalMillis: KEPT * 1000 } }
         for (let flush = 0; flush < FLUSHES;) {
-          const end = Math.min(FLUSHES, flush + 1 + roll(40))
+          const end = Math.min(FLUSHES, flush + 1 + draw(40))
           yield* using("shop", (store) =>
             Effect.gen(function*() {
-              check(store, { flush: flush - 1, model, roll })
+              check(store, { flush: flush - 1, model, draw })
               for (; flush < end; flush++) {
-                yield* write(store, beat(flush, { receipts: flushOf(flush, model, roll) }))
-                check(store, { flush, model, roll })
+                yield* write(store, beat(flush, { receipts: flushOf(flush, model, draw) }))
+                check(store, { flush, model, draw })
               }
             }), options).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
         }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Binding } from "../../src/registry/Bindings.ts"
 import * as Bindings from "../../src/registry/Bindings.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 
 const cells = ["/a", "/a/b", "/a/b/c", "/a/bb", "/a/b/c/d", "/e"]
@@ -13,13 +13,13 @@ interface Put {
   readonly declared: boolean
 }
 
-const randomPut = (roll: Dice.Dice, beat: number): Put => {
-  const declared = roll(4) === 0
-  const tombstone = !declared && roll(3) === 0
+const randomPut = (draw: Random.Random, beat: number): Put => {
+  const declared = draw(4) === 0
+  const tombstone = !declared && draw(3) === 0
   return {
-    cell: Dice.pick(roll, cells),
+    cell: Random.pick(draw, cells),
     declared,
-    binding: { enzyme: Dice.pick(roll, names), tombstone, propagate: tombstone || roll(2) === 0, beat: declared ? -1 : beat }
+    binding: { enzyme: Random.pick(draw, names), tombstone, propagate: tombstone || draw(2) === 0, beat: declared ? -1 : beat }
   }
 }
 
@@ -51,8 +51,8 @@ const tables = (puts: ReadonlyArray<Put>): Bindings.Bound => {
 describe("Bindings", () => {
   it("count as the nearest cell and the newest entry have it", () => {
     for (const seed of Trials.seeds(400)) {
-      const roll = Dice.make(seed)
-      const puts = Array.from({ length: roll(25) }, (_, beat) => randomPut(roll, beat))
+      const draw = Random.make(seed)
+      const puts = Array.from({ length: draw(25) }, (_, beat) => randomPut(draw, beat))
       const bound = tables(puts)
       for (const target of [...cells, "/a/b/other", "/a/b/c/d/e/f", "/none"]) {
         const expected = reference(target, puts)

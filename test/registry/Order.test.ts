@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Candidate } from "../../src/registry/Order.ts"
 import * as Order from "../../src/registry/Order.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 
 const candidate = (name: string, more: Partial<Candidate> = {}): Candidate =>
   ({ name, before: [], after: [], strength: 1, specificity: 2, order: 0, ...more })
 
-const randomCandidates = (roll: Dice.Dice, density: number): ReadonlyArray<Candidate> => {
-  const names = Array.from({ length: 2 + roll(9) }, (_, i) => `e${roll(3) === 0 ? i - 1 : i}`)
-  const others = (name: string) => [...names, "absent"].filter((other) => other !== name && roll(density) === 0)
+const randomCandidates = (draw: Random.Random, density: number): ReadonlyArray<Candidate> => {
+  const names = Array.from({ length: 2 + draw(9) }, (_, i) => `e${draw(3) === 0 ? i - 1 : i}`)
+  const others = (name: string) => [...names, "absent"].filter((other) => other !== name && draw(density) === 0)
   return names.map((name, order) =>
-    candidate(name, { before: others(name), after: others(name), strength: 1 + roll(2), specificity: roll(3), order })
+    candidate(name, { before: others(name), after: others(name), strength: 1 + draw(2), specificity: draw(3), order })
   )
 }
 
@@ -49,8 +49,8 @@ describe("Order.arrange", () => {
     let cycles = 0
     const seeds = Trials.seeds(600)
     for (const seed of seeds) {
-      const roll = Dice.make(seed)
-      const candidates = randomCandidates(roll, 3 + seed % 12)
+      const draw = Random.make(seed)
+      const candidates = randomCandidates(draw, 3 + seed % 12)
       const arranged = Order.arrange(candidates)
       const expected = reference(candidates)
       if (expected === undefined) cycles++
@@ -62,10 +62,10 @@ describe("Order.arrange", () => {
 
   it("does not depend on the order in which the candidates are given", () => {
     for (const seed of Trials.seeds(100)) {
-      const roll = Dice.make(seed)
-      const candidates = randomCandidates(roll, 8)
+      const draw = Random.make(seed)
+      const candidates = randomCandidates(draw, 8)
       const arranged = Order.arrange(candidates)
-      for (let round = 0; round < 5; round++) assert.deepStrictEqual(Order.arrange(Dice.shuffled(roll, candidates)), arranged)
+      for (let round = 0; round < 5; round++) assert.deepStrictEqual(Order.arrange(Random.shuffled(draw, candidates)), arranged)
     }
   })
 

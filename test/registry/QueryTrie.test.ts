@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Pattern from "../../src/cell/Pattern.ts"
 import type { Query } from "../../src/registry/QueryTrie.ts"
 import { QueryTrie } from "../../src/registry/QueryTrie.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 
 const segments = ["a", "b", "ab", "ba", "*", ":x", ":y", "**", "**", "a*", "*a", "*b*", "a*b", "b*b", "a*b*", "ab*ba", "**"]
@@ -10,18 +10,18 @@ const names = ["a", "b", "ab", "ba", "aab", "abb", "abba", "bab", "aba", "c"]
 
 const query = (text: string, mode: Pattern.Mode = "exact"): Query => ({ pattern: Pattern.parse(text), mode })
 
-const randomQuery = (roll: Dice.Dice): Query =>
-  query(Array.from({ length: roll(5) }, () => `/${Dice.pick(roll, segments)}`).join(""), Dice.pick(roll, ["exact", "prefix"]))
+const randomQuery = (draw: Random.Random): Query =>
+  query(Array.from({ length: draw(5) }, () => `/${Random.pick(draw, segments)}`).join(""), Random.pick(draw, ["exact", "prefix"]))
 
-const randomNames = (roll: Dice.Dice): ReadonlyArray<string> => Array.from({ length: 1 + roll(5) }, () => Dice.pick(roll, names))
+const randomNames = (draw: Random.Random): ReadonlyArray<string> => Array.from({ length: 1 + draw(5) }, () => Random.pick(draw, names))
 
 /** The reference model: it tries every query. */
 const reference = (queries: ReadonlyArray<Query>, path: ReadonlyArray<string>) =>
   queries.filter(({ mode, pattern }) => Pattern.matches(pattern, path, mode))
 
-const agrees = (trie: QueryTrie<Query>, queries: ReadonlyArray<Query>, roll: Dice.Dice): void => {
+const agrees = (trie: QueryTrie<Query>, queries: ReadonlyArray<Query>, draw: Random.Random): void => {
   for (let i = 0; i < 20; i++) {
-    const path = randomNames(roll)
+    const path = randomNames(draw)
     const found = trie.match(path)
     const expected = reference(queries, path)
     assert.strictEqual(found.length, expected.length, `/${path.join("/")} among ${queries.map(({ mode, pattern }) => `${mode} ${pattern.text}`).join(" ")}`)
@@ -32,28 +32,28 @@ const agrees = (trie: QueryTrie<Query>, queries: ReadonlyArray<Query>, roll: Dic
 describe("QueryTrie", () => {
   it("agrees with trying every query, while queries come and go", () => {
     for (const seed of Trials.seeds(150)) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const trie = new QueryTrie<Query>()
       let queries: ReadonlyArray<Query> = []
       for (let step = 0; step < 12; step++) {
-        const arriving = Array.from({ length: roll(8) }, () => randomQuery(roll))
-        const leaving = queries.filter(() => roll(4) === 0)
+        const arriving = Array.from({ length: draw(8) }, () => randomQuery(draw))
+        const leaving = queries.filter(() => draw(4) === 0)
         for (const one of arriving) trie.add(one)
         for (const one of leaving) trie.delete(one)
         queries = [...queries.filter((one) => !leaving.includes(one)), ...arriving]
-        agrees(trie, queries, roll)
+        agrees(trie, queries, draw)
       }
     }
   })
 
   it("is as new when all that was added is deleted", () => {
     for (const seed of Trials.seeds(50)) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const trie = new QueryTrie<Query>()
-      const queries = Array.from({ length: 40 }, () => randomQuery(roll))
+      const queries = Array.from({ length: 40 }, () => randomQuery(draw))
       for (const one of queries) trie.add(one)
       assert.notDeepEqual(trie, new QueryTrie<Query>())
-      for (const one of Dice.shuffled(roll, queries)) trie.delete(one)
+      for (const one of Random.shuffled(draw, queries)) trie.delete(one)
       assert.deepStrictEqual(trie, new QueryTrie<Query>())
     }
   })

@@ -9,7 +9,7 @@ import * as Enzyme from "../../src/registry/Enzyme.ts"
 import * as Order from "../../src/registry/Order.ts"
 import type { Entry } from "../../src/registry/Registry.ts"
 import { Enzymes, successor } from "../../src/registry/Registry.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 
 const run = (): void => {}
@@ -133,11 +133,11 @@ describe("Enzymes", () => {
 
   it("takes for each bound name its best match, for any number of bindings", () => {
     for (const seed of Trials.seeds(150)) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const queries = ["", "/s", "/s/*", "/s/x", "/s/x*", "/:any/x", "/t", "/**/x"]
       const cells = ["/data", "/data/a", "/data/a/b", "/else"]
-      const enzymes = Array.from({ length: 1 + roll(30) }, () =>
-        enzyme(`e${roll(12)}`, Dice.pick(roll, queries), { bind: roll(3) === 0 ? [] : [{ cell: Dice.pick(roll, cells), propagate: roll(4) > 0 }] })
+      const enzymes = Array.from({ length: 1 + draw(30) }, () =>
+        enzyme(`e${draw(12)}`, Random.pick(draw, queries), { bind: draw(3) === 0 ? [] : [{ cell: Random.pick(draw, cells), propagate: draw(4) > 0 }] })
       )
       const registry = active(...enzymes)
       for (const signal of ["/s", "/s/x", "/s/xy", "/none", undefined]) {
@@ -188,25 +188,25 @@ describe("the cache of resolutions", () => {
   })
 
   it("agrees with resolving anew in two spaces, while enzymes and bindings come and go", () => {
-    const roll = Dice.make(7)
+    const draw = Random.make(7)
     const cells = ["/data", "/data/a", "/data/a/b", "/else"]
     const spaces = [new Bindings.Lists(), new Bindings.Lists()]
     const registry = active()
     const there: Array<Enzyme.Enzyme> = []
     for (let step = 0; step < 3000; step++) {
-      const lists = Dice.pick(roll, spaces)
-      const turn = roll(12)
+      const lists = Random.pick(draw, spaces)
+      const turn = draw(12)
       if (turn === 0) {
-        const added = enzyme(`e${roll(5)}`, Dice.pick(roll, ["", "/s", "/s/*", "/s/x"]), { bind: roll(3) === 0 ? [Dice.pick(roll, cells)] : [] })
+        const added = enzyme(`e${draw(5)}`, Random.pick(draw, ["", "/s", "/s/*", "/s/x"]), { bind: draw(3) === 0 ? [Random.pick(draw, cells)] : [] })
         registry.register(added)
         there.push(added)
       }
-      if (turn === 1 && there.length > 0) registry.unregister(there.splice(roll(there.length), 1)[0]!)
+      if (turn === 1 && there.length > 0) registry.unregister(there.splice(draw(there.length), 1)[0]!)
       if (turn <= 1) registry.activate()
-      if (turn === 2) bind(lists, Dice.pick(roll, cells), { enzyme: `e${roll(5)}`, tombstone: roll(3) === 0 })
-      if (turn === 3) lists.put(Dice.pick(roll, cells), [])
-      const signal = Dice.pick(roll, ["/s", "/s/x", undefined])
-      const target = Dice.pick(roll, [...cells, undefined])
+      if (turn === 2) bind(lists, Random.pick(draw, cells), { enzyme: `e${draw(5)}`, tombstone: draw(3) === 0 })
+      if (turn === 3) lists.put(Random.pick(draw, cells), [])
+      const signal = Random.pick(draw, ["/s", "/s/x", undefined])
+      const target = Random.pick(draw, [...cells, undefined])
       const asked = { get: (cell: string) => lists.get(cell) }
       assert.deepStrictEqual(registry.resolve(signal, target, lists), registry.resolve(signal, target, asked), `step ${step}`)
     }

@@ -4,38 +4,38 @@ import { TestClock } from "effect/testing"
 import type { RendezvousSpec, Space, Transaction } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import { ReferenceModel, type Action } from "./ReferenceModel.ts"
 import * as RendezvousSpace from "./RendezvousSpace.ts"
 
 const keys = ["a", "b", "c", "d", "e"]
 
-const specOf = (roll: Dice.Dice): Readonly<Record<string, unknown>> => {
-  const prof = Dice.pick(roll, ["rv-fixed", "rv-fixed", "rv-epoch", "observer", "spec", "spec"] as const)
+const specOf = (draw: Random.Random): Readonly<Record<string, unknown>> => {
+  const prof = Random.pick(draw, ["rv-fixed", "rv-fixed", "rv-epoch", "observer", "spec", "spec"] as const)
   return {
     prof,
-    ...(roll(4) === 0 ? { due: roll(20) } : { due_off: roll(4) }),
-    on_miss: Dice.pick(roll, ["timeout", "kill", "grace", "ignore", "quarantine"]),
-    max_grace: roll(3),
-    grace_delta: roll(3),
-    ...(roll(3) === 0 ? { deadl_off: roll(6) } : {}),
-    ...(prof === "rv-epoch" ? { epoch_k: 1 + roll(3) } : {}),
-    ...(prof === "spec" ? { inst_id: Dice.pick(roll, ["q", "r"]) } : {})
+    ...(draw(4) === 0 ? { due: draw(20) } : { due_off: draw(4) }),
+    on_miss: Random.pick(draw, ["timeout", "kill", "grace", "ignore", "quarantine"]),
+    max_grace: draw(3),
+    grace_delta: draw(3),
+    ...(draw(3) === 0 ? { deadl_off: draw(6) } : {}),
+    ...(prof === "rv-epoch" ? { epoch_k: 1 + draw(3) } : {}),
+    ...(prof === "spec" ? { inst_id: Random.pick(draw, ["q", "r"]) } : {})
   }
 }
 
-const actionOf = (roll: Dice.Dice, n: number): Action => {
-  const key = Dice.pick(roll, keys)
-  switch (Dice.pick(roll, ["spawn", "report", "report", "kill", "resched"] as const)) {
+const actionOf = (draw: Random.Random, n: number): Action => {
+  const key = Random.pick(draw, keys)
+  switch (Random.pick(draw, ["spawn", "report", "report", "kill", "resched"] as const)) {
     case "spawn":
-      return { verb: "spawn", key, spec: specOf(roll) }
+      return { verb: "spawn", key, spec: specOf(draw) }
     case "report":
       return { verb: "report", key, n }
     case "kill":
-      return { verb: "kill", key, wait: roll(4) }
+      return { verb: "kill", key, wait: draw(4) }
     default:
-      return { verb: "resched", key, delta: roll(7) - 3 }
+      return { verb: "resched", key, delta: draw(7) - 3 }
   }
 }
 
@@ -87,7 +87,7 @@ const expected = ({ entries }: ReferenceModel) =>
 
 /** Runs one random history with random restarts, and checks each beat. Returns the number of events. */
 const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
-  const roll = Dice.make(seed)
+  const draw = Random.make(seed)
   const machine = yield* TestMachine.make
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
   const model = new ReferenceModel(settings.tempo)
@@ -100,19 +100,19 @@ const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
   let asked = 0
   let space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes(), settings))
   for (let round = 0; round < rounds; round++) {
-    const actions = roll(3) === 0 ? [] : Array.from({ length: 1 + roll(3) }, (_, i) => actionOf(roll, round * 10 + i))
-    if (roll(4) === 0) space = yield* machine.boot(enzymes(), settings)
+    const actions = draw(3) === 0 ? [] : Array.from({ length: 1 + draw(3) }, (_, i) => actionOf(draw, round * 10 + i))
+    if (draw(4) === 0) space = yield* machine.boot(enzymes(), settings)
     const signal = { id: `r${round}`, signal: "/signals/act", payload: actions }
     if (actions.length > 0) asked++
     const accepted = actions.length > 0 ? yield* space.signal(signal) : undefined
-    if (roll(5) === 0) {
+    if (draw(5) === 0) {
       // The beat is computed but never durable, so no effect of it may be visible.
       machine.breakDisk(true)
       yield* Effect.exit(space.step)
       machine.breakDisk(false)
       space = yield* machine.boot(enzymes(), settings)
     }
-    if (roll(3) > 0) yield* pass(roll(25))
+    if (draw(3) > 0) yield* pass(draw(25))
     const beat = yield* space.step
     const answers = model.beat({ beat, clock }, actions)
     const handlings = accepted === undefined ? undefined : (yield* space.receipt(accepted.id))!.handlings

@@ -3,7 +3,7 @@ import type { Entry } from "../../src/rendezvous/Entry.ts"
 import * as Entries from "../../src/rendezvous/Entry.ts"
 import { nextDue, transition } from "../../src/rendezvous/Transition.ts"
 import { isOver } from "../../src/stage/Due.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 
 const blank: Entry = {
   state: "pending",
@@ -32,30 +32,30 @@ const blank: Entry = {
 
 describe("The table of transitions", () => {
   it("changes no entry before the first time of nextDue, and changes it then", () => {
-    const roll = Dice.make(7)
+    const draw = Random.make(7)
     for (let n = 0; n < 3000; n++) {
       let own: Entry = {
         ...blank,
-        state: Dice.pick(roll, ["pending", "ready", "late", "applied", "timeout", "killed", "quarantine"] as const),
-        prof: Dice.pick(roll, Entries.profiles),
-        due: roll(8),
-        due_ms: roll(2) * roll(80),
-        epoch_k: roll(3),
-        deadline: roll(2) * roll(12),
-        deadline_ms: roll(2) * roll(120),
-        grace_delta: roll(3),
-        max_grace: roll(3),
-        grace_used: roll(3),
-        kill_wait: roll(4),
-        kill_ms: roll(2) * roll(40),
-        kill_mode: Dice.pick(roll, ["none", "none", "kill"]),
-        on_miss: Dice.pick(roll, Entries.misses),
-        event_flag: roll(2)
+        state: Random.pick(draw, ["pending", "ready", "late", "applied", "timeout", "killed", "quarantine"] as const),
+        prof: Random.pick(draw, Entries.profiles),
+        due: draw(8),
+        due_ms: draw(2) * draw(80),
+        epoch_k: draw(3),
+        deadline: draw(2) * draw(12),
+        deadline_ms: draw(2) * draw(120),
+        grace_delta: draw(3),
+        max_grace: draw(3),
+        grace_used: draw(3),
+        kill_wait: draw(4),
+        kill_ms: draw(2) * draw(40),
+        kill_mode: Random.pick(draw, ["none", "none", "kill"]),
+        on_miss: Random.pick(draw, Entries.misses),
+        event_flag: draw(2)
       }
       let now = { beat: 0, now: 0, tempo: 10 }
       let next = nextDue(own, now)
       while (now.beat < 40) {
-        now = { ...now, beat: now.beat + 1 + roll(2), now: now.now + roll(25) }
+        now = { ...now, beat: now.beat + 1 + draw(2), now: now.now + draw(25) }
         const step = transition(own, now)
         const at = `${JSON.stringify(own)} at ${JSON.stringify(now)}`
         if (!next.some((due) => isOver(due, now))) {

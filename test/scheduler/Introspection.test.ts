@@ -4,7 +4,7 @@ import { Computation, Effect, Materializer, SpaceScheduler } from "systole"
 import * as Drawing from "../../src/scheduler/Drawing.ts"
 import * as Introspection from "../../src/scheduler/Introspection.ts"
 import * as Trace from "../../src/scheduler/Trace.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import * as RandomGraph from "./RandomGraph.ts"
 
@@ -106,18 +106,18 @@ describe("looking at a graph", () => {
   it("changes no run and no order (P10)", () => {
     for (const seed of Trials.seeds(200)) {
       const orders = [false, true].map((isLooking) => {
-        const roll = Dice.make(seed)
-        const look = Dice.make(seed + 1)
-        const model = RandomGraph.random(roll, { sources: 5, computations: 14 })
-        for (let i = 0; i < 3; i++) RandomGraph.watcher(model, roll, `e${i}`)
+        const draw = Random.make(seed)
+        const look = Random.make(seed + 1)
+        const model = RandomGraph.random(draw, { sources: 5, computations: 14 })
+        for (let i = 0; i < 3; i++) RandomGraph.watcher(model, draw, `e${i}`)
         const order: Array<string> = []
         model.onRun = ({ name }) => void order.push(name)
         const scheduler = new SpaceScheduler()
-        RandomGraph.register(model, scheduler, roll)
+        RandomGraph.register(model, scheduler, draw)
         for (let round = 0; round < 12; round++) {
           if (isLooking && look(2) === 0) scheduler.graph.explains = look(2) === 0
           if (isLooking) Introspection.diagnose(scheduler.view())
-          RandomGraph.change({ model, roll, features: {} }, scheduler)
+          RandomGraph.change({ model, draw, features: {} }, scheduler)
           if (isLooking) Drawing.dot(scheduler.view())
           scheduler.settle()
         }

@@ -3,7 +3,7 @@ import type { SpaceScheduler as Engine } from "systole"
 import { Computation, Effect, SpaceScheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
 import type { Runner } from "../../src/scheduler/Runner.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import * as Model from "./ReferenceModel.ts"
 import * as RandomGraph from "./RandomGraph.ts"
@@ -23,15 +23,15 @@ interface Sizes {
 
 /** A random graph with some watched nodes, and the scheduler that runs it. */
 const begin = (seed: number, { without = {}, ...sizes }: Sizes = {}) => {
-  const roll = Dice.make(seed)
+  const draw = Random.make(seed)
   const features = { ...RandomGraph.featuresOf(seed), ...without }
-  const model = RandomGraph.random(roll, { sources: 5, computations: 14, ...sizes }, features)
-  for (let i = 0; i < 1 + roll(3); i++) RandomGraph.watcher(model, roll, `e${i}`)
+  const model = RandomGraph.random(draw, { sources: 5, computations: 14, ...sizes }, features)
+  for (let i = 0; i < 1 + draw(3); i++) RandomGraph.watcher(model, draw, `e${i}`)
   const scheduler = new SpaceScheduler()
-  RandomGraph.register(model, scheduler, roll)
+  RandomGraph.register(model, scheduler, draw)
   let now = 0
   return {
-    roll,
+    draw,
     model,
     scheduler,
     features,
@@ -39,11 +39,11 @@ const begin = (seed: number, { without = {}, ...sizes }: Sizes = {}) => {
     held: Model.committed(scheduler),
     /** Advances the clock, and runs the pass. */
     settle: () => {
-      const settled = scheduler.settle(now += roll(60))
+      const settled = scheduler.settle(now += draw(60))
       model.check()
       return settled
     },
-    change: () => RandomGraph.change({ model, roll, features }, scheduler),
+    change: () => RandomGraph.change({ model, draw, features }, scheduler),
     now: () => now
   }
 }
@@ -53,7 +53,7 @@ const viewOf = (scheduler: Engine, name: string) => scheduler.snapshot().find((n
 describe("Invariants of the scheduler", () => {
   it("I1 at rest, the reads and outputs of each live node are current, except failed nodes and nodes behind a gate", () => {
     for (const seed of seeds) {
-      const { change, features, held, model, now, roll, scheduler, settle } = begin(seed)
+      const { change, features, held, model, now, draw, scheduler, settle } = begin(seed)
       const isPlain = !features.cycles && !features.failures && !features.gates && !features.children
       for (let round = 0; round < ROUNDS; round++) {
         settle()
@@ -74,8 +74,8 @@ describe("Invariants of the scheduler", () => {
           if (isPlain) for (const key of Model.outputsOf(spec)) assert.deepStrictEqual(held.get(key), model.value(key), `${key} of ${at}`)
         }
         change()
-        if (roll(3) > 0 || !isPlain) continue
-        const place = Dice.pick(roll, model.places)
+        if (draw(3) > 0 || !isPlain) continue
+        const place = Random.pick(draw, model.places)
         assert.deepStrictEqual(scheduler.pull(place), model.value(place), `${place}, seed ${seed}, round ${round}`)
       }
     }
@@ -83,7 +83,7 @@ describe("Invariants of the scheduler", () => {
 
   it("I2 a node that is never live never runs, and demand counts equal a full count", () => {
     for (const seed of seeds) {
-      const { change, model, roll, scheduler, settle } = begin(seed)
+      const { change, model, draw, scheduler, settle } = begin(seed)
       model.onRun = ({ name }) => {
         // A nested run is demanded by the outer one.
         if (model.running.length === 1) assert.isTrue(viewOf(scheduler, name).live, `${name} runs for nobody, seed ${seed}`)
@@ -96,8 +96,8 @@ describe("Invariants of the scheduler", () => {
           [live, liveRefs], counted.get(name), `${name}, seed ${seed}, round ${round}`
         )
         const effects = nodes.filter(({ kind }) => kind === "effect")
-        if (roll(4) === 0 && effects.length > 0) scheduler.remove(Dice.pick(roll, effects).name)
-        if (roll(4) === 0) scheduler.register(model.define(RandomGraph.watcher(model, roll, `late${round}`)))
+        if (draw(4) === 0 && effects.length > 0) scheduler.remove(Random.pick(draw, effects).name)
+        if (draw(4) === 0) scheduler.register(model.define(RandomGraph.watcher(model, draw, `late${round}`)))
         change()
       }
     }
@@ -158,12 +158,12 @@ describe("Invariants of the scheduler", () => {
 
   it("I6 restless nodes run at most ten times a pass and back off; other nodes are not delayed", () => {
     for (const seed of seeds) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const scheduler = new SpaceScheduler()
       const runs = new Map<string, number>()
-      const size = 2 + roll(4)
+      const size = 2 + draw(4)
       for (let i = 0; i < size; i++) {
-        const reads = [`/ring/${(i + size - 1) % size}`, ...roll(2) === 0 ? [`/ring/${roll(size)}`] : []]
+        const reads = [`/ring/${(i + size - 1) % size}`, ...draw(2) === 0 ? [`/ring/${draw(size)}`] : []]
         scheduler.register(Computation.make({
           name: `ring${i}`,
           output: `/ring/${i}`,
@@ -198,14 +198,14 @@ describe("Invariants of the scheduler", () => {
 
   it("I7 a resumed node runs when one that stayed alive would; creators run first, to start their children again", () => {
     for (const seed of seeds) {
-      const { change, features, model, roll, scheduler, settle } = begin(seed, {
+      const { change, features, model, draw, scheduler, settle } = begin(seed, {
         without: { cycles: false, ...RandomGraph.featuresOf(seed).gates && { materializers: false } }
       })
       for (let round = 0; round < 4; round++) {
         settle()
         change()
       }
-      const now = roll(2) === 0 ? (settle(), scheduler.gates.now) : scheduler.gates.now
+      const now = draw(2) === 0 ? (settle(), scheduler.gates.now) : scheduler.gates.now
       const twin = new SpaceScheduler()
       const ran = { alive: [] as Array<string>, resumed: [] as Array<string> }
       const log = { into: ran.alive }
@@ -245,7 +245,7 @@ describe("Invariants of the scheduler", () => {
         assert.deepStrictEqual(
           told(ran.resumed), told([...ran.alive, ...missing]), `seed ${seed}, round ${round}, ${JSON.stringify(features)}`
         )
-        const [source, value] = [`/s/${roll(5)}`, RandomGraph.someValue(roll)]
+        const [source, value] = [`/s/${draw(5)}`, RandomGraph.someValue(draw)]
         model.sources.set(source, value)
         for (const each of [scheduler, twin]) each.set(source, value)
       }

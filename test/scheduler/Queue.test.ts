@@ -19,24 +19,24 @@ const place = ({ flags, level, ordinal }: Node): string =>
 describe("Queue", () => {
   it("returns the lowest level first, then by ordinal, in any order of insertion and raising", () => {
     for (const seed of Trials.seeds(200, { from: 1 })) {
-      const roll = chance(seed)
+      const draw = chance(seed)
       const queue = new Queue()
-      const nodes = Array.from({ length: 1 + Math.floor(roll() * 60) }, (_, ordinal) => {
-        const node = new Node(definition, ordinal, roll() < 0.1 ? MATERIALIZER : 0)
-        node.level = Math.floor(roll() * 6)
+      const nodes = Array.from({ length: 1 + Math.floor(draw() * 60) }, (_, ordinal) => {
+        const node = new Node(definition, ordinal, draw() < 0.1 ? MATERIALIZER : 0)
+        node.level = Math.floor(draw() * 6)
         return node
       })
       const waiting = new Set<Node>()
       for (let step = 0; step < 400; step++) {
-        const node = nodes[Math.floor(roll() * nodes.length)]!
-        if (roll() < 0.55) {
+        const node = nodes[Math.floor(draw() * nodes.length)]!
+        if (draw() < 0.55) {
           queue.push(node)
           waiting.add(node)
-        } else if (roll() < 0.3 && waiting.has(node)) node.level++
+        } else if (draw() < 0.3 && waiting.has(node)) node.level++
         else {
           const first = [...waiting].sort((a, b) => place(a) < place(b) ? -1 : 1)[0]
           const levels = [...waiting].filter(({ flags }) => (flags & MATERIALIZER) === 0).map(({ level }) => level)
-          const past = Math.floor(roll() * 8)
+          const past = Math.floor(draw() * 8)
           if (queue.isPast(past)) assert.isTrue(levels.every((level) => level > past), `seed ${seed}, step ${step}`)
           assert.strictEqual(queue.pop(), first, `seed ${seed}, step ${step}`)
           if (first !== undefined) waiting.delete(first)

@@ -5,7 +5,7 @@
  */
 import type { SpaceScheduler, Value } from "systole"
 import { Link } from "systole"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import { Model, number, type Reader, type Spec } from "./ReferenceModel.ts"
 
 /** The features of a random graph, beside nodes that read each other in one direction. */
@@ -67,13 +67,13 @@ const looks: ReadonlyArray<(reader: Reader, places: ReadonlyArray<string>, at: n
 ]
 
 /** Values of sources: numbers, objects, and objects with missing keys. */
-export const someValue = (roll: Dice.Dice): Value =>
-  ([roll(3), roll(3), { a: roll(2) }, { a: roll(2), b: { c: roll(2) } }, { b: {} }, { b: roll(2) }, undefined] as const)[roll(7)]!
+export const someValue = (draw: Random.Random): Value =>
+  ([draw(3), draw(3), { a: draw(2) }, { a: draw(2), b: { c: draw(2) } }, { b: {} }, { b: draw(2) }, undefined] as const)[draw(7)]!
 
 /** The function of a random node. Some make numbers from a small range, so that values often stay equal; some make objects. */
-const recipe = (roll: Dice.Dice, places: ReadonlyArray<string>): Spec["compute"] => {
-  const parts = Array.from({ length: 1 + roll(3) }, () => ({ look: Dice.pick(roll, looks), at: roll(places.length) }))
-  const [few, kind] = [2 + roll(5), roll(3)]
+const recipe = (draw: Random.Random, places: ReadonlyArray<string>): Spec["compute"] => {
+  const parts = Array.from({ length: 1 + draw(3) }, () => ({ look: Random.pick(draw, looks), at: draw(places.length) }))
+  const [few, kind] = [2 + draw(5), draw(3)]
   return (reader) => {
     const cells = places.filter((place) => !place.endsWith("/*"))
     const sum = parts.reduce((sum, { at, look }) => {
@@ -87,16 +87,16 @@ const recipe = (roll: Dice.Dice, places: ReadonlyArray<string>): Spec["compute"]
   }
 }
 
-/** A graph under construction, with its features and its dice. */
+/** A graph under construction, with its features and its generator. */
 export interface Making {
   readonly model: Model
-  readonly roll: Dice.Dice
+  readonly draw: Random.Random
   readonly features: Features
 }
 
 /** Makes some nodes fail for one of their values. */
-const failing = ({ features, roll }: Making, compute: Spec["compute"]): Spec["compute"] => {
-  if (features.failures !== true || roll(3) > 0) return compute
+const failing = ({ features, draw }: Making, compute: Spec["compute"]): Spec["compute"] => {
+  if (features.failures !== true || draw(3) > 0) return compute
   return (reader) => {
     const value = compute(reader)
     if (number(value) === 1) throw new Error("one is too many")
@@ -104,24 +104,24 @@ const failing = ({ features, roll }: Making, compute: Spec["compute"]): Spec["co
   }
 }
 
-const gate = ({ features, roll }: Making): Spec["gate"] =>
-  features.gates !== true || roll(4) > 0 ? {} : roll(2) === 0 ? { debounce: 1 + roll(80) } : { throttle: 1 + roll(80) }
+const gate = ({ features, draw }: Making): Spec["gate"] =>
+  features.gates !== true || draw(4) > 0 ? {} : draw(2) === 0 ? { debounce: 1 + draw(80) } : { throttle: 1 + draw(80) }
 
 /** Links on the path of reads: to sources, or with cycles to any place. */
-const linked = (roll: Dice.Dice, model: Model, features: Features): Value => {
+const linked = (draw: Random.Random, model: Model, features: Features): Value => {
   const targets = [
     ...[...model.sources.keys()].filter((source) => source.startsWith("/s/")),
     ...features.cycles === true ? [...model.specs.values()].flatMap(({ output }) => output ?? []) : []
   ]
-  return Link.make(Dice.pick(roll, targets)) as unknown as Value
+  return Link.make(Random.pick(draw, targets)) as unknown as Value
 }
 
 /** Number of computations in one folder. */
 const FOLDER = 4
 
 /** A write of a node beside its output, which is sometimes deleted. */
-const side = (roll: Dice.Dice, key: string, places: ReadonlyArray<string>): Spec["sides"][number] => {
-  const compute = recipe(roll, places)
+const side = (draw: Random.Random, key: string, places: ReadonlyArray<string>): Spec["sides"][number] => {
+  const compute = recipe(draw, places)
   return { key, compute: (reader) => {
     const value = compute(reader)
     return number(value) % 3 === 2 ? undefined : value
@@ -130,31 +130,31 @@ const side = (roll: Dice.Dice, key: string, places: ReadonlyArray<string>): Spec
 
 /** A node that writes cells below a folder of its own; later nodes may read them. */
 const materializer = (making: Making, i: number, places: Array<string>): void => {
-  const { model, roll } = making
+  const { model, draw } = making
   const near = places.slice(-8)
   const fail = failing(making, (reader) => number(reader.get("/s/0")))
-  const sides = Array.from({ length: 1 + roll(2) }, (_, n) => side(roll, `/m/${i}/${n}`, near))
+  const sides = Array.from({ length: 1 + draw(2) }, (_, n) => side(draw, `/m/${i}/${n}`, near))
   model.add(`m${i}`, { output: undefined, envelope: `/m/${i}/*`, compute: fail, sides })
   places.push(...sides.map(({ key }) => key), `/m/${i}/*`)
 }
 
 /** A random graph with these numbers of sources and computations. Each computation may read sources and earlier ones. */
 export const random = (
-  roll: Dice.Dice,
+  draw: Random.Random,
   { computations, sources }: { readonly sources: number; readonly computations: number },
   features: Features = {}
 ): Model => {
   const model = new Model()
   model.closures = features.closures === true
-  const making = { model, roll, features }
+  const making = { model, draw, features }
   const places: Array<string> = []
   for (let i = 0; i < sources; i++) {
     places.push(`/s/${i}`)
-    model.sources.set(`/s/${i}`, roll(3))
+    model.sources.set(`/s/${i}`, draw(3))
   }
   for (let i = 0; features.links === true && i < 3; i++) {
     places.push(`/l/${i}`)
-    model.sources.set(`/l/${i}`, linked(roll, model, features))
+    model.sources.set(`/l/${i}`, linked(draw, model, features))
   }
   const output = (i: number) => features.folders === true ? `/f/${Math.floor(i / FOLDER)}/${i}` : `/c/${i}`
   const ahead = features.cycles !== true ? [] : [
@@ -162,12 +162,12 @@ export const random = (
     ...features.folders === true ? Array.from({ length: Math.ceil(computations / FOLDER) }, (_, i) => `/f/${i}/*`) : []
   ]
   for (let i = 0; i < computations; i++) {
-    const near = [...places.slice(-8 - roll(8)), ...ahead.length > 0 && roll(3) === 0 ? [Dice.pick(roll, ahead)] : []]
-    const sides = features.sides === true && roll(3) === 0 ? [side(roll, `/w/${i}`, near)] : []
-    model.add(`c${i}`, { output: output(i), compute: failing(making, recipe(roll, near)), gate: gate(making), sides })
+    const near = [...places.slice(-8 - draw(8)), ...ahead.length > 0 && draw(3) === 0 ? [Random.pick(draw, ahead)] : []]
+    const sides = features.sides === true && draw(3) === 0 ? [side(draw, `/w/${i}`, near)] : []
+    model.add(`c${i}`, { output: output(i), compute: failing(making, recipe(draw, near)), gate: gate(making), sides })
     places.push(output(i), ...sides.map(({ key }) => key))
     if (features.folders === true && (i + 1) % FOLDER === 0) places.push(`/f/${Math.floor(i / FOLDER)}/*`)
-    if (features.materializers === true && roll(4) === 0) materializer(making, i, places)
+    if (features.materializers === true && draw(4) === 0) materializer(making, i, places)
   }
   for (let i = 0; features.children === true && i < 2; i++) parent(making, i, places)
   return model
@@ -175,16 +175,16 @@ export const random = (
 
 /** A node that starts up to three computations, as many as a source says. With closures, it may also wait, fail, and have no demand. */
 const parent = (making: Making, i: number, places: ReadonlyArray<string>): void => {
-  const { features, model, roll } = making
+  const { features, model, draw } = making
   const source = `/s/${i}`
   const count = (reader: Reader): number => number(reader.get(source)) % 4
   const children = [0, 1, 2].map(
     (n) =>
-      model.add(`k${i}-${n}`, { output: `/k/${i}/${n}`, compute: failing(making, recipe(roll, places.slice(-10))), gate: gate(making) })
+      model.add(`k${i}-${n}`, { output: `/k/${i}/${n}`, compute: failing(making, recipe(draw, places.slice(-10))), gate: gate(making) })
   )
   if (features.closures !== true) model.add(`p${i}`, { output: undefined, compute: count, children, count })
   else model.add(`p${i}`, {
-    output: roll(2) === 0 ? `/p/${i}` : undefined,
+    output: draw(2) === 0 ? `/p/${i}` : undefined,
     compute: failing(making, count),
     children,
     count: (reader) => count(reader) + number(reader.get("/s/2")),
@@ -193,36 +193,36 @@ const parent = (making: Making, i: number, places: ReadonlyArray<string>): void 
 }
 
 /** An effect over some places of a graph. */
-export const watcher = (model: Model, roll: Dice.Dice, name: string): Spec => {
+export const watcher = (model: Model, draw: Random.Random, name: string): Spec => {
   const places = [...model.sources.keys(), ...model.places, ...model.folders]
-  return model.add(name, { output: undefined, compute: recipe(roll, Dice.shuffled(roll, places).slice(0, 5)) })
+  return model.add(name, { output: undefined, compute: recipe(draw, Random.shuffled(draw, places).slice(0, 5)) })
 }
 
 /** Registers all nodes of a graph in random order, some with declared reads. */
-export const register = (model: Model, scheduler: SpaceScheduler, roll: Dice.Dice): void => {
-  for (const spec of Dice.shuffled(roll, model.roots)) scheduler.register(model.define(spec))
+export const register = (model: Model, scheduler: SpaceScheduler, draw: Random.Random): void => {
+  for (const spec of Random.shuffled(draw, model.roots)) scheduler.register(model.define(spec))
   for (const [address, value] of model.sources) scheduler.set(address, value)
 }
 
 /** Changes one or more sources and links. Returns the changed keys. */
-export const changes = ({ features, model, roll }: Making): ReadonlyArray<readonly [source: string, value: Value]> =>
-  Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(3)).map((source) => {
-    const value = source.startsWith("/l/") ? linked(roll, model, features) : someValue(roll)
+export const changes = ({ features, model, draw }: Making): ReadonlyArray<readonly [source: string, value: Value]> =>
+  Random.shuffled(draw, [...model.sources.keys()]).slice(0, 1 + draw(3)).map((source) => {
+    const value = source.startsWith("/l/") ? linked(draw, model, features) : someValue(draw)
     model.sources.set(source, value)
     return [source, value]
   })
 
 /** Removes a node, or returns a removed one. */
-const comeOrGo = ({ features, model, roll }: Making, scheduler: SpaceScheduler): void => {
-  if (features.removals !== true || roll(3) > 0) return
-  const [back] = Dice.shuffled(roll, [...model.gone.values()])
-  if (back !== undefined && roll(2) === 0) {
+const comeOrGo = ({ features, model, draw }: Making, scheduler: SpaceScheduler): void => {
+  if (features.removals !== true || draw(3) > 0) return
+  const [back] = Random.shuffled(draw, [...model.gone.values()])
+  if (back !== undefined && draw(2) === 0) {
     model.restore(back)
     scheduler.register(model.define(back))
     return
   }
   const { graph: { locations } } = scheduler
-  const spec = Dice.pick(roll, model.roots.filter(({ children, name }) => children.length === 0 && !name.startsWith("e")))
+  const spec = Random.pick(draw, model.roots.filter(({ children, name }) => children.length === 0 && !name.startsWith("e")))
   model.remove(spec, (key) => locations.whole(locations.root(key)))
   scheduler.remove(spec.name)
 }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Transaction } from "systole"
 import { Computation, Document, Effect, Link, Materializer, SpaceScheduler } from "systole"
 import { Draft } from "../../src/stage/Draft.ts"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 
 const nothing = () => {}
@@ -127,23 +127,23 @@ describe("lists", () => {
 describe("a run's own writes", () => {
   const keys = ["/m", "/m/a", "/m/b", "/s", "/s/a"]
   const places = [...keys, "/m#/x", "/m/a#/x/y", "/m/b#/x", "/s/a#/x", "/s#/x/y"]
-  const value = (roll: Dice.Dice): unknown =>
+  const value = (draw: Random.Random): unknown =>
     [
-      () => roll(3),
-      () => ({ x: roll(2) }),
-      () => ({ x: { y: roll(2) } }),
-      () => [roll(2)],
+      () => draw(3),
+      () => ({ x: draw(2) }),
+      () => ({ x: { y: draw(2) } }),
+      () => [draw(2)],
       () => undefined,
-      () => Link.make(Dice.pick(roll, places)),
-      () => ({ x: Link.make(Dice.pick(roll, places)) })
-    ][roll(7)]!()
+      () => Link.make(Random.pick(draw, places)),
+      () => ({ x: Link.make(Random.pick(draw, places)) })
+    ][draw(7)]!()
 
   type Step = (tx: Transaction) => unknown
 
   /** One operation of a run, the same for each transaction that executes it. */
-  const step = (roll: Dice.Dice): Step => {
-    const [place, key, written] = [Dice.pick(roll, places), Dice.pick(roll, keys), value(roll)]
-    return Dice.pick<Step>(roll, [
+  const step = (draw: Random.Random): Step => {
+    const [place, key, written] = [Random.pick(draw, places), Random.pick(draw, keys), value(draw)]
+    return Random.pick<Step>(draw, [
       (tx) => tx.set(place, written),
       (tx) => tx.set(key, written),
       (tx) => tx.get(place),
@@ -163,15 +163,15 @@ describe("a run's own writes", () => {
 
   it("read as in a handling: through links, by keys, and in lists", () => {
     for (const seed of Trials.seeds(2000)) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const documents = new Map<string, Document.Document>()
       const scheduler = new SpaceScheduler()
       for (const key of keys) {
-        const initial = value(roll)
+        const initial = value(draw)
         scheduler.set(key, initial)
         if (initial !== undefined) documents.set(key, Document.encode(initial))
       }
-      const steps = Array.from({ length: 12 }, () => step(roll))
+      const steps = Array.from({ length: 12 }, () => step(draw))
       const seen: Array<unknown> = []
       const node = Materializer.make({
         name: "m",

@@ -7,7 +7,7 @@
  * @module
  */
 import { Arbitrary, Schema } from "effect"
-import * as Dice from "../support/Dice.ts"
+import * as Random from "../support/Random.ts"
 
 /** Stands for undefined among values that are compared as texts. */
 export const DELETED = "(deleted)"
@@ -43,7 +43,7 @@ const paths = ["", "/n", "/l", "/l/0", "/l/1", "/l/2", "/o", "/o/p", "/o/q"]
 const places = keys.flatMap((key) => paths.map((path) => path === "" ? key : `${key}#${path}`))
 
 /** Values fit their places; only some indexes are beyond the end of their array. */
-const valueAt = (place: string, draw: Dice.Dice): unknown => {
+const valueAt = (place: string, draw: Random.Random): unknown => {
   const path = place.split("#")[1] ?? ""
   if (draw(5) === 0) return DELETED
   const o = { p: draw(2), q: draw(2) }
@@ -52,7 +52,7 @@ const valueAt = (place: string, draw: Dice.Dice): unknown => {
   return path === "/o" ? o : draw(2)
 }
 
-const write = (draw: Dice.Dice): RandomWrite => {
+const write = (draw: Random.Random): RandomWrite => {
   const key = keys[draw(keys.length)]!
   const kind = draw(6)
   if (kind === 0) return { kind: "increment", at: `${key}#/n`, value: 1 + draw(3) }
@@ -63,17 +63,17 @@ const write = (draw: Dice.Dice): RandomWrite => {
 }
 
 /** Runs of one beat often make equal writes, and read places that others write. */
-const step = (draw: Dice.Dice, pool: ReadonlyArray<RandomWrite>): Step => {
+const step = (draw: Random.Random, pool: ReadonlyArray<RandomWrite>): Step => {
   const kind = draw(8)
   const shared = draw(4) === 0 ? undefined : pool[draw(pool.length)]!
   if (kind === 0) return { kind: "list", at: "/" }
   return kind < 4 ? { kind: "get", at: shared?.at ?? places[draw(places.length)]! } : shared ?? write(draw)
 }
 
-const some = <A>(draw: Dice.Dice, bound: number, make: () => A): ReadonlyArray<A> => Array.from({ length: draw(bound) }, make)
+const some = <A>(draw: Random.Random, bound: number, make: () => A): ReadonlyArray<A> => Array.from({ length: draw(bound) }, make)
 
 const build = (seed: number): Script => {
-  const draw = Dice.make(seed)
+  const draw = Random.make(seed)
   const documents = (chance: number) => Object.fromEntries(keys.filter(() => draw(chance) === 0).map((key) => [key, { l: [7, 8], n: 5, o: { p: 1 } }]))
   const pool = Array.from({ length: 1 + draw(4) }, () => write(draw))
   return {

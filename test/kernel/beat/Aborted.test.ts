@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Effect, Fatal, Retry, type Space, type Value } from "systole"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme, put, register, replays, steps, turns, write } from "../TestSpace.ts"
@@ -148,11 +148,11 @@ describe("A beat that is aborted", () => {
   it.effect("I10 leaves the graph as a space has it that never saw the run: the same nodes, deliveries and values, whatever its runs started and ended", () =>
     Fx.forEach(Trials.seeds(80, { least: 4 }), (seed) =>
       Fx.gen(function*() {
-        const roll = Dice.make(seed)
+        const draw = Random.make(seed)
         const [one, other] = [yield* world, yield* world]
         for (let move = 0; move < 16; move++) {
-          const [parent, source, value] = [`/data/p${roll(2)}`, `/data/s${roll(3)}`, roll(4)]
-          const [kind, isCaptured] = [roll(3), roll(2) === 0]
+          const [parent, source, value] = [`/data/p${draw(2)}`, `/data/s${draw(3)}`, draw(4)]
+          const [kind, isCaptured] = [draw(3), draw(2) === 0]
           for (const { space } of [one, other]) {
             if (isCaptured) yield* space.set(source, value).pipe(Fx.forkChild({ startImmediately: true }))
             if (kind === 0) yield* space.signal({ signal: "/signals/put", payload: [[source, value]] })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Address, Fatal, Flow, Kernel, Persistence, replay, type Space, type Transaction } from "systole"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as ExpiryCheck from "../../support/ExpiryCheck.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -101,10 +101,10 @@ const namesIn = Effect.fnUntraced(function*(space: Space, folder: string) {
   return [...new Set(keys.map((key) => key.slice(folder.length + 1).split("/")[0]!))].sort()
 })
 
-/** One life: things begin and end, time passes, beats are aborted, flushes fail and the process ends, by the dice. */
+/** A random history: records open and close, time passes, beats abort, flushes fail and the process ends. */
 const live = Effect.fnUntraced(function*(seed: number) {
-  const roll = Dice.make(seed)
-  const limits = { ...TestKernel.settings.limits, finishedCount: 1 + roll(6), finishedMillis: 1000 * (1 + roll(20)) }
+  const draw = Random.make(seed)
+  const limits = { ...TestKernel.settings.limits, finishedCount: 1 + draw(6), finishedMillis: 1000 * (1 + draw(20)) }
   const machine = yield* TestMachine.make
   const boot = machine.boot(RendezvousSpace.enzymes({}, [work, fails, die, quick]), { limits })
   let space = yield* Effect.flatMap(boot, RendezvousSpace.begin)
@@ -113,18 +113,18 @@ const live = Effect.fnUntraced(function*(seed: number) {
   let starting: ReadonlyArray<string> = []
   let clock = 0
   for (let move = 0; move < 60; move++) {
-    if (roll(8) === 0) space = yield* boot
-    if (roll(3) === 0) {
-      const by = roll(4000)
+    if (draw(8) === 0) space = yield* boot
+    if (draw(3) === 0) {
+      const by = draw(4000)
       yield* TestClock.adjust(by)
       clock += by
     }
-    const keys = Dice.shuffled(roll, ["a", "b", "c", "d", "e", "f"]).slice(0, roll(4))
-    const flows = Array.from({ length: roll(3) === 0 ? roll(3) : 0 }, (_, i) => `inst${move}.${i}`)
-    const asked: Work = { spawn: keys.filter((key) => !open.has(key)), report: keys.filter((key) => open.has(key)), flows, ops: roll(3) === 0 ? roll(3) : 0, isFailing: roll(4) === 0 }
+    const keys = Random.shuffled(draw, ["a", "b", "c", "d", "e", "f"]).slice(0, draw(4))
+    const flows = Array.from({ length: draw(3) === 0 ? draw(3) : 0 }, (_, i) => `inst${move}.${i}`)
+    const asked: Work = { spawn: keys.filter((key) => !open.has(key)), report: keys.filter((key) => open.has(key)), flows, ops: draw(3) === 0 ? draw(3) : 0, isFailing: draw(4) === 0 }
     const { id } = yield* space.signal({ signal: "/signals/work", payload: { ...asked } })
     if (asked.isFailing) yield* space.signal({ signal: "/signals/fails", payload: null })
-    const trouble = roll(6)
+    const trouble = draw(6)
     if (trouble === 0) {
       yield* space.signal({ signal: "/signals/die", payload: null })
       yield* Effect.flip(space.step)
@@ -158,7 +158,7 @@ const live = Effect.fnUntraced(function*(seed: number) {
     assert.deepStrictEqual(ExpiryCheck.disagreements(yield* ExpiryCheck.cells(space)), [], `after beat ${beat}`)
   }
   const head = yield* space.head
-  for (const from of [0, roll(head)]) {
+  for (const from of [0, draw(head)]) {
     const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
     assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
   }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { type Enzyme, Retry, type Space } from "systole"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -130,18 +130,18 @@ describe("a signal that only an enzyme takes which is left out", () => {
   it.effect("is taken once and in its order by each enzyme of its own, however often that is left out", () =>
     Effect.gen(function*() {
       for (const seed of Trials.seeds(8, { from: 1 })) {
-        const roll = Dice.make(seed)
+        const draw = Random.make(seed)
         const modules = all(noting("pair"), noting("target", { lane: "target", bind: ["/data/t"] }), noting("space", { lane: "space" }))
         const sent = new Map<string, Array<number>>(modules.map(({ module }) => [module.name, []]))
         const machine = yield* TestMachine.make
         const boot = (isLeftOut: () => boolean) => machine.boot(modules.map((module) => isLeftOut() ? { ...module, leftOut: true } : module))
         let space = yield* boot(() => false)
         for (let i = 0; i < 30; i++) {
-          const kind = roll(5)
-          if (kind === 0) space = yield* boot(() => roll(2) === 0)
+          const kind = draw(5)
+          if (kind === 0) space = yield* boot(() => draw(2) === 0)
           else if (kind === 1) yield* space.step
           else {
-            const { name } = modules[roll(3)]!.module
+            const { name } = modules[draw(3)]!.module
             yield* space.signal({ signal: `/signals/${name}`, payload: i, ...name === "target" ? { target: "/data/t" } : {} })
             sent.get(name)!.push(i)
           }

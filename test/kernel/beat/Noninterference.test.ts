@@ -3,7 +3,7 @@ import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Enzyme, Event, NodeDefinition, Space, Transaction, Value } from "systole"
 import { Computation, Effect, Fatal, Kernel, replay, Retry } from "systole"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, turns } from "../TestSpace.ts"
@@ -21,22 +21,22 @@ type Act = (tx: Transaction, event: Event, known: number) => number | Retry | Fa
 const number = (value: Value): number => typeof value === "number" ? value : value === undefined ? 1 : JSON.stringify(value).length
 
 /** The acts of random runs: whatever a run can do, in every way that depends on what it knows. */
-const acts: ReadonlyArray<(roll: Dice.Dice) => Act> = [
-  (roll) => read(Dice.pick(roll, [...LOW, ...HIGH, ...DERIVED])),
-  (roll) => read(Dice.pick(roll, HIGH)),
-  (roll) => read(Dice.pick(roll, LOW)),
-  (roll) => write(Dice.pick(roll, LOW)),
-  (roll) => write(Dice.pick(roll, [...LOW, ...HIGH])),
-  (roll) => {
-    const address = Dice.pick(roll, [...LOW, ...HIGH])
+const acts: ReadonlyArray<(draw: Random.Random) => Act> = [
+  (draw) => read(Random.pick(draw, [...LOW, ...HIGH, ...DERIVED])),
+  (draw) => read(Random.pick(draw, HIGH)),
+  (draw) => read(Random.pick(draw, LOW)),
+  (draw) => write(Random.pick(draw, LOW)),
+  (draw) => write(Random.pick(draw, [...LOW, ...HIGH])),
+  (draw) => {
+    const address = Random.pick(draw, [...LOW, ...HIGH])
     return (tx, _, known) => (tx.increment(address, known % 3), known)
   },
-  (roll) => {
-    const folder = Dice.pick(roll, ["/data/low", "/data/high", "/data"])
+  (draw) => {
+    const folder = Random.pick(draw, ["/data/low", "/data/high", "/data"])
     return (tx, _, known) => known * 3 + tx.list(folder).length
   },
-  (roll) => {
-    const n = roll(4)
+  (draw) => {
+    const n = draw(4)
     return (tx, { payload }, known) => {
       const depth = (payload as ReadonlyArray<number>)[1] ?? 0
       if (depth < 1 && known % 2 === 0) tx.signal({ signal: `/signals/act/${n}`, payload: [known % 7, depth + 1] })
@@ -80,8 +80,8 @@ const read = (address: string): Act => (tx, _, known) => (known * 7 + number(tx.
 const write = (address: string): Act => (tx, _, known) => (tx.set(address, known % 100 === 13 ? undefined : known % 100), known)
 
 /** An enzyme of random acts, which takes some of the signals. */
-const random = (roll: Dice.Dice, name: string): Enzyme.Enzyme => {
-  const list = Array.from({ length: 1 + roll(5) }, () => Dice.pick(roll, acts)(roll))
+const random = (draw: Random.Random, name: string): Enzyme.Enzyme => {
+  const list = Array.from({ length: 1 + draw(5) }, () => Random.pick(draw, acts)(draw))
   return enzyme(name, (tx, event) => {
     let known = number((event.payload as ReadonlyArray<number>)[0])
     for (const act of list) {
@@ -92,42 +92,42 @@ const random = (roll: Dice.Dice, name: string): Enzyme.Enzyme => {
     if (known % 2 === 0) tx.append("/data/low/log", known % 1000)
     return known
   }, {
-    query: `/signals/act/${roll(2) === 0 ? "*" : roll(4)}`,
-    lane: Dice.pick(roll, ["pair", "target", "space"] as const),
+    query: `/signals/act/${draw(2) === 0 ? "*" : draw(4)}`,
+    lane: Random.pick(draw, ["pair", "target", "space"] as const),
     // A space that is shut down is for everyone to see.
     onFatal: "continue",
     retry: { attempts: 4 },
-    isolation: roll(2) === 0 ? "serializable" : "snapshot"
+    isolation: draw(2) === 0 ? "serializable" : "snapshot"
   })
 }
 
 /** How a node is held back, if at all. */
-const gate = (roll: Dice.Dice) => Dice.pick(roll, [{}, {}, { throttle: 400 }, { throttle: 5000 }, { debounce: 200 }, { debounce: 200, throttle: 400 }])
+const gate = (draw: Random.Random) => Random.pick(draw, [{}, {}, { throttle: 400 }, { throttle: 5000 }, { debounce: 200 }, { debounce: 200, throttle: 400 }])
 
 /** Nodes that read below their label, and whether they do follows from a secret. */
-const above = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
-  const [secret, low] = [Dice.pick(roll, HIGH), Dice.pick(roll, DERIVED.filter((address) => address.startsWith("/data/low")))]
+const above = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
+  const [secret, low] = [Random.pick(draw, HIGH), Random.pick(draw, DERIVED.filter((address) => address.startsWith("/data/low")))]
   const isNosy = (tx: Transaction): boolean => number(tx.get(secret)) % 2 === 0
   const sum = (tx: Transaction): number => number(tx.get(low)) + tx.list("/data/low").length
   return [
-    Computation.make({ name: "nosy", output: "/data/high/nosy", ...gate(roll), run: (tx) => isNosy(tx) ? sum(tx) : 0 }),
-    ...(roll(2) === 0 ? [Effect.make({ name: "looker", read: (tx) => isNosy(tx) ? sum(tx) : 0, deliver: () => {} })] : []),
-    ...(roll(2) === 0 ? [Effect.make({ name: "follower", read: (tx) => tx.get("/data/high/nosy"), deliver: () => {} })] : [])
+    Computation.make({ name: "nosy", output: "/data/high/nosy", ...gate(draw), run: (tx) => isNosy(tx) ? sum(tx) : 0 }),
+    ...(draw(2) === 0 ? [Effect.make({ name: "looker", read: (tx) => isNosy(tx) ? sum(tx) : 0, deliver: () => {} })] : []),
+    ...(draw(2) === 0 ? [Effect.make({ name: "follower", read: (tx) => tx.get("/data/high/nosy"), deliver: () => {} })] : [])
   ]
 }
 
-const nodes = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
-  const [a, b, c] = [Dice.pick(roll, LOW), Dice.pick(roll, [...LOW, ...HIGH]), Dice.pick(roll, HIGH)]
+const nodes = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
+  const [a, b, c] = [Random.pick(draw, LOW), Random.pick(draw, [...LOW, ...HIGH]), Random.pick(draw, HIGH)]
   return [
-    Computation.make({ name: "low", output: DERIVED[0]!, ...gate(roll), run: (tx) => number(tx.get(a)) % 4 }),
-    Computation.make({ name: "high", output: DERIVED[1]!, ...gate(roll), run: (tx) => number(tx.get(b)) + number(tx.get(c)) }),
+    Computation.make({ name: "low", output: DERIVED[0]!, ...gate(draw), run: (tx) => number(tx.get(a)) % 4 }),
+    Computation.make({ name: "high", output: DERIVED[1]!, ...gate(draw), run: (tx) => number(tx.get(b)) + number(tx.get(c)) }),
     // Reads what is secret where something open says so, and is refused as long as it does.
-    Computation.make({ name: "mixed", output: DERIVED[2]!, ...gate(roll), run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7 }),
+    Computation.make({ name: "mixed", output: DERIVED[2]!, ...gate(draw), run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7 }),
     // Fails at times, so that what it derived when somebody asked last is another thing than what it would derive.
     Computation.make({
       name: "brittle",
       output: DERIVED[3]!,
-      ...gate(roll),
+      ...gate(draw),
       run: (tx) => {
         const value = number(tx.get(a)) + number(tx.get(LOW[0]!)) + number(tx.get(DERIVED[0]!))
         if (value % 3 === 0) throw new Retry({ reason: `it is ${value}` })
@@ -135,8 +135,8 @@ const nodes = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
         return value
       }
     }),
-    ...above(roll),
-    ...(roll(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(DERIVED[1]!), tx.get(DERIVED[2]!)], deliver: () => {} })] : [])
+    ...above(draw),
+    ...(draw(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(DERIVED[1]!), tx.get(DERIVED[2]!)], deliver: () => {} })] : [])
   ]
 }
 
@@ -164,17 +164,17 @@ const look = enzyme("look", (tx) => {
 })
 
 /** What a reader is shown time after time, while gates are closed and somebody above may look, too. */
-const glimpsed = Fx.fnUntraced(function*(space: Space, roll: Dice.Dice) {
+const glimpsed = Fx.fnUntraced(function*(space: Space, draw: Random.Random) {
   const reader = space.reader({ name: "web", atoms: [] })
   const seen: Array<unknown> = []
   for (let round = 0; round < 8; round++) {
-    yield* answered(space, space.set(Dice.pick(roll, LOW), roll(50)))
-    yield* space.signal({ signal: "/signals/look", ...(roll(2) === 0 ? { label: ["secret"] } : {}) })
+    yield* answered(space, space.set(Random.pick(draw, LOW), draw(50)))
+    yield* space.signal({ signal: "/signals/look", ...(draw(2) === 0 ? { label: ["secret"] } : {}) })
     yield* stepped(space)
-    const address = Dice.pick(roll, [...LOW, ...DERIVED])
+    const address = Random.pick(draw, [...LOW, ...DERIVED])
     const answer = yield* answered(space, reader.get(address, { wait: 1 }))
     seen.push([address, answer._tag === "Success" ? answer.success : [answer.failure.code, answer.failure.message]])
-    yield* TestClock.adjust(roll(4) * 100)
+    yield* TestClock.adjust(draw(4) * 100)
   }
   return seen
 })
@@ -201,12 +201,12 @@ const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) 
 /** One of two worlds that differ in what is secret, and in what is sent secretly. */
 const world = (seed: number, isOther: boolean) =>
   Fx.gen(function*() {
-    const roll = Dice.make(seed)
-    const enzymes = Array.from({ length: 5 }, (_, i) => random(roll, `e${i}`))
+    const draw = Random.make(seed)
+    const enzymes = Array.from({ length: 5 }, (_, i) => random(draw, `e${i}`))
     const kernel = yield* Kernel
-    for (const node of nodes(roll)) yield* kernel.register(node)
+    for (const node of nodes(draw)) yield* kernel.register(node)
     const space = yield* TestKernel.space([...enzymes, look])
-    const own = Dice.make(seed + (isOther ? 1000 : 0))
+    const own = Random.make(seed + (isOther ? 1000 : 0))
     for (const address of HIGH) yield* controlled(space, space.set(address, own(50)))
     yield* Fx.result(space.step)
     const reader = space.reader({ name: "web", atoms: [] })
@@ -218,12 +218,12 @@ const world = (seed: number, isOther: boolean) =>
     for (let wave = 0; wave < 2; wave++) {
       for (let i = 0; i < 6; i++) {
         if (own(3) === 0) yield* space.signal({ signal: `/signals/act/${own(4)}`, payload: [own(20), 0], label: ["secret"], id: `high-${wave}-${i}` })
-        ids.push((yield* reader.signal({ signal: `/signals/act/${roll(4)}`, payload: [roll(20), 0], id: `low-${wave}-${i}` })).id)
+        ids.push((yield* reader.signal({ signal: `/signals/act/${draw(4)}`, payload: [draw(20), 0], id: `low-${wave}-${i}` })).id)
       }
       yield* rest(space)
     }
     yield* turns()
-    const glimpses = yield* glimpsed(space, roll)
+    const glimpses = yield* glimpsed(space, draw)
     yield* rest(space)
     const seen = yield* shown(space, ids)
     const secrets = yield* Fx.forEach(HIGH, (address) => space.get(address))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Computation, Materializer, replay, type Space, type Value, why } from "systole"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, put } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -35,13 +35,13 @@ const replays = Effect.fnUntraced(function*(space: Space) {
   }
 })
 
-/** One life of a graph: sources change, somebody looks, the space is taken back, the process ends, by the dice. */
+/** A random history of a graph: sources change, nodes are read, the space is rolled back, the process ends. */
 const live = Effect.fnUntraced(function*(seed: number) {
-  const roll = Dice.make(seed)
+  const draw = Random.make(seed)
   const machine = yield* TestMachine.make
-  const model = RandomGraph.random(roll, { sources: 4, computations: 8 })
+  const model = RandomGraph.random(draw, { sources: 4, computations: 8 })
   for (const source of model.sources.keys()) model.sources.set(source, undefined)
-  const watched = Array.from({ length: roll(3) }, (_, i) => RandomGraph.watcher(model, roll, `watch${i}`))
+  const watched = Array.from({ length: draw(3) }, (_, i) => RandomGraph.watcher(model, draw, `watch${i}`))
   const places = [...model.specs.values()].flatMap(({ output }) => output ?? [])
   const boot = Effect.suspend(() => machine.boot([put, ...[...model.specs.values()].map((spec) => model.define(spec))]))
   let space = yield* boot
@@ -50,18 +50,18 @@ const live = Effect.fnUntraced(function*(seed: number) {
     while (past.length <= head) past.push(new Map(model.sources))
   }
   for (let move = 0; move < 40; move++) {
-    const dice = roll(10)
-    if (dice < 4) {
-      const changes = Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(2)).map((source) => [source, RandomGraph.someValue(roll)] as const)
+    const choice = draw(10)
+    if (choice < 4) {
+      const changes = Random.shuffled(draw, [...model.sources.keys()]).slice(0, 1 + draw(2)).map((source) => [source, RandomGraph.someValue(draw)] as const)
       yield* space.signal({ signal: "/signals/put", payload: changes.map(([source, value]) => [source, value ?? null]) })
       for (const [source, value] of changes) model.sources.set(source, value)
       yield* space.step
-    } else if (dice < 7) {
-      const place = Dice.pick(roll, places)
+    } else if (choice < 7) {
+      const place = Random.pick(draw, places)
       assert.deepStrictEqual(yield* pulled(space, place), model.value(place), `${place}, move ${move}`)
-    } else if (dice < 8) space = yield* boot
+    } else if (choice < 8) space = yield* boot
     else if (past.length > 0) {
-      const to = roll(past.length)
+      const to = draw(past.length)
       const then = past[to]!
       passed((yield* takenBack(space, to)) - 1)
       for (const [source, value] of then) model.sources.set(source, value)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ControlError, replay, type Space, verify } from "systole"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -155,9 +155,9 @@ const dataOf = Effect.fnUntraced(function*(space: Space) {
 
 const sorted = (data: ReadonlyMap<string, number>) => [...data].sort(([a], [b]) => a < b ? -1 : 1)
 
-/** One life: what comes in, what is asked of the space, and where the process ends, by the dice. */
+/** A random history: signals, control operations and ends of the process. */
 const live = Effect.fnUntraced(function*(seed: number, moves: number) {
-  const roll = Dice.make(seed)
+  const draw = Random.make(seed)
   const machine = yield* TestMachine.make
   const model = new ReferenceModel()
   let space = yield* machine.boot([put])
@@ -188,17 +188,17 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
     yield* compare
   })
   for (let move = 0; move < moves; move++) {
-    const dice = roll(22)
-    if (dice < 8) {
-      const sent = { n: n++, key: Dice.pick(roll, ["a", "b", "c"]), by: roll(9) + 1, qos: Dice.pick(roll, ["control", "retain", "retain", "discard"] as const) }
+    const choice = draw(22)
+    if (choice < 8) {
+      const sent = { n: n++, key: Random.pick(draw, ["a", "b", "c"]), by: draw(9) + 1, qos: Random.pick(draw, ["control", "retain", "retain", "discard"] as const) }
       const { id } = yield* space.signal({ signal: `/signals/put/${sent.n}`, payload: sent, qos: sent.qos })
       model.waiting.push({ ...sent, id })
-    } else if (dice < 15) yield* step
-    else if (dice < 16) space = yield* machine.boot([put])
-    else if (dice < 20) yield* ask({ verb: Dice.pick(roll, [
+    } else if (choice < 15) yield* step
+    else if (choice < 16) space = yield* machine.boot([put])
+    else if (choice < 20) yield* ask({ verb: Random.pick(draw, [
       "pause", "pause", "rollback", "rollback", "rollback", "resume", "resume", "shutdown", "restart", "restart"
-    ] as const), to: roll(Math.max(1, model.beat + 1)) })
-    else yield* ask({ verb: Dice.pick(roll, ["lock", "unlock"] as const), cell: Dice.pick(roll, ["/data", "/data/a", "/data/b"]) })
+    ] as const), to: draw(Math.max(1, model.beat + 1)) })
+    else yield* ask({ verb: Random.pick(draw, ["lock", "unlock"] as const), cell: Random.pick(draw, ["/data", "/data/a", "/data/b"]) })
   }
   while (model.control !== undefined) yield* step
   for (const [verb, isNeeded] of [["restart", model.halted], ["resume", model.paused]] as const) {
@@ -209,7 +209,7 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
   for (let i = 0; i < 6; i++) yield* step
   for (const [id, end] of model.ends) assert.strictEqual((yield* space.receipt(id))?.status, end, id)
   assert.strictEqual(model.ends.size, n)
-  for (const from of [0, roll(model.beat + 1)]) {
+  for (const from of [0, draw(model.beat + 1)]) {
     const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, model.beat))
     assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
   }

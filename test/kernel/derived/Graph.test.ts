@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { Computation, Effect, Kernel, type Transaction } from "systole"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme } from "../TestSpace.ts"
@@ -68,10 +68,10 @@ describe("the graph of a space", () => {
     Fx.forEach(Trials.seeds(40), (seed) =>
       Fx.gen(function*() {
         const journal = (isLooking: boolean) => Fx.gen(function*() {
-          const roll = Dice.make(seed)
-          const look = Dice.make(seed + 1)
-          const model = RandomGraph.random(roll, { sources: 4, computations: 10 })
-          for (let i = 0; i < 2; i++) RandomGraph.watcher(model, roll, `e${i}`)
+          const draw = Random.make(seed)
+          const look = Random.make(seed + 1)
+          const model = RandomGraph.random(draw, { sources: 4, computations: 10 })
+          for (let i = 0; i < 2; i++) RandomGraph.watcher(model, draw, `e${i}`)
           const kernel = yield* Kernel
           for (const spec of model.specs.values()) yield* kernel.register(model.define(spec))
           const space = yield* TestKernel.space([put])
@@ -82,9 +82,9 @@ describe("the graph of a space", () => {
               yield* space.graph.traces
               yield* space.debug.breakAt([...model.specs.keys()].filter(() => look(3) === 0))
             }
-            for (let i = roll(3); i >= 0; i--) yield* space.signal({
+            for (let i = draw(3); i >= 0; i--) yield* space.signal({
               signal: "/signals/put",
-              payload: [`/s/${roll(4)}`, RandomGraph.someValue(roll) ?? null]
+              payload: [`/s/${draw(4)}`, RandomGraph.someValue(draw) ?? null]
             })
             yield* space.step
           }

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import type { Value } from "systole"
 import { Computation, Kernel, Retry } from "systole"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme, steps } from "../TestSpace.ts"
@@ -15,8 +15,8 @@ describe("Invariants of events", () => {
   it.effect("I4 events are handled in the order of arrival over up-to-date values, however long a gate delays one", () =>
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
-        const roll = Dice.make(seed)
-        const model = RandomGraph.random(roll, { sources: 4, computations: 10 }, {
+        const draw = Random.make(seed)
+        const model = RandomGraph.random(draw, { sources: 4, computations: 10 }, {
           folders: seed % 2 === 1,
           materializers: seed % 3 === 1,
           sides: seed % 4 === 1
@@ -24,9 +24,9 @@ describe("Invariants of events", () => {
         const kernel = yield* Kernel
         for (const spec of model.specs.values()) {
           const node = model.define(spec)
-          yield* kernel.register(roll(4) === 0 ? { ...node, throttle: 1 + roll(80) } : node)
+          yield* kernel.register(draw(4) === 0 ? { ...node, throttle: 1 + draw(80) } : node)
         }
-        if (roll(2) === 0) yield* kernel.register(model.define(RandomGraph.watcher(model, roll, "watch")))
+        if (draw(2) === 0) yield* kernel.register(model.define(RandomGraph.watcher(model, draw, "watch")))
         const handled: Array<number> = []
         const act = enzyme("act", (tx, { payload }) => {
           const [n, read, source, value] = payload as unknown as readonly [number, string, string, Value]
@@ -39,13 +39,13 @@ describe("Invariants of events", () => {
         const space = yield* TestKernel.space([act])
         const { places } = model
         const events = Array.from(
-          { length: 12 }, (_, n) => [n, Dice.pick(roll, places), `/s/${roll(4)}`, RandomGraph.someValue(roll) ?? null] as const
+          { length: 12 }, (_, n) => [n, Random.pick(draw, places), `/s/${draw(4)}`, RandomGraph.someValue(draw) ?? null] as const
         )
         for (const [source] of model.sources) model.sources.set(source, undefined)
         const ids: Array<string> = []
         for (const event of events) ids.push((yield* space.signal({ signal: "/signals/act", payload: event })).id)
         for (let i = 0; i < 40; i++) {
-          yield* TestClock.adjust(roll(60))
+          yield* TestClock.adjust(draw(60))
           yield* steps(space, 2)
         }
         for (const [i, [n, read, source, value]] of events.entries()) {
@@ -61,8 +61,8 @@ describe("Invariants of events", () => {
   it.effect("I10 launches share the fate of their attempt: signals leave once, from the committed attempt", () =>
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
-        const roll = Dice.make(seed)
-        const fails = Array.from({ length: 8 }, () => roll(4))
+        const draw = Random.make(seed)
+        const fails = Array.from({ length: 8 }, () => draw(4))
         const attempts = fails.map(() => 0)
         const origin = enzyme("origin", (tx, { payload }) => {
           const n = payload as number
@@ -74,7 +74,7 @@ describe("Invariants of events", () => {
         })
         const follow = enzyme("follow", (tx, { payload }) => tx.append("/data/followed", payload))
         const space = yield* TestKernel.space([origin, follow])
-        for (const n of Dice.shuffled(roll, fails.map((_, n) => n))) yield* space.signal({ signal: "/signals/origin", payload: n })
+        for (const n of Random.shuffled(draw, fails.map((_, n) => n))) yield* space.signal({ signal: "/signals/origin", payload: n })
         yield* steps(space, 60)
         const followed = (yield* space.get("/data/followed")) as unknown as ReadonlyArray<readonly [number, number, number]>
         const expected = fails.flatMap((count, n) => Array.from({ length: n % 3 + 1 }, (_, i) => `${n} ${count} ${i}`))
@@ -85,7 +85,7 @@ describe("Invariants of events", () => {
   it.effect("I11 an event is handled at most once, for any number and time of deliveries", () =>
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
-        const roll = Dice.make(seed)
+        const draw = Random.make(seed)
         yield* (yield* Kernel).register(Computation.make({ name: "sum", output: "/data/sum", run: (tx) => tx.list("/data/count").length }))
         const count = enzyme("count", (tx, { payload }) => {
           tx.increment(`/data/count/${payload}`)
@@ -94,11 +94,11 @@ describe("Invariants of events", () => {
         const space = yield* TestKernel.space([count])
         const sent = new Set<number>()
         for (let i = 0; i < 30; i++) {
-          const n = roll(8)
+          const n = draw(8)
           const { duplicate } = yield* space.signal({ signal: "/signals/count", payload: n, id: `event-${n}` })
           assert.strictEqual(duplicate, sent.has(n), `delivery ${i} of ${n}, seed ${seed}`)
           sent.add(n)
-          if (roll(2) === 0) yield* space.step
+          if (draw(2) === 0) yield* space.step
         }
         yield* steps(space, 10)
         for (const n of sent) assert.strictEqual(yield* space.get(`/data/count/${n}`), 1, `event ${n}, seed ${seed}`)

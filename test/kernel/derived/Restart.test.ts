@@ -5,7 +5,7 @@ import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect } from "systole"
 import type * as Model from "../../scheduler/ReferenceModel.ts"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -26,15 +26,15 @@ const isDelayed = ({ roots, specs }: Model.Model): boolean =>
 /** One of two equal spaces: its machine, its nodes, and its runs since the last call of `take`. */
 const world = (seed: number) =>
   Fx.gen(function*() {
-    const roll = Dice.make(seed)
+    const draw = Random.make(seed)
     // Repeated runs in a ring depend on the edge that closed it, which is not stored. Runs of readers of materializers depend on
     // levels, and so do their gates.
     const { gates, materializers, ...more } = RandomGraph.featuresOf(seed)
     const features = { ...more, gates, cycles: false, materializers: materializers && !gates, removals: seed % 3 === 0 && !more.children }
-    const given = RandomGraph.random(roll, { sources: 4, computations: 10 }, features)
+    const given = RandomGraph.random(draw, { sources: 4, computations: 10 }, features)
     // A node without a run has no stored state, so its debounce restarts.
-    const model = isDelayed(given) ? RandomGraph.random(roll, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
-    for (let i = 0; i < 1 + roll(3); i++) RandomGraph.watcher(model, roll, `e${i}`)
+    const model = isDelayed(given) ? RandomGraph.random(draw, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
+    for (let i = 0; i < 1 + draw(3); i++) RandomGraph.watcher(model, draw, `e${i}`)
     const ran: Array<string> = []
     model.onRun = ({ name }) => void ran.push(name)
     const machine = yield* TestMachine.make
@@ -52,9 +52,9 @@ const world = (seed: number) =>
       },
       reopen: Fx.map(boot, (opened) => void (space = opened)),
       /** Removes a node, or returns a removed one. */
-      comeOrGo: (roll: Dice.Dice) => Fx.suspend(() => {
-        if (!features.removals || roll(3) > 0) return Fx.void
-        const node = Dice.pick(roll, defined)
+      comeOrGo: (draw: Random.Random) => Fx.suspend(() => {
+        if (!features.removals || draw(3) > 0) return Fx.void
+        const node = Random.pick(draw, defined)
         return gone.delete(node) ? machine.register(node) : (gone.add(node), machine.unregister(node))
       }),
       send: (changes: ReadonlyArray<readonly [string, Value]>) =>
@@ -94,13 +94,13 @@ describe("Invariants of restarts", () => {
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
         const [alive, other] = [yield* world(seed), yield* world(seed)]
-        const roll = Dice.make(seed + 1000)
+        const draw = Random.make(seed + 1000)
         for (let round = 0; round < ROUNDS; round++) {
-          const isReopened = roll(3) === 0
+          const isReopened = draw(3) === 0
           if (isReopened) yield* other.reopen
-          yield* TestClock.adjust(roll(60))
-          for (const each of [alive, other]) yield* each.comeOrGo(Dice.make(1000 * seed + round))
-          const changes = RandomGraph.changes({ ...alive, roll })
+          yield* TestClock.adjust(draw(60))
+          for (const each of [alive, other]) yield* each.comeOrGo(Random.make(1000 * seed + round))
+          const changes = RandomGraph.changes({ ...alive, draw })
           for (const each of [alive, other]) yield* each.send(changes)
           const [expected, found] = [alive.take(), other.take()]
           const live = yield* alive.live

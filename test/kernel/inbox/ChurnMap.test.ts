@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ChurnMap } from "../../../src/kernel/inbox/ChurnMap.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 
 describe("ChurnMap", () => {
   it("behaves like an ordered map under any churn", () => {
     for (const seed of Trials.seeds(4)) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const [map, model] = [new ChurnMap<number, number>(), new Map<number, number>()]
       for (let move = 0; move < 20_000; move++) {
         // It alternately grows and shrinks.
-        const key = roll(2000)
-        if (roll(10) < (move % 8000 < 4000 ? 7 : 3)) {
+        const key = draw(2000)
+        if (draw(10) < (move % 8000 < 4000 ? 7 : 3)) {
           map.set(key, move)
           model.set(key, move)
         } else assert.strictEqual(map.delete(key), model.delete(key))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { SpaceStore } from "systole"
 import * as Document from "../../../src/cell/Document.ts"
 import { Documents } from "../../../src/kernel/model/Documents.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 
 const LIMIT = 20_000
@@ -33,12 +33,12 @@ const held = (documents: Documents): number => {
 describe("Documents", () => {
   it("return the newest version, from memory or from the store, and keep below the limit of memory", () => {
     for (const seed of Trials.seeds(20)) {
-      const roll = Dice.make(seed)
+      const draw = Random.make(seed)
       const { asked, documents, put, texts } = make(LIMIT)
       for (let move = 0; move < 3000; move++) {
-        const key = `/data/k${roll(40)}`
-        const length = roll(8) === 0 ? roll(LIMIT / 4) : roll(400)
-        if (roll(2) === 0) put(key, roll(4) === 0 ? undefined : JSON.stringify("x".repeat(length)))
+        const key = `/data/k${draw(40)}`
+        const length = draw(8) === 0 ? draw(LIMIT / 4) : draw(400)
+        if (draw(2) === 0) put(key, draw(4) === 0 ? undefined : JSON.stringify("x".repeat(length)))
         assert.strictEqual(documents.read(key)?.text, texts.get(key), `seed ${seed}, move ${move}`)
         assert.isAtMost(held(documents), LIMIT)
       }

@@ -362,12 +362,12 @@ describe("a signal to another space", () => {
         const settings = { tempo: 10, limits: { ...TestKernel.settings.limits, inboxSignals: 6 } }
         let kernel = yield* host.boot(settings)
         let state = seed
-        const roll = (bound: number): number => (state = (state * 48271) % 2147483647) % bound
+        const draw = (bound: number): number => (state = (state * 48271) % 2147483647) % bound
         const sent: Array<number> = []
         const beat = (name: string) =>
           Effect.flatMap(kernel.space(name), (space) => Effect.forkChild(Effect.ignore(space.step), { startImmediately: true }))
         for (let i = 0; i < 60; i++) {
-          const kind = roll(10)
+          const kind = draw(10)
           if (kind < 4) {
             yield* host.release("a")
             const a = yield* kernel.space("a")
@@ -376,11 +376,11 @@ describe("a signal to another space", () => {
             yield* beat("a")
           } else if (kind < 6) yield* beat(kind === 4 ? "a" : "b")
           else if (kind === 6) kernel = yield* host.boot(settings)
-          else if (kind === 7) yield* roll(2) === 0 ? host.hold("b") : host.release("b")
+          else if (kind === 7) yield* draw(2) === 0 ? host.hold("b") : host.release("b")
           else if (kind === 8) yield* host.hold("a")
-          else host.breakDisk("b", roll(2) === 0)
-          yield* turns(roll(6))
-          yield* TestClock.adjust(roll(50))
+          else host.breakDisk("b", draw(2) === 0)
+          yield* turns(draw(6))
+          yield* TestClock.adjust(draw(50))
         }
         host.breakDisk("b", false)
         for (const name of ["a", "b"]) yield* host.release(name)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentReporter, Effect as Node, type Kernel, Reporter, type Settings, type Space } from "systole"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme, turns } from "../TestSpace.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
@@ -327,9 +327,9 @@ describe("with spaces opened and closed at random", () => {
 /** Random signals, reads, clock steps and power cuts over 30 spaces, of which 1 to 6 may be open. */
 const life = (seed: number, length: number) =>
   Effect.scoped(Effect.gen(function*() {
-    const roll = Dice.make(seed)
+    const draw = Random.make(seed)
     const host = yield* RestartableKernel.make(enzymes)
-    const settings = { ...few, open: 1 + roll(6) }
+    const settings = { ...few, open: 1 + draw(6) }
     let kernel = yield* host.boot(settings)
     let handles = new Map<string, Space>()
     let now = 0
@@ -338,33 +338,33 @@ const life = (seed: number, length: number) =>
     const count = (name: string, n: number) => void sums.set(name, (sums.get(name) ?? 0) + n)
     const expected = (name: string): number => (sums.get(name) ?? 0) + later.filter((wait) => wait.name === name && wait.at <= now).length
     const space = Effect.fnUntraced(function*(name: string) {
-      const known = roll(2) === 0 ? handles.get(name) : undefined
+      const known = draw(2) === 0 ? handles.get(name) : undefined
       const found = known ?? (yield* kernel.space(name))
       handles.set(name, found)
       return found
     })
     for (let i = 0; i < length; i++) {
-      const name = `s${roll(30)}`
-      const kind = roll(10)
+      const name = `s${draw(30)}`
+      const kind = draw(10)
       if (kind < 3) {
         yield* add(yield* space(name), kind)
         count(name, kind)
       } else if (kind === 3) {
-        const wait = roll(5000)
+        const wait = draw(5000)
         yield* (yield* space(name)).handled({ signal: "/signals/later", payload: wait })
         later.push({ name, at: now + wait })
       } else if (kind === 4) {
-        const to = `s${roll(30)}`
+        const to = `s${draw(30)}`
         yield* (yield* space(name)).handled({ signal: "/signals/send", payload: to })
         count(to, 1)
         yield* turns(12)
       } else if (kind < 7) assert.strictEqual(yield* sum(yield* space(name)), expected(name), `${name} at ${now}`)
       else if (kind < 9) {
-        const step = roll(800)
+        const step = draw(800)
         now += step
         yield* TestClock.adjust(step)
         yield* turns(60)
-      } else if (roll(3) === 0) {
+      } else if (draw(3) === 0) {
         handles = new Map()
         kernel = yield* host.boot(settings)
         yield* kernel.resume

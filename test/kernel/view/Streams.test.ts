@@ -6,7 +6,7 @@ import { MAX_MISSED, MAX_WAITING } from "../../../src/kernel/view/CatchUp.ts"
 import type { Observation } from "../../../src/kernel/view/Space.ts"
 import { textOf } from "../../../src/kernel/view/Subscriptions.ts"
 import type { Value } from "../../../src/cell/Value.ts"
-import * as Dice from "../../support/Dice.ts"
+import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -91,21 +91,21 @@ describe("watching an address", () => {
 
   it.effect("continues like one that never stopped, after any interruption", () =>
     Effect.gen(function*() {
-      const dice = Dice.make(41)
+      const draw = Random.make(41)
       const space = yield* TestKernel.space([])
       const steady = yield* gather(space.watch("/data/x#/a"))
       const broken: Array<Observation> = []
       let reading = yield* gather(space.watch("/data/x#/a"))
       for (let i = 0; i < 120; i++) {
-        if (dice(3) === 0) {
+        if (draw(3) === 0) {
           yield* Fiber.interrupt(reading.fiber)
           broken.push(...reading.seen)
-          for (let missed = dice(4); missed > 0; missed--) yield* controlled(
-            space, space.set(`/data/${dice(3) === 0 ? "y" : "x"}`, { a: dice(3), b: dice(3) })
+          for (let missed = draw(4); missed > 0; missed--) yield* controlled(
+            space, space.set(`/data/${draw(3) === 0 ? "y" : "x"}`, { a: draw(3), b: draw(3) })
           )
           reading = yield* gather(space.watch("/data/x#/a", { after: broken.at(-1)?.beat }))
         }
-        yield* controlled(space, space.set("/data/x", { a: dice(3), b: dice(3) }))
+        yield* controlled(space, space.set("/data/x", { a: draw(3), b: draw(3) }))
         yield* turns(2)
       }
       assert.deepStrictEqual([...broken, ...reading.seen], steady.seen)

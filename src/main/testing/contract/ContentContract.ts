@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { Batch, SpaceStore } from "../../../persistence/Persistence.ts"
 import { holds, same } from "../Check.ts"
 import { cell, inbox, using, write } from "./Batches.ts"
-import * as Roll from "./Roll.ts"
+import * as Random from "./Random.ts"
 import type { Group } from "./StoreTest.ts"
 
 const hour = 3_600_000
@@ -165,7 +165,7 @@ const names = ["a", "b", "c", "d", "e"]
 
 const model = (seed: number) =>
   Effect.gen(function*() {
-    const roll = Roll.make(seed)
+    const draw = Random.make(seed)
     const held: Held = { cells: new Map(), queue: new Map(), journal: new Map(), came: new Map() }
     let hours = 0
     for (let life = 0; life < 4; life++) {
@@ -173,8 +173,8 @@ const model = (seed: number) =>
         Effect.gen(function*() {
           const { beat } = beats(store)
           for (let step = 0; step < 12; step++) {
-            hours += roll(16)
-            yield* write(store, ...randomGroup(roll, { store, held, hours, beat }), ...Array.from({ length: 256 }, () => beat(hours)))
+            hours += draw(16)
+            yield* write(store, ...randomGroup(draw, { store, held, hours, beat }), ...Array.from({ length: 256 }, () => beat(hours)))
             expectHeld(store, held, hours)
           }
         }), options)
@@ -197,19 +197,19 @@ interface Scene {
 }
 
 /** One group: content comes, documents and signals come and go, and beats mention it. */
-const randomGroup = (roll: Roll.Roll, { beat, held, hours, store }: Scene): ReadonlyArray<Batch> => {
-  const some = () => names.filter(() => roll(4) === 0)
+const randomGroup = (draw: Random.Random, { beat, held, hours, store }: Scene): ReadonlyArray<Batch> => {
+  const some = () => names.filter(() => draw(4) === 0)
   const text = (named: ReadonlyArray<string>) => `[${named.map(at).join()}]`
   for (const name of some()) {
     upload(store, name)
     held.came.set(name, hours)
   }
-  return Array.from({ length: 1 + roll(3) }, () => {
-    const [key, seq] = [`/data/${roll(4)}`, held.queue.size + 1000 * roll(1000)]
+  return Array.from({ length: 1 + draw(3) }, () => {
+    const [key, seq] = [`/data/${draw(4)}`, held.queue.size + 1000 * draw(1000)]
     const [written, waiting, told] = [some(), some(), some()]
-    const dequeued = [...held.queue.keys()].filter(() => roll(2) === 0)
+    const dequeued = [...held.queue.keys()].filter(() => draw(2) === 0)
     for (const gone of dequeued) held.queue.delete(gone)
-    if (roll(3) === 0) held.cells.delete(key)
+    if (draw(3) === 0) held.cells.delete(key)
     else held.cells.set(key, written)
     const isNew = !held.queue.has(seq) && !dequeued.includes(seq)
     if (isNew) held.queue.set(seq, waiting)

@@ -9,7 +9,7 @@ import type { Batch, JournalRow, Persistence, QueueRow, ReceiptRow, SpaceStore }
 import type { PersistenceError } from "../../../persistence/PersistenceError.ts"
 import { same } from "../Check.ts"
 import { beat, cell, inbox, using } from "./Batches.ts"
-import * as Roll from "./Roll.ts"
+import * as Random from "./Random.ts"
 
 interface State {
   readonly cells: Map<string, string>
@@ -29,28 +29,28 @@ const ids = ["/a", "/a/b", "/a/b/c", "/a/b-c", "/a/\uff21", "/a/\u{1f600}", "/a0
 const scopes = ["", "?scope=user:1", "?scope=session:s"]
 const keys = ids.flatMap((id) => scopes.map((scope) => id + scope))
 
-const randomBatch = (roll: Roll.Roll, state: State, seq: () => number): Batch => {
+const randomBatch = (draw: Random.Random, state: State, seq: () => number): Batch => {
   const last = state.journal.at(-1)?.beat ?? -1
-  const number = last + 1 + (roll(4) === 0 ? roll(5) : 0)
-  const queued = Array.from({ length: roll(3) }, (): QueueRow => {
-    const row = { seq: seq(), text: `q${roll(1000)}` }
-    return roll(2) === 0 ? { ...row, id: `id${roll(5)}` } : row
+  const number = last + 1 + (draw(4) === 0 ? draw(5) : 0)
+  const queued = Array.from({ length: draw(3) }, (): QueueRow => {
+    const row = { seq: seq(), text: `q${draw(1000)}` }
+    return draw(2) === 0 ? { ...row, id: `id${draw(5)}` } : row
   })
   const waiting = [...state.queue.keys(), ...queued.map((row) => row.seq)]
   const parts = {
-    cells: Array.from({ length: roll(4) }, () => cell(Roll.pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
-    receipts: Array.from({ length: roll(2) }, () => randomReceipt(roll, number)),
+    cells: Array.from({ length: draw(4) }, () => cell(Random.pick(draw, keys), draw(3) === 0 ? undefined : `v${draw(1000)}`)),
+    receipts: Array.from({ length: draw(2) }, () => randomReceipt(draw, number)),
     queued,
-    dequeued: waiting.filter(() => roll(3) === 0)
+    dequeued: waiting.filter(() => draw(3) === 0)
   }
-  return roll(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
+  return draw(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
 }
 
 /** Of an even id the row without an enzyme has a digest; an odd one has no such row. */
-const randomReceipt = (roll: Roll.Roll, beat: number): ReceiptRow => {
-  const n = roll(20)
+const randomReceipt = (draw: Random.Random, beat: number): ReceiptRow => {
+  const n = draw(20)
   const id = `id${n}`
-  return n % 2 === 0 && roll(2) === 0 ? { id, enzyme: "", beat, digest: `d${roll(1000)}` } : { id, enzyme: `e${roll(3)}`, beat }
+  return n % 2 === 0 && draw(2) === 0 ? { id, enzyme: "", beat, digest: `d${draw(1000)}` } : { id, enzyme: `e${draw(3)}`, beat }
 }
 
 const apply = (state: State, batch: Batch): void => {
@@ -97,7 +97,7 @@ const byNumber = ([a]: readonly [string, ReceiptRow], [b]: readonly [string, Rec
  */
 export const check = (seed: number, steps: number): Effect.Effect<void, PersistenceError, Persistence> =>
   Effect.gen(function*() {
-    const roll = Roll.make(seed)
+    const draw = Random.make(seed)
     let next = 0
     let durable = copy({ cells: new Map(), journal: [], receipts: new Map(), queue: new Map() })
     let left = steps
@@ -106,12 +106,12 @@ export const check = (seed: number, steps: number): Effect.Effect<void, Persiste
         Effect.gen(function*() {
           const state = copy(durable)
           expectEqual(store, state)
-          for (let length = 1 + roll(30); length > 0 && left > 0; length--, left--) {
-            const batch = randomBatch(roll, state, () => next++)
+          for (let length = 1 + draw(30); length > 0 && left > 0; length--, left--) {
+            const batch = randomBatch(draw, state, () => next++)
             store.append(batch)
             apply(state, batch)
-            if (roll(3) === 0) expectEqual(store, state)
-            if (roll(4) !== 0) continue
+            if (draw(3) === 0) expectEqual(store, state)
+            if (draw(4) !== 0) continue
             yield* store.flush
             durable = copy(state)
             expectEqual(store, state)
