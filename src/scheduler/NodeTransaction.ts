@@ -7,6 +7,7 @@
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
+import { barred, Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 
@@ -29,7 +30,7 @@ export const frozen = (): TransactionRefused =>
  * @category models
  * @since 0.1.0
  */
-export abstract class NodeTransaction implements Transaction {
+export abstract class NodeTransaction extends Faces implements Transaction {
   abstract readonly beat: number
   abstract readonly now: number
   abstract get(place: string | Cell): Value
@@ -94,20 +95,8 @@ export abstract class NodeTransaction implements Transaction {
     throw this.forbidden("reports nothing")
   }
 
-  get op(): never {
-    throw this.forbidden("starts no operations")
-  }
-
-  get flow(): never {
-    throw this.forbidden("starts no flows")
-  }
-
-  get rv(): never {
-    throw this.forbidden("spawns no rendezvous")
-  }
-
-  get io(): never {
-    throw this.forbidden("sends no requests")
+  ledger(name: keyof Ledgers): never {
+    throw this.forbidden(barred[name])
   }
 
   /** Refuses an operation that must not repeat with each run. */

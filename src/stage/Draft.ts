@@ -17,12 +17,9 @@ import { adjusted, CHILDREN } from "./Children.ts"
 import * as Random from "./Random.ts"
 import type { RunGrant, Pieces } from "./RunGrant.ts"
 import * as Envelope from "./Envelope.ts"
-import type {
-  BindingChange, Flows, Ledgers, Operations, OutgoingSignal, Rendezvous, Report, ReportLaunch, SignalRequest
-} from "./Launch.ts"
+import { type BindingChange, NotProvided, type OutgoingSignal, type Report, type ReportLaunch, type SignalRequest } from "./Launch.ts"
 import type { Launched, Launches } from "./Launches.ts"
-import type { Io } from "./Io.ts"
-import { NotProvided } from "./Launch.ts"
+import { Faces, type Ledgers } from "./Ledgers.ts"
 import * as Emitted from "./OutgoingSignal.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import type { BeatClock, View } from "./BeatClock.ts"
@@ -52,7 +49,7 @@ const MAX_SIZE = 16 * 1_048_576
 const refused = (reason: string) => new TransactionRefused({ reason })
 
 /** The transaction of one run. */
-export class Draft implements Transaction {
+export class Draft extends Faces implements Transaction {
   readonly beat: number
   readonly now: number
   readonly envelope: Envelope.Envelope
@@ -92,6 +89,7 @@ export class Draft implements Transaction {
   private revoked: string | undefined
 
   constructor(stage: View, moment: BeatClock, grant: RunGrant<Draft>) {
+    super()
     this.stage = stage
     this.moment = moment
     this.beat = moment.beat
@@ -245,12 +243,6 @@ export class Draft implements Transaction {
   report(report: Report): void {
     this.guarded(() => this.reports = Reports.added(this, report))
   }
-
-  get op(): Operations { return this.ledger("op") }
-  get rv(): Rendezvous { return this.ledger("rv") }
-  get flow(): Flows { return this.ledger("flow") }
-  get io(): Io { return this.ledger("io") }
-
 
   /** Adds to the number of characters that the run launches. */
   launch(size: number): void {

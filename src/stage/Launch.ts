@@ -10,7 +10,6 @@ import * as Schema from "effect/Schema"
 import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Severity } from "../cell/Severity.ts"
-import type { Io } from "./Io.ts"
 
 /**
  * The time of a delayed signal: a beat number, or a delay in beats or in milliseconds.
@@ -361,12 +360,4 @@ export interface Flows {
    * when it is resumed. Returns false if the instance is unknown or finished, or the limits are invalid.
    */
   readonly budget: (inst: string, budget: FlowBudget) => boolean
-}
-
-/** The ledgers of the runtime, as a run uses them. */
-export interface Ledgers {
-  readonly op: Operations
-  readonly rv: Rendezvous
-  readonly flow: Flows
-  readonly io: Io
 }

@@ -9,8 +9,8 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Io } from "./Io.ts"
-import type { Flows, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
+import type { Report, SignalRequest } from "./Launch.ts"
+import type { Ledgers } from "./Ledgers.ts"
 
 /** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
@@ -58,7 +58,7 @@ export interface Startable {
  * @category models
  * @since 0.1.0
  */
-export interface Transaction {
+export interface Transaction extends Ledgers {
   /** The number of this beat. */
   readonly beat: number
   /** The beat's captured clock, in milliseconds since 1970. A replay sees the same value. */
@@ -113,12 +113,4 @@ export interface Transaction {
   readonly stop: (piece: string) => void
   /** Reports a failure: a diagnostic under `/data/mailbox/diag/msgs`, in the log and in the counters, once the beat is durable. */
   readonly report: (report: Report) => void
-  /** Long-running operations. */
-  readonly op: Operations
-  /** Rendezvous with work outside the beat. */
-  readonly rv: Rendezvous
-  /** Flow instances. */
-  readonly flow: Flows
-  /** Requests to the world, through the channels of the configuration. */
-  readonly io: Io
 }

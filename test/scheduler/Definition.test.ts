@@ -11,6 +11,27 @@ describe("definitions", () => {
   })
 })
 
+describe("a node", () => {
+  it.each<readonly [verb: string, call: (tx: Transaction) => unknown, reason: RegExp]>([
+    ["tx.op", (tx) => tx.op, /starts no operations/],
+    ["tx.rv", (tx) => tx.rv, /spawns no rendezvous/],
+    ["tx.flow", (tx) => tx.flow, /starts no flows/],
+    ["tx.io", (tx) => tx.io, /sends no requests/]
+  ])("has no ledgers, even if it catches the refusal: %s", (_, call, reason) => {
+    const scheduler = new SpaceScheduler()
+    scheduler.register(Computation.make({ name: "node", output: "/out", run: (tx) => {
+      try {
+        call(tx)
+      } catch {
+        return 1
+      }
+      return 2
+    } }))
+    assert.isUndefined(scheduler.pull("/out"))
+    assert.match(String(scheduler.takeFailures()[0]?.error), reason)
+  })
+})
+
 describe("runs that return a promise", () => {
   const waiting = (async (tx: Transaction) => {
     await Promise.resolve()

@@ -8,13 +8,15 @@ import { defaults } from "../../../src/kernel/model/Limits.ts"
 import { operations } from "../../../src/operation/Ledger.ts"
 import { rendezvous } from "../../../src/rendezvous/Ledger.ts"
 import { Draft } from "../../../src/stage/Draft.ts"
+import type { Ledgers } from "../../../src/stage/Ledgers.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, replays, steps } from "../TestSpace.ts"
 import * as ToyLedger from "./ToyLedger.ts"
 
 const alarmsOf = (tx: Transaction): ToyLedger.Alarms => {
   assert.instanceOf(tx, Draft)
-  return tx.ledger("toy")
+  // The sources name no such ledger, so its face has no type there.
+  return tx.ledger("toy" as keyof Ledgers) as unknown as ToyLedger.Alarms
 }
 
 const keysOf = (payload: unknown): ReadonlyArray<string> => String(payload).split(" ")

@@ -18,11 +18,6 @@ import * as Due from "../../../src/stage/Due.ts"
 import { CAPTURE, type Stage } from "../../../src/stage/Stage.ts"
 import * as Write from "../../../src/stage/Write.ts"
 
-declare module "../../../src/stage/Launch.ts" {
-  interface Ledgers {
-    readonly toy: Alarms
-  }
-}
 declare module "../../../src/stage/Launches.ts" {
   interface Launches {
     readonly toy: Ask
