@@ -54,7 +54,7 @@ export class ActiveNodes {
   /** Nodes whose name or output another node has. */
   private readonly blocked = new Map<string, Candidate>()
   /** Nodes removed since the newest committed beat. */
-  private readonly gone = new Set<string>()
+  private gone = new Set<string>()
   /** Nodes whose observations this beat stores. */
   private readonly observed: Array<Node> = []
   /** Whether a blocked node may now be added. */
@@ -148,7 +148,7 @@ export class ActiveNodes {
 
   /** The beat is in the store. */
   committed(): void {
-    if (this.gone.size > 0) this.gone.clear()
+    if (this.gone.size > 0) this.gone = new Set()
     if (this.refused.length > 0) this.refused = []
     this.kept.committed()
     this.observed.length = 0

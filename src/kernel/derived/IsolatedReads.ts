@@ -41,7 +41,7 @@ interface Dependencies {
 export class IsolatedReads implements Lineage {
   /** The isolated runs, in the order of completion. */
   lines: ReadonlyArray<NodeLine> = none
-  private readonly graphs = new Map<number, IsolatedGraph>()
+  private graphs = new Map<number, IsolatedGraph>()
   private readonly attempts = new Map<string, number>()
   private deps: Dependencies | undefined
   private ancestry: Ancestry | undefined
@@ -61,7 +61,7 @@ export class IsolatedReads implements Lineage {
   /** The beat is over, committed or aborted. */
   end(): void {
     this.lines = none
-    this.graphs.clear()
+    if (this.graphs.size > 0) this.graphs = new Map()
     this.nodes?.end()
   }
 

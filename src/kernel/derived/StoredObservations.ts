@@ -71,11 +71,11 @@ export class StoredObservations {
   private readonly byKey = new Map<string, Array<Read>>()
   private readonly byFolder = new Map<string, Array<Read>>()
   /** Observations taken since the newest committed beat. */
-  private readonly taken = new Map<string, Observation>()
+  private taken = new Map<string, Observation>()
   /** Names whose observations changed since the last call of `rows`. */
-  private readonly marked = new Set<string>()
+  private marked = new Set<string>()
   /** Names whose observations were dropped since then. */
-  private readonly gone = new Set<string>()
+  private gone = new Set<string>()
 
   constructor(rows: Iterable<ObservationRow>) {
     for (const { node, text } of rows) {
@@ -111,13 +111,13 @@ export class StoredObservations {
 
   /** The beat is in the store: taken observations belong to their nodes. */
   committed(): void {
-    if (this.taken.size > 0) this.taken.clear()
+    if (this.taken.size > 0) this.taken = new Map()
   }
 
   /** The beat is aborted: observations of nodes that are gone with it return. */
   abort(isThere: (name: string) => boolean): void {
     for (const [name, kept] of this.taken) if (!isThere(name)) this.byName.set(name, kept)
-    this.taken.clear()
+    this.committed()
   }
 
   /** Marks an observation if a place that it read has changed. */
@@ -179,8 +179,8 @@ export class StoredObservations {
       if (kept !== undefined) yield { node, text: JSON.stringify(kept) }
     }
     for (const node of this.gone) yield { node, text: undefined }
-    this.marked.clear()
-    this.gone.clear()
+    if (this.marked.size > 0) this.marked = new Set()
+    if (this.gone.size > 0) this.gone = new Set()
   }
 
   private invalidate(name: string, place: number): void {

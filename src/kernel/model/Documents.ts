@@ -34,7 +34,7 @@ export class Documents implements Committed {
   /** The size of the recent generation, in characters. */
   private size = 0
   /** Content that no beat has captured yet. */
-  private readonly arrived = new Set<string>()
+  private arrived = new Set<string>()
   /** The last read failure of the store, if there was one. */
   failure: unknown
 
@@ -93,7 +93,7 @@ export class Documents implements Committed {
   capture(): ReadonlyArray<string> {
     if (this.arrived.size === 0) return none
     const hashes = [...this.arrived]
-    this.arrived.clear()
+    this.arrived = new Set()
     return hashes
   }
 
