@@ -1,7 +1,7 @@
 /**
  * Persistence in SQLite files, one per space, through `node:sqlite`: the same on Node, Deno and Bun.
  *
- * The file of a space is `<folder>/<space>.sqlite`. The option `syncMicros` is for benchmarks only.
+ * The file of a space is `<folder>/<space>.sqlite`. Each commit waits for the disk. There are no options.
  *
  * @module
  */
@@ -169,7 +169,13 @@ const FEW = 8
 /** Shrinks the cache and frees its memory: SQLite allocates twenty pages before it knows the size. */
 const shrink = (database: DatabaseSync): void => database.exec(`PRAGMA cache_size = ${FEW}; PRAGMA shrink_memory`)
 
-const openDatabase = (at: Place, syncMicros: number | undefined): DatabaseSync => {
+/** The page caches that the databases of a source share, and the duration of a simulated sync in microseconds, if there is one. */
+interface Settings {
+  readonly caches: Caches
+  readonly syncMicros: number | undefined
+}
+
+const openDatabase = (at: Place, { syncMicros }: Settings): DatabaseSync => {
   const database = new DatabaseSync(at.place, { timeout: BUSY })
   try {
     database.exec("PRAGMA journal_mode = WAL")
@@ -286,12 +292,6 @@ class Statement implements SqlStatement {
   }
 }
 
-/** The page caches that the databases of a source share, and the simulated duration of a sync, if there is one. */
-interface Settings {
-  readonly caches: Caches
-  readonly syncMicros: number | undefined
-}
-
 const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Settings): SqlDriver => {
   const cache = new Cache(caches, database)
   const prepare = (sql: string) => guard(at, () => new Statement(at, cache, database.prepare(sql)))
@@ -345,7 +345,7 @@ const source = (folder: string, settings: Settings): SqlSource => ({
       const fresh = headerOf(at) === undefined
       if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
       if (fresh) make(at)
-      const database = openDatabase(at, settings.syncMicros)
+      const database = openDatabase(at, settings)
       note(at)
       return driverOf(at, database, settings)
     })
@@ -367,18 +367,34 @@ const source = (folder: string, settings: Settings): SqlSource => ({
   }
 })
 
-/** Reads `syncMicros`: a wait of that length replaces the disk's sync, for comparable benchmarks. No write is durable then. */
-const syncMicrosOf = (options: Readonly<Record<string, unknown>>): number | undefined => {
-  const { syncMicros } = options
-  if (syncMicros === undefined || (typeof syncMicros === "number" && syncMicros >= 0 && syncMicros <= 1_000_000)) return syncMicros
-  const reason = `its option syncMicros is ${JSON.stringify(syncMicros)}, and not a number from 0 to 1000000`
-  throw new Plugin.InvalidPlugin({ name: "sqlite", reason })
+const refused = (reason: string) => new Plugin.InvalidPlugin({ name: "sqlite", reason })
+
+type Provider = NonNullable<Plugin.Plugin["provides"]["persistence"]>
+
+const provider = (syncMicros: number | undefined): Provider => ({ folder, options }) => {
+  const [option] = Object.keys(options)
+  if (option !== undefined) throw refused(`it has no option "${option}". Remove it from the configuration`)
+  return SqlStore.layer(source(folder, { caches: new Caches(), syncMicros }))
 }
 
-export default Plugin.make({
-  name: "sqlite",
-  version: "0.1.0",
-  provides: {
-    persistence: ({ folder, options }) => SqlStore.layer(source(folder, { caches: new Caches(), syncMicros: syncMicrosOf(options) }))
-  }
-})
+/**
+ * The provider with a simulated disk, for tests and benchmarks: each commit waits for a fixed time in microseconds instead
+ * of the disk. A power failure may damage its files. No configuration selects it.
+ *
+ * @throws InvalidPlugin for a time that is not from 0 to 1,000,000
+ * @example Fast tests
+ * ```ts
+ * import { unsynced } from "systole/plugins/sqlite"
+ *
+ * const persistence = unsynced(0)({ folder: ".data", options: {} })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const unsynced = (syncMicros: number): Provider => {
+  if (syncMicros >= 0 && syncMicros <= 1_000_000) return provider(syncMicros)
+  throw refused(`a sync cannot take ${syncMicros} microseconds. Give a number from 0 to 1000000`)
+}
+
+export default Plugin.make({ name: "sqlite", version: "0.1.0", provides: { persistence: provider(undefined) } })

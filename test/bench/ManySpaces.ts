@@ -8,7 +8,7 @@ import { readdirSync } from "node:fs"
 import process from "node:process"
 import { Context, Effect, Layer } from "effect"
 import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler } from "systole"
-import sqlite from "../../plugins/sqlite.ts"
+import { unsynced } from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 
@@ -53,7 +53,7 @@ const measure = (): void => {
 }
 
 const program = Effect.gen(function*() {
-  const store = sqlite.provides.persistence!({ folder, options: { syncMicros: 0 } }).pipe(Layer.provide(HashLayer.layer))
+  const store = unsynced(0)({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))
   const settings = {
     tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: Number(open), boot: true, retention: {}, limits: defaults
   } as const

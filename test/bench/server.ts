@@ -13,7 +13,7 @@ import process from "node:process"
 import {
   Address, type Batch, defaults, Enzyme, Hash, Kernel, KernelSettings, Persistence, Reporter, type Space, type SpaceStore
 } from "systole"
-import sqlite from "../../plugins/sqlite.ts"
+import sqlite, { unsynced } from "../../plugins/sqlite.ts"
 import * as App from "../../src/ingress/App.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
@@ -88,8 +88,8 @@ const platform = async (): Promise<Platform> =>
     : (await import("../../src/main/node.ts")).platform
 
 const { serve, turn } = await platform()
-const options = syncMicros === undefined ? {} : { syncMicros: Number(syncMicros) }
-const provided = sqlite.provides.persistence!({ folder: folder!, options })
+const provider = syncMicros === undefined ? sqlite.provides.persistence! : unsynced(Number(syncMicros))
+const provided = provider({ folder: folder!, options: {} })
 const layer = Kernel.layer.pipe(
   Layer.provide(Layer.mergeAll(
     persistence.pipe(Layer.provide(provided)),

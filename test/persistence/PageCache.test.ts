@@ -26,7 +26,7 @@ const BUSY = -2000
 const opened = (space: string) => Persistence.use((persistence) => persistence.open(space, { create: true }))
 
 const inFolder = (name: string, body: Effect.Effect<void, unknown, Persistence | Scope.Scope>) =>
-  it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body, SqliteFolder.layerIn(folder, { syncMicros: 0 }))).pipe(Effect.scoped))
+  it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body, SqliteFolder.layerIn(folder))).pipe(Effect.scoped))
 
 describe("SQLite's memory for an open space", () => {
   inFolder("is little until the space is busy", Effect.gen(function*() {

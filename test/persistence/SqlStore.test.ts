@@ -11,6 +11,7 @@ import { persistenceContract } from "systole/testing"
 import * as SortKey from "../../src/persistence/SortKey.ts"
 import { command, current } from "../scripts/Host.ts"
 import { beat, cell, reason, thrown, using, write } from "../../src/main/testing/contract/Batches.ts"
+import sqlite from "../../plugins/sqlite.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
 import * as Trials from "../support/Trials.ts"
 
@@ -228,11 +229,16 @@ describe("SqlStore over node:sqlite, on disk", () => {
       }
     }))
 
-  inFolder("refuses an option that is none", (folder) =>
-    Effect.sync(() => assert.throws(() => SqliteFolder.layerIn(folder, { syncMicros: "60" }), /syncMicros is "60"/)))
+  inFolder("refuses options, and times of a simulated sync that are out of range", (folder) =>
+    Effect.sync(() => {
+      assert.throws(() => sqlite.provides.persistence?.({ folder, options: { syncMicros: 0 } }), /has no option "syncMicros"/)
+      for (const micros of [-1, 1_000_001, Number.NaN]) {
+        assert.throws(() => SqliteFolder.layerIn(folder, micros), `take ${micros} microseconds`)
+      }
+    }))
 
   inFolder("can wait in place of the disk", (folder) =>
-    Effect.provide(using("shop", filled), SqliteFolder.layerIn(folder, { syncMicros: 60 })))
+    Effect.provide(using("shop", filled), SqliteFolder.layerIn(folder, 60)))
 
   it.effect("is a whole prefix after kill -9 in the middle of writing", () =>
     Effect.gen(function*() {

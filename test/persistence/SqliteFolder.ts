@@ -8,15 +8,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import type { Persistence, PersistenceError } from "systole"
-import sqlite from "../../plugins/sqlite.ts"
+import { unsynced } from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 
 /** SQLite files in `folder`. Nothing waits for the disk: tests end processes, and never the power. */
-export const layerIn = (
-  folder: string,
-  options: Readonly<Record<string, unknown>> = { syncMicros: 0 }
-): Layer.Layer<Persistence, PersistenceError> =>
-  sqlite.provides.persistence!({ folder, options }).pipe(Layer.provide(HashLayer.layer))
+export const layerIn = (folder: string, syncMicros = 0): Layer.Layer<Persistence, PersistenceError> =>
+  unsynced(syncMicros)({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))
 
 /** A folder that is removed with the scope. */
 export const folder = Effect.acquireRelease(

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { getHeapSpaceStatistics } from "node:v8"
 import { Computation, defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler } from "systole"
-import sqlite from "../../../plugins/sqlite.ts"
+import { unsynced } from "../../../plugins/sqlite.ts"
 import * as HostPacemaker from "../../../src/main/HostPacemaker.ts"
 import { platform } from "../../../src/main/node.ts"
 import { collectV8 } from "../../../src/main/IdleCollector.ts"
@@ -42,7 +42,9 @@ const sum = Computation.make({
 // Nothing waits for the disk: a sync makes no objects.
 const folder = mkdtempSync(join(tmpdir(), "systole-young-"))
 const layer = Kernel.layer.pipe(
-  Layer.provide(Layer.mergeAll(sqlite.provides.persistence!({ folder, options: { syncMicros: 0 } }).pipe(Layer.provide(HashLayer.layer)), HashLayer.layer, HostPacemaker.layer(platform.turn), Registry.layer, Scheduler.layer(), Reactor.none)),
+  Layer.provide(unsynced(0)({ folder, options: {} })),
+  Layer.provide(Layer.mergeAll(HostPacemaker.layer(platform.turn), Registry.layer, Scheduler.layer(), Reactor.none)),
+  Layer.provide(HashLayer.layer),
   Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
 )
 
