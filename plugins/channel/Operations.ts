@@ -21,10 +21,10 @@ interface Executable extends Channel.OpcodeDeclaration {
   readonly run: (job: Channel.Job) => Promise<Channel.JobResult>
 }
 
-/** The code of a host's error, if it has one. */
+/** The code of a host's error, or its name. */
 const nameOf = (error: unknown): string => {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown }
-  return String(code ?? name ?? "an unknown error")
+  return typeof code === "string" ? code : String(name ?? "an unknown error")
 }
 
 /** The failure for an error of an operation. Its message contains the id of the request. */

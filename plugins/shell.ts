@@ -1,0 +1,179 @@
+/**
+ * The channel `shell`: programs of the host. It is off until its option `allow` names a program.
+ *
+ * | opcode | payload | value |
+ * |---|---|---|
+ * | `run` | `{ argv, cwd, env, stdin, maxBytes }`; all but `argv` are optional | `{ code, stdout, stderr }`, and `cut`, the cut outputs |
+ *
+ * `argv` is the program and its arguments, which no shell interprets: `; rm -rf` is a plain text. An exit code other than 0 and an
+ * end by a signal fail with `shell/exit`, and a time-out with `shell/timeout`. All failures are permanent but for a full host.
+ * `run` is not repeatable, because a program may have acted before it was interrupted.
+ *
+ * | option | meaning | default |
+ * |---|---|---|
+ * | `allow` | the programs, each a text or `{ program, args, options }`; `*` in a pattern is any text | none |
+ * | `root` | the folder that `cwd` cannot leave, relative to the project | `files` |
+ * | `env` | the names of the environment that a program gets; a request may set them | none |
+ * | `millis` | the time of a program | 60,000 |
+ * | `graceMillis` | the time between SIGTERM and SIGKILL | 2,000 |
+ * | `maxBytes` | the kept bytes of each output; a request may ask for fewer | 1 MiB |
+ * | `processes` | the programs at the same time | 8 |
+ *
+ * An entry allows the arguments that match its `args` in their order, or `"any"`. An argument that begins with `-` needs a pattern in
+ * `options`, or `"any"` there, or a pattern of its own at its place that begins with `-`.
+ *
+ * A program and its descendants are one process group, which ends as a whole at an abort and with the program.
+ * Outputs are text in UTF-8. No message contains an argument, an output or a value of the environment.
+ *
+ * @module
+ */
+import { constants } from "node:fs"
+import { access } from "node:fs/promises"
+import { delimiter, isAbsolute, join, resolve } from "node:path"
+import process from "node:process"
+import { Channel, Plugin } from "systole"
+import * as Fields from "./channel/Fields.ts"
+import { Jail, path } from "./channel/Jail.ts"
+import * as Operations from "./channel/Operations.ts"
+import * as AllowList from "./shell/AllowList.ts"
+import { type End, ProcessGroup } from "./shell/ProcessGroup.ts"
+
+/** The most arguments, and the bytes of each one and of the input. */
+const ARGUMENTS = 1024
+const ARGUMENT = 65_536
+const STDIN = 1_048_576
+/** The most names of the environment. */
+const NAMES = 256
+/** The longest time, in milliseconds: that of a timer. */
+const LONGEST = 2 ** 31 - 1
+
+const argument = Fields.guarded(`a text of at most ${ARGUMENT} bytes without NUL`, (value): value is string =>
+  Fields.text(ARGUMENT).read(value) !== undefined && !(value as string).includes("\0"))
+
+const name = Fields.guarded("the name of a variable", (value): value is string =>
+  typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(value))
+
+const options = {
+  allow: AllowList.field,
+  root: Fields.or(Fields.text(4096), "files"),
+  env: Fields.or(Fields.list(name, NAMES), [] as ReadonlyArray<string>),
+  millis: Fields.or(Fields.count(1, LONGEST), 60_000),
+  graceMillis: Fields.or(Fields.count(0, LONGEST), 2000),
+  maxBytes: Fields.or(Fields.count(0, 2 ** 24), 1_048_576),
+  processes: Fields.or(Fields.count(1, 1024), 8)
+}
+
+const payload = {
+  argv: Fields.list(argument, ARGUMENTS),
+  cwd: Fields.or(path, ""),
+  env: Fields.or(Fields.texts(argument, NAMES), {} as Readonly<Record<string, string>>),
+  stdin: Fields.or(
+    Fields.guarded(`a text or bytes, at most ${STDIN} bytes`, (value): value is string | Uint8Array =>
+      value instanceof Uint8Array ? value.length <= STDIN : Fields.text(STDIN).read(value) !== undefined),
+    ""
+  ),
+  maxBytes: Fields.optional(Fields.count(0, 2 ** 24))
+}
+
+/** The settings and the running groups of a channel. */
+interface Site extends Omit<Fields.Of<typeof options>, "allow"> {
+  readonly allow: ReadonlyArray<AllowList.Entry>
+  readonly jail: Jail
+  readonly groups: Set<ProcessGroup>
+}
+
+const refused = (program: string, reason: string): Channel.ChannelError =>
+  Channel.fail("shell/refused", `the program ${JSON.stringify(program.slice(0, 200))} is refused: ${reason}`, { errno: -13 })
+
+/** The environment of a program: the allowed names, as the process or the request sets them. */
+const environment = (allowed: ReadonlyArray<string>, given: Readonly<Record<string, string>>): Record<string, string> => {
+  const strange = Object.keys(given).find((name) => !allowed.includes(name))
+  if (strange !== undefined) {
+    const reason = `the variable ${JSON.stringify(strange.slice(0, 100))} is not in the option env`
+    throw Channel.fail("shell/refused", reason, { errno: -13 })
+  }
+  const entries = allowed.map((name) => [name, Object.hasOwn(given, name) ? given[name] : process.env[name]] as const)
+  return Object.fromEntries(entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined))
+}
+
+/** The absolute path of a program: itself, or the first executable of that name in the `PATH` of the process. */
+const find = async (program: string): Promise<string> => {
+  if (isAbsolute(program)) return program
+  for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder))) {
+    const file = join(folder, program)
+    const isExecutable = await access(file, constants.X_OK).then(() => true, () => false)
+    if (isExecutable) return file
+  }
+  throw Channel.fail("io/absent", `no folder of PATH has the program ${JSON.stringify(program.slice(0, 200))}`, { errno: -2 })
+}
+
+/** The result of a program, or its failure. */
+const resultOf = ({ code, isLate, signal, stderr, stdout }: End, program: string, millis: number): Channel.JobResult => {
+  const shown = JSON.stringify(program.slice(0, 200))
+  if (isLate) throw Channel.fail("shell/timeout", `the program ${shown} was ended after ${millis} ms, its limit`, { errno: -110 })
+  if (code !== 0) {
+    throw Channel.fail("shell/exit", `the program ${shown} ended ${code === null ? `by the signal ${signal}` : `with exit code ${code}`}`)
+  }
+  const cut = Object.entries({ stdout, stderr }).filter(([, { isCut }]) => isCut).map(([name]) => name)
+  return {
+    value: { code, stdout: stdout.text, stderr: stderr.text, ...cut.length === 0 ? {} : { cut } },
+    bytes: stdout.bytes + stderr.bytes
+  }
+}
+
+const run = async (site: Site, request: Fields.Of<typeof payload>, { signal }: Channel.Job): Promise<Channel.JobResult> => {
+  const { allow, graceMillis, groups, jail, maxBytes, millis } = site
+  const [program = "", ...args] = request.argv
+  const refusal = AllowList.refusal(allow, request.argv)
+  if (refusal !== undefined) throw refused(program, refusal)
+  const env = environment(site.env, request.env)
+  const { target } = await jail.locate(request.cwd)
+  await jail.check(request.cwd, target)
+  const file = await find(program)
+  signal.throwIfAborted()
+  let group: ProcessGroup | undefined
+  const stop = (): void => group?.stop()
+  signal.addEventListener("abort", stop, { once: true })
+  try {
+    const start = { args, env, millis, graceMillis, program: file, folder: target, stdin: request.stdin }
+    const end = await ProcessGroup.run({ ...start, maxBytes: Math.min(maxBytes, request.maxBytes ?? maxBytes) }, (running) => {
+      group = running
+      groups.add(running)
+    })
+    signal.throwIfAborted()
+    return resultOf(end, program, millis)
+  } finally {
+    signal.removeEventListener("abort", stop)
+    if (group !== undefined) groups.delete(group)
+  }
+}
+
+export default Plugin.make({
+  name: "shell",
+  version: "0.1.0",
+  provides: {
+    channels: {
+      shell: (settings) => {
+        const refuse = (problem: string) => Fields.refused("shell", settings.id, problem)
+        if (process.platform === "win32") throw refuse("Windows has no process groups, and a program could outlive its request")
+        const { allow, ...limits } = Fields.options("shell", options, settings)
+        const jail = new Jail(resolve(settings.root, limits.root), "shell")
+        const site: Site = { ...limits, allow: AllowList.read(allow, refuse), jail, groups: new Set() }
+        return {
+          provider: "shell",
+          hosts: ["node", "deno", "bun"],
+          target: jail.root,
+          jobs: limits.processes,
+          close: async () => site.groups.forEach((group) => group.kill()),
+          ...Operations.channel({
+            run: Operations.operation({
+              fields: payload,
+              about: ({ argv: [program = ""] }) => JSON.stringify(program.slice(0, 200)),
+              execute: (request, job) => run(site, request, job)
+            })
+          })
+        }
+      }
+    }
+  }
+})
