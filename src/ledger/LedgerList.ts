@@ -146,6 +146,12 @@ export class LedgerList {
     return inputs
   }
 
+  /** Whether the next beat waits for input that is on its way. */
+  isAwaited(states: ByPlace): boolean {
+    for (const { place, rule } of this.inputs) if (rule.isAwaited?.(states[place]) === true) return true
+    return false
+  }
+
   /** Whether pending input requires a beat. */
   isWaiting(states: ByPlace, gated: boolean): boolean {
     for (const { place, rule } of this.inputs) if (rule.isWaiting(states[place], gated)) return true

@@ -62,6 +62,7 @@ const Definition = Schema.Struct({
       telemetry: Schema.optionalKey(ModuleName)
     })
   ]))),
+  reactor: Schema.optionalKey(Schema.Literals(["native", "sync"])),
   data: Schema.optionalKey(Schema.NonEmptyString),
   host: Schema.optionalKey(Schema.NonEmptyString),
   port: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 65535 })))),
@@ -139,6 +140,8 @@ export interface Config {
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
   /** The channels by their ids: the provider, its options, and the settings of the channel. */
   readonly channels: Readonly<Record<string, ChannelConfig>>
+  /** `native` (default): beats go on while requests are in progress. `sync`: the next beat of a space waits for them. */
+  readonly reactor: "native" | "sync"
   /** The folder for the data of all spaces, relative to the project. */
   readonly data: string
   /** The host name or address to listen on. */
@@ -245,6 +248,7 @@ const withDefaults = (definition: Definition): Config => {
       : { use: persistence.use, options: persistence.options ?? {} },
     channels: Object.fromEntries(Object.entries(definition.channels ?? {}).map(([id, channel]) =>
       [id, typeof channel === "string" ? { use: channel, options: {} } : { ...channel, options: channel.options ?? {} }])),
+    reactor: definition.reactor ?? "native",
     data: definition.data ?? ".data",
     host: definition.host ?? "127.0.0.1",
     port: definition.port ?? 4200,

@@ -102,12 +102,13 @@ export const open = Effect.fn("Project.open")(function*(
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
   const place = { root, folder: resolve(root, config.data), host: HostVersion.nameOf(process.versions) }
-  const reactor = Reactor.native(yield* Loader.channels(found, config, place))
+  const reactor = Reactor[config.reactor](yield* Loader.channels(found, config, place))
   const { stopMillis, stuckMillis } = config.kernel.limits
   const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.recall, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const around = Layer.mergeAll(HostHash.layer, Layer.succeed(CurrentReporter, reporter), Layer.succeed(CurrentWatchdog, watchdog))
-  const runtime = Runtime.layer(config, { persistence: store, reactor, pacemaker }).pipe(Layer.provide(past), Layer.provideMerge(around))
+  const services = { persistence: store, reactor, pacemaker }
+  const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)

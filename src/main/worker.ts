@@ -94,7 +94,8 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
   // A timer is cancelled with the request that armed it. A microtask runs in any request.
   const pacemaker = HostPacemaker.layer((run) => queueMicrotask(run))
-  const context = yield* Runtime.layer(config, { persistence: MemoryStore.layer, reactor: Reactor.native(channels), pacemaker }).pipe(
+  const services = { persistence: MemoryStore.layer, reactor: Reactor[config.reactor](channels), pacemaker }
+  const context = yield* Runtime.layer(config, services).pipe(
     Layer.provideMerge([PureHash.layer, Layer.succeed(CurrentReporter, reporter)]),
     // The host ends an isolate without notice, so this scope is never closed.
     Layer.buildWithScope(yield* Scope.make())

@@ -71,6 +71,7 @@ const completionOf = ([rid, attempt, bytes, shim, failed, [value]]: Line): Compl
 export const input: InputRule<IoKinds> = {
   field: "io",
   isWaiting: ({ completions }) => completions.length > 0,
+  isAwaited: (state) => state.isAwaited,
   isTaken: ({ completions }) => completions.length > 0,
   peek: (state, { limits }) =>
     state.idle !== undefined && state.completions.length === 0

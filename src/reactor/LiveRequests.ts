@@ -115,6 +115,12 @@ export class LiveRequests implements LiveLedger<Output> {
       done: (outcome) => this.ended({ rid, attempt, channel }, outcome)
     })
     this.started.set(rid, { controller, abort })
+    this.hold()
+  }
+
+  /** Lets the next beat wait for the jobs in progress, if the reactor is synchronous. */
+  private hold(): void {
+    this.state.isAwaited = this.reactor.isSynchronous && this.started.size > 0
   }
 
   private job({ oid, rid }: Open, { attempt, key, opcode }: Requests.Request, signal: AbortSignal): Job {
@@ -131,6 +137,7 @@ export class LiveRequests implements LiveLedger<Output> {
     const started = this.started.get(rid)
     if (started === undefined) return
     this.started.delete(rid)
+    this.hold()
     started.abort()
     started.controller.abort()
   }
@@ -169,6 +176,7 @@ export class LiveRequests implements LiveLedger<Output> {
   /** Brings the end of an attempt, unless it was aborted meanwhile. */
   private bring({ attempt, channel, rid }: Attempt, end: Pick<Completion, "bytes" | "failure" | "value">): void {
     if (!this.started.delete(rid) || this.stopped) return
+    this.hold()
     this.state.arrive({ rid, attempt, ...end, shim: this.isFirst(channel) })
     this.host.wake()
   }

@@ -78,6 +78,8 @@ export class OpenRequests {
   completions: Array<Completion> = []
   /** Channels of the configuration that differ from their recorded cells, or are gone (`undefined`). */
   channels: ReadonlyMap<string, Requests.DeclaredChannel | undefined> = new Map()
+  /** Whether the next beat waits for jobs in progress, as a synchronous reactor has it. */
+  isAwaited = false
   /** The input of beats without completions, reused until a run asks for a part of it. */
   idle: Input | undefined
   /** Open requests that wait for their next attempt. */

@@ -21,6 +21,8 @@ import { JobQueue, type JobState, type QueuedJob } from "./JobQueue.ts"
 export class Reactor extends Context.Service<Reactor, {
   /** The channels, by their ids. */
   readonly channels: ReadonlyMap<string, Channel>
+  /** Whether a space waits for its jobs in progress before its next beat. */
+  readonly isSynchronous: boolean
   /** Executes a job once its channel has room. Returns the call that aborts it. */
   readonly submit: (channel: Channel, job: QueuedJob) => () => void
   /** The jobs of each channel. */
@@ -32,18 +34,17 @@ export class Reactor extends Context.Service<Reactor, {
    * @category layers
    * @since 0.1.0
    */
-  static readonly native = (channels: ReadonlyArray<Channel>): Layer.Layer<Reactor> =>
-    Layer.effect(Reactor, Effect.gen(function*() {
-      const queues = new Map(channels.map((channel) => [channel.id, new JobQueue(channel)]))
-      yield* Effect.addFinalizer(() => Effect.promise(async () => {
-        await Promise.allSettled(channels.map((channel) => channel.close?.()))
-      }))
-      return Reactor.of({
-        channels: new Map(channels.map((channel) => [channel.id, channel])),
-        submit: ({ id }, job) => queues.get(id)?.submit(job) ?? (() => {}),
-        jobs: () => new Map([...queues].map(([id, queue]) => [id, queue.state]))
-      })
-    }))
+  static readonly native = (channels: ReadonlyArray<Channel>): Layer.Layer<Reactor> => layerOf(channels, false)
+
+  /**
+   * Executes jobs like the native reactor, but each space waits for its jobs before its next beat. So completions are ready
+   * at the next drain, and a journal does not depend on the duration of jobs. A job that hangs holds its space until the
+   * process ends, because beats that do not run reach no deadline.
+   *
+   * @category layers
+   * @since 0.1.0
+   */
+  static readonly sync = (channels: ReadonlyArray<Channel>): Layer.Layer<Reactor> => layerOf(channels, true)
 
   /**
    * A reactor without channels.
@@ -51,5 +52,19 @@ export class Reactor extends Context.Service<Reactor, {
    * @category layers
    * @since 0.1.0
    */
-  static readonly none: Layer.Layer<Reactor> = Reactor.native([])
+  static readonly none: Layer.Layer<Reactor> = Layer.suspend(() => layerOf([], false))
 }
+
+const layerOf = (channels: ReadonlyArray<Channel>, isSynchronous: boolean): Layer.Layer<Reactor> =>
+  Layer.effect(Reactor, Effect.gen(function*() {
+    const queues = new Map(channels.map((channel) => [channel.id, new JobQueue(channel)]))
+    yield* Effect.addFinalizer(() => Effect.promise(async () => {
+      await Promise.allSettled(channels.map((channel) => channel.close?.()))
+    }))
+    return Reactor.of({
+      isSynchronous,
+      channels: new Map(channels.map((channel) => [channel.id, channel])),
+      submit: ({ id }, job) => queues.get(id)?.submit(job) ?? (() => {}),
+      jobs: () => new Map([...queues].map(([id, queue]) => [id, queue.state]))
+    })
+  }))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { type Channel, type IoResult, type Kernel, Reactor, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
-import { enzyme, steps } from "../kernel/TestSpace.ts"
+import { enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { isReplayedEqual } from "./ReplayCheck.ts"
@@ -209,6 +209,28 @@ describe("N: asynchronous requests", () => {
       assert.strictEqual((yield* space.control.state).state, "running")
       assert.includeMembers([...yield* topics(space)], ["control/failed", "op/tmo"])
     })))
+
+  it.effect("N28 the same inputs make the same history in the synchronous and the native mode", () => Effect.gen(function*() {
+    /** A channel that answers after several turns of the host, the later requests first. */
+    const bank: Channel.Channel = {
+      id: "bank", provider: "slow", hosts: ["node", "deno", "bun"], opcodes: { charge: {} },
+      execute: ({ payload }) => Effect.runPromise(Effect.as(turns(10 - Number(payload)), { value: payload }))
+    }
+    const history = (reactor: Layer.Layer<Reactor>, settle: (space: Space) => Effect.Effect<void>) => Effect.gen(function*() {
+      const space = yield* TestKernel.space([ask])
+      for (const payload of [1, 2, 3]) yield* request(space, { channel: "bank", opcode: "charge", payload })
+      for (let beat = 0; beat < 7; beat++) {
+        yield* space.step
+        yield* settle(space)
+      }
+      yield* isReplayedEqual(space)
+      return { results: yield* results(space), dossier: yield* space.ops.get("OPS:io"), head: yield* space.head }
+    }).pipe(Effect.provide(TestKernel.layer({}, undefined, { reactor }) as Layer.Layer<Kernel>))
+    const sync = yield* history(Reactor.sync([bank]), () => Effect.void)
+    const native = yield* history(Reactor.native([bank]), () => turns(20))
+    assert.strictEqual(sync.results.length, 3)
+    assert.deepStrictEqual(sync, native)
+  }))
 
   it.effect("N29 a restart repeats what is repeatable with its key, and interrupts the rest", () => Effect.gen(function*() {
     const reactor = new TestReactor(channels)

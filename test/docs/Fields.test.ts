@@ -15,7 +15,7 @@ const rows = rowsOf(Pages.read("src/loader/README.md").text)
 const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyArray<string> } = {
   enzymes: [],
   plugins: [],
-  persistence: [], channels: [],
+  persistence: [], channels: [], reactor: [],
   data: [],
   host: [],
   port: [],

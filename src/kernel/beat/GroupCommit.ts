@@ -285,10 +285,15 @@ export class GroupCommit {
     this.idlers = []
   }
 
+  /** Whether a ledger has input on its way, for which the next beat waits. */
+  private get isAwaiting(): boolean {
+    return this.state.ledgers.isAwaited(this.state.states)
+  }
+
   /** The number of the beat to run now; `undefined` if no input is runnable. */
   private next(): number | undefined {
     const number = this.state.store.head().beat + 1
-    if (this.failure !== undefined) return undefined
+    if (this.failure !== undefined || this.isAwaiting) return undefined
     if (this.steppers.length > 0) return number
     if (this.byHand) return undefined
     if (WakeTime.isNow(this.state)) return number
@@ -373,7 +378,7 @@ export class GroupCommit {
     if (this.next() !== undefined || this.waiters.length > 0 || this.unsaved.length > 0) return this.schedule()
     const { inbox, store } = this.state
     const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.state.host.now() })
-    if (!busy && inbox.parked === 0 && !this.state.derivation.isAwaited) {
+    if (!busy && inbox.parked === 0 && !this.state.derivation.isAwaited && !this.isAwaiting) {
       const { idlers } = this
       this.idlers = []
       for (const idler of idlers) idler.open()

@@ -45,6 +45,7 @@ export class TestReactor {
     const all = Object.entries(channels).map(([id, channel]): Channel.Channel =>
       ({ provider: "script", hosts, execute: () => ({}), ...channel, id }))
     this.layer = Layer.succeed(Reactor, Reactor.of({
+      isSynchronous: false,
       channels: new Map(all.map((channel) => [channel.id, channel])),
       jobs: () => new Map(),
       submit: (_channel, { done, make }) => {
