@@ -53,7 +53,7 @@ const operations: RecordCommand.Records = {
   id: Argument.String("oid").pipe(Argument.withDescription("The id of the operation, such as OPS:12.0.0"))
 }
 
-const lines = ({ close, history, sent, waiting, ...row }: DossierJson): ReadonlyArray<string> => [
+const lines = ({ close, history, sent, taken, waiting, ...row }: DossierJson): ReadonlyArray<string> => [
   `${row.oid} ${row.verb} → ${row.target} (${row.mode})`,
   `  ${row.state} code ${row.code}${row.note === undefined ? "" : `: ${row.note}`}`,
   `  payload ${row.payload === undefined ? "none" : JSON.stringify(row.payload)}`,
@@ -68,6 +68,10 @@ const lines = ({ close, history, sent, waiting, ...row }: DossierJson): Readonly
   ...sent === undefined ? [] : [
     `  ${sent.count} sent to other spaces since`,
     ...sent.requests.map((request) => `  ${request.id} beat ${request.beat} to ${request.space}: ${request.signal ?? request.target}`)
+  ],
+  ...taken === undefined ? [] : [
+    `  ${taken.count} requests taken back`,
+    ...taken.requests.map((request) => `  ${JSON.stringify(request)}`)
   ],
   close === null
     ? "  open"

@@ -9,6 +9,7 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
 import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Lists } from "../registry/Bindings.ts"
@@ -122,6 +123,17 @@ export interface Quiescence<L extends Kinds> {
   abandon(beat: LedgerBeat<L>): void
 }
 
+/** The consequences of a rollback for the records of a ledger, which stay as they are. */
+export interface RollbackRule<L extends Kinds> {
+  /** The name of the record that a document belongs to; `undefined` for a document that a rollback does not concern. */
+  nameOf(key: string): string | undefined
+  /**
+   * Ends the work that the rollback takes back: of the records that changed after the beat `to`, and of open ones. Returns
+   * lines for the dossier of the rollback. At the capture only.
+   */
+  takeBack(beat: LedgerBeat<L>, changed: ReadonlyArray<string>, to: number): ReadonlyArray<Value>
+}
+
 /** The part of a ledger that works outside the beat. A replay has none. A failure of a call is reported, and the space goes on. */
 export interface LiveLedger<Output = unknown> {
   /** Whether no work is in progress. A space with work in progress is not closed. */
@@ -195,6 +207,7 @@ export interface Ledger<L extends Kinds = Kinds> {
   committed(beat: LedgerBeat<L>): L["Output"] | undefined
   readonly expiry?: ExpiryRule
   readonly quiescence?: Quiescence<L>
+  readonly rollback?: RollbackRule<L>
   /** Makes the live half of an open space. */
   live?(state: L["State"], host: LiveHost): LiveLedger<L["Output"]>
 }

@@ -6,7 +6,7 @@
 import * as Envelope from "../stage/Envelope.ts"
 import { Interest, LETTER } from "../stage/Interest.ts"
 import type { ExpiryRule } from "./Expiry.ts"
-import type { Capturing, InputRule, Kinds, Ledger, Opening, UrgentTimers } from "./Ledger.ts"
+import type { Capturing, InputRule, Kinds, Ledger, Opening, RollbackRule, UrgentTimers } from "./Ledger.ts"
 import { CellLocked, type RefusalClass } from "./LedgerError.ts"
 
 /** A ledger and its place in the list. */
@@ -21,6 +21,12 @@ export interface PlacedInput {
   readonly place: number
   /** Whether the ledger processes an input at the capture. */
   readonly isTaken: (input: unknown) => boolean
+}
+
+/** The rollback rule of a ledger. */
+export interface PlacedRollback {
+  readonly placed: Placed
+  readonly rule: RollbackRule<Kinds>
 }
 
 /** States or inputs, each at the place of its ledger. */
@@ -87,6 +93,8 @@ export class LedgerList {
   readonly inputs: ReadonlyArray<PlacedInput>
   /** The rule of the one ledger whose timers run while the space is paused. */
   readonly urgentTimers: UrgentTimers | undefined
+  /** The ledgers with records that a rollback concerns. */
+  readonly rolledBack: ReadonlyArray<PlacedRollback>
   /** The cells below which users configure ledgers. */
   readonly configured: ReadonlyArray<string>
   /** The first folder of each. */
@@ -104,6 +112,10 @@ export class LedgerList {
     this.interest = new Interest(ledgers.map(({ folders }) => folders))
     this.homes = new Interest(ledgers.map(({ folders: [home] }) => [home]))
     this.configured = ledgers.flatMap(({ configuration }) => configuration ?? [])
+    this.rolledBack = this.all.flatMap((placed) => {
+      const { rollback } = placed.ledger
+      return rollback === undefined ? [] : [{ placed, rule: rollback }]
+    })
     this.refusals = [CellLocked, ...ledgers.flatMap(({ refusals }) => refusals)]
     this.expiry = ledgers.flatMap(({ expiry }) => expiry ?? []).sort((a, b) => a.order - b.order)
     this.inputs = this.all.flatMap(({ ledger: { atCapture, input }, place }) =>

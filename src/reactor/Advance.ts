@@ -7,6 +7,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Launcher } from "../ledger/Ledger.ts"
 import * as Due from "../stage/Due.ts"
@@ -179,13 +180,37 @@ export const abandon = (beat: Beat): void => {
 }
 
 /**
+ * Takes requests back: those in progress are cancelled. A request that was open at the beat `to` and has its result since
+ * is marked as cancelled, because the handling of its result is undone. A requesting run that is undone hears nothing.
+ */
+export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number): ReadonlyArray<Value> => {
+  const { code, errno } = INTERRUPTED.takenBack
+  const open = new Set(Array.from(beat.state.all(), ({ rid }) => rid))
+  return [...new Set([...changed, ...open])].sort(Requests.bySubmission).flatMap((rid) => {
+    const place = beat.state.get(rid) ?? { oid: Requests.SHARED, rid }
+    const request = newest(beat, place)
+    const wasOpen = request !== undefined && request.issued_beat <= to
+    if (request === undefined || (!wasOpen && !open.has(rid))) return []
+    const closed = { ...request, state: "cnl", errno, code } as const
+    if (!open.has(rid)) put(beat, place, closed)
+    else {
+      workOf(beat).aborted.push(rid)
+      finish(beat, { open: place, request: closed, value: undefined, isSilent: !wasOpen }, CAPTURE)
+    }
+    const { channel, issued_beat, opcode, state } = request
+    return [{ rid, channel, opcode, state, issued_beat }]
+  })
+}
+
+/**
  * Sends the results of the beat.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const atCommit = (beat: Beat): void => {
-  for (const { open: { oid, rid }, request, value } of beat.work?.finished ?? []) {
+  for (const { isSilent = false, open: { oid, rid }, request, value } of beat.work?.finished ?? []) {
+    if (isSilent) continue
     const { depth, enzyme, signal } = request
     const payload = Document.encode(resultOf(rid, request, value))
     beat.send({ signal, target: Requests.address(oid, rid).key, payload, depth, awaits: enzyme })

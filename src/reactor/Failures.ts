@@ -9,7 +9,8 @@ import type { Failed } from "./OpenRequests.ts"
 export const ETIMEDOUT: Failed = { errno: -110, code: "io/timeout", retryable: false }
 
 /** Requests that ended without an answer of their channel: `ECANCELED` and `EINTR`. */
-export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Failed } = {
+export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Failed; readonly takenBack: Failed } = {
+  takenBack: { errno: -125, code: "io/taken-back", retryable: false },
   cancelled: { errno: -125, code: "io/cancelled", retryable: false },
   restarted: { errno: -4, code: "io/interrupted", retryable: true }
 }

@@ -12,6 +12,8 @@ export interface Finished {
   readonly open: Pick<Open, "oid" | "rid">
   readonly request: Request
   readonly value: Document | undefined
+  /** Whether no enzyme hears of it. */
+  readonly isSilent?: boolean
 }
 
 /** The requests that one beat changes. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Effect, Fiber, type Layer } from "effect"
 import { Channel, type IoResult, type Kernel, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import { enzyme, replays, steps } from "../kernel/TestSpace.ts"
@@ -148,6 +148,35 @@ describe("Requests", () => {
         assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.error?.code, code)
       }
       assert.deepStrictEqual(reactor.submitted, [])
+    })))
+
+  it.effect("are taken back by a rollback: none is asked again, and its dossier lists them", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      const retried = Channel.fail("io/busy", "busy", { retryable: true })
+      yield* request(space, { channel: "bank", opcode: "charge", times: 3 })
+      const horizon = yield* space.step
+      const [done, waits, failed] = reactor.jobs.map(({ rid }) => rid)
+      assert.ok(done && waits && failed)
+      yield* request(space, { channel: "bank", opcode: "charge" })
+      yield* space.step
+      const late = reactor.jobs.at(-1)?.rid ?? ""
+      for (const rid of [done, waits]) reactor.complete(rid)
+      for (const rid of [failed, late]) reactor.fail(rid, retried)
+      yield* Effect.forkChild(space.control.pause(), { startImmediately: true })
+      yield* steps(space, 5)
+      const asked = yield* Effect.forkChild(space.control.rollback(horizon), { startImmediately: true })
+      yield* steps(space, 6)
+      const { oid } = yield* Fiber.join(asked)
+      const states = yield* Effect.forEach([done, waits, failed, late], (rid) => reqOf(space, rid))
+      assert.deepStrictEqual(states.map((found) => (found as unknown as { readonly state: string }).state), ["cnl", "cnl", "cnl", "cnl"])
+      const dossier = yield* space.ops.get(oid)
+      assert.strictEqual(dossier?.taken?.count, 4)
+      yield* Effect.forkChild(space.control.resume(), { startImmediately: true })
+      const submitted = reactor.submitted.length
+      yield* steps(space, 8)
+      assert.strictEqual(reactor.submitted.length, submitted)
+      const told = (yield* resultsOf(space)).filter(({ code }) => code === "io/taken-back").map(({ rid }) => rid)
+      assert.deepStrictEqual(told, [failed])
     })))
 
   it.effect("of a shim report it once", () => withReactor(({ reactor, space }) =>

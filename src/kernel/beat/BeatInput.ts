@@ -129,7 +129,7 @@ export class LiveInput implements BeatInput {
     }
     if (inbox.hasDiscardable) return none
     const { oid, to } = mode.control!
-    if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!, ledgers.configured)
+    if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!, ledgers)
     const done = this.undo.advance(store, documents)
     return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: nobody }]
   }

@@ -120,8 +120,8 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
   piece: ({ ask }, { parts: { draft, pieces } }) =>
     tried(() => Pieces.perform(draft, ask, pieces), [InvalidNode, InvalidValue, InvalidAddress]),
   steer: (command, { parts: { draft, transaction } }) => ({ reply: Lifecycle.start(transaction, draft, command) }),
-  cutover: (command, { parts: { draft, transaction }, takenBack }) => {
-    for (const key of Lifecycle.cutOver(transaction, draft, command)) takenBack.push(key)
+  cutover: (command, { parts: { draft, ledgers, transaction }, takenBack }) => {
+    for (const key of Lifecycle.cutOver({ ledgers, work: transaction }, draft, command)) takenBack.push(key)
     return { reply: undefined }
   },
   lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),

@@ -10,6 +10,8 @@
  */
 import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
+import type { Value } from "../../cell/Value.ts"
+import type { ChangedRecords } from "../model/Command.ts"
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
 import type { Attention, HandledEvent, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../../ledger/Ledger.ts"
 import { CellLocked } from "../../ledger/LedgerError.ts"
@@ -150,6 +152,12 @@ export class LedgerBeats implements Faces<Draft> {
   /** Ends the work in progress of all ledgers. */
   abandon(): void {
     for (const placed of this.space.ledgers.all) placed.ledger.quiescence?.abandon(this.of(placed))
+  }
+
+  /** Ends the work that a rollback takes back. Returns the lines for its dossier. */
+  takeBack(changed: ChangedRecords, to: number): ReadonlyArray<Value> {
+    return this.space.ledgers.rolledBack.flatMap(({ placed, rule }) =>
+      rule.takeBack(this.of(placed), changed[placed.ledger.name] ?? none, to))
   }
 
   /** Step 10. */

@@ -201,7 +201,8 @@ export const shutDown = (work: BeatTransaction, ledgers: LedgerBeats): void => {
   if (!halted && control?.verb !== "shutdown") ledgers.amend((draft) => void begin(work, draft, { verb: "shutdown" }))
 }
 
-type Plan = Pick<Commands.Cutover, "lost" | "sent" | "writes">
+/** Most lines on records that the dossier of a rollback lists. */
+const MAX_TAKEN_BACK = 1000
 
 /**
  * Restores the documents of the rollback's beat, or fails the rollback if the journal no longer has them.
@@ -209,7 +210,11 @@ type Plan = Pick<Commands.Cutover, "lost" | "sent" | "writes">
  * @category combinators
  * @since 0.1.0
  */
-export const cutOver = (work: BeatTransaction, draft: Draft, { lost, sent, writes }: Plan): ReadonlyArray<string> => {
+export const cutOver = (
+  { ledgers, work }: { readonly work: BeatTransaction; readonly ledgers: LedgerBeats },
+  draft: Draft,
+  { lost, records, sent, writes }: Omit<Commands.Cutover, "kind">
+): ReadonlyArray<string> => {
   const { control } = work.mode
   if (control === undefined) throw new Error("a cutover without a rollback")
   if (isClosed(draft, control.oid)) {
@@ -222,6 +227,11 @@ export const cutOver = (work: BeatTransaction, draft: Draft, { lost, sent, write
   }
   const place = Dossier.address(control.oid, "sent")
   draft.operate([Write.set(place, { ...sent, requests: sent.requests.map((request) => ({ ...request })) })])
+  const taken = ledgers.takeBack(records, control.to ?? 0)
+  if (taken.length > 0) {
+    const listed = { count: taken.length, requests: taken.slice(0, MAX_TAKEN_BACK) }
+    draft.operate([Write.set(Dossier.address(control.oid, "taken"), listed)])
+  }
   for (const [key, document] of writes) work.stage.put(Address.ofKey(key), document, CAPTURE)
   step(work, draft, control)
   return writes.map(([key]) => key)

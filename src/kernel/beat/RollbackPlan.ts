@@ -14,7 +14,8 @@ import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Envelope from "../../stage/Envelope.ts"
-import type { Cutover } from "../model/Command.ts"
+import type { LedgerList, PlacedRollback } from "../../ledger/LedgerList.ts"
+import type { ChangedRecords, Cutover } from "../model/Command.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { SentSince } from "../model/Dossiers.ts"
 import * as Journal from "../model/Journal.ts"
@@ -40,6 +41,8 @@ export class RollbackPlan {
   readonly oid: string
   private readonly to: number
   private readonly configured: ReadonlyArray<string>
+  /** The records of ledgers that changed since the target beat. */
+  private readonly changed: ReadonlyArray<{ readonly ledger: string; readonly rule: PlacedRollback["rule"]; readonly names: Set<string> }>
   private next: number
   private readonly texts = new Map<string, string | undefined>()
   private size = 0
@@ -47,16 +50,16 @@ export class RollbackPlan {
   private count = 0
   private listed = 0
 
-  /** `configured` are the cells below which users configure ledgers. */
-  constructor(oid: string, to: number, configured: ReadonlyArray<string>) {
+  constructor(oid: string, to: number, ledgers: Pick<LedgerList, "configured" | "rolledBack">) {
     this.oid = oid
     this.to = to
-    this.configured = configured
+    this.configured = ledgers.configured
+    this.changed = ledgers.rolledBack.map(({ placed, rule }) => ({ ledger: placed.ledger.name, rule, names: new Set() }))
     this.next = to + 1
   }
 
   /** Reads the next part of the journal. Returns the cutover when all is read, or the reason of its failure. */
-  advance(store: SpaceStore, documents: Documents): Pick<Cutover, "lost" | "sent" | "writes"> | undefined {
+  advance(store: SpaceStore, documents: Documents): Omit<Cutover, "kind"> | undefined {
     const { beat } = store.head()
     let left = PIECE
     const pruned = store.anchor().beat
@@ -79,6 +82,12 @@ export class RollbackPlan {
       this.texts.set(key, text)
       this.size += key.length + (text?.length ?? 0) + (became === undefined ? 0 : JSON.stringify(became).length)
     }
+    for (const { names, rule } of this.changed) {
+      for (const [key] of entry.cells) {
+        const name = rule.nameOf(key)
+        if (name !== undefined) names.add(name)
+      }
+    }
     for (const request of sentBy(entry)) this.list(request)
   }
 
@@ -88,17 +97,22 @@ export class RollbackPlan {
     if (this.requests.length < MAX_SENT && this.listed <= MAX_SENT_SIZE) this.requests.push(request)
   }
 
-  private found(documents: Documents): Pick<Cutover, "lost" | "sent" | "writes"> {
+  private found(documents: Documents): Omit<Cutover, "kind"> {
     const writes: Array<readonly [string, Document.Document | undefined]> = []
     for (const key of [...this.texts.keys()].sort()) {
       const text = this.texts.get(key)
       if (documents.read(key)?.text !== text) writes.push([key, text === undefined ? undefined : Document.decode(text)])
     }
-    return { writes, sent: { count: this.count, requests: this.requests }, lost: undefined }
+    return { writes, sent: { count: this.count, requests: this.requests }, records: this.records(), lost: undefined }
   }
 
-  private lost(lost: string): Pick<Cutover, "lost" | "sent" | "writes"> {
-    return { writes: [], sent: { count: 0, requests: [] }, lost }
+  private records(): ChangedRecords {
+    const changed = this.changed.filter(({ names }) => names.size > 0)
+    return Object.fromEntries(changed.map(({ ledger, names }) => [ledger, [...names].sort()]))
+  }
+
+  private lost(lost: string): Omit<Cutover, "kind"> {
+    return { writes: [], sent: { count: 0, requests: [] }, records: {}, lost }
   }
 }
 

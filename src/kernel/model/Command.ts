@@ -89,11 +89,15 @@ export interface LifecycleCommand {
   readonly to: number | undefined
 }
 
+/** The names of records of ledgers that changed since a beat, by ledger. */
+export type ChangedRecords = Readonly<Record<string, ReadonlyArray<string>>>
+
 /** The end of a rollback's plan: the restored documents, or the reason why they cannot be restored. */
 export interface Cutover {
   readonly kind: "cutover"
   readonly writes: ReadonlyArray<readonly [key: string, document: Document | undefined]>
   readonly sent: SentSince
+  readonly records: ChangedRecords
   readonly lost: string | undefined
 }
 
@@ -156,6 +160,9 @@ export type Written = readonly [key: string, pointer: string, value: readonly [u
 
 type ExternalKind = ExternalChange.ExternalChange["kind"]
 
+/** A restored document in a journal entry. */
+type RestoredLine = readonly [key: string, value: readonly [unknown?]]
+
 /** A kernel command in a journal entry. */
 type KernelLine =
   | readonly ["set", ...Written, group?: string]
@@ -163,7 +170,7 @@ type KernelLine =
   | readonly ["bind", change: BindingChange]
   | readonly ["steer", verb: Verb, to?: number]
   | readonly ["lock", cell: string, on: boolean]
-  | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<readonly [key: string, value: readonly [unknown?]]>]
+  | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["start", module: string, inputs: readonly [unknown]]
   | readonly ["stop", piece: string]
@@ -220,9 +227,10 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     size: small
   },
   cutover: {
-    encode: ({ lost, sent, writes }) => {
+    encode: ({ lost, records, sent, writes }) => {
       const lines = writes.map(([key, document]) => `["${key}",[${document?.text ?? ""}]]`)
-      return `["cutover",${JSON.stringify(lost ?? 0)},${JSON.stringify(sent)},[${lines.join()}]]`
+      const changed = Object.keys(records).length === 0 ? "" : `,${JSON.stringify(records)}`
+      return `["cutover",${JSON.stringify(lost ?? 0)},${JSON.stringify(sent)},[${lines.join()}]${changed}]`
     },
     size: small
   },
@@ -272,10 +280,11 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
   bind: ([, change]) => ({ kind: "bind", change }),
   steer: ([, verb, to]) => ({ kind: "steer", verb, to }),
   lock: ([, cell, on]) => ({ kind: "lock", cell, on }),
-  cutover: ([, lost, sent, writes]) => ({
+  cutover: ([, lost, sent, writes, records = {}]) => ({
     kind: "cutover",
     lost: lost === 0 ? undefined : lost,
     sent,
+    records,
     writes: writes.map(([key, [value]]) => [key, document(value)] as const)
   }),
   redeliver: ([, id, enzyme]) => ({ kind: "redeliver", id, enzyme }),

@@ -61,6 +61,8 @@ export interface OperationDossier extends OperationRow {
   readonly close: { readonly status: string; readonly closed_beat: number; readonly summary: Value } | undefined
   /** Of a completed rollback. */
   readonly sent?: SentSince
+  /** Of a completed rollback: the requests to the world that it took back, their number and the first of them. */
+  readonly taken?: { readonly count: number; readonly requests: ReadonlyArray<Value> }
 }
 
 /**
@@ -77,9 +79,11 @@ export const find = (store: SpaceStore, oid: string): OperationDossier | undefin
   const seal = Dossier.address(oid, "close")
   const close = read(store, seal.key) as unknown as { readonly status: string; readonly closed_beat: number } | undefined
   const sent = read(store, Dossier.address(oid, "sent").key) as unknown as SentSince | undefined
+  const taken = read(store, Dossier.address(oid, "taken").key) as unknown as OperationDossier["taken"]
   return {
     ...row,
     ...(sent === undefined ? {} : { sent }),
+    ...(taken === undefined ? {} : { taken }),
     ttl,
     issued_beat,
     payload: read(store, Dossier.payloadOf(envelope).key),

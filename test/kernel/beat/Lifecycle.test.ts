@@ -302,7 +302,7 @@ describe("a rollback", () => {
       scanJournal: (from: number) => rows.filter(({ beat }) => beat >= from)
     }) as unknown as SpaceStore
     const documents = { read: () => Document.encode("as it is") } as unknown as Documents
-    const plan = new RollbackPlan("OPS:1.x.0", 0, [])
+    const plan = new RollbackPlan("OPS:1.x.0", 0, { configured: [], rolledBack: [] })
     assert.deepStrictEqual([plan.advance(store(0), documents), plan.advance(store(0), documents)?.writes.length], [undefined, 5])
     assert.deepStrictEqual(plan.advance(store(0), documents)?.writes.map(([key, document]) => [key, document?.text]), [["/data/long1", undefined], ["/data/long2", undefined], ["/data/long3", undefined], ["/data/long4", undefined], ["/data/x", "0"]])
     assert.include(plan.advance(store(1), documents)?.lost, "pruned up to beat 1")
