@@ -9,7 +9,7 @@ const floors = [
   ["stage", "diagnostic"],
   ["registry"],
   ["ledger"],
-  ["scheduler", "operation", "rendezvous", "flow", "reactor"],
+  ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],
   ["kernel"],
   ["loader", "agent", "replay"],
   ["ingress"],
@@ -23,6 +23,7 @@ const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"]
 /** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, and the faces of a space. */
 const NAMING = new Set([
   "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
+  "beat/Segment", "beat/SegmentCommit",
   "view/Expected", "view/Space", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows"
 ].map((file) => `kernel/${file}.ts`))
 

@@ -80,7 +80,10 @@ export interface Definition<Payload = unknown> {
   readonly retry?: { readonly attempts?: number }
   /** Events of one lane never share a beat: `pair` (signal and target; default), `target` or `space`. */
   readonly lane?: "pair" | "target" | "space"
-  /** `strict` (default): a failed event keeps its place in its lane. `loose`: the lane continues. */
+  /**
+   * `strict`: an event that failed, or that a durable run waits with, keeps its place in its lane. `loose`: the lane
+   * continues. The default is `loose` for durable enzymes, and `strict` for others.
+   */
   readonly order?: "strict" | "loose"
   /** `snapshot`: runs conflict on writes. `serializable`: also on reads. The default is `isolation` of the configuration. */
   readonly isolation?: Isolation
@@ -88,7 +91,13 @@ export interface Definition<Payload = unknown> {
   readonly repeatable?: boolean
   /** Refuses a second enzyme with the same query. */
   readonly exclusive?: boolean
-  /** Whether runs may wait for external requests. That requires the reactor, so only `false` (default) is accepted. */
+  /**
+   * Whether a run may wait, across beats and restarts: for `tx.sleep`. Default: false.
+   *
+   * The body is cut into segments at its awaits. Each segment is one run with its own transaction, and its writes are
+   * kept whatever comes later. After a restart the body is executed again with its recorded reads and results, so it
+   * takes time, chance and data from the transaction alone, and awaits no other promises.
+   */
   readonly durable?: boolean
   /**
    * The consequence of a fatal run. In both cases its beat is aborted and its handling becomes a dead letter.
@@ -240,7 +249,7 @@ const withDefaults = (definition: Omit<Definition, "run" | "payload" | "reads">)
   writes: definition.writes,
   retry: { attempts: definition.retry?.attempts ?? 10 },
   lane: definition.lane ?? "pair",
-  order: definition.order ?? "strict",
+  order: definition.order ?? (definition.durable === true ? "loose" : "strict"),
   isolation: definition.isolation,
   repeatable: definition.repeatable ?? false,
   exclusive: definition.exclusive ?? false,
@@ -254,9 +263,6 @@ const withDefaults = (definition: Omit<Definition, "run" | "payload" | "reads">)
 const refusal = (definition: Definition, payload: unknown, run: unknown): string | undefined => {
   if (typeof run !== "function") return "it has no run function, so it could not react to anything"
   if (payload !== undefined && !Schema.isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
-  if (definition.durable === true) {
-    return "durable runs need the reactor, and this runtime is composed without it; send a delayed signal and go on when it comes"
-  }
   const selfish = [...definition.before ?? [], ...definition.after ?? []].includes(definition.name)
   if (selfish) return "it names itself in before or after"
   const unnamable = Name.refusal(definition.name)

@@ -24,9 +24,10 @@ export interface Explanation {
   readonly signal: string | undefined
   readonly target: string | undefined
   /**
-   * The verdict. `ran`, `retry`, `dead`, `fatal` and `conflict` are the outcomes of its run. `shared` means that an
-   * equal impulse ran for it. `no-match`, `not-bound`, `masked`, `cycle`, `other-attempt` and `not-registered` are
-   * reasons why it did not run. `unknown` means that the beat cannot be replayed.
+   * The verdict. `waits` is the end of a segment that awaits a result. `ran`, `retry`, `dead`, `fatal` and `conflict`
+   * are the outcomes of its run. `shared` means that an equal impulse ran for it. `no-match`, `not-bound`, `masked`,
+   * `cycle`, `other-attempt` and `not-registered` are reasons why it did not run. `unknown` means that the beat cannot
+   * be replayed.
    */
   readonly verdict: string
   readonly detail: string
@@ -92,7 +93,8 @@ const reasons = {
   stuck: "after one that came to no end",
   gate: "after a gate opened",
   conflict: "after a conflict",
-  redelivery: "sent again from the dead letters"
+  redelivery: "sent again from the dead letters",
+  segment: "by which a durable run went on"
 } as const
 
 const discardedByRollback: Verdict = { verdict: "discarded", detail: "A rollback dropped the signal, as its qos says." }
@@ -106,6 +108,8 @@ const ended = (run: RunRecord, again: Again | undefined): Verdict => {
   switch (run.kind) {
     case "ok":
       return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
+    case "waits":
+      return { verdict: "waits", detail: `It made segment ${run.segment} and awaits ${run.on.join(", ")}.${attempt}` }
     case "discarded":
       return discardedByRollback
     case "cycle":

@@ -29,11 +29,12 @@ export interface InputRecord extends Paths {
 }
 
 /** A repeated handling of a signal. */
-export type AgainRecord = Pick<Again, "attempt" | "captured" | "enzyme" | "losses" | "timeouts" | "why">
+export type AgainRecord = Pick<Again, "attempt" | "captured" | "enzyme" | "losses" | "segment" | "timeouts" | "why">
 
 /** The result of a handling. */
 type End =
   | { readonly kind: "ok"; readonly sent: ReadonlyArray<SentRecord> }
+  | { readonly kind: "waits"; readonly segment: number; readonly on: ReadonlyArray<string>; readonly sent: ReadonlyArray<SentRecord> }
   | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean }
   | { readonly kind: "same"; readonly run: number }
   | { readonly kind: "cycle"; readonly names: ReadonlyArray<string> }
@@ -82,8 +83,8 @@ const inputOf = (input: Journal.In): InputRecord => {
     const [id, signal, target, payload] = input
     return { ...none, id, ...pathsOf(signal, target), isWhole: true, payload }
   }
-  const { attempt, awaits, captured, enzyme, id, losses, payload, signal, target, timeouts, why } = input
-  const again = { attempt, captured, enzyme, losses, timeouts, why }
+  const { attempt, awaits, captured, enzyme, id, losses, payload, segment, signal, target, timeouts, why } = input
+  const again = { attempt, captured, enzyme, losses, segment, timeouts, why }
   return { id, ...pathsOf(signal, target), isWhole: payload !== undefined, payload: payload?.[0], awaits, again }
 }
 
@@ -124,8 +125,11 @@ const runOf = (line: Journal.RunLine): RunRecord => {
   return { input, enzyme, ...endOf(line) }
 }
 
-const endOf = ([, , kind, detail, last]: Journal.RunLine): End => {
+const endOf = ([, , kind, detail, last, sent]: Journal.RunLine): End => {
   if (typeof kind === "object") return { kind: "ok", sent: ((detail ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
+  if (kind === "waits") {
+    return { kind, segment: detail as number, on: last as ReadonlyArray<string>, sent: (sent ?? []).map(emissionOf) }
+  }
   if (kind === "conflict") return { kind, document: detail as string, isDerived: last === Journal.DERIVED }
   if (kind === "same") return { kind, run: detail as number }
   if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }
@@ -148,7 +152,7 @@ const emissionOf = (emitted: Journal.Emitted): SentRecord => {
  */
 export const sentIn = (entry: Journal.Parsed): ReadonlyMap<string, Sending> => {
   const sent = new Map<string, Sending>()
-  for (const run of runsOf(entry)) if (run.kind === "ok") for (const signal of run.sent) sent.set(signal.id, { signal, run })
+  for (const run of runsOf(entry)) if ("sent" in run) for (const signal of run.sent) sent.set(signal.id, { signal, run })
   for (const signal of sentByBeat(entry)) sent.set(signal.id, { signal, run: undefined })
   return sent
 }

@@ -95,6 +95,10 @@ export abstract class NodeTransaction extends Faces implements Transaction {
     throw this.forbidden("reports nothing")
   }
 
+  get sleep(): never {
+    throw this.forbidden("does not sleep")
+  }
+
   ledger(name: keyof Ledgers): never {
     throw this.forbidden(barred[name])
   }

@@ -46,6 +46,7 @@ const MAX_EMISSIONS = 10_000
 /** The maximum number of characters of one run's signals, bindings, result and digests, and of its documents before and after. */
 const MAX_SIZE = 16 * 1_048_576
 
+const WAITS = "only a durable run waits; declare durable: true, or send a signal with at: { ms } and go on when it comes"
 const refused = (reason: string) => new TransactionRefused({ reason })
 
 /** The transaction of one run. */
@@ -76,7 +77,8 @@ export class Draft extends Faces implements Transaction {
   refusal: unknown
   /** The label of all information that the run received so far. */
   label: Label.Label
-  private readonly stage: View
+  /** The state below the draft, without its writes. */
+  readonly stage: View
   readonly moment: BeatClock
   private readonly grant: RunGrant<Draft>
   private faces: Map<string, unknown> | undefined
@@ -122,9 +124,7 @@ export class Draft extends Faces implements Transaction {
     return this.read(address, 0)
   }
 
-  peek(place: string | Cell): Value.Value {
-    return this.get(place)
-  }
+  peek(place: string | Cell): Value.Value { return this.get(place) }
 
   keys(place: string | Cell): ReadonlyArray<string> | undefined {
     const value = this.get(place)
@@ -186,9 +186,7 @@ export class Draft extends Faces implements Transaction {
     })
   }
 
-  delete(place: string | Cell): void {
-    this.set(place, undefined)
-  }
+  delete(place: string | Cell): void { this.set(place, undefined) }
 
   blob(bytes: Uint8Array): string {
     return this.guarded(() => {
@@ -243,6 +241,8 @@ export class Draft extends Faces implements Transaction {
   report(report: Report): void {
     this.guarded(() => this.reports = Reports.added(this, report))
   }
+
+  get sleep(): never { throw this.refuse(refused(WAITS)) }
 
   /** Adds to the number of characters that the run launches. */
   launch(size: number): void {

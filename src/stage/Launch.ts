@@ -361,3 +361,6 @@ export interface Flows {
    */
   readonly budget: (inst: string, budget: FlowBudget) => boolean
 }
+
+/** The length of a sleep: milliseconds, or a number of beats. */
+export type Delay = number | { readonly beats: number }

@@ -9,7 +9,7 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Report, SignalRequest } from "./Launch.ts"
+import type { Delay, Report, SignalRequest } from "./Launch.ts"
 import type { Ledgers } from "./Ledgers.ts"
 
 /** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
@@ -113,4 +113,9 @@ export interface Transaction extends Ledgers {
   readonly stop: (piece: string) => void
   /** Reports a failure: a diagnostic under `/data/mailbox/diag/msgs`, in the log and in the counters, once the beat is durable. */
   readonly report: (report: Report) => void
+  /**
+   * Waits, in a durable run, for a number of milliseconds or of beats. Effect's own `sleep`, time-outs and schedules do
+   * the same there. In any other run it is refused (`transaction/refused`).
+   */
+  readonly sleep: (delay: Delay) => Promise<void>
 }

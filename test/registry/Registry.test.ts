@@ -227,8 +227,9 @@ const bestPerName = (entries: ReadonlyArray<Entry>, signal: string | undefined, 
 }
 
 describe("an enzyme that is durable", () => {
-  it("is refused, because its runs would need the reactor", () => {
-    assert.throws(() => enzyme("slow", "/s", { durable: true }), Enzyme.InvalidEnzyme, "need the reactor")
+  it("leaves its lane while it waits, unless it says otherwise", () => {
+    assert.deepStrictEqual([enzyme("slow", "/s", { durable: true }).order, enzyme("quick", "/s").order], ["loose", "strict"])
+    assert.strictEqual(enzyme("alone", "/s", { durable: true, order: "strict" }).order, "strict")
     assert.isFalse(enzyme("quick", "/s", { durable: false }).durable)
   })
 })

@@ -86,7 +86,7 @@ export class Agenda {
 
   private assign(flight: InFlight, { again, entry, key, outcome }: Assignment): Handling {
     const told = Signal.toldBy({ again, signal: flight.signal })
-    const hasLabel = outcome !== undefined && outcome.kind !== "ok" && outcome.kind !== "conflict"
+    const hasLabel = outcome !== undefined && "code" in outcome
     const handling: Handling = {
       flight,
       key,
@@ -95,6 +95,7 @@ export class Agenda {
       why: again?.why,
       losses: again?.losses ?? 0,
       timeouts: again?.timeouts ?? 0,
+      segment: again?.segment ?? 0,
       headOf: again?.document,
       beat: this.beat,
       run: this.runs.length,

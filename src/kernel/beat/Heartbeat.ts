@@ -31,6 +31,7 @@ import * as LabelCheck from "./LabelCheck.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Run from "./Run.ts"
+import * as Segment from "./Segment.ts"
 import type { Signal } from "../model/Signal.ts"
 import * as Lifecycle from "./Lifecycle.ts"
 import * as Stuck from "../watchdog/Stuck.ts"
@@ -160,10 +161,10 @@ export class Heartbeat {
   /** One handling, to its outcome; a promise where its run waits. */
   private handle(captured: Captured, handling: Handling, draft: Draft): Promise<void> | undefined {
     const { used } = captured.transaction
-    const { derivation, host, sentry } = this.state
+    const { derivation, sentry } = this.state
     try {
       sentry?.enter(handling)
-      const outcome = Run.prefetch(handling, draft) ?? derivation.parked() ?? Run.run(handling, draft, host)
+      const outcome = Run.prefetch(handling, draft) ?? derivation.parked() ?? this.run(handling, draft)
       if (outcome instanceof Promise) {
         const done = sentry?.wait()
         return outcome
@@ -178,6 +179,11 @@ export class Heartbeat {
       sentry?.leave()
       return this.breakOff(captured, handling, error)
     }
+  }
+
+  private run(handling: Handling, draft: Draft): Outcome | Promise<Outcome> {
+    const { state } = this
+    return handling.entry?.enzyme.durable === true ? Segment.run(handling, draft, state) : Run.run(handling, draft, state.host)
   }
 
   /** A run broke its surroundings. Nothing of the beat is kept; after a failed attempt, the next beat takes the same input. */

@@ -37,7 +37,7 @@ export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, han
   const { draft, key } = handling
   if (labels === undefined || draft === undefined) return outcome
   handling.label = draft.label
-  if (outcome.kind !== "ok") return outcome
+  if (outcome.kind !== "ok" && outcome.kind !== "waits") return outcome
   const leaving = labels.leaving(draft.label, key)
   // An attached diagnostic fails its operation, which is a write.
   const attached = draft.reports.flatMap(({ attach }) => attach === undefined ? [] : [Dossier.address(attach).key])

@@ -286,7 +286,8 @@ class OneLedgerBeat implements LedgerBeat {
 
   draftOf(run: number): Draft | undefined {
     const handling = this.ledgers.captured.runs[run]
-    return handling?.outcome?.kind === "ok" ? handling.draft : undefined
+    const kind = handling?.outcome?.kind
+    return kind === "ok" || kind === "waits" ? handling?.draft : undefined
   }
 
   send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {

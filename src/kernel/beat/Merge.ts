@@ -7,8 +7,8 @@
  * @module
  */
 import * as Address from "../../cell/Address.ts"
-import type * as Document from "../../cell/Document.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
+import { FOREIGN } from "../../durable/RunError.ts"
 import type { BlobRow, ReceiptRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -19,7 +19,7 @@ import type { OutgoingSignal } from "../../stage/Launch.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import { GATED } from "../derived/DerivationPort.ts"
 import { failure } from "../model/Failure.ts"
-import type { CapturedSignal, InFlight, Outcome } from "../model/InFlight.ts"
+import type { CapturedSignal, InFlight, Outcome, Waits } from "../model/InFlight.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
@@ -30,6 +30,7 @@ import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import type { Captured, Executed, ExecutedHandling } from "./Phases.ts"
 import * as Receipts from "./Receipts.ts"
+import * as SegmentCommit from "./SegmentCommit.ts"
 import { TIMEOUT } from "./Run.ts"
 
 /** Losses in a row after which a run is reported, once. */
@@ -92,7 +93,7 @@ const conclude = (handling: ExecutedHandling, merged: Merged): void => {
 
 const decide = (handling: ExecutedHandling, merged: Merged): void => {
   const { entry, flight, outcome } = handling
-  if (outcome.kind === "ok") return succeed(handling, outcome.result, merged)
+  if (outcome.kind === "ok" || outcome.kind === "waits") return succeed(handling, outcome, merged)
   if (outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   // Where nobody is left to run it, a later beat could do no more.
   const canWait = entry !== undefined && outcome.kind !== "fatal"
@@ -105,18 +106,23 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
   bury(handling, outcome, merged)
 }
 
+type Succeeded = Extract<Outcome, { readonly kind: "ok" | "waits" }>
+
 /** Whether a failed handling is attempted again: one that times out holds the space up each time, so it is given up sooner. */
 const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { state }: Merged): boolean =>
-  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== TIMEOUT || timeouts + 1 < state.settings.limits.timeoutAttempts)
+  attempt < (entry?.enzyme.retry.attempts ?? 1) && (!isLate(code) || timeouts + 1 < state.settings.limits.timeoutAttempts)
+
+/** Whether a run was ended at its time limit. */
+const isLate = (code: string): boolean => code === TIMEOUT || code === FOREIGN
 
 /** Merges a successful run: its writes, launches, diagnostics, signals, bindings and content. */
-const succeed = (handling: ExecutedHandling, result: Document.Document | undefined, merged: Merged): void => {
+const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged): void => {
   const { captured, transaction } = merged
   const { draft } = handling
   if (draft === undefined) throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   const lists = draft.bindings === undefined ? [] : transaction.bindings.lists(draft.bindings)
   if (typeof lists === "string") throw new TransactionRefused({ reason: lists })
-  let size = result?.text.length ?? 0
+  let size = (outcome.kind === "ok" ? outcome.result?.text : outcome.step.text)?.length ?? 0
   for (const list of lists) size += list.size
   draft.launch(size)
   const lock = lockOver(transaction, draft)
@@ -125,13 +131,29 @@ const succeed = (handling: ExecutedHandling, result: Document.Document | undefin
   if (conflict !== undefined) return lose(handling, conflict, merged)
   if (draft.launches.length > 0) captured.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
   if (draft.reports.length > 0 && DiagnosticsCommit.take(draft.reports, handling, transaction)) merged.falls = true
-  handling.flight.over.push(handling)
+  if (outcome.kind === "waits") wait(handling, outcome, merged)
+  else finish(handling, merged)
   for (const emission of draft.emissions) emit(emission, handling, merged)
   transaction.bindings.keep(lists, handling.run)
   for (const [hash, bytes] of draft.blobs ?? []) {
     merged.blobs.push({ hash, bytes })
     transaction.stage.content.set(hash, bytes)
   }
+}
+
+/** A durable run goes on with a later segment: its step is put into the log, and its body is kept. */
+const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void => {
+  const { dues, oid, segment } = waits
+  SegmentCommit.wait(handling, waits, merged)
+  merged.state.residents.keep(oid, waits.continuation)
+  const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
+  again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues } })
+}
+
+/** The handling is over; a durable one closes its operation. */
+const finish = (handling: ExecutedHandling, merged: Merged): void => {
+  if (handling.segment > 0) SegmentCommit.finish(handling, merged)
+  handling.flight.over.push(handling)
 }
 
 /** Queues a signal of a successful run. */
@@ -178,7 +200,7 @@ const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void 
     const note = `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more`
     merged.transaction.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note }))
   }
-  const timeouts = handling.timeouts + (code === TIMEOUT ? 1 : 0)
+  const timeouts = handling.timeouts + (isLate(code) ? 1 : 0)
   again(handling, merged, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts, due })
 }
 
@@ -191,7 +213,9 @@ const park = (handling: ExecutedHandling, until: number | undefined, merged: Mer
 }
 
 /** A further attempt: why, from when on, and after how many losses and time-outs. */
-interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> {
+interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt" | "run"> {
+  /** The segment to make; by default the one of this attempt. */
+  readonly segment?: number
   readonly timeouts: number
   readonly due: Due | undefined
 }
@@ -199,7 +223,8 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
 const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
   // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
-  const loose = ((rest.why === "retry" || rest.why === "stuck") && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
+  const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
+  const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
   flight.open++
   if (!loose) flight.strict++
   const left: Signal.Again = {
@@ -210,6 +235,7 @@ const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due
     loose,
     label: Signal.carried(handling.draft?.label ?? handling.label),
     timeouts: timeouts === 0 ? undefined : timeouts,
+    ...handling.segment === 0 ? {} : { segment: handling.segment },
     ...rest
   }
   transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))
@@ -222,6 +248,7 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
+  if (handling.segment > 0) SegmentCommit.die(handling, outcome.code, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   const isFatal = outcome.kind === "fatal"

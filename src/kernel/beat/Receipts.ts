@@ -95,7 +95,7 @@ const labelled = (label: Label | undefined): { readonly label?: Label } => label
 const ofHandling = ({ attempt, beat, key, label, outcome }: Handling): HandlingReceipt => {
   const place = { enzyme: key, beat, attempt, ...labelled(label) }
   if (outcome?.kind === "ok") return { ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) }
-  if (outcome === undefined || outcome.kind === "conflict") return { ...place, outcome: "dead", value: {} }
+  if (outcome === undefined || !("code" in outcome)) return { ...place, outcome: "dead", value: {} }
   return { ...place, outcome: "dead", value: {}, error: { tag: outcome.tag, code: outcome.code, message: outcome.message } }
 }
 

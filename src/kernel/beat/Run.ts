@@ -16,6 +16,7 @@ import * as Schema from "effect/Schema"
 import * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
+import { FOREIGN } from "../../durable/RunError.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
@@ -43,7 +44,7 @@ export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | 
 export const TIMEOUT = "run/timeout"
 
 /** The codes of outcomes that depend on the host: run times, endless runs, the backlog, and closed gates of nodes. */
-const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, "backlog/full", GATED, STUCK])
+const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, FOREIGN, "backlog/full", GATED, STUCK])
 
 /**
  * Whether the host decided the outcome with this code. A replay copies such an outcome and does not run the handling.
@@ -64,7 +65,7 @@ export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined 
   const { reads } = entry.enzyme
   if (typeof reads !== "function" && reads.length === 0) return undefined
   try {
-    const addresses = typeof reads === "function" ? reads(toEvent(handling, entry, draft)) : reads
+    const addresses = typeof reads === "function" ? reads(toEvent(handling, draft)) : reads
     for (const address of addresses) draft.visible(Address.parse(address).key)
     return undefined
   } catch (error) {
@@ -73,8 +74,8 @@ export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined 
 }
 
 /** Checks the backlog limits of the space. A run that sends more than they admit is retried. */
-const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
-  if (outcome.kind !== "ok" || draft.emissions.length === 0) return outcome
+export const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
+  if ((outcome.kind !== "ok" && outcome.kind !== "waits") || draft.emissions.length === 0) return outcome
   const limit = flight.backlog?.admit(draft.emissions)
   if (limit === undefined) return outcome
   const count = draft.emissions.length
@@ -98,7 +99,7 @@ const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Out
 
 /** The synchronous part of a run, under the watchdog if the host has one. */
 const start = (handling: Handling, { draft, entry, host: { watch } }: RunContext): unknown => {
-  const event = toEvent(handling, entry, draft)
+  const event = toEvent(handling, draft)
   if (watch === undefined) return entry.enzyme.run(draft, event)
   watch.enter()
   try {
@@ -115,7 +116,15 @@ interface RunContext {
   readonly host: RunHost
 }
 
-const toEvent = ({ attempt, flight: { signal } }: Handling, entry: Entry, draft: Draft): Event => {
+/**
+ * The event of a handling, as its enzyme sees it.
+ *
+ * @throws InvalidPayload
+ * @category constructors
+ * @since 0.1.0
+ */
+export const toEvent = ({ attempt, entry: taker, flight: { signal } }: Handling, draft: Draft): Event => {
+  const entry = taker!
   const payload = Codec.read(signal.payload, [])
   const { payload: schema } = entry.enzyme
   return {
@@ -185,7 +194,7 @@ const runEffect = (effect: Effect.Effect<unknown, unknown>, context: RunContext)
 const fromExit = (draft: Draft, exit: Exit.Exit<unknown, unknown>): Outcome =>
   Exit.isSuccess(exit) ? conclude(draft, exit.value) : failed(draft, Cause.squash(exit.cause))
 
-const NO_SLEEP = "a run does not sleep; send a signal with at: { ms } and go on when it comes"
+const NO_SLEEP = "a run does not sleep; declare durable: true, or send a signal with at: { ms } and go on when it comes"
 
 /** The beat's clock. It is constant, and its `sleep` fails. */
 const clockOf = (draft: Draft): Clock.Clock => {
@@ -221,7 +230,7 @@ const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly 
 }
 
 /** The outcome of a run that returned without an exception. */
-const conclude = (draft: Draft, value: unknown): Outcome => {
+export const conclude = (draft: Draft, value: unknown): Outcome => {
   if (draft.refusal !== undefined) return failed(draft, draft.refusal)
   draft.revoke("the run is over")
   if (value === undefined) return { kind: "ok", result: undefined }
@@ -233,7 +242,8 @@ const conclude = (draft: Draft, value: unknown): Outcome => {
   }
 }
 
-const failed = (draft: Draft, raised: unknown): Outcome => {
+/** The outcome of a run that raised an error, or that was refused a call. */
+export const failed = (draft: Draft, raised: unknown): Outcome => {
   draft.revoke("the run is over")
   return failure(draft.refusal ?? raised)
 }

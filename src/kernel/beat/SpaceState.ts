@@ -7,6 +7,7 @@ import type { Reporter } from "../../diagnostic/Reporter.ts"
 import type { Hasher } from "../../persistence/Hash.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Lists } from "../../registry/Bindings.ts"
+import type { Residents } from "../../durable/Residents.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
@@ -27,6 +28,8 @@ import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 export interface RunHost {
   readonly now: () => number
   readonly wake: (at: number, run: () => void) => () => void
+  /** Runs a function at the next macrotask, when the microtask queue is empty. */
+  readonly turn: (run: () => void) => void
   /** Notified while synchronous code of a run blocks the host. */
   readonly watch?: Watch | undefined
 }
@@ -49,6 +52,8 @@ export interface SpaceState {
   readonly derivation: DerivationPort
   /** The bindings made at run time, by cell. */
   readonly bindings: Lists
+  /** The bodies of durable runs in memory. */
+  readonly residents: Residents
   /** The mode of the space after the newest beat. */
   mode: SpaceMode
   /** Signals parked while the space is paused, and not reported by a beat yet. */

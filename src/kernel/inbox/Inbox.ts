@@ -23,6 +23,7 @@ import { pairAgain, type Pending, type Signal, size } from "../model/Signal.ts"
 import { type Head, single, takeFrom, PriorityClass } from "./PriorityClass.ts"
 import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
 import { TimerQueue } from "./TimerQueue.ts"
+import { WaitingRuns } from "./WaitingRuns.ts"
 
 /**
  * The pending input of one space.
@@ -34,6 +35,8 @@ export class Inbox {
   /** Commands in the order of their arrival. They leave the inbox when the beat that executed them commits. */
   commands: Array<Queued> = []
   readonly waits = new TimerQueue()
+  /** Durable runs that wait for a result. */
+  readonly runs = new WaitingRuns(this.waits)
   readonly waiting: SignalBuffer
   /** Captured events with open handlings, by id. As many as one beat can take are in memory; the others have rows. */
   readonly flights = new ChurnMap<string, InFlight>()
@@ -79,10 +82,7 @@ export class Inbox {
   }
 
   /** Whether a rollback would discard a pending signal. */
-  get hasDiscardable(): boolean {
-    return this.discardable.size > 0
-  }
-
+  get hasDiscardable(): boolean { return this.discardable.size > 0 }
   /** Adopts a mode of the space, and retries the handlings whose lock is gone. */
   rule(mode: SpaceMode.SpaceMode): void {
     this.mode = mode
@@ -111,9 +111,7 @@ export class Inbox {
     }
   }
 
-  private trackOf({ urgent }: Pick<Pending, "urgent">): PriorityClass {
-    return urgent ? this.urgent : this.normal
-  }
+  private trackOf({ urgent }: Pick<Pending, "urgent">): PriorityClass { return urgent ? this.urgent : this.normal }
 
   /** The classes that are captured in this mode. */
   private open({ gated }: SpaceMode.SpaceMode): ReadonlyArray<PriorityClass> {
@@ -162,19 +160,14 @@ export class Inbox {
     const { again, seq } = pending
     this.enqueue(pending)
     if (again?.why === "gate") this.parked++
+    if (again?.run !== undefined) return this.runs.add(pending, again.run)
     if (again?.why !== "conflict") return this.waits.add(pending)
-    const document = again.document!
     const track = this.trackOf(pending)
+    const { document = "" } = again
     const isLock = SpaceMode.isLock(document)
     // In a paused class a handling stays parked although its lock is gone. The lock may return before the class resumes.
     if (isLock && this.open(this.mode).includes(track) && !SpaceMode.holds(this.mode, document)) return track.retries.push(seq)
-    const queues = isLock ? track.locked : track.losers
-    // An attempt with a higher label must not delay the ones that wrote the open document.
-    const place = isLock || again.label === undefined ? document : `${document} ${again.label.join()}`
-    const queue = queues.get(place)
-    if (queue === undefined) queues.set(place, single(seq))
-    else if (again.previous === again.document) queue.prepend([seq])
-    else queue.push(seq)
+    track.lost(seq, again, isLock)
   }
 
   private enqueue(pending: Pending): void {
@@ -214,6 +207,7 @@ export class Inbox {
     const how = { isFull: () => isFull(capture), looks: looks(limits) }
     const seqs = { ...how, seqOf: (seq: number) => seq }
     takeFrom(tracks.map(({ retries }) => retries), seqs, (seq) => this.resume(seq, capture))
+    takeFrom(tracks.map(({ segments }) => segments), seqs, (seq) => this.resume(seq, capture))
     takeFrom(tracks.map(({ heads }) => heads), { ...how, seqOf: ({ seq }) => seq }, (head) => this.advance(head, capture))
     takeFrom(tracks.map(({ due }) => due), seqs, (seq) => this.admit(seq, capture))
     takeFrom(tracks.map(({ fresh }) => fresh), seqs, (seq) => this.admit(seq, capture))
@@ -224,10 +218,17 @@ export class Inbox {
   private ripen(start: Start, limits: Limits): void {
     for (const { again, seq, timer, urgent } of this.waits.take(start.beat, start.clock, looks(limits))) {
       const track = this.trackOf({ urgent })
-      if (timer !== undefined) (urgent ? this.overdue : this.met).push(timer)
+      if (again && timer !== undefined) this.resumeRun(timer.key)
+      else if (timer !== undefined) (urgent ? this.overdue : this.met).push(timer)
       else if (again) track.retries.push(seq)
       else track.due.push(seq)
     }
+  }
+
+  /** Has the next beat run the next segment of a durable run, if it waits. */
+  resumeRun(oid: string): void {
+    const run = this.runs.take(oid)
+    if (run !== undefined) this.trackOf(run).segments.push(run.seq)
   }
 
   /** Takes discarded signals from all queues. No enzyme runs, and the receipt records the discard. */
@@ -235,6 +236,7 @@ export class Inbox {
     for (const seq of this.discardable) {
       if (isFull(capture)) return
       const pending = this.waiting.at(seq)
+      if (pending.again?.run !== undefined) this.runs.take(pending.again.run.oid)
       if (!this.held.drop(seq)) this.discarded.add(seq)
       const flight = pending.again === undefined ? this.begin(pending.signal, capture.beat, undefined) : this.flightOf(pending)
       flight.discarded = true
@@ -274,7 +276,8 @@ export class Inbox {
     const { leftOut } = resolution
     const isAbsent = entry === undefined && leftOut !== undefined && Registry.successor({ entries: leftOut() }, { key, id }) !== undefined
     if (isAbsent) return this.held.add(pending)
-    const pair = pairAgain(pending)
+    // Segments of several runs may share a beat, whatever their pairs.
+    const pair = pending.again?.segment === undefined ? pairAgain(pending) : pending.signal.id
     const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
@@ -350,9 +353,7 @@ export class Inbox {
   }
 
   /** Returns the input of an aborted beat, in the same order. */
-  putBack(taken: ReadonlyArray<Taken>): void {
-    this.again = taken
-  }
+  putBack(taken: ReadonlyArray<Taken>): void { this.again = taken }
 
   /** Keeps an event with further attempts. Its lane advances when none of them holds it. */
   keep(flight: InFlight): void {
@@ -381,9 +382,7 @@ export class Inbox {
   }
 
   /** Whether an event has to wait for another one of its lane. */
-  isBehind(signal: Signal, lane: Registry.Resolution["lane"]): boolean {
-    return this.lanes.has(laneOf(signal, lane))
-  }
+  isBehind(signal: Signal, lane: Registry.Resolution["lane"]): boolean { return this.lanes.has(laneOf(signal, lane)) }
 
   private queue(lane: string, seq: number): void {
     const queue = this.lanes.get(lane)
@@ -391,7 +390,9 @@ export class Inbox {
     else queue.push(seq)
   }
 
-  private count({ signal }: Pending, sign: 1 | -1): void {
+  private count({ again, signal }: Pending, sign: 1 | -1): void {
+    // A run that waits has been handled in part, and takes no room of new signals.
+    if (again?.why === "segment") return
     const waiting = signal.origin === "run" ? this.backlog : this
     waiting.signals += sign
     waiting.bytes += sign * size(signal)

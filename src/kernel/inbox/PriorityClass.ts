@@ -8,6 +8,7 @@
  * @module
  */
 import { Queue } from "./Queue.ts"
+import type { Again } from "../model/Signal.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 
 /** A signal at the head of its lane or pair, by its sequence number, with the lane that it holds. */
@@ -27,6 +28,8 @@ export class PriorityClass {
   readonly fresh = new Queue<number>()
   /** Due attempts. */
   readonly retries = new Queue<number>()
+  /** Next segments of durable runs. */
+  readonly segments = new Queue<number>()
   /** Due delayed signals. */
   readonly due = new Queue<number>()
   /** Signals that are next in their lane, or wait for their pair. */
@@ -37,7 +40,19 @@ export class PriorityClass {
   readonly locked = new Map<string, Queue<number>>()
 
   get isEmpty(): boolean {
-    return this.fresh.size === 0 && this.heads.size === 0 && this.losers.size === 0 && this.retries.size === 0 && this.due.size === 0
+    return this.fresh.size === 0 && this.heads.size === 0 && this.losers.size === 0 && this.retries.size === 0 && this.due.size === 0 &&
+      this.segments.size === 0
+  }
+
+  /** Adds a run that lost a conflict, or that met a lock, to the queue of the document. */
+  lost(seq: number, { document = "", label, previous }: Again, isLock: boolean): void {
+    const queues = isLock ? this.locked : this.losers
+    // An attempt with a higher label must not delay the ones that wrote the open document.
+    const place = isLock || label === undefined ? document : `${document} ${label.join()}`
+    const queue = queues.get(place)
+    if (queue === undefined) queues.set(place, single(seq))
+    else if (previous === document) queue.prepend([seq])
+    else queue.push(seq)
   }
 
   /** Retries the runs whose lock is gone. */

@@ -5,8 +5,10 @@
  */
 import type { Document } from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
+import type { Continuation } from "../../durable/Continuation.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import type { Due } from "../../stage/Due.ts"
 import type { OutgoingSignal } from "../../stage/Launch.ts"
 import type { Limits } from "./Limits.ts"
 import type { Again, Pending, Signal } from "./Signal.ts"
@@ -32,12 +34,28 @@ export type Outcome =
     /** The label of the run, if it is confidential. */
     readonly label?: Label | undefined
   }
+  | Waits
   | {
     readonly kind: "conflict"
     readonly document: string
     /** Whether the run lost because its reads derive from the document. */
     readonly isDerived?: boolean | undefined
   }
+
+/** A segment of a durable run that ended with an await. */
+export interface Waits {
+  readonly kind: "waits"
+  /** The operation of the run. */
+  readonly oid: string
+  /** The number of the segment. */
+  readonly segment: number
+  readonly step: Document
+  readonly continuation: Continuation
+  /** The times at which an open sleep may end, the earliest ones only. */
+  readonly dues: ReadonlyArray<Due>
+  /** The open handles as texts. */
+  readonly on: ReadonlyArray<string>
+}
 
 /**
  * The pending signals of a space's runs, and the additions of one beat.
@@ -108,6 +126,8 @@ export interface Handling {
   readonly losses: number
   /** The number of earlier attempts that timed out. */
   readonly timeouts: number
+  /** The number of the segment that a durable enzyme makes; otherwise 0. */
+  readonly segment: number
   /** The document at whose queue it is the head, if it lost a conflict before. */
   readonly headOf: string | undefined
   /** The beat in which it runs, and its place in that beat's agenda. */

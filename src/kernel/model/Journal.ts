@@ -183,10 +183,11 @@ const input = ({ pending, flight: { signal } }: CapturedSignal): string => {
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
     const timeouts = again.timeouts === undefined ? "" : `"timeouts":${again.timeouts},`
+    const segment = again.segment === undefined ? "" : `"segment":${again.segment},`
     const awaits = signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`
     const payload = again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${awaits}` : ""
     return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},` +
-      `"why":"${again.why}","losses":${again.losses},${timeouts}"captured":${again.captured}${payload}}`
+      `"why":"${again.why}","losses":${again.losses},${timeouts}${segment}"captured":${again.captured}${payload}}`
   }
   if (signal.origin === "run" && !pending.anew) return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
@@ -197,9 +198,10 @@ const none: ReadonlyArray<OutgoingSignal> = []
 const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome === undefined) return ""
   if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${outcome.isDerived === true ? `,"${DERIVED}"` : ""}`
-  if (outcome.kind !== "ok") return `,"${outcome.kind}","${outcome.tag}","${outcome.code}"`
+  if (outcome.kind !== "ok" && outcome.kind !== "waits") return `,"${outcome.kind}","${outcome.tag}","${outcome.code}"`
   const emissions = draft?.emissions ?? none
-  const result = outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
+  const result = outcome.kind === "waits" ? `"waits",${outcome.segment},${JSON.stringify(outcome.on)}`
+    : outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
   if (emissions.length === 0) return `,${result}`
   let text = ""
   for (const sent of emissions) text += text === "" ? emission(sent) : `,${emission(sent)}`
@@ -223,7 +225,7 @@ const cell = ({ address, after, before, writers }: Staged): string =>
 const asides = ({ nodes, runs }: Facts): string | undefined => {
   let messages: Array<readonly [run: number, message: string]> | undefined
   for (const { outcome, run } of runs) {
-    if (outcome !== undefined && outcome.kind !== "ok" && outcome.kind !== "conflict") (messages ??= []).push([run, outcome.message])
+    if (outcome !== undefined && "code" in outcome) (messages ??= []).push([run, outcome.message])
   }
   nodes.forEach(({ error }, i) => {
     if (error !== undefined) (messages ??= []).push([runs.length + i, error.message])
@@ -247,6 +249,7 @@ export type In =
     readonly why: Again["why"]
     readonly losses: number
     readonly timeouts?: number
+    readonly segment?: number
     readonly captured: number
     readonly payload?: readonly [unknown?]
     readonly awaits?: string
@@ -255,6 +258,9 @@ export type In =
 /** One line of an entry's `runs`. */
 export type RunLine =
   | readonly [input: number, enzyme: string, result: readonly [unknown?], emissions?: ReadonlyArray<Emitted>]
+  | readonly [
+    input: number, enzyme: string, outcome: "waits", segment: number, on: ReadonlyArray<string>, emissions?: ReadonlyArray<Emitted>
+  ]
   | readonly [input: number, enzyme: string, outcome: "conflict", document: string, through?: typeof DERIVED]
   | readonly [input: number, enzyme: string, outcome: "same", run: number]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]

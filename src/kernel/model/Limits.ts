@@ -52,6 +52,8 @@ export interface Limits {
    * because the space waits for such a run.
    */
   readonly timeoutAttempts: number
+  /** Durable runs with their bodies in memory. Beyond it, the body that went on longest ago is remade from its log. */
+  readonly residentRuns: number
   /** Characters of documents in memory. */
   readonly residentBytes: number
   /**
@@ -132,6 +134,7 @@ export const defaults: Limits = {
   ioRequests: 10_000,
   backoffBeats: 64,
   timeoutAttempts: 2,
+  residentRuns: 1024,
   residentBytes: 64 * 1_048_576,
   finishedCount: 100_000,
   finishedMillis: 30 * 86_400_000,

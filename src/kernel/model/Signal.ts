@@ -65,8 +65,11 @@ export interface Again {
   /** The id of the enzyme, which outlives a change of its key. */
   readonly entry?: string | undefined
   readonly attempt: number
-  /** `gate`: a gate delays a node that it reads, and this is not a new attempt. `stuck`: the previous attempt never ended. */
-  readonly why: "retry" | "stuck" | "gate" | "conflict" | "redelivery"
+  /**
+   * `gate`: a gate delays a node that it reads, and this is not a new attempt. `stuck`: the previous attempt never ended.
+   * `segment`: the next part of a durable run.
+   */
+  readonly why: "retry" | "stuck" | "gate" | "conflict" | "redelivery" | "segment"
   /** For a conflict: the document that was lost. */
   readonly document: string | undefined
   /** The document at whose queue it was the head when it lost. */
@@ -81,6 +84,10 @@ export interface Again {
   lane: string | undefined
   /** Whether the lane is released meanwhile: the enzyme allows it, or the attempt's label exceeds the event's. */
   readonly loose: boolean
+  /** The number of the segment that a durable run makes next, from 1. */
+  readonly segment?: number | undefined
+  /** For a segment: the operation of the run, and the times at which it goes on at the latest. */
+  readonly run?: { readonly oid: string; readonly dues: ReadonlyArray<Dues.Due> } | undefined
   /** The label of the previous attempt, if it is confidential; the repetition depends on it. */
   readonly label?: Label.Label | undefined
 }

@@ -77,7 +77,7 @@ export class Kernel extends Context.Service<Kernel, {
       const pacemaker = yield* Pacemaker
       const nodes = new Modules()
       const stops = new Stops()
-      const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
+      const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(yield* Reactor), hash, pacemaker, host,
         held: new Set(settings.held),

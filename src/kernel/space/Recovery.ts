@@ -5,6 +5,7 @@
  */
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
+import { Residents } from "../../durable/Residents.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
@@ -104,6 +105,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
       sentry
     }),
     bindings,
+    residents: new Residents(settings.limits.residentRuns),
     mode,
     parked: new Parked(),
     ledgers,

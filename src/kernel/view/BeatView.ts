@@ -134,11 +134,11 @@ class EntryView {
 
 /** The signals of a successful run. */
 const emissionsOf = (line: RunLine): ReadonlyArray<Journal.Emitted> =>
-  typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
+  typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : line[2] === "waits" ? line[5] ?? [] : []
 
 /** 0 for success, -1 for a further attempt, -2 for fatal; otherwise the code of the error. */
 const codeOf = (line: RunLine): string => {
-  if (typeof line[2] === "object") return "0"
+  if (typeof line[2] === "object" || line[2] === "waits") return "0"
   if (line[2] === "retry") return "-1"
   if (line[2] === "fatal") return "-2"
   return line[2] === "dead" ? line[4] as string : line[2]

@@ -1,0 +1,138 @@
+/**
+ * Continuations: the bodies of durable runs between their segments, in memory.
+ *
+ * A continuation is a cache of the step log. It is valid only while every beat that advanced it is committed; otherwise
+ * it is remade from the log.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import { DurableTransaction } from "./DurableTransaction.ts"
+import * as EffectBody from "./EffectBody.ts"
+import type { Awaited, Settled } from "./Handle.ts"
+import { ForeignAwait, RunDiverged } from "./RunError.ts"
+import type { Step } from "./Step.ts"
+
+/** The host of a segment. */
+export interface SegmentHost {
+  readonly now: () => number
+  readonly wake: (at: number, run: () => void) => () => void
+  /** Runs a function at the next macrotask. */
+  readonly turn: (run: () => void) => void
+}
+
+/** The end of a body. */
+export type Settlement = { readonly value: unknown } | { readonly error: unknown }
+
+/** How recorded segments are repeated. */
+export interface Repetition {
+  readonly host: SegmentHost
+  readonly limitMs: number
+  /** Starts the body. */
+  readonly body: (tx: DurableTransaction) => unknown
+}
+
+/** A body that awaits its handles, or that has settled. */
+export type Progress = Settlement | "waits" | "over-time"
+
+/**
+ * The body of one run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Continuation {
+  readonly tx = new DurableTransaction()
+  /** The characters of the step log. */
+  size = 0
+  private settlement: Settlement | undefined
+
+  /** Starts the body within the first segment. */
+  start(body: (tx: DurableTransaction) => unknown): void {
+    try {
+      const result = body(this.tx)
+      if (Effect.isEffect(result)) this.follow(EffectBody.start(result as Effect.Effect<unknown, unknown>, this.tx))
+      else if (isThenable(result)) this.follow(result)
+      else this.settlement = { value: result }
+    } catch (error) {
+      this.settlement = { error }
+    }
+  }
+
+  private follow(result: PromiseLike<unknown>): void {
+    const settle = (settlement: Settlement): void => {
+      this.settlement = settlement
+      if (!this.tx.isActive) this.tx.failure ??= new ForeignAwait({ reason: "it ended outside a segment" })
+      this.tx.heard?.()
+    }
+    result.then((value) => settle({ value }), (error: unknown) => settle({ error }))
+  }
+
+  /** Settles handles with their results, in order. */
+  resume(settled: ReadonlyArray<Settled>): void {
+    for (const result of settled) {
+      const [number] = result
+      const handle = this.tx.handles.get(number)
+      this.tx.handles.delete(number)
+      handle?.settle(result, errorOf)
+    }
+  }
+
+  /** Resolves when the body has settled, or awaits handles alone and no microtask is left. */
+  progress(host: SegmentHost, limitMs: number): Promise<Progress> {
+    return new Promise((resolve) => host.turn(() => {
+      const now = this.present
+      if (now !== undefined) resolve(now)
+      else this.outlast(host, limitMs, resolve)
+    }))
+  }
+
+  private get present(): Progress | undefined {
+    if (this.settlement !== undefined) return this.settlement
+    for (const { isAwaited } of this.tx.handles.values()) if (isAwaited) return "waits"
+    return this.tx.failure === undefined ? undefined : { error: this.tx.failure }
+  }
+
+  /** Waits for a promise of the body's own, up to the limit. */
+  private outlast(host: SegmentHost, limitMs: number, resolve: (progress: Progress) => void): void {
+    let isOver = false
+    const done = (progress: Progress): void => {
+      isOver = true
+      cancel()
+      this.tx.heard = undefined
+      resolve(progress)
+    }
+    const look = (): void => host.turn(() => {
+      const now = isOver ? undefined : this.present
+      if (now !== undefined) done(now)
+    })
+    const cancel = host.wake(host.now() + limitMs, () => isOver || done("over-time"))
+    this.tx.heard = look
+  }
+
+  /** Repeats one recorded segment. `body` starts the first one. */
+  async repeat(step: Step, how: Repetition): Promise<void> {
+    const { tx } = this
+    tx.repeat(step)
+    if (tx.segment === 0) this.start(how.body)
+    else this.resume(step.settled)
+    const progress = await this.progress(how.host, how.limitMs)
+    const { segment } = tx
+    tx.end()
+    if (tx.failure !== undefined) throw tx.failure
+    if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${how.limitMs} ms` })
+    if (progress !== "waits") throw new RunDiverged({ segment, expected: "an await at its end", actual: "the end of the run" })
+  }
+
+  /** The open handles, by number. */
+  *open(): Iterable<readonly [number: number, awaited: Awaited]> {
+    for (const [number, { awaited }] of this.tx.handles) if (awaited !== undefined) yield [number, awaited]
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"
+
+/** The error of a failed handle, as the body sees it. */
+const errorOf = (tag: string, code: string, message: string): unknown =>
+  Object.assign(new Error(message), { _tag: tag, code, name: tag })

@@ -1,0 +1,276 @@
+/**
+ * The transaction of a durable run: one object over all segments of its body.
+ *
+ * In a live segment it passes each call to the draft of the segment, and logs it. In a recorded segment it answers from
+ * the log, and touches neither cells nor the world. Between segments it refuses each call.
+ *
+ * @module
+ */
+import { addressOf, type Cell } from "../cell/Cell.ts"
+import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
+import type { Draft } from "../stage/Draft.ts"
+import * as Due from "../stage/Due.ts"
+import type { Delay, Report, SignalRequest } from "../stage/Launch.ts"
+import { Faces, type Ledgers } from "../stage/Ledgers.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
+import type { Startable, Transaction } from "../stage/Transaction.ts"
+import { type Awaited, Handle } from "./Handle.ts"
+import { Reads } from "./Reads.ts"
+import { ForeignAwait, RunDiverged } from "./RunError.ts"
+import type { Call, Step } from "./Step.ts"
+
+/** A recorded segment, and the number of its calls that the body has repeated. */
+interface Recorded {
+  readonly step: Step
+  next: number
+}
+
+/**
+ * The transaction of one durable run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class DurableTransaction extends Faces implements Transaction {
+  /** The number of the segment in progress, or of the next one. */
+  segment = 0
+  /** The calls of the live segment. */
+  calls: Array<Call> = []
+  /** The open handles, by number. */
+  readonly handles = new Map<number, Handle>()
+  readonly reads = new Reads()
+  /** The first call that the log does not have, or that was made outside the segments. */
+  failure: RunDiverged | ForeignAwait | undefined
+  /** Called when the body settles or awaits a handle, while a segment waits for that. */
+  heard: (() => void) | undefined
+  private draft: Draft | undefined
+  private recorded: Recorded | undefined
+  private made = 0
+
+  /** Begins a live segment. */
+  begin(draft: Draft): void {
+    this.draft = draft
+    this.calls = []
+  }
+
+  /** Begins a recorded segment. */
+  repeat(step: Step): void {
+    this.recorded = { step, next: 0 }
+  }
+
+  /** Ends the segment. A recorded one has to have made all its calls. */
+  end(): void {
+    const { recorded, segment } = this
+    const missed = recorded?.step.calls[recorded.next]
+    if (missed !== undefined) this.failure ??= new RunDiverged({ segment, expected: textOf(missed), actual: "no further call" })
+    if (recorded !== undefined) this.reads.restore(recorded.step.left ?? [], segment)
+    this.draft = undefined
+    this.recorded = undefined
+    this.segment++
+  }
+
+  /** Whether a segment is in progress. */
+  get isActive(): boolean {
+    return this.draft !== undefined || this.recorded !== undefined
+  }
+
+  get beat(): number {
+    return this.clock.beat
+  }
+
+  get now(): number {
+    return this.clock.now
+  }
+
+  private get clock(): { readonly beat: number; readonly now: number } {
+    const clock = this.draft ?? this.recorded?.step
+    if (clock === undefined) throw this.stray("it read the clock")
+    return clock
+  }
+
+  random(): number {
+    return this.call("random", "", (draft) => draft.random()) as number
+  }
+
+  id(): string {
+    return this.call("id", "", (draft) => draft.id()) as string
+  }
+
+  get(place: string | Cell): Value {
+    return this.read("get", place)
+  }
+
+  peek(place: string | Cell): Value {
+    return this.read("peek", place)
+  }
+
+  keys(place: string | Cell): ReadonlyArray<string> | undefined {
+    return this.call("keys", textAt(place), (draft) => draft.keys(place) as Value) as ReadonlyArray<string> | undefined
+  }
+
+  list(id: string): ReadonlyArray<string> {
+    return this.call("list", id, (draft) => draft.list(id) as Value) as ReadonlyArray<string>
+  }
+
+  set(place: string | Cell, value: unknown): void {
+    this.write("set", place, (draft) => draft.set(place, value))
+  }
+
+  merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
+    this.write("merge", place, (draft) => draft.merge(place, fields))
+  }
+
+  append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
+    this.write("append", place, (draft) => draft.append(place, ...items))
+  }
+
+  increment(place: string | Cell, by?: number): void {
+    this.write("increment", place, (draft) => draft.increment(place, by))
+  }
+
+  delete(place: string | Cell): void {
+    this.write("delete", place, (draft) => draft.delete(place))
+  }
+
+  blob(bytes: Uint8Array): string {
+    return this.call("blob", "", (draft) => draft.blob(bytes)) as string
+  }
+
+  signal(request: SignalRequest): string {
+    return this.call("signal", request.signal ?? request.target ?? "", (draft) => draft.signal(request)) as string
+  }
+
+  bind(cell: string, enzyme: string, options?: { readonly propagate?: boolean }): void {
+    this.call("bind", cell, (draft) => void draft.bind(cell, enzyme, options))
+  }
+
+  unbind(cell: string, enzyme: string): void {
+    this.call("unbind", cell, (draft) => void draft.unbind(cell, enzyme))
+  }
+
+  start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {
+    return this.call("start", typeof node === "string" ? node : node.name, (draft) => draft.start(node, inputs)) as string
+  }
+
+  stop(piece: string): void {
+    this.call("stop", piece, (draft) => void draft.stop(piece))
+  }
+
+  report(report: Report): void {
+    this.call("report", report.topic, (draft) => void draft.report(report))
+  }
+
+  sleep(delay: Delay): Promise<void> {
+    const handle = this.await("sleep", typeof delay === "number" ? `${delay} ms` : `${delay.beats} beats`, (draft) =>
+      draft.guarded(() => ({ kind: "sleep", due: dueOf(delay, draft) })))
+    return handle as Promise<unknown> as Promise<void>
+  }
+
+  /** Drops a handle that is of no use any more, so that it begins no segment. */
+  forget({ number }: Handle): void {
+    if (!this.handles.has(number)) return
+    this.call("forget", String(number), () => undefined)
+    this.handles.delete(number)
+  }
+
+  private await(name: string, at: string, make: (draft: Draft) => Awaited): Handle {
+    const awaited = this.call(name, at, (draft) => make(draft) as unknown as Value) as unknown as Awaited
+    const handle = Handle.pending(this.made++, awaited, () => this.heard?.())
+    this.handles.set(handle.number, handle)
+    return handle
+  }
+
+  private read(name: "get" | "peek", place: string | Cell): Value {
+    const at = textAt(place)
+    const { recorded, segment } = this
+    const call = recorded === undefined ? undefined : this.next(recorded, name, at)
+    if (call !== undefined) {
+      const [, , value, reached = at] = call
+      this.reads.add(addressOf(reached), value, segment)
+      return value
+    }
+    const draft = this.live(name, at)
+    const value = draft[name](place)
+    const length = draft.reads?.length ?? 0
+    if (length === 0 || isContent(at)) {
+      this.calls.push([name, at, value])
+      return value
+    }
+    const address = draft.reads!.address(length - 1)
+    const document = draft.reads!.documents[length - 1] as Document.Document | undefined
+    // The body may change a rich value, and the log keeps its own.
+    const kept = document !== undefined && document.plain === undefined ? Document.read(document, address.path) : value
+    this.reads.add(address, kept, segment)
+    if (address.text !== at) this.calls.push([name, at, kept, address.text])
+    else this.calls.push(kept === undefined ? [name, at] : [name, at, kept])
+    return value
+  }
+
+  private write(name: string, place: string | Cell, act: (draft: Draft) => void): void {
+    this.call(name, textAt(place), (draft) => {
+      const first = draft.writes.length
+      act(draft)
+      draft.guarded(() => this.reads.check(draft, first, this.segment))
+    })
+  }
+
+  /** The verbs of a ledger. Each verb is one call. */
+  ledger<Name extends keyof Ledgers>(ledger: Name): Ledgers[Name] {
+    return new Proxy({} as Ledgers[Name], {
+      get: (_, verb) => (...args: ReadonlyArray<unknown>) => {
+        const at = typeof args[0] === "string" ? args[0] : ""
+        return this.call(`${ledger}.${String(verb)}`, at, (draft) => {
+          const verbs = draft[ledger] as unknown as Readonly<Record<string | symbol, (...args: ReadonlyArray<unknown>) => Value>>
+          const act = verbs[verb]
+          if (act === undefined) throw new TransactionRefused({ reason: `tx.${ledger} has no verb ${String(verb)}` })
+          return act(...args)
+        })
+      }
+    })
+  }
+
+  /** Makes a call of a live segment, or answers it from the log. */
+  private call(name: string, at: string, live: (draft: Draft) => Value | void): Value {
+    const { recorded } = this
+    if (recorded !== undefined) return this.next(recorded, name, at)[2]
+    const draft = this.live(name, at)
+    const value = live(draft) as Value
+    this.calls.push(value === undefined ? [name, at] : [name, at, value])
+    return value
+  }
+
+  private next(recorded: Recorded, name: string, at: string): Call {
+    const { segment } = this
+    const call = recorded.step.calls[recorded.next++]
+    if (this.failure === undefined && call !== undefined && call[0] === name && call[1] === at) return call
+    const expected = call === undefined ? "no further call" : textOf(call)
+    throw this.failure ??= new RunDiverged({ segment, expected, actual: textOf([name, at]) })
+  }
+
+  private live(name: string, at: string): Draft {
+    if (this.draft === undefined) throw this.stray(`it called ${textOf([name, at])} outside a segment`)
+    return this.draft
+  }
+
+  private stray(reason: string): ForeignAwait | RunDiverged {
+    return this.failure ??= new ForeignAwait({ reason })
+  }
+}
+
+const textAt = (place: string | Cell): string => typeof place === "string" ? place : place.address.text
+
+const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
+
+const isContent = (at: string): boolean => at.startsWith("/cas/")
+
+/** The due time of a sleep. */
+const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {
+  const length = typeof delay === "number" ? delay : delay?.beats
+  const isValid = typeof length === "number" && length >= 0 && (typeof delay === "number" || Number.isInteger(length))
+  if (!isValid) {
+    throw new TransactionRefused({ reason: `tx.sleep needs milliseconds or { beats }, from 0 on, and got ${JSON.stringify(delay)}` })
+  }
+  const bounded = Math.min(length, Due.MAX_WAIT)
+  return typeof delay === "number" ? { beat: undefined, moment: moment.now + Math.ceil(bounded) } : Due.after(bounded, moment)
+}

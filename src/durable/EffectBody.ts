@@ -1,0 +1,59 @@
+/**
+ * Effects as bodies of durable runs: their clock, their chance and their tasks are those of the segments.
+ *
+ * `Effect.sleep`, time-outs and schedules are sleeps of the run. All tasks of the fibers run as microtasks, so a segment
+ * ends when the microtask queue is empty.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Random from "effect/Random"
+import * as Scheduler from "effect/Scheduler"
+import type { DurableTransaction } from "./DurableTransaction.ts"
+import type { Handle } from "./Handle.ts"
+
+/**
+ * Starts an Effect over the transaction of a run. The promise rejects with the failure of the Effect.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransaction): Promise<unknown> => {
+  const nextDoubleUnsafe = (): number => tx.random()
+  const nextIntUnsafe = (): number => Math.floor((tx.random() - 0.5) * 2 ** 53)
+  const body = effect.pipe(
+    Effect.provideService(Clock.Clock, clockOf(tx)),
+    Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe }),
+    Effect.provideService(Scheduler.Scheduler, new Scheduler.MixedScheduler("sync"))
+  )
+  return Effect.runPromiseExit(body).then((exit) => {
+    if (Exit.isSuccess(exit)) return exit.value
+    throw Cause.squash(exit.cause)
+  })
+}
+
+/** The clock of the segments; its sleeps are handles. */
+const clockOf = (tx: DurableTransaction): Clock.Clock => {
+  const nanos = (): bigint => BigInt(tx.now) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: () => tx.now,
+    currentTimeMillis: Effect.sync(() => tx.now),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: nanos,
+    monotonicTimeNanos: Effect.sync(nanos),
+    sleep: (duration) => sleep(tx, Duration.toMillis(duration))
+  }
+}
+
+/** A sleep that an interruption drops. */
+const sleep = (tx: DurableTransaction, millis: number): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const handle = tx.sleep(millis) as unknown as Handle
+    handle.then(() => resume(Effect.void), (error: unknown) => resume(Effect.die(error)))
+    return Effect.sync(() => tx.forget(handle))
+  })

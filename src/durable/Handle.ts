@@ -1,0 +1,75 @@
+/**
+ * Handles: the pending results of a durable run, by their numbers in the order of their calls.
+ *
+ * A handle is a promise that settles at the start of a segment alone.
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import type { Due } from "../stage/Due.ts"
+
+/** The object of a handle: a time. */
+export interface Awaited {
+  readonly kind: "sleep"
+  readonly due: Due
+}
+
+/** The result of a handle, as the step log has it. */
+export type Settled =
+  | readonly [handle: number, outcome: "ok", value?: Value]
+  | readonly [handle: number, outcome: "failed", tag: string, code: string, message: string]
+
+/**
+ * A pending result.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Handle extends Promise<Value> {
+  /** Whether the body awaits it. */
+  isAwaited = false
+  number = -1
+  awaited: Awaited | undefined
+  private resolve: (value: Value) => void = nothing
+  private reject: (error: unknown) => void = nothing
+  private heard: () => void = nothing
+
+  /** Promises that derive from a handle are plain ones. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  /** Creates a pending handle; `heard` is called when the body awaits it. */
+  static pending(number: number, awaited: Awaited, heard: () => void): Handle {
+    let settle: readonly [Handle["resolve"], Handle["reject"]] = [nothing, nothing]
+    const handle = new Handle((resolve, reject) => {
+      settle = [resolve, reject]
+    })
+    handle.number = number
+    handle.awaited = awaited
+    const [resolve, reject] = settle
+    handle.resolve = resolve
+    handle.reject = reject
+    handle.heard = heard
+    // A handle that the body never awaits may fail.
+    Promise.prototype.then.call(handle, nothing, nothing)
+    return handle
+  }
+
+  override then<A = Value, B = never>(
+    onFulfilled?: ((value: Value) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null
+  ): Promise<A | B> {
+    this.isAwaited = true
+    this.heard()
+    return super.then(onFulfilled, onRejected)
+  }
+
+  /** Settles the handle with a recorded or captured result. */
+  settle(settled: Settled, errorOf: (tag: string, code: string, message: string) => unknown): void {
+    if (settled[1] === "ok") this.resolve(settled[2])
+    else this.reject(errorOf(settled[2], settled[3], settled[4]))
+  }
+}
+
+const nothing = (): void => {}

@@ -1,0 +1,79 @@
+/**
+ * The reads of a durable run that its later writes depend on.
+ *
+ * A value that an earlier segment read counts as read at that beat. A write to it that does not commute is refused if
+ * another writer changed the value since, unless the present segment has read it again.
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
+import * as Values from "../cell/Value.ts"
+import type { Draft } from "../stage/Draft.ts"
+import { RunStale } from "./RunError.ts"
+import type { Left } from "./Step.ts"
+
+/** A value that the run read, or that it left there itself. */
+interface Known {
+  readonly address: Address.Address
+  readonly value: Value
+  readonly segment: number
+}
+
+/**
+ * The newest reads of one run, by document and address.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Reads {
+  private readonly known = new Map<string, Map<string, Known>>()
+
+  /** Notes a read of a segment. */
+  add(address: Address.Address, value: Value, segment: number): void {
+    const here = this.known.get(address.key)
+    if (here === undefined) this.known.set(address.key, new Map([[address.text, { address, value, segment }]]))
+    else here.set(address.text, { address, value, segment })
+  }
+
+  /** Checks the writes of a segment from number `first` on, against the state below the draft. */
+  check(draft: Draft, first: number, segment: number): void {
+    for (let i = first; i < draft.writes.length; i++) {
+      const write = draft.writes[i]
+      if (write?.kind === "set") this.checkSet(write.address, draft, segment)
+    }
+  }
+
+  private checkSet(address: Address.Address, draft: Draft, segment: number): void {
+    const here = this.known.get(address.key)
+    if (here === undefined) return
+    const near = [...here.values()].filter((read) => Address.overlaps(read.address.path, address.path))
+    if (near.some((read) => read.segment === segment)) return
+    const document = draft.stage.visible(address.key)
+    const stale = near.find((read) => !Values.equals(Document.read(document, read.address.path), read.value))
+    if (stale !== undefined) throw new RunStale({ address: address.text, read: stale.address.text, segment: stale.segment })
+  }
+
+  /** The values at known addresses that a segment wrote, as the segment leaves them. */
+  leave(draft: Draft, segment: number): ReadonlyArray<Left> {
+    const left: Array<Left> = []
+    for (const key of draft.own?.keys ?? []) {
+      const here = this.known.get(key)
+      if (here === undefined) continue
+      const writes = draft.own?.writesTo(key) ?? []
+      for (const { address } of here.values()) {
+        if (!writes.some((write) => Address.overlaps(write.address.path, address.path))) continue
+        const value = Document.read(draft.visible(key), address.path)
+        this.add(address, value, segment)
+        left.push(value === undefined ? [address.text] : [address.text, value])
+      }
+    }
+    return left
+  }
+
+  /** Notes the values that a recorded segment left. */
+  restore(left: ReadonlyArray<Left>, segment: number): void {
+    for (const [address, value] of left) this.add(Address.parse(address), value, segment)
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The continuations in memory: those of the runs that advanced most recently.
+ *
+ * @module
+ */
+import type { Continuation } from "./Continuation.ts"
+
+/**
+ * The continuations of one space, by the ids of their operations.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Residents {
+  private readonly known = new Map<string, Continuation>()
+  private readonly limit: number
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  get size(): number {
+    return this.known.size
+  }
+
+  /** Takes the continuation that is to make a segment next; `undefined` if it has to be remade. */
+  take(oid: string, segment: number): Continuation | undefined {
+    const found = this.known.get(oid)
+    // Its segment may be dropped with its beat. Only the merge puts it back.
+    this.known.delete(oid)
+    return found?.tx.segment === segment ? found : undefined
+  }
+
+  /** Keeps a continuation of which a segment is merged; beyond the limit, the oldest is dropped. */
+  keep(oid: string, continuation: Continuation): void {
+    this.known.set(oid, continuation)
+    if (this.known.size <= this.limit) return
+    for (const oldest of this.known.keys()) return void this.known.delete(oldest)
+  }
+}

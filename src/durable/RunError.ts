@@ -1,0 +1,71 @@
+/**
+ * The failures of durable runs.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * A body made other calls than its step log has. `expected` and `actual` name both sides.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunDiverged extends Schema.TaggedError<RunDiverged>()("RunDiverged", {
+  segment: Schema.Number,
+  expected: Schema.String,
+  actual: Schema.String
+}) {
+  readonly code = "run/diverged"
+  override get message() {
+    return `Segment ${this.segment} of the step log has ${this.expected}, and the code made ${this.actual}. ` +
+      "Make the same calls in the same order, and take time, chance and data from the transaction alone; or start the run anew"
+  }
+}
+
+/**
+ * A run writes an address from a value that an earlier segment read and that another writer changed since.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunStale extends Schema.TaggedError<RunStale>()("RunStale", {
+  address: Schema.String,
+  read: Schema.String,
+  segment: Schema.Number
+}) {
+  readonly code = "run/stale"
+  override get message() {
+    return `${this.address} cannot be written: segment ${this.segment} read ${this.read}, and another writer changed it since. ` +
+      "Read it again after the await, use tx.increment, or declare order: \"strict\""
+  }
+}
+
+/**
+ * A run exceeds a limit of its step log.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StepsFull extends Schema.TaggedError<StepsFull>()("StepsFull", { limit: Schema.String }) {
+  readonly code = "run/steps-full"
+  override get message() {
+    return `The step log of the run is full: its limit is ${this.limit}. Read less in one segment, or go on in another run`
+  }
+}
+
+/** The code of a run that awaits a promise which is not a handle. */
+export const FOREIGN = "run/foreign-await"
+
+/**
+ * A body went on outside its segments, after a promise that is not a handle.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ForeignAwait extends Schema.TaggedError<ForeignAwait>()("ForeignAwait", { reason: Schema.String }) {
+  readonly code = FOREIGN
+  override get message() {
+    return `The run awaits a promise of its own: ${this.reason}. Await tx.sleep alone`
+  }
+}

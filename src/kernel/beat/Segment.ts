@@ -1,0 +1,162 @@
+/**
+ * Segments: the runs of which the handling of a durable enzyme consists.
+ *
+ * A segment begins in the beat that captured a result for which the body waits, and ends when the body has settled or
+ * waits for results again. Its writes are merged like those of any run; its step goes into the log of the run.
+ *
+ * @module
+ */
+import type * as Address from "../../cell/Address.ts"
+import { Continuation, type Progress } from "../../durable/Continuation.ts"
+import type { Settled } from "../../durable/Handle.ts"
+import { FOREIGN, ForeignAwait, RunDiverged, StepsFull } from "../../durable/RunError.ts"
+import * as Step from "../../durable/Step.ts"
+import * as Dossier from "../../operation/Dossier.ts"
+import type { Enzyme } from "../../registry/Enzyme.ts"
+import * as Due from "../../stage/Due.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
+import type { SpaceState } from "./SpaceState.ts"
+import * as Run from "./Run.ts"
+
+/** A segment that a space executes. */
+interface Context {
+  readonly handling: Handling
+  readonly draft: Draft
+  readonly state: SpaceState
+  readonly enzyme: Enzyme
+  readonly oid: string
+}
+
+/**
+ * The id of the operation of a durable handling.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const oidOf = ({ flight, key }: Pick<Handling, "flight" | "key">, hash: SpaceState["hash"]): string =>
+  `OPS:${hash(`${flight.signal.id} ${key}`).slice(0, 32)}`
+
+/** The cell of a step. */
+export const stepAddress = (oid: string, segment: number): Address.Address => Dossier.address(oid, "step", String(segment))
+
+/**
+ * Executes the next segment of a handling.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = async (handling: Handling, draft: Draft, state: SpaceState): Promise<Outcome> => {
+  const enzyme = handling.entry!.enzyme
+  const context: Context = { handling, draft, state, enzyme, oid: oidOf(handling, state.hash) }
+  try {
+    const outcome = await advance(context)
+    return Run.admitted(handling, draft, outcome)
+  } catch (error) {
+    if (state.documents.failure !== undefined) throw error
+    return error instanceof ForeignAwait ? foreign(draft, error) : Run.failed(draft, error)
+  }
+}
+
+const advance = async (context: Context): Promise<Outcome> => {
+  const { draft, enzyme: { limitMs }, handling: { segment }, oid, state } = context
+  if (segment >= Step.MAX_STEPS) throw new StepsFull({ limit: `${Step.MAX_STEPS} segments` })
+  const continuation = state.residents.take(oid, segment) ?? await remade(context)
+  const { tx } = continuation
+  if (tx.failure !== undefined) throw tx.failure
+  const settled = segment === 0 ? [] : settledOf(continuation, draft)
+  tx.begin(draft)
+  if (segment === 0) started(continuation, context)
+  else continuation.resume(settled)
+  const progress = await continuation.progress(state.host, limitMs)
+  if (tx.failure !== undefined) throw tx.failure
+  if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${limitMs} ms` })
+  if (progress !== "waits") return ended(progress, context)
+  if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
+  return waits(continuation, settled, context)
+}
+
+/** Starts the body, under the watchdog if the host has one. */
+const started = (continuation: Continuation, { draft, enzyme, handling, state: { host: { watch } } }: Context): void => {
+  watch?.enter()
+  try {
+    continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, draft)))
+  } finally {
+    watch?.leave()
+  }
+}
+
+/** The body as the log left it. It reads no cells but the log. */
+const remade = async (context: Context): Promise<Continuation> => {
+  const { draft, enzyme, handling, oid, state: { documents, host } } = context
+  const continuation = new Continuation()
+  for (let i = 0; i < handling.segment; i++) {
+    const document = documents.read(stepAddress(oid, i).key)
+    const step = Step.decode(document)
+    if (document === undefined || step === undefined) {
+      throw new RunDiverged({ segment: i, expected: `a step at ${stepAddress(oid, i).id}`, actual: "none" })
+    }
+    const attempt = step.attempt ?? handling.attempt
+    const event = Run.toEvent({ ...handling, attempt }, draft)
+    await continuation.repeat(step, { host, limitMs: enzyme.limitMs, body: (tx) => enzyme.run(tx, event) })
+    continuation.size = step.size + document.text.length
+  }
+  return continuation
+}
+
+/** The results of handles that this beat has, in the order of their calls. */
+const settledOf = (continuation: Continuation, { moment }: Draft): ReadonlyArray<Settled> => {
+  const settled: Array<Settled> = []
+  for (const [number, awaited] of continuation.open()) {
+    if (Due.isOver(awaited.due, moment)) settled.push([number, "ok"])
+  }
+  return settled
+}
+
+/** The outcome of a body that has settled. */
+const ended = (progress: Exclude<Progress, string>, { draft }: Context): Outcome => {
+  if ("error" in progress) return Run.failed(draft, progress.error)
+  return Run.conclude(draft, progress.value)
+}
+
+/** The outcome of a body that waits: its step, and the time at which it goes on at the latest. */
+const waits = (continuation: Continuation, settled: ReadonlyArray<Settled>, { draft, handling, oid }: Context): Outcome => {
+  const { tx } = continuation
+  const { segment } = handling
+  const left = tx.reads.leave(draft, segment)
+  const step = Step.encode({
+    beat: draft.beat,
+    now: draft.now,
+    ...segment === 0 ? { attempt: handling.attempt } : {},
+    settled,
+    calls: tx.calls,
+    ...left.length === 0 ? {} : { left },
+    size: continuation.size
+  })
+  continuation.size += step.text.length
+  if (continuation.size > Step.MAX_SIZE) throw new StepsFull({ limit: `${Step.MAX_SIZE} characters` })
+  tx.end()
+  draft.revoke("the segment is over")
+  return { kind: "waits", oid, segment, step, continuation, ...awaitedBy(continuation) }
+}
+
+/** The open handles as texts, and the due times of the sleeps that may end first. */
+const awaitedBy = (continuation: Continuation): Pick<Waits, "dues" | "on"> => {
+  const on: Array<string> = []
+  let dues: ReadonlyArray<Due.Due> = []
+  for (const [number, awaited] of continuation.open()) {
+    on.push(`${number} sleep`)
+    const { due } = awaited
+    if (!dues.some((other) => isBefore(other, due))) dues = [...dues.filter((other) => !isBefore(due, other)), due]
+  }
+  return { dues, on }
+}
+
+/** Whether a due time is over at the latest when another is. */
+const isBefore = (a: Due.Due, b: Due.Due): boolean => (a.moment ?? 0) <= (b.moment ?? 0) && (a.beat ?? 0) <= (b.beat ?? 0)
+
+/** The outcome of a body that awaits a promise of its own: retryable, because its time depends on the host. */
+const foreign = (draft: Draft, error: ForeignAwait): Outcome => {
+  draft.revoke("the segment is over")
+  return { kind: "retry", tag: error._tag, code: FOREIGN, message: error.message }
+}

@@ -1,0 +1,43 @@
+/**
+ * The commit of segments: the dossier and the step log of a durable run.
+ *
+ * @module
+ */
+import { COMMIT } from "../../stage/Stage.ts"
+import * as Verbs from "../../operation/Verbs.ts"
+import type { Handling, Waits } from "../model/InFlight.ts"
+import type { SpaceState } from "./SpaceState.ts"
+import type { Captured } from "./Phases.ts"
+import { oidOf, stepAddress } from "./Segment.ts"
+
+/** The verb of the operation of a durable run. */
+export const VERB = "op/run"
+
+/** The state of the operation of a run that was given up. Its letter can be sent again. */
+export const DEAD = "ist:dead"
+
+/** The parts of a merge that a segment needs. */
+interface Merging {
+  readonly captured: Captured
+  readonly state: Pick<SpaceState, "hash">
+}
+
+/** Puts a step into the log. The first one starts the operation. */
+export const wait = (handling: Handling, { oid, segment, step }: Waits, { captured: { ledgers, stage } }: Merging): void => {
+  stage.put(stepAddress(oid, segment), step, COMMIT)
+  if (segment > 0) return
+  const target = `${handling.flight.signal.id} ${handling.key}`
+  ledgers.amend((draft) => void Verbs.start(draft, { oid, verb: VERB, target, mode: "opm:states" }, undefined))
+}
+
+/** Closes the operation of a run that is over. */
+export const finish = (handling: Handling, { captured: { ledgers }, state }: Merging): void => {
+  const oid = oidOf(handling, state.hash)
+  ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:ok", summary: undefined }))
+}
+
+/** Marks the operation of a run that was given up. Its log stays. */
+export const die = (handling: Handling, code: string, { captured: { ledgers }, state }: Merging): void => {
+  const oid = oidOf(handling, state.hash)
+  ledgers.amend((draft) => Verbs.setState(draft, { oid, state: DEAD, note: code }))
+}
