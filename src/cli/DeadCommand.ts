@@ -13,7 +13,7 @@ import * as PageList from "./PageList.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** A dead letter as the ingress returns it, with its payload as JSON. */
-type Shown = DeadLetter & { readonly payload?: unknown; readonly message?: string }
+type LetterJson = DeadLetter & { readonly payload?: unknown; readonly message?: string }
 
 const ls = PageList.command<DeadLetter>({
   name: "ls",
@@ -30,7 +30,7 @@ const path = (space: string, id: string, enzyme: string): string =>
   `${SpaceArgument.path(space)}/dead/${encodeURIComponent(id)}/${encodeURIComponent(enzyme)}`
 
 const show = Command.make("show", { space: SpaceArgument.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
-  Client.use((client) => client.ask<Shown>(path(space, id, enzyme))).pipe(
+  Client.use((client) => client.ask<LetterJson>(path(space, id, enzyme))).pipe(
     Effect.flatMap((letter) =>
       Output.data(json, letter, [
         `${letter.id} ${about(letter)}`,

@@ -25,7 +25,7 @@ export interface Sent {
 }
 
 /** The input of flows at the commit of a beat. */
-export interface Told {
+export interface CommitInput {
   /** The due instances, by the keys of their cells. */
   readonly met: ReadonlyArray<string>
   /** Whether the content of one cell may be disclosed in another. */
@@ -40,8 +40,8 @@ export interface Advanced {
   readonly left: ReadonlyArray<string>
 }
 
-/** The input of the delivery of completions. */
-interface Hearing extends Pick<Told, "outgrown"> {
+/** The subscriptions to completions, and the checks of a delivery. */
+interface Routing extends Pick<CommitInput, "outgrown"> {
   readonly listeners: (place: string) => ReadonlyArray<string>
   readonly tells: (to: string) => boolean
 }
@@ -61,13 +61,13 @@ interface Event {
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { met, outgrown, tells }: Told): Advanced => {
+export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { met, outgrown, tells }: CommitInput): Advanced => {
   const completions = completed(stage)
   if (completions.length > 0) {
-    const listeners = listening(stage)
+    const listeners = subscribedAt(stage)
     for (const [cell, document] of completions) {
       const { key, outcome, signal_path } = Document.read(document, []) as unknown as Event
-      hear(stage, { listeners, outgrown, tells: (to) => tells(cell, to) }, { key, outcome, signal_path, document })
+      dispatch(stage, { listeners, outgrown, tells: (to) => tells(cell, to) }, { key, outcome, signal_path, document })
     }
   }
   for (const key of met) meet(stage, key, now)
@@ -135,10 +135,10 @@ const ownerOf = (stage: Stage, key: string): string | undefined =>
   (Document.read(stage.newest(`${ENTRIES}${key}`), []) as { readonly inst_id?: string } | undefined)?.inst_id
 
 /** Delivers a completion to all subscribed instances, and readies those that wait for it. */
-const hear = (stage: Stage, hearing: Hearing, event: Event): void => {
+const dispatch = (stage: Stage, routing: Routing, event: Event): void => {
   const { key, signal_path: signal } = event
   for (const heard of [{ key, signal }, { key: undefined, signal }]) {
-    for (const inst of hearing.listeners(Instance.listeners(heard))) deliver(stage, { event, heard, hearing, inst })
+    for (const inst of routing.listeners(Instance.listeners(heard))) deliver(stage, { event, heard, routing, inst })
   }
 }
 
@@ -146,11 +146,11 @@ const hear = (stage: Stage, hearing: Hearing, event: Event): void => {
 interface Delivery {
   readonly event: Event
   readonly heard: Instance.Heard
-  readonly hearing: Hearing
+  readonly routing: Routing
   readonly inst: string
 }
 
-const deliver = (stage: Stage, { event: { document, key, outcome }, heard, hearing: { outgrown, tells }, inst }: Delivery): void => {
+const deliver = (stage: Stage, { event: { document, key, outcome }, heard, routing: { outgrown, tells }, inst }: Delivery): void => {
   const subscription = Instance.subscription(inst, heard)
   const cell = Instance.address(inst)
   const steps = Document.read(stage.newest(subscription.key), [])
@@ -192,7 +192,7 @@ const subscribers = (inst: string, { jobs }: Instance.Instance, steps: ReadonlyA
   })
 
 /** The instances subscribed at a place: those of the last beat and those written in this one. */
-const listening = ({ committed, documents }: Stage): Hearing["listeners"] => {
+const subscribedAt = ({ committed, documents }: Stage): Routing["listeners"] => {
   const written = new Map<string, Array<string>>()
   for (const { address: { id } } of documents.values()) {
     if (!id.startsWith(Instance.SUBSCRIPTIONS)) continue

@@ -136,7 +136,7 @@ const input: InputRule<FlowKinds> = {
 /** Delivers completions and due times, signals ready and ended instances, and ends the rendezvous of ended ones. */
 const atCommit = (beat: Beat): void => {
   const { due, moment, stage } = beat
-  const outgrown: Advance.Told["outgrown"] = (inst) => {
+  const outgrown: Advance.CommitInput["outgrown"] = (inst) => {
     beat.diagnose(Diagnostic.of("flow/outgrown", {
       note: "a completion does not fit the cell of the instance beside what it has already, so the instance is in error",
       origin: { kind: "runtime", name: "flow" },

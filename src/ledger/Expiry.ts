@@ -11,7 +11,7 @@ import type { Stage, Staged } from "../stage/Stage.ts"
 export const MAX_DOCUMENTS = 1024
 
 /** The state from which finished records are read. */
-export interface Around {
+export interface ExpiryState {
   readonly stage: Stage
   readonly store: Pick<SpaceStore, "below">
 }
@@ -44,7 +44,7 @@ export interface ExpiryRule {
   /** The name of the record that a change of the beat finished; `undefined` if it finished none of the kind. */
   ended(staged: Staged): string | undefined
   /** The documents of a finished record. A record started again since then is a new one, so none are returned. */
-  find(name: string, found: Found, around: Around): Going
+  find(name: string, found: Found, state: ExpiryState): Going
 }
 
 /** All documents of a record. */
@@ -63,7 +63,7 @@ interface Documents {
  * @category getters
  * @since 0.1.0
  */
-export const gradual = ({ folder, key, many }: Documents, { left }: Found, { store }: Around): Going => {
+export const gradual = ({ folder, key, many }: Documents, { left }: Found, { store }: ExpiryState): Going => {
   const limit = Math.max(left, MAX_DOCUMENTS)
   const all = store.below(folder, { limit })
   if (all.length < limit) return whole(...all, key)

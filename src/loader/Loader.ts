@@ -179,14 +179,14 @@ export const reload = Effect.fn("Loader.reload")(function*(
  * @category layers
  * @since 0.1.0
  */
-export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
+export const restore: Layer.Layer<never, never, ModuleHost> = Layer.effect(
   ModuleRestore,
   Effect.gen(function*() {
     const host = yield* ModuleHost
     const { limits: { moduleMillis } } = yield* KernelSettings
     const run = Effect.runPromiseWith(yield* Effect.context<never>())
     return (hash, text) =>
-      run(host.recall(hash, text).pipe(
+      run(host.restore(hash, text).pipe(
         within(hash, moduleMillis),
         Effect.flatMap((loaded) => Effect.fromResult(decode(loaded))),
         Effect.match({

@@ -58,7 +58,7 @@ export class ModuleHost extends Context.Service<ModuleHost, {
   /** Imports a file of the project, or one of the runtime's own modules such as `systole/plugins/sqlite`. */
   readonly load: (file: string) => Effect.Effect<LoadedModule, ModuleBroken>
   /** Imports a module from a previous {@link LoadedModule.text}, under its hash. */
-  readonly recall: (hash: string, text: string) => Effect.Effect<LoadedModule, ModuleBroken>
+  readonly restore: (hash: string, text: string) => Effect.Effect<LoadedModule, ModuleBroken>
   /** Emits when requested files may have changed. */
   readonly changes: Stream.Stream<void>
 }>()("systole/loader/ModuleHost") {}

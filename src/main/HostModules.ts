@@ -23,7 +23,7 @@ import * as SourceMaps from "./SourceMaps.ts"
 export const FOLDER = join(".systole", "modules")
 
 /** The maximum number of modules that a process imports from history. Hosts never unload a module. */
-const MAX_RECALLED = 1000
+const MAX_RESTORED = 1000
 
 /**
  * The module host of the project at `root`.
@@ -34,14 +34,14 @@ const MAX_RECALLED = 1000
 export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
   Layer.effect(ModuleHost, Effect.map(Hash, (hash) => {
     const watched = new WatchedFolders()
-    const recalled = new Set<string>()
+    const restored = new Set<string>()
     return ModuleHost.of({
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
       load: (file) => attempt(file, async () => {
         const { hostImports, place, ...bundled } = await bundle({ root, hash, watched }, file)
         return { file, module: await importDefault(file, place), ...bundled, hostImports }
       }),
-      recall: (digest, text) => attempt(`/cas/${digest}`, () => recall({ root, recalled }, digest, text)),
+      restore: (digest, text) => attempt(`/cas/${digest}`, () => restore({ root, restored }, digest, text)),
       changes: watched.changes
     })
   }))
@@ -95,14 +95,14 @@ export const bundle = async ({ hash, root, watched }: LoadContext, file: string)
 }
 
 /** Imports the text of a stored bundle, with the current paths of its packages. */
-const recall = async (
-  { recalled, root }: { readonly root: string; readonly recalled: Set<string> },
+const restore = async (
+  { restored, root }: { readonly root: string; readonly restored: Set<string> },
   digest: string,
   text: string
 ): Promise<LoadedModule> => {
   const file = `/cas/${digest}`
-  if (recalled.add(digest).size > MAX_RECALLED) {
-    throw new ModuleBroken({ file, reason: `this process has brought back ${MAX_RECALLED} modules and lets go of none. Start another` })
+  if (restored.add(digest).size > MAX_RESTORED) {
+    throw new ModuleBroken({ file, reason: `this process has brought back ${MAX_RESTORED} modules and lets go of none. Start another` })
   }
   const Bundle = await import("./Bundle.ts")
   const located = await Bundle.locate(text, root).catch((error: unknown) => {

@@ -34,6 +34,6 @@ export const layer = (manifest: Manifest): Layer.Layer<ModuleHost> =>
       if (entry === undefined) return Effect.fail(new ModuleBroken({ file, reason: "the manifest does not hold it" }))
       return Effect.succeed({ file, module: entry.module, hash: entry.hash, text: undefined, hostImports: [] })
     },
-    recall: (hash) => Effect.fail(new ModuleBroken({ file: `/cas/${hash}`, reason: "this host imports nothing while it runs" })),
+    restore: (hash) => Effect.fail(new ModuleBroken({ file: `/cas/${hash}`, reason: "this host imports nothing while it runs" })),
     changes: Stream.empty
   })

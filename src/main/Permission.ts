@@ -55,7 +55,7 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
     const { place: from, ...rest } = line
     return { file, module: await HostModules.importDefault(file, from), ...rest }
   }
-  const recall = async (hash: string, text: string) => {
+  const restore = async (hash: string, text: string) => {
     const file = `/cas/${hash}`
     const from = place(`${hash}.mjs`)
     if (!existsSync(from)) throw new ModuleBroken({
@@ -68,7 +68,7 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
   return Layer.succeed(ModuleHost, {
     files: (folder) => HostModules.attempt(folder, () => HostModules.list(join(root, folder))),
     load: (file) => HostModules.attempt(file, () => load(file)),
-    recall: (hash, text) => HostModules.attempt(`/cas/${hash}`, () => recall(hash, text)),
+    restore: (hash, text) => HostModules.attempt(`/cas/${hash}`, () => restore(hash, text)),
     changes: Stream.empty
   })
 }
@@ -86,7 +86,7 @@ const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sour
           return Effect.fail(new ModuleBroken({ file, reason: "it is only bundled" }))
         })
       ),
-    recall: (digest) => Effect.fail(new ModuleBroken({ file: digest, reason: "it is only bundled" })),
+    restore: (digest) => Effect.fail(new ModuleBroken({ file: digest, reason: "it is only bundled" })),
     changes: Stream.empty
   })
   if ((yield* host.files("."))?.includes(Config.FILE) === true) yield* Effect.ignore(host.load(Config.FILE))

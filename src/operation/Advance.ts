@@ -10,6 +10,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import type { Launcher } from "../ledger/Ledger.ts"
 import type { OperationLaunch } from "../stage/Launches.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Dossier from "./Dossier.ts"
@@ -51,14 +52,8 @@ export interface Advanced {
   readonly gone: ReadonlyArray<Watches.Watch>
 }
 
-/** The run that launched, and the length of its signal chain. */
-interface Asker {
-  readonly run: number
-  readonly depth: number
-}
-
 /** The state of an operation while launches are merged. */
-interface Standing {
+interface OperationStatus {
   state: string
   status: string | undefined
 }
@@ -86,7 +81,7 @@ export class Advance {
   private readonly stage: Stage
   private readonly moment: { readonly beat: number; readonly now: number }
   private readonly watches: Watches.Watches
-  private readonly standings = new Map<string, Standing>()
+  private readonly statuses = new Map<string, OperationStatus>()
   private readonly opened = new Map<string, Array<Watches.Watch>>()
   /** Watchers to be sent their continuations, each with the depth of the run that armed it. */
   private readonly armed = new Map<Watches.Watch, number>()
@@ -98,10 +93,10 @@ export class Advance {
   }
 
   /** Merges the launches of a run, or of the capture, after its writes. */
-  merge(launches: ReadonlyArray<OperationLaunch>, asker: Asker): void {
+  merge(launches: ReadonlyArray<OperationLaunch>, launcher: Launcher): void {
     for (const { launch, next } of this.numbered(launches)) {
-      if (launch.kind === "await") this.open(launch, { number: next.watcher++, asker })
-      else this.stand(launch, { next, asker })
+      if (launch.kind === "await") this.open(launch, { number: next.watcher++, launcher })
+      else this.transition(launch, { next, launcher })
     }
   }
 
@@ -124,55 +119,55 @@ export class Advance {
     })
   }
 
-  private stand(
+  private transition(
     launch: Exclude<OperationLaunch, { readonly kind: "await" }>,
-    { asker, next }: { readonly next: Numbers; readonly asker: Asker }
+    { launcher, next }: { readonly next: Numbers; readonly launcher: Launcher }
   ): void {
     const { oid, state } = launch
-    const standing = this.standingOf(oid)
+    const current = this.statusOf(oid)
     if (launch.kind === "state" || launch.entry) {
-      this.stage.put(Dossier.historyAddress(oid, next.history++), Verbs.historyEntry(this.moment.beat, launch), asker.run)
+      this.stage.put(Dossier.historyAddress(oid, next.history++), Verbs.historyEntry(this.moment.beat, launch), launcher.run)
     }
-    standing.state = state
-    this.arm(oid, state, asker)
+    current.state = state
+    this.arm(oid, state, launcher)
     if (launch.kind === "state") return
-    standing.status = launch.status
-    this.arm(oid, launch.status, asker)
+    current.status = launch.status
+    this.arm(oid, launch.status, launcher)
   }
 
   private open(
     launch: Extract<OperationLaunch, { readonly kind: "await" }>,
-    { asker, number }: { readonly number: number; readonly asker: Asker }
+    { launcher, number }: { readonly number: number; readonly launcher: Launcher }
   ): void {
     const { enzyme, oid, payload, ttl, want } = launch
     const { beat, now } = this.moment
     const place = Dossier.watcherAddress(oid, number)
-    this.stage.put(place, Verbs.watcherEntry(this.moment, launch, place), asker.run)
-    if (payload !== undefined) this.stage.put(Dossier.payloadOf(place), payload, asker.run)
+    this.stage.put(place, Verbs.watcherEntry(this.moment, launch, place), launcher.run)
+    if (payload !== undefined) this.stage.put(Dossier.payloadOf(place), payload, launcher.run)
     const watch: Watches.Watch =
       { oid, number, want, enzyme, deadline: ttl === 0 ? 0 : beat + ttl, since: { beat, clock: now }, gone: false }
     const here = this.opened.get(oid)
     if (here === undefined) this.opened.set(oid, [watch])
     else here.push(watch)
-    if (Vocabulary.isMet(want, this.standingOf(oid))) this.armed.set(watch, asker.depth)
+    if (Vocabulary.isMet(want, this.statusOf(oid))) this.armed.set(watch, launcher.depth)
   }
 
-  private arm(oid: string, word: string, { depth }: Asker): void {
+  private arm(oid: string, word: string, { depth }: Launcher): void {
     for (const watch of this.watches.wanting(oid, word)) if (!this.armed.has(watch)) this.armed.set(watch, depth)
     for (const watch of this.opened.get(oid) ?? []) if (watch.want === word && !this.armed.has(watch)) this.armed.set(watch, depth)
   }
 
   /** The state of an operation before this beat's first launch. */
-  private standingOf(oid: string): Standing {
-    let standing = this.standings.get(oid)
-    if (standing === undefined) {
+  private statusOf(oid: string): OperationStatus {
+    let current = this.statuses.get(oid)
+    if (current === undefined) {
       const before = this.stage.committed.read(Dossier.address(oid).key)
       // An operation started in this beat is in its first state.
       const { state, status } = before === undefined ? { state: Vocabulary.RUNNING, status: undefined } : liveOf(before)
-      standing = { state, status }
-      this.standings.set(oid, standing)
+      current = { state, status }
+      this.statuses.set(oid, current)
     }
-    return standing
+    return current
   }
 
   private live(oid: string): Dossier.Live {
@@ -181,7 +176,7 @@ export class Advance {
 
   /** Ends the beat: sends continuations and time-outs, and removes their watchers. `due` are the expired watchers. */
   finish(due: ReadonlyArray<Watches.Watch>): Advanced {
-    if (this.standings.size === 0 && due.length === 0) return nothing
+    if (this.statuses.size === 0 && due.length === 0) return nothing
     const armed = [...this.armed].sort(([a], [b]) => Watches.inOrder(a, b))
     const lost = this.lost(due)
     const gone = [...armed.map(([watch]) => watch), ...lost.map(({ watch }) => watch)]
@@ -199,7 +194,7 @@ export class Advance {
   private lost(due: ReadonlyArray<Watches.Watch>): ReadonlyArray<Lost> {
     const lost = new Map<Watches.Watch, Lost>()
     for (const watch of due) if (!watch.gone && !this.armed.has(watch)) lost.set(watch, { watch, why: "timeout" })
-    for (const [oid, { status }] of this.standings) {
+    for (const [oid, { status }] of this.statuses) {
       if (status === undefined) continue
       for (const watch of [...this.watches.of(oid), ...this.opened.get(oid) ?? []]) {
         if (!this.armed.has(watch) && !lost.has(watch)) lost.set(watch, { watch, why: "closed" })

@@ -153,9 +153,9 @@ const expiry: ExpiryRule = {
     const oid = nameBelow(Dossier.FOLDER, address.key)
     return oid !== undefined && isClosed(after) && !isClosed(before) ? oid : undefined
   },
-  find: (oid, found, around) => {
+  find: (oid, found, state) => {
     const { id, key } = Dossier.address(oid)
-    return gradual({ folder: id, many: `${id}/history`, key }, found, around)
+    return gradual({ folder: id, many: `${id}/history`, key }, found, state)
   }
 }
 

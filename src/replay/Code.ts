@@ -41,7 +41,7 @@ export class Code {
   private readonly history: HistorySource
   private readonly active: Map<string, Modules.Module>
   /** Restored modules, or the reason why a module is unavailable, by the digest of its text. */
-  private readonly recalled = new Map<string, RestoredModule | string>()
+  private readonly modules = new Map<string, RestoredModule | string>()
   /** Nodes with a module, by name. */
   private nodes = new Map<string, Definition>()
   /** Unavailable enzymes and nodes of the recorded beat, by name, with the reason. */
@@ -128,7 +128,7 @@ export class Code {
   private async gatherNode(name: string, digest: string): Promise<void> {
     const live = this.history.nodes.get(name)
     if (live?.code?.hash === digest) return void this.nodes.set(name, live.definition)
-    const module = await this.recall(digest)
+    const module = await this.moduleOf(digest)
     const found = typeof module === "string" ? undefined : module.nodes.find((node) => node.name === name)
     const definition = found ?? live?.definition
     if (definition !== undefined) this.nodes.set(name, definition)
@@ -152,7 +152,7 @@ export class Code {
         left.set(digest, running)
         continue
       }
-      const module = await this.recall(digest)
+      const module = await this.moduleOf(digest)
       if (typeof module === "string") return module
       const enzymes = module.enzymes.filter((enzyme) => enzyme.name === name)
       if (enzymes.length !== count) return `text /cas/${digest} makes ${enzymes.length} of this name, and there were ${count}`
@@ -161,11 +161,11 @@ export class Code {
     return digests.flatMap((digest) => left.get(digest)?.shift() ?? [])
   }
 
-  private async recall(digest: string): Promise<RestoredModule | string> {
-    const known = this.recalled.get(digest)
+  private async moduleOf(digest: string): Promise<RestoredModule | string> {
+    const known = this.modules.get(digest)
     if (known !== undefined) return known
     const module = await this.bring(digest)
-    this.recalled.set(digest, module)
+    this.modules.set(digest, module)
     return module
   }
 

@@ -184,7 +184,7 @@ export const observe = async (history: HistorySource, row: JournalRow): Promise<
  * Restores the children that parents started before a replay began, from the beats of these starts. Such a beat is
  * replayed only as far as the parents need it.
  */
-const recall = async (
+const loadDefinitions = async (
   history: HistorySource,
   derivation: RecordedDerivation,
   unknown: ReturnType<RecordedDerivation["unknown"]>
@@ -256,7 +256,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     code,
     derivation,
     step: async (row, entry, interest) => {
-      await recall(history, derivation, derivation.unknown(entry, interest))
+      await loadDefinitions(history, derivation, derivation.unknown(entry, interest))
       historic.absent = undefined
       isLate = false
       await code.see(entry)

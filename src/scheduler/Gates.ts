@@ -45,10 +45,10 @@ export class Gates {
   private readonly waits = new Heap<Wait>((a, b) => a.at - b.at || a.node.ordinal - b.node.ordinal)
   private readonly restless = new Set<Node>()
 
-  constructor(around: { readonly graph: Graph; readonly queue: Queue; readonly budgets: Budgets }) {
-    this.graph = around.graph
-    this.queue = around.queue
-    this.budgets = around.budgets
+  constructor(parts: { readonly graph: Graph; readonly queue: Queue; readonly budgets: Budgets }) {
+    this.graph = parts.graph
+    this.queue = parts.queue
+    this.budgets = parts.budgets
   }
 
   /** Sets a node's debounce and throttle, in milliseconds; 0 clears. A pending wait may end earlier, and never later. */

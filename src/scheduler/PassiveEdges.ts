@@ -15,8 +15,8 @@ import type { Edge, Node } from "./Node.ts"
 
 const { NEVER_RAN } = Flag
 
-/** The parts of a scheduler that it stands on. */
-interface Around {
+/** The parts of a scheduler that passive edges concern. */
+interface SchedulerParts {
   readonly graph: Graph
   readonly invalidation: Invalidation
 }
@@ -25,16 +25,16 @@ interface Around {
  * A node was taken in: edges that are there already carry no demand that is barred.
  * Their readers run again, and register the sources instead.
  */
-export const admit = (around: Around, node: Node): void => {
-  const { graph } = around
+export const admit = (parts: SchedulerParts, node: Node): void => {
+  const { graph } = parts
   if (graph.demandPolicy === undefined) return
-  for (const edge of graph.readersOf(node)) check(around, edge, node)
+  for (const edge of graph.readersOf(node)) check(parts, edge, node)
   for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
-    for (const writer of graph.writersOf(edge.location)) check(around, edge, writer)
+    for (const writer of graph.writersOf(edge.location)) check(parts, edge, writer)
   }
 }
 
-const check = ({ graph, invalidation }: Around, edge: Edge, writer: Node): void => {
+const check = ({ graph, invalidation }: SchedulerParts, edge: Edge, writer: Node): void => {
   const { isPassive, reader } = edge
   if (isPassive || reader === writer) return
   // The demand of an effect depends on the order of its reads, which is known only while it runs. One that comes back stands as it did.
@@ -45,7 +45,7 @@ const check = ({ graph, invalidation }: Around, edge: Edge, writer: Node): void 
 }
 
 /** The labels are others: readers with demand that is barred now, or was until now, run again. */
-export const renew = ({ graph, invalidation }: Around, nodes: Iterable<Node>): void => {
+export const renew = ({ graph, invalidation }: SchedulerParts, nodes: Iterable<Node>): void => {
   for (const node of nodes) {
     if (!isConcerned(graph, node)) continue
     for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) graph.turn(edge, false)

@@ -122,30 +122,30 @@ describe("Loader", () => {
       }))
   })
 
-  describe("recall", () => {
+  describe("restore", () => {
     /** Returns the result of a module that the host restores from a text. */
-    const recalled = (answer: ReturnType<ModuleHost["Service"]["recall"]>) =>
+    const restored = (answer: ReturnType<ModuleHost["Service"]["restore"]>) =>
       Effect.provide(Effect.gen(function*() {
         const restore = yield* ModuleRestore
         return yield* Effect.promise(() => restore("h", "t"))
-      }), Loader.recall.pipe(Layer.provide(Layer.mock(ModuleHost, { changes: Stream.empty, recall: () => answer }))))
+      }), Loader.restore.pipe(Layer.provide(Layer.mock(ModuleHost, { changes: Stream.empty, restore: () => answer }))))
 
     const names = (found: RestoredModule | string) =>
       typeof found === "string" ? found : [...found.enzymes, ...found.nodes].map(({ name }) => name)
 
     it.effect("gives a module's enzymes and nodes, a plugin's too", () =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded([enzyme, { name: "x", query: "", run: () => 1 }])))), ["count", "x"])
-        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded({ ...plugin("extra"), enzymes: [enzyme] })))), ["count"])
+        assert.deepStrictEqual(names(yield* restored(Effect.succeed(loaded([enzyme, { name: "x", query: "", run: () => 1 }])))), ["count", "x"])
+        assert.deepStrictEqual(names(yield* restored(Effect.succeed(loaded({ ...plugin("extra"), enzymes: [enzyme] })))), ["count"])
         const double = Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one")) * 2 })
-        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded(double)))), ["double"])
+        assert.deepStrictEqual(names(yield* restored(Effect.succeed(loaded(double)))), ["double"])
       }))
 
     it.effect("says why it cannot", () =>
       Effect.gen(function*() {
-        assert.strictEqual(yield* recalled(Effect.fail(new ModuleBroken({ file: "f", reason: "no luck" }))), "no luck")
-        assert.include(yield* recalled(Effect.succeed(loaded(7))), "type number")
-        const waiting = yield* Effect.forkChild(recalled(Effect.never), { startImmediately: true })
+        assert.strictEqual(yield* restored(Effect.fail(new ModuleBroken({ file: "f", reason: "no luck" }))), "no luck")
+        assert.include(yield* restored(Effect.succeed(loaded(7))), "type number")
+        const waiting = yield* Effect.forkChild(restored(Effect.never), { startImmediately: true })
         yield* TestClock.adjust("10 seconds")
         assert.include(yield* Fiber.join(waiting), "did not settle within 10000 ms")
       }))

@@ -120,12 +120,12 @@ describe("HostModules", () => {
       }
       const here = yield* load(yield* project(files), "enzymes/a.ts")
       const root = yield* project({ ...files, "lib/answer.ts": "", "shared.ts": "", "enzymes/a.ts": "" })
-      const there = yield* within(root, ModuleHost.use((host) => host.recall(here.hash, here.text!)))
+      const there = yield* within(root, ModuleHost.use((host) => host.restore(here.hash, here.text!)))
       assert.deepStrictEqual([there.module, there.hash, there.text], [here.module, here.hash, here.text])
       assert.deepStrictEqual((there.module as Readonly<Record<string, unknown>>).greeting, "inner")
       rmSync(join(root, "enzymes", "node_modules"), { recursive: true })
       rmSync(join(root, "node_modules"), { recursive: true })
-      const error = yield* Effect.flip(within(root, ModuleHost.use((host) => host.recall(here.hash, here.text!))))
+      const error = yield* Effect.flip(within(root, ModuleHost.use((host) => host.restore(here.hash, here.text!))))
       assert.include(error.message, "greeting")
     }))
 

@@ -34,8 +34,8 @@ describe("A process under the permission model", () => {
   it.effect("says of the code of an old beat which bundle is missing, why, and what to do", () =>
     Effect.gen(function*() {
       const root = yield* project
-      const recalled = Effect.flatMap(ModuleHost, (host) => host.recall("abc", "text"))
-      const error = yield* Effect.flip(Effect.provide(recalled, Permission.bundled(root)))
+      const restored = Effect.flatMap(ModuleHost, (host) => host.restore("abc", "text"))
+      const error = yield* Effect.flip(Effect.provide(restored, Permission.bundled(root)))
       assert.strictEqual(
         error.message,
         `Module /cas/abc is not loaded: an old beat ran this code, and ${join(root, ".systole/modules/abc.mjs")} is not there. ` +

@@ -40,7 +40,7 @@ export const live = <A, E>(story: Story, root: string, run: (process: Process) =
   }).pipe(
     Effect.provide(Layer.fresh(
       TestKernel.layer(story.settings, SqliteFolder.layerIn(data(root))).pipe(
-        Layer.provide([Loader.recall, Layer.succeed(SystemGrants, new Set(story.grants))]),
+        Layer.provide([Loader.restore, Layer.succeed(SystemGrants, new Set(story.grants))]),
         Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
       )
     ))

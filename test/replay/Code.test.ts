@@ -54,7 +54,7 @@ const sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_00
 const life = <A, E>(root: string, effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof TestKernel.layer>> | Layer.Success<ReturnType<typeof HostModules.layer>>>) =>
   Effect.provide(effect, Layer.fresh(
     TestKernel.layer({}, SqliteFolder.layerIn(join(root, "data"))).pipe(
-      Layer.provide(Loader.recall),
+      Layer.provide(Loader.restore),
       Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
     )
   ))
@@ -138,18 +138,18 @@ describe("A replay of beats with another node module", () => {
     yield* Fiber.interrupt(watching)
     return space
   })
-  const recalled = (nodes: ReadonlyArray<typeof doubled.node>) =>
+  const restored = (nodes: ReadonlyArray<typeof doubled.node>) =>
     Layer.succeed(ModuleRestore, () => Promise.resolve({ enzymes: [], nodes }))
 
   it.effect("derives with the recorded node", () =>
-    Effect.flatMap(lived, isReplayedEqual).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalled([doubled.node]))))))
+    Effect.flatMap(lived, isReplayedEqual).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(restored([doubled.node]))))))
 
   it.effect("reports the missing code of the node", () =>
     Effect.gen(function*() {
       const { difference, impossible } = yield* whole(yield* lived)
       assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/code"])
       assert.include(impossible?.reason, "node scaled")
-    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalled([]))))))
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(restored([]))))))
 })
 
 for (const [name, persistence] of persistences) {
@@ -274,7 +274,7 @@ describe("A replay of beats with other modules", () => {
       assert.include(impossible?.reason, "imports nothing while it runs")
       const reason = yield* space.examine((history) => why(history, "/data/m"))
       assert.deepStrictEqual(reason?.writers.map(({ by, reads }) => [by, reads]), [["m", []]])
-    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Loader.recall), Layer.provide(ManifestModules.layer({}))))))
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Loader.restore), Layer.provide(ManifestModules.layer({}))))))
 
   it.effect("ignores unavailable code that took no part in the beat", () =>
     Effect.gen(function*() {

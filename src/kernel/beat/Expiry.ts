@@ -20,7 +20,7 @@ import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import * as Name from "../../cell/Name.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
-import { type Around, type ExpiryRule, type Found, MAX_DOCUMENTS, nameBelow, whole } from "../../ledger/Expiry.ts"
+import { type ExpiryRule, type ExpiryState, type Found, MAX_DOCUMENTS, nameBelow, whole } from "../../ledger/Expiry.ts"
 import { below } from "../../persistence/Below.ts"
 import { LETTER } from "../../stage/Interest.ts"
 import { COMMIT, type Stage, type Staged } from "../../stage/Stage.ts"
@@ -130,12 +130,12 @@ const keep = (stage: Stage, folder: Address.Address, count: number): void =>
 export const retire = (retired: ReadonlyArray<Retired>, stage: Stage, { ledgers, store }: Pick<SpaceState, "ledgers" | "store">): void => {
   for (const line of retired) {
     const rule = [...ledgers.expiry, fact].find(({ kind }) => kind === line[0])
-    if (rule !== undefined) letGo(rule, line, { stage, store })
+    if (rule !== undefined) expire(rule, line, { stage, store })
   }
 }
 
-const letGo = (rule: ExpiryRule, [, last, excess]: Retired, around: Around): void => {
-  const { stage, store } = around
+const expire = (rule: ExpiryRule, [, last, excess]: Retired, state: ExpiryState): void => {
+  const { stage, store } = state
   const folder = folderOf(rule)
   const counted = countOf(stage.newest(folder.key))
   const written = writtenOf(rule, stage)
@@ -147,7 +147,7 @@ const letGo = (rule: ExpiryRule, [, last, excess]: Retired, around: Around): voi
       isEnd = false
       break
     }
-    const went = take(names.slice(0, due), { rule, written, since: Number(Address.name(key).split("-")[0]), left }, around)
+    const went = take(names.slice(0, due), { rule, written, since: Number(Address.name(key).split("-")[0]), left }, state)
     const rest = names.slice(went.count)
     stage.put(Address.ofKey(key), rest.length === 0 ? undefined : Document.encode({ clock, names: rest }), COMMIT)
     gone += went.count
@@ -156,7 +156,7 @@ const letGo = (rule: ExpiryRule, [, last, excess]: Retired, around: Around): voi
   }
   const rest = counted! - gone
   // Where a note cannot be read or is not there, the count may be wrong as well.
-  keep(stage, folder, isOdd || isEnd || rest <= 0 ? total(folder, around) : rest)
+  keep(stage, folder, isOdd || isEnd || rest <= 0 ? total(folder, state) : rest)
 }
 
 /** How many records went, and the room that is left then. */
@@ -166,14 +166,14 @@ interface Went {
 }
 
 /** Deletes these records, as far as there is room left. */
-const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }: Taking, around: Around): Went => {
+const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }: Taking, state: ExpiryState): Went => {
   let [count, left] = [0, room]
   for (const name of names) {
     if (left <= 0) break
-    const { isWhole, keys } = rule.find(name, { since, left }, around)
+    const { isWhole, keys } = rule.find(name, { since, left }, state)
     // Of documents that the beat itself put there the store knows nothing yet.
     const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []
-    for (const key of [...keys, ...late]) around.stage.put(Address.ofKey(key), undefined, COMMIT)
+    for (const key of [...keys, ...late]) state.stage.put(Address.ofKey(key), undefined, COMMIT)
     if (!isWhole) return { count, left: 0 }
     left -= Math.max(1, keys.length)
     count++
@@ -209,10 +209,10 @@ const writtenOf = ({ folders }: ExpiryRule, stage: Stage): Written => {
 }
 
 /** The keys of the notes of a kind, the oldest first. */
-const notes = ({ id }: Address.Address, store: Around["store"]): Iterable<string> => below(store, id, PAGE)
+const notes = ({ id }: Address.Address, store: ExpiryState["store"]): Iterable<string> => below(store, id, PAGE)
 
 /** How many records of a kind are noted, note by note. */
-const total = (folder: Address.Address, { stage, store }: Around): number => {
+const total = (folder: Address.Address, { stage, store }: ExpiryState): number => {
   let sum = 0
   for (const key of notes(folder, store)) sum += noteOf(stage.newest(key))?.names.length ?? 0
   return sum

@@ -18,8 +18,8 @@ import type { Depth as Logged, Origins } from "../../stage/ReadLog.ts"
 /** An open gate. */
 const fresh = { throttledUntil: 0, debouncedUntil: 0, backoffUntil: 0, streak: 0, measured: 0, spent: 0 }
 
-/** The dependencies of one graph aside. */
-export interface Around {
+/** The dependencies of one isolated graph. */
+export interface Dependencies {
   readonly shared: SpaceScheduler
   readonly schedulers: Scheduler["Service"]
   readonly base: BaseState
@@ -41,13 +41,13 @@ export class IsolatedGraph {
   readonly made = new WriteSet()
   /** The runs, in the order in which they ended: nodes of this graph. */
   readonly ran: Array<Node> = []
-  private readonly around: Around
+  private readonly deps: Dependencies
   private readonly scheduler: SpaceScheduler
   private readonly taking = new Set<Node>()
 
-  constructor(around: Around) {
-    this.around = around
-    const { base, moment, schedulers, shared } = around
+  constructor(deps: Dependencies) {
+    this.deps = deps
+    const { base, moment, schedulers, shared } = deps
     const scheduler = schedulers.make(base)
     this.scheduler = scheduler
     const { writerIndex, locations } = scheduler.graph
@@ -61,7 +61,7 @@ export class IsolatedGraph {
       this.meet(location)
     }
     if (!shared.graph.writerIndex.isEmpty && writerIndex.isEmpty) {
-      for (const node of shared.registry.values()) if (node.definition._tag === "Materializer" && around.takes(node)) this.take(node)
+      for (const node of shared.registry.values()) if (node.definition._tag === "Materializer" && deps.takes(node)) this.take(node)
     }
   }
 
@@ -72,7 +72,7 @@ export class IsolatedGraph {
 
   /** Brings a place up to date. Answers when to try again where that failed in a way that may pass. */
   read(address: Address.Address, depth: Depth): number | undefined {
-    const { attempts } = this.around
+    const { attempts } = this.deps
     this.locations.at(address, depth)
     const until = this.scheduler.demands.read(address, depth)
     for (const { definition: { name }, gate } of this.ran) {
@@ -88,13 +88,13 @@ export class IsolatedGraph {
 
   /** Adds the writers of a place that is about to be read. */
   private meet(location: Location): void {
-    const { locations } = this.around.shared.graph
+    const { locations } = this.deps.shared.graph
     if (location.extra?.depth === "children") {
       for (const root of locations.below(location.key)) if (root.writer !== undefined) this.locations.root(root.key)
     } else if (rootOf(location) === location) {
       const writer = locations.known(location.key)?.writer
       if (writer === undefined) return
-      if (this.around.takes(writer)) this.take(writer)
+      if (this.deps.takes(writer)) this.take(writer)
     }
   }
 
@@ -106,7 +106,7 @@ export class IsolatedGraph {
     this.taking.add(node)
     const above = parent === undefined ? undefined : this.take(parent)
     const taken = registry.register({ ...definition, debounce: 0, throttle: 0, autoDebounce: false }, above)
-    const attempts = this.around.attempts.get(definition.name)
+    const attempts = this.deps.attempts.get(definition.name)
     if (attempts !== undefined) gates.restore(taken, { ...fresh, attempts })
     return taken
   }

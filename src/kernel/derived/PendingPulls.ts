@@ -26,7 +26,7 @@ export interface PendingPull {
 }
 
 /** A pull with its request. */
-interface Standing extends PendingPull {
+interface PullEntry extends PendingPull {
   readonly wanted: PullRequest
   until: number | undefined
 }
@@ -38,10 +38,10 @@ interface Standing extends PendingPull {
  * @since 0.1.0
  */
 export class PendingPulls {
-  private readonly waiting = new Set<Standing>()
+  private readonly waiting = new Set<PullEntry>()
 
   add(wanted: PullRequest): PendingPull {
-    const want: Standing = { wanted, until: undefined, callOff: () => void this.waiting.delete(want) }
+    const want: PullEntry = { wanted, until: undefined, callOff: () => void this.waiting.delete(want) }
     this.waiting.add(want)
     return want
   }

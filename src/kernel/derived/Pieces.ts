@@ -101,7 +101,7 @@ export const fromCell = (
 }
 
 /** The pieces with cells in the store. */
-export const recall = (store: Pick<SpaceStore, "below">, documents: Documents): All => {
+export const restore = (store: Pick<SpaceStore, "below">, documents: Documents): All => {
   const all: All = new Map()
   for (const key of below(store, FOLDER)) {
     const found = fromCell(key, documents.read(key))

@@ -180,7 +180,7 @@ export class Inbox {
   restore(pending: Pending): void {
     const { again, signal } = pending
     if (again === undefined) {
-      this.waiting.recall(signal)
+      this.waiting.restore(signal)
       return this.push(pending)
     }
     if (again.lane !== undefined) this.lanes.set(again.lane, undefined)

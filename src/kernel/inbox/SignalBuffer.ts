@@ -59,7 +59,7 @@ export class SignalBuffer {
   }
 
   /** Records a stored signal that no beat captured. Calls follow the order of sequence numbers. */
-  recall({ id, origin }: Signal): void {
+  restore({ id, origin }: Signal): void {
     if (origin === "ingress") this.minted = id
   }
 

@@ -97,7 +97,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
       schedulers,
       limit: settings.limits.residentBytes,
       kept: store.observations(),
-      pieces: Pieces.recall(store, documents),
+      pieces: Pieces.restore(store, documents),
       hash: hash.hex,
       timer: host.now,
       tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),

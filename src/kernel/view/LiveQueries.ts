@@ -20,7 +20,7 @@ import type { Receipt } from "../beat/Receipts.ts"
 import type { Observation, Space } from "./Space.ts"
 import { CellHeld, type SpaceStopped } from "../model/SpaceError.ts"
 import type { PendingPull, PullRequest } from "../derived/PendingPulls.ts"
-import { Views } from "./Views.ts"
+import { ViewSubscriptions } from "./ViewSubscriptions.ts"
 import { newest, textOf, Subscriptions } from "./Subscriptions.ts"
 
 /** A pull of a place. */
@@ -49,7 +49,7 @@ interface Dependencies {
  */
 export class LiveQueries {
   readonly subscriptions = new Subscriptions()
-  readonly views = new Views()
+  readonly views = new ViewSubscriptions()
   private readonly deps: Dependencies
 
   constructor(deps: Dependencies) {

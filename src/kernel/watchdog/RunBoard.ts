@@ -44,8 +44,8 @@ const DEBUGGED = 1
 /** Limit in milliseconds of a node's run and of an effect's delivery. */
 const NODE_MILLIS = 1000
 
-/** The part of a handling that the board shows. */
-export interface Shown {
+/** A handling as the board needs it: its ids, its beat and its limit. */
+export interface BoardEntry {
   readonly key: string
   readonly beat: number
   readonly flight: { readonly signal: { readonly id: string } }
@@ -116,7 +116,7 @@ export class RunBoard {
   }
 
   /** A handling takes the thread. */
-  enter(space: string, { beat, entry, flight, key }: Shown): void {
+  enter(space: string, { beat, entry, flight, key }: BoardEntry): void {
     const { words } = this
     this.put(SPACE, space)
     this.put(ENZYME, key)

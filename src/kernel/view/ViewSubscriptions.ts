@@ -41,7 +41,7 @@ export interface Sink {
  * @category models
  * @since 0.1.0
  */
-export class Views {
+export class ViewSubscriptions {
   private readonly byName = new ChurnMap<string, Set<() => void>>()
 
   /**
