@@ -1,17 +1,17 @@
 /**
- * Awaited signals: a signal that an enzyme awaits at a cell reaches that enzyme
- * there, whatever is bound, and the enzyme is bound there meanwhile.
+ * Awaited signals: an enzyme awaits a signal at a cell. It is bound there meanwhile, and the signal reaches it regardless
+ * of other bindings.
  *
  * @module
  */
 import type { Binding, BindingTable } from "../../registry/Bindings.ts"
 import type { Signal } from "../model/Signal.ts"
 
-/** The binding of an enzyme at a cell where it is to take the signals that it awaits. */
+/** The binding of an enzyme at a cell where it awaits signals. */
 const attentive = (enzyme: string, beat: number): Binding => ({ beat, enzyme, propagate: false, tombstone: false })
 
 /**
- * The bindings that a signal is resolved with: an awaited one reaches the enzyme that awaits it, though its binding is gone by then.
+ * The bindings that resolve a signal. An awaited signal reaches its enzyme even if the binding is removed by then.
  *
  * @category getters
  * @since 0.1.0
@@ -24,7 +24,7 @@ export const tableWith = (table: BindingTable, cell: string, enzyme: string): Bi
   get: (id) => id === cell ? [attentive(enzyme, -1), ...table.get(id) ?? []] : table.get(id)
 })
 
-/** The list of a cell at which an enzyme begins or ends to await signals. */
+/** The bindings of a cell after an enzyme starts or stops to await signals there. */
 export const listOf = (
   list: ReadonlyArray<Binding> = [],
   { awaits, beat, enzyme }: { readonly awaits: boolean; readonly beat: number; readonly enzyme: string }

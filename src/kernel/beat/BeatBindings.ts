@@ -36,7 +36,7 @@ export class BeatBindings implements BindingTable {
   private readonly committed: BindingTable
   private readonly stage: Stage
   private readonly beat: number
-  /** Most beats change none. */
+  /** Allocated on demand: most beats change no binding. */
   private own: Map<string, ReadonlyArray<Binding>> | undefined
 
   constructor(committed: BindingTable, stage: Stage, beat: number) {
@@ -45,7 +45,7 @@ export class BeatBindings implements BindingTable {
     this.beat = beat
   }
 
-  /** The lists as the beat sees them. Without changes this is the table of the space, for which the registry caches its results. */
+  /** The lists within the beat. Without changes this is the table of the space, for which the registry caches its results. */
   get table(): BindingTable {
     return this.own === undefined ? this.committed : this
   }

@@ -1,5 +1,5 @@
 /**
- * The input of a beat: all that it takes from outside and that is not deterministic.
+ * The input of a beat: all nondeterministic facts that it uses.
  *
  * A live space takes it from the host, the registry and the inbox; a replay from the journal. The results of a beat follow
  * from its input and from the state before it.
@@ -24,21 +24,21 @@ import { type DueTimers, noTimers } from "./LedgerBeats.ts"
 import type { Again, Signal } from "../model/Signal.ts"
 import { RollbackPlan } from "./RollbackPlan.ts"
 
-/** A handling that aborted its beat: the next one takes the same input without it. */
+/** A handling that aborted its beat. The next beat takes the same input and does not run the handling. */
 export interface Aborted {
   readonly signal: Signal
   readonly key: string
   readonly outcome: Outcome
 }
 
-/** The mode of the space, and the enzymes of a signal: they decide which signals a beat takes. */
+/** The rules by which a beat takes signals: the mode of the space, and the enzymes of a signal. */
 export interface TakeRules {
   readonly mode: SpaceMode.SpaceMode
   readonly resolve: (signal: Signal) => Resolution
 }
 
 /**
- * Where a beat's input comes from.
+ * The source of the input of beats.
  *
  * @category models
  * @since 0.1.0
@@ -46,28 +46,28 @@ export interface TakeRules {
 export interface BeatInput {
   /** Steps 1 and 2. */
   readonly begin: (beat: number) => Begun
-  /** Step 3: commands, which stay until the beat is committed. */
+  /** Step 3: commands from outside. They stay queued until the beat is committed. */
   readonly commands: () => ReadonlyArray<Queued>
-  /** Step 3: what the space asks of itself: to boot when it is new, and how a rollback goes on. */
+  /** Step 3: commands of the space itself: the boot of a new space, and the cutover of a planned rollback. */
   readonly own: (mode: SpaceMode.SpaceMode) => ReadonlyArray<Queued>
   /** Steps 5 and 6: signals, in the order of the agenda. */
   readonly take: (start: Start, how: TakeRules) => ReadonlyArray<Taken>
-  /** Step 5 for the timers of ledgers: those that are due. */
+  /** Step 5: the due timers of ledgers. */
   readonly timers: (mode: SpaceMode.SpaceMode) => DueTimers
-  /** Signals that a closed gate parked since the beat before, told once. */
+  /** The signals parked by a pause since the previous beat, reported once. */
   readonly parked: (mode: SpaceMode.SpaceMode) => ParkedNote | undefined
-  /** What is over for so long that the beat lets go of it. */
+  /** The finished records that the beat deletes. */
   readonly retired: (start: Start, mode: SpaceMode.SpaceMode) => ReadonlyArray<Retired>
   readonly hears: Hears
-  /** The outcome of a handling that is not to run, because how it ended is known. */
+  /** The known outcome of a handling, which is not run again; `undefined` if it has to run. */
   readonly settled: (flight: InFlight, key: string, again?: Again) => Outcome | undefined
-  /** The beat was aborted: its input is taken again. */
+  /** Returns the input of an aborted beat to the queues. */
   readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
   readonly committed: () => void
 }
 
 const none: ReadonlyArray<never> = []
-const nobody = (): void => {}
+const ignored = (): void => {}
 
 /**
  * The input of a live space.
@@ -78,14 +78,14 @@ const nobody = (): void => {}
 export class LiveInput implements BeatInput {
   private readonly state: LiveState
   private readonly expiry: ExpiryIndex
-  /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
+  /** The versions of the registry of the newest committed beat and of the current beat. */
   private known = 0
   private version = 0
-  /** Whether a beat was committed since the space was opened, before which other modules may have been active. */
+  /** Whether a beat was committed since the space was opened. Before that, the active modules are unknown. */
   private opened = false
-  /** The rollback that is at work. */
+  /** The rollback in progress. */
   private undo: RollbackPlan | undefined
-  /** Handlings that aborted this beat's input before. */
+  /** The handlings that aborted earlier attempts of this beat. */
   private aborted: ReadonlyArray<Aborted> = []
   /** The timers that this beat captured. */
   private fired: ReadonlyArray<Timer> = []
@@ -122,7 +122,7 @@ export class LiveInput implements BeatInput {
 
   own(mode: SpaceMode.SpaceMode): ReadonlyArray<Queued> {
     const { documents, inbox, ledgers, settings, store } = this.state
-    if (settings.boot && store.head().beat < 0) return [{ command: { kind: "steer", verb: "boot", to: undefined }, answer: nobody }]
+    if (settings.boot && store.head().beat < 0) return [{ command: { kind: "steer", verb: "boot", to: undefined }, answer: ignored }]
     if (!SpaceMode.isPlanning(mode)) {
       this.undo = undefined
       return none
@@ -131,7 +131,7 @@ export class LiveInput implements BeatInput {
     const { oid, to } = mode.control!
     if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!, ledgers)
     const done = this.undo.advance(store, documents)
-    return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: nobody }]
+    return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: ignored }]
   }
 
   take(start: Start, how: TakeRules): ReadonlyArray<Taken> {
@@ -145,7 +145,7 @@ export class LiveInput implements BeatInput {
     const [due, met] = [inbox.nextDue(limits), inbox.nextMet(limits, mode)]
     this.fired = met.length === 0 ? due : [...due, ...met]
     if (due.length === 0 && met.length === 0) return noTimers
-    // A cell that waits for several beats may have reached more than one of them.
+    // A cell may have several due timers.
     return { due: due.map(({ key }) => key), met: [...new Set(met.map(({ key }) => key))] }
   }
 
@@ -153,7 +153,7 @@ export class LiveInput implements BeatInput {
     return gated ? this.state.parked.note : undefined
   }
 
-  /** What is held stays as it stands. */
+  /** The records to delete; none while the space is paused. */
   retired(start: Start, { gated }: SpaceMode.SpaceMode): ReadonlyArray<Retired> {
     return gated ? [] : this.expiry.due(start)
   }
@@ -178,7 +178,7 @@ export class LiveInput implements BeatInput {
     this.known = this.version
     this.opened = true
     this.aborted = []
-    // A ledger need not replace them: a timer that stayed would call for a beat after each beat.
+    // Fired timers are removed even if no ledger replaces them; a remaining one would trigger a beat after each beat.
     for (const timer of this.fired) timer.gone = true
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The transaction of one beat: its stage, and all that the beat changes beside documents.
+ * The transaction of one beat: its stage, and its changes besides documents.
  *
- * Commands, ledgers and the merge write here and to nothing else of the beat.
+ * Commands, ledgers and the merge write to it, and to no other part of the beat.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const TEMPO = 1
 /** The bit of `used` for the input of a ledger, by its place in the list. */
 const inputBit = (place: number): number => 2 << place
 
-/** The state of a space at the begin of a beat, as far as the beat changes it. */
+/** The parts of the state of a space that a beat may change. */
 export interface Before {
   readonly bindings: BindingTable
   readonly mode: SpaceMode
@@ -59,7 +59,7 @@ class TrackedClock implements BeatClock {
 }
 
 /**
- * What one beat changes.
+ * The changes of one beat.
  *
  * @category models
  * @since 0.1.0
@@ -72,18 +72,18 @@ export class BeatTransaction {
   readonly bindings: BeatBindings
   /** The mode of the space, as the newest command left it. */
   mode: SpaceMode
-  /** The captured parts that a result depends on, as bits. The journal keeps only those. */
+  /** The captured parts that the results depend on, as bits. Only these are journaled. */
   used = 0
-  /** Diagnostics to be put at the commit. */
+  /** Diagnostics, written at the commit. */
   readonly diagnostics: Array<Diagnostic> = []
   /** The signals that the beat itself sent. */
   readonly sent: Array<Sent> = []
-  /** The signals that wait from this beat on. */
+  /** The signals that the beat queues. */
   readonly queued: Array<Signal.Pending> = []
   /** The number of sent signals that no enzyme awaits. */
   private count = 0
 
-  /** The rules on labels of this beat are staged already. */
+  /** The label rules of this beat are staged before. */
   constructor(stage: Stage, begun: Begun, { bindings, hash, mode }: Before) {
     this.stage = stage
     this.labels = Labels.read(stage.visible(Labels.ADDRESS.key))

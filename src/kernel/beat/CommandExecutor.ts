@@ -1,8 +1,8 @@
 /**
  * Execution of commands in the capture transaction.
  *
- * One table says how each kind is done. A refused command leaves nothing, so the
- * journal has only commands that were done.
+ * One table has the execution of each kind. A refused command changes no state, so the journal holds executed commands
+ * only.
  *
  * @module
  */
@@ -60,10 +60,10 @@ export class CommandCapture {
   }
 
   /**
-   * Executes one command, all of it or nothing.
+   * Executes one command atomically.
    *
-   * A failure is the command's own, unless it is the store's: a value that fits a document by itself need not fit the one
-   * that it becomes part of, and a beat that fails of it would fail of it again.
+   * A failure refuses the command, except a failure of the store. A value that is small enough by itself may exceed the
+   * size of the document that it is merged into, and a beat that failed for it would fail again.
    */
   add({ answer, command }: Queued): void {
     const { state, draft, transaction } = this.parts
@@ -148,7 +148,7 @@ const verbOf = (command: Command): string =>
   command.kind === "steer" ? command.verb : command.kind === "ledger" ? command.ledger : command.kind
 
 /**
- * Writes one cell from outside into the capture transaction; answers why not, where it cannot.
+ * Writes one cell from outside into the capture transaction. Returns the refusal, if any.
  *
  * @category combinators
  * @since 0.1.0

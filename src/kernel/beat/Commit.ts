@@ -1,9 +1,7 @@
 /**
- * The commit of a beat: merge, settle outcomes, journal, store.
+ * The commit of a beat, steps 9 to 13: merge, ledgers, settle, journal, append.
  *
- * Everything that the beat makes goes into one batch; only when the store has
- * taken that does anything in memory follow. (Architecture, section 1.1, steps 9
- * to 13.)
+ * The results of the beat are one batch. The state in memory follows only after the store has appended it.
  *
  * @module
  */
@@ -28,27 +26,27 @@ import * as Merge from "./Merge.ts"
 import type { Merged } from "./Merge.ts"
 import type { BeatAnswer, Captured, CapturedCommands, Executed } from "./Phases.ts"
 
-/** What a beat has made, when it is in the store and not yet durable. */
+/** The results of a beat that is in the store, and durable after the next flush. */
 export interface Beat {
   readonly number: number
   readonly clock: number
-  /** Characters that it added to the journal. */
+  /** The size of its journal entry, in characters. */
   readonly size: number
   readonly changes: ReadonlyArray<Staged>
-  /** What of it was written under groups. */
+  /** The steps of external changes that were written in groups. */
   readonly steps: Steps
-  /** Signals whose handlings are all over. */
+  /** The events whose last handling ended in this beat. */
   readonly landed: ReadonlyArray<InFlight>
-  /** All signals of the beat, those that run again included. */
+  /** All events of the beat, including those with further attempts. */
   readonly flights: ReadonlyArray<InFlight>
   /** Signals to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
   readonly answers: ReadonlyArray<BeatAnswer>
-  /** What effects saw. */
+  /** The values that effects observed. */
   readonly deliveries: ReadonlyArray<Delivery>
-  /** What went wrong. */
+  /** The diagnostics of the beat. */
   readonly facts: ReadonlyArray<Diagnostic.Diagnostic>
-  /** What the live halves of ledgers are to get. */
+  /** The outputs for the live halves of ledgers. */
   readonly outputs: ReadonlyArray<Output>
 }
 
@@ -71,7 +69,7 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
   Expiry.retire(captured.retired, stage, state)
   if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)
   state.derivation.settle(captured, facts)
-  // Nodes may have failed.
+  // After the settle, since failed nodes add diagnostics.
   Expiry.note(transaction, Expiry.facts)
   DiagnosticsCommit.send(transaction, facts, { state, input })
   if (state.documents.failure !== undefined) throw state.documents.failure
@@ -100,13 +98,13 @@ const answersOf = ({ answers, done }: CapturedCommands): ReadonlyArray<BeatAnswe
   if (done.length === 0) return answers
   const all = [...answers]
   for (const { answer, reply } of done) {
-    // A refusal that is a fact of the space is told once the fact is durable.
+    // A refusal that follows from the state of the space is answered once that state is durable.
     all.push((told) => answer(typeof told !== "number" ? told : reply instanceof ControlRefused ? reply : { beat: told, reply }))
   }
   return all
 }
 
-/** Steps 12 and 13: one batch, with the journal's entry; answers the entry's length. */
+/** Steps 12 and 13: appends one batch with the journal entry. Returns the length of the entry. */
 const append = ({ blobs, state, captured, receipts, transaction }: Merged, changes: ReadonlyArray<Staged>): number => {
   const { begun, ledgers, moment: { beat, now, seed } } = captured
   const text = Journal.entry({
@@ -150,11 +148,11 @@ const append = ({ blobs, state, captured, receipts, transaction }: Merged, chang
   return text.length
 }
 
-/** The content that no run could see before this beat: the next ones can. */
+/** The digests of content that becomes visible with this beat. */
 const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: SpaceState): ReadonlyArray<string> =>
   blobs.length === 0 ? [] : [...new Set(blobs.map(({ hash }) => hash))].filter((hash) => !documents.shows(hash))
 
-/** The store has the beat: its changes become the state that the next beat starts from. */
+/** Applies the appended beat to the state in memory, from which the next beat starts. */
 const apply = (merged: Merged, changes: ReadonlyArray<Staged>): ReadonlyArray<Output> => {
   const { state, captured, transaction } = merged
   const { documents, inbox } = state
@@ -166,16 +164,16 @@ const apply = (merged: Merged, changes: ReadonlyArray<Staged>): ReadonlyArray<Ou
   for (const [cell, list] of transaction.bindings.changed) state.bindings.put(cell, list)
   const outputs = captured.ledgers.committed()
   for (const { pending } of captured.inputs) pending.beat = captured.moment.beat
-  // Before what waits comes in: a run that met a lock of this very beat waits for it.
+  // Before signals are queued: a run that was stopped by a lock of this beat waits for that lock.
   if (mode !== before) inbox.rule(mode)
   park(captured, state, mode.gated && !before.gated)
   enqueue(transaction.queued, state)
-  // In the order of the agenda: what each of them held up goes on in that order, whether the flight itself is over or not.
+  // In the order of the agenda, so that lanes proceed in that order.
   for (const flight of merged.flights) {
     if (flight.open > 0) inbox.keep(flight)
     else inbox.complete(flight)
   }
-  // Another handling of its event may have ended in this very beat, so it comes after all of those.
+  // After the flights: another handling of the event may have ended in this beat.
   for (const pending of captured.commands.redelivered) {
     if (pending.again === undefined) continue
     const flight = inbox.flights.get(pending.signal.id)
@@ -185,7 +183,7 @@ const apply = (merged: Merged, changes: ReadonlyArray<Staged>): ReadonlyArray<Ou
   return outputs
 }
 
-/** Counts the signals that a paused space holds; when it becomes paused, these are all fresh ones. */
+/** Counts the signals parked by a pause. When the space becomes paused, these are all new signals. */
 const park = (captured: Captured, { inbox, parked, mode }: SpaceState, isClosing: boolean): void => {
   if (captured.parked !== undefined) parked.told(captured.parked)
   if (!mode.gated) parked.clear()
@@ -195,7 +193,7 @@ const park = (captured: Captured, { inbox, parked, mode }: SpaceState, isClosing
   }
 }
 
-/** Puts the signals that wait from this beat on into the inbox. */
+/** Puts the queued signals of the beat into the inbox. */
 const enqueue = (queued: ReadonlyArray<Signal.Pending>, { inbox, parked, mode }: SpaceState): void => {
   for (const pending of queued) {
     pending.stored = true

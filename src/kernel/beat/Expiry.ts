@@ -1,18 +1,15 @@
 /**
- * Expiry: finished records are kept for a while, and then deleted.
+ * Expiry: finished records are retained for a while, and then deleted.
  *
- * Each beat notes the records that finished in it, in the order of beats, so the
- * oldest are found without a look at any other:
+ * Each beat indexes the records that finished in it, in the order of beats, so the oldest are found without a scan:
  *
- *     /sys/index/over/<kind>                  how many are noted
- *     /sys/index/over/<kind>/<beat>-<n>       { clock, names }   those that finished in a beat, some of them in each cell
+ *     /sys/index/over/<kind>                  the number of indexed records
+ *     /sys/index/over/<kind>/<beat>-<n>       { clock, names }   finished records of a beat, up to 256 per cell
  *
- * How old and how many are too many follows from limits that a configuration may
- * change, so it is captured and journaled; the documents that go follow from the
- * cells. Of each kind a beat deletes so many documents, or twice as many as it
- * wrote of the kind: so a steady load of one kind holds up no other, and the
- * records that are due never grow for long. None is run for it. Each ledger has a
- * rule for its records; the rule for facts is here. (Architecture, sections 1.1 and 7.)
+ * The limits of age and number belong to the configuration, which may change. So the captured limits are journaled, and
+ * the deleted documents follow from the cells. Of each kind, a beat deletes up to 1024 documents, or twice as many as it
+ * wrote of the kind: a steady load of one kind delays no other, and the backlog shrinks under any load. No enzyme runs
+ * for it. Each ledger has a rule for its records; the rule for diagnostics is here.
  *
  * @module
  */
@@ -29,21 +26,21 @@ import type { Retired } from "../model/Journal.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { SpaceState, LiveState } from "./SpaceState.ts"
 
-/** Where it is noted what is over. */
+/** The index of finished records. */
 const OVER = "/sys/index/over"
 
-/** Names that one note holds, and notes that are asked for at a time. */
+/** The maximum number of names per note, and the number of notes per read. */
 const MAX_NAMES = 256
 const PAGE = 8
 
-/** The records that finished in a beat, some of them. */
+/** A cell of the index: finished records of one beat. */
 interface Note {
   /** The clock of the beat. */
   readonly clock: number
   readonly names: ReadonlyArray<string>
 }
 
-/** The expiry of facts. */
+/** The expiry of diagnostics. */
 const fact: ExpiryRule = {
   kind: "fact",
   order: Infinity,
@@ -71,14 +68,14 @@ const endedBy = (staged: Staged, rules: ReadonlyArray<ExpiryRule>): readonly [Ex
 
 const folderOf = ({ kind }: Pick<ExpiryRule, "kind">): Address.Address => Address.make(`${OVER}/${kind}`)
 
-/** How many a cell says are noted; `undefined` where it says nothing of the kind. */
+/** The count in a cell; `undefined` for a document that is no count. */
 const countOf = (document: Document.Document | undefined): number | undefined => {
   if (document === undefined) return 0
   const count = Document.read(document, [])
   return Number.isSafeInteger(count) && count as number > 0 ? count as number : undefined
 }
 
-/** What a cell notes; `undefined` where it notes nothing. */
+/** The note in a cell; `undefined` for a document that is no note. */
 const noteOf = (document: Document.Document | undefined): Note | undefined => {
   const { clock, names } = Object(Document.read(document, [])) as Partial<Note>
   return Number.isFinite(clock) && Array.isArray(names) && names.every(isName) ? { clock: clock!, names } : undefined
@@ -94,7 +91,7 @@ const isName = (name: unknown): boolean => typeof name === "string" && Name.refu
  */
 export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage">, rules: ReadonlyArray<ExpiryRule>): void => {
   const { beat, now } = moment
-  // Most beats finish none.
+  // Allocated on demand: most beats finish no record.
   let ended: Map<ExpiryRule, Array<string>> | undefined
   for (const staged of stage.documents.values()) {
     const found = endedBy(staged, rules)
@@ -112,7 +109,7 @@ export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage"
       const place = Address.make(`${folder.id}/${String(beat).padStart(16, "0")}-${String(i / MAX_NAMES).padStart(6, "0")}`)
       stage.put(place, Document.encode({ clock: now, names: here.slice(i, i + MAX_NAMES) }), COMMIT)
     }
-    // A note that cannot be read stays as it is until the next beat counts anew.
+    // An unreadable count stays until the next deletion counts anew.
     const count = countOf(stage.newest(folder.key))
     if (count !== undefined) keep(stage, folder, count + here.length)
   }
@@ -122,7 +119,7 @@ const keep = (stage: Stage, folder: Address.Address, count: number): void =>
   stage.put(folder, count === 0 ? undefined : Document.encode(count), COMMIT)
 
 /**
- * Deletes the records that are due, the oldest first, as far as the beat comes.
+ * Deletes the due records, oldest first, up to the limit of a beat.
  *
  * @category combinators
  * @since 0.1.0
@@ -155,23 +152,23 @@ const expire = (rule: ExpiryRule, [, last, excess]: Retired, state: ExpiryState)
     isOdd ||= names.length === 0
   }
   const rest = counted! - gone
-  // Where a note cannot be read or is not there, the count may be wrong as well.
+  // If a note is unreadable or missing, the count may be wrong as well.
   keep(stage, folder, isOdd || isEnd || rest <= 0 ? total(folder, state) : rest)
 }
 
-/** How many records went, and the room that is left then. */
+/** The number of deleted records, and the documents that may still be deleted. */
 interface Went {
   readonly count: number
   readonly left: number
 }
 
-/** Deletes these records, as far as there is room left. */
+/** Deletes records up to the limit of documents. */
 const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }: Taking, state: ExpiryState): Went => {
   let [count, left] = [0, room]
   for (const name of names) {
     if (left <= 0) break
     const { isWhole, keys } = rule.find(name, { since, left }, state)
-    // Of documents that the beat itself put there the store knows nothing yet.
+    // The store does not have the documents that this beat wrote.
     const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []
     for (const key of [...keys, ...late]) state.stage.put(Address.ofKey(key), undefined, COMMIT)
     if (!isWhole) return { count, left: 0 }
@@ -181,13 +178,13 @@ const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }
   return { count, left }
 }
 
-/** The records of one note: their rule, and the documents of the kind that the beat wrote. */
+/** The context of a deletion: the rule, and the documents of the kind that the beat wrote. */
 interface Taking extends Found {
   readonly rule: ExpiryRule
   readonly written: Written
 }
 
-/** The documents of a kind that the beat wrote so far. */
+/** The documents of a kind that the beat has written. */
 interface Written {
   readonly byName: ReadonlyMap<string, ReadonlyArray<string>>
   readonly size: number
@@ -208,63 +205,63 @@ const writtenOf = ({ folders }: ExpiryRule, stage: Stage): Written => {
   return { byName, size }
 }
 
-/** The keys of the notes of a kind, the oldest first. */
+/** The keys of the notes of a kind, oldest first. */
 const notes = ({ id }: Address.Address, store: ExpiryState["store"]): Iterable<string> => below(store, id, PAGE)
 
-/** How many records of a kind are noted, note by note. */
+/** The number of indexed records of a kind, counted note by note. */
 const total = (folder: Address.Address, { stage, store }: ExpiryState): number => {
   let sum = 0
   for (const key of notes(folder, store)) sum += noteOf(stage.newest(key))?.names.length ?? 0
   return sum
 }
 
-/** What a cell notes that cannot be read: it is older than all others, and goes with the next beat. */
+/** Replaces an unreadable note: older than all others, so the next deletion removes it. */
 const nothing: Note = { clock: -1, names: [] }
 
-/** A kind of a live space: the folder of its notes, and the clock of the oldest of them, as long as that stands. */
-interface Shelf {
+/** A kind in a live space: the folder of its notes, and the cached clock of the oldest. */
+interface IndexedKind {
   readonly kind: string
   readonly folder: Address.Address
   oldest: number | undefined
 }
 
 /**
- * The finished records of a live space that are due, by its limits.
+ * Finds the finished records of a live space that exceed its limits.
  *
  * @category models
  * @since 0.1.0
  */
 export class ExpiryIndex {
   private readonly state: Pick<LiveState, "documents" | "store" | "settings">
-  private readonly shelves: ReadonlyArray<Shelf>
+  private readonly kinds: ReadonlyArray<IndexedKind>
 
   constructor(state: ExpiryIndex["state"] & Pick<LiveState, "ledgers">) {
     this.state = state
-    this.shelves = [...state.ledgers.expiry, fact].map(({ kind }) => ({ kind, folder: folderOf({ kind }), oldest: undefined }))
+    this.kinds = [...state.ledgers.expiry, fact].map(({ kind }) => ({ kind, folder: folderOf({ kind }), oldest: undefined }))
   }
 
-  /** The records that a beat has to delete. */
+  /** The records to delete: the kind, the newest expired clock, and the excess number. */
   due({ clock }: Start): ReadonlyArray<Retired> {
     const { documents, settings: { limits } } = this.state
-    // A journal has no number for a record that is never too old.
+    // A clock is never negative, so -1 stands for no expiry by age.
     const last = Math.max(-1, clock - limits.finishedMillis)
     let due: Array<Retired> | undefined
-    for (const shelf of this.shelves) {
-      const count = countOf(documents.read(shelf.folder.key))
+    for (const indexed of this.kinds) {
+      const count = countOf(documents.read(indexed.folder.key))
       if (count === 0) continue
       const excess = Math.max(0, (count ?? 0) - limits.finishedCount)
-      if (count !== undefined && excess === 0 && this.clockOf(shelf) > last) continue
-      shelf.oldest = undefined
-      ;(due ??= []).push([shelf.kind, last, excess])
+      if (count !== undefined && excess === 0 && this.clockOf(indexed) > last) continue
+      indexed.oldest = undefined
+      ;(due ??= []).push([indexed.kind, last, excess])
     }
     return due ?? none
   }
 
-  private clockOf(shelf: Shelf): number {
-    if (shelf.oldest !== undefined) return shelf.oldest
+  private clockOf(indexed: IndexedKind): number {
+    if (indexed.oldest !== undefined) return indexed.oldest
     const { documents, store } = this.state
-    const [key] = store.below(shelf.folder.id, { limit: 1 })
-    return shelf.oldest = ((key === undefined ? undefined : noteOf(documents.read(key))) ?? nothing).clock
+    const [key] = store.below(indexed.folder.id, { limit: 1 })
+    return indexed.oldest = ((key === undefined ? undefined : noteOf(documents.read(key))) ?? nothing).clock
   }
 }
 

@@ -1,11 +1,9 @@
 /**
  * The heartbeat: capture, compute, commit.
  *
- * Each step is one beat, and one durable transaction: state and captured input
- * of beat N make state and signals for beat N+1. What a run writes is visible in
- * the next beat and not before. The step is plain synchronous code; it waits
- * only for a run that is itself asynchronous. (Architecture, section 1.1; seed
- * 000, "Heartbeat Cycle".)
+ * Each step is one beat and one durable transaction: the state and the captured input of beat N determine the state and
+ * the signals of beat N+1. The writes of a run become visible in the next beat. A step is synchronous code, except that
+ * it waits for an asynchronous run. [S0 §Heartbeat Cycle]
  *
  * @module
  */
@@ -38,7 +36,7 @@ import * as Stuck from "../watchdog/Stuck.ts"
 import { BeatAborted } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
 
-/** What the outside may write: any cell but the runtime's own, through links too. */
+/** The envelope of commands: all cells except the runtime's own, also through links. */
 const outside = Envelope.make(undefined, false)
 
 /**
@@ -53,7 +51,7 @@ export class Heartbeat {
   private readonly input: BeatInput
   private readonly observe: ((executed: Executed) => void) | undefined
 
-  /** `observe` sees each beat before its commit. It changes nothing. */
+  /** `observe` is called with each beat before its commit, and must not change it. */
   constructor(state: SpaceState, input: BeatInput, observe?: (executed: Executed) => void) {
     this.state = state
     this.pieces = Pieces.face(state.derivation, state.hash)
@@ -62,7 +60,7 @@ export class Heartbeat {
   }
 
   /**
-   * Runs one beat and puts it into the store.
+   * Executes one beat and appends it to the store.
    *
    * @throws BeatAborted, PersistenceError
    */
@@ -72,7 +70,7 @@ export class Heartbeat {
     return waiting === undefined ? this.commit(executed(captured)) : waiting.then(() => this.commit(executed(captured)))
   }
 
-  /** Steps 1 to 6: the input of this beat, fixed before anything runs. */
+  /** Steps 1 to 6: captures the input of the beat before the first run. */
   private capture(number: number): Captured {
     const { state, input } = this
     const begun = input.begin(number)
@@ -100,7 +98,7 @@ export class Heartbeat {
     return captured
   }
 
-  /** Step 3: commands are executed before any run, and each run sees their effects. */
+  /** Step 3: executes the commands before the runs, so each run sees their effects. */
   private captureCommands(transaction: BeatTransaction, ledgers: LedgerBeats): CapturedCommands {
     const { state, input, pieces } = this
     const queue = input.commands()
@@ -117,7 +115,7 @@ export class Heartbeat {
     return capture.captured(queue.length)
   }
 
-  /** Asks the registry once per pair and beat. */
+  /** Resolves each pair of signal and target once per beat. */
   private memo(bindings: BeatBindings): (signal: Signal) => Resolution {
     const { enzymes } = this.state
     const known = new Map<string, Resolution>()
@@ -132,7 +130,7 @@ export class Heartbeat {
     }
   }
 
-  /** Step 8: runs in agenda order, one after another; a promise where one of them waits. */
+  /** Step 8: executes the runs in the order of the agenda. Returns a promise if a run is asynchronous. */
   private execute(captured: Captured, from: number): Promise<void> | undefined {
     const { begun, labels, ledgers, moment, runs, stage } = captured
     for (let i = from; i < runs.length; i++) {
@@ -158,7 +156,7 @@ export class Heartbeat {
     return undefined
   }
 
-  /** One handling, to its outcome; a promise where its run waits. */
+  /** Executes one handling. Returns a promise if its run is asynchronous. */
   private handle(captured: Captured, handling: Handling, draft: Draft): Promise<void> | undefined {
     const { used } = captured.transaction
     const { derivation, sentry } = this.state
@@ -196,15 +194,15 @@ export class Heartbeat {
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
   private conclude({ begun, taken, transaction }: Captured, handling: Handling, { outcome, used }: Ended): void {
     this.checkStore()
-    // A result of a stale value is worth nothing, however the run ended.
+    // A run that read a stale value has no valid result, whatever its outcome.
     handling.outcome = LabelCheck.judge(transaction, handling, this.state.derivation.parked() ?? outcome)
-    // A replay does not repeat such a run, so it does not use what only that run used.
+    // A replay does not repeat a run that the host ended, so the input that only this run used is not journaled.
     if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) transaction.used = used
     if (handling.outcome.kind === "retry") return
     if (outcome.kind === "fatal") this.abort({ begun, taken }, handling, outcome)
   }
 
-  /** Leaves nothing of the beat; the next one takes its input, with the outcome of this handling. */
+  /** Discards the beat. The next one takes the same input, with this outcome for the handling. */
   private abort({ begun, taken }: Pick<Captured, "begun" | "taken">, handling: Handling, outcome: Failed): never {
     const { flight, key, label } = handling
     this.state.derivation.abort()
@@ -213,7 +211,7 @@ export class Heartbeat {
     throw new BeatAborted({ beat: begun.beat, enzyme: key, signal: signal ?? target ?? "", reason: outcome.message })
   }
 
-  /** Steps 9 to 13. */
+  /** Steps 9 to 13: commits the beat. */
   private commit(executed: Executed): Beat {
     this.observe?.(executed)
     const beat = Commit.commit(executed, this.state, this.input)
@@ -221,14 +219,14 @@ export class Heartbeat {
     return beat
   }
 
-  /** A failed read of the store is no outcome of a run: the space stops. */
+  /** Rethrows a failed read of the store, which stops the space instead of becoming the outcome of a run. */
   private checkStore(): void {
     const { failure } = this.state.documents
     if (failure !== undefined) throw failure
   }
 }
 
-/** An ended run, and the captured parts that were in use before it. */
+/** An ended run, and the captured parts that the beat used before it. */
 interface Ended {
   readonly outcome: Outcome
   readonly used: number
@@ -236,5 +234,5 @@ interface Ended {
 
 type Failed = Extract<Outcome, { readonly code: string }>
 
-/** The record after the runs: each of them has its outcome by now. */
+/** The record after the runs, which all have outcomes. */
 const executed = (captured: Captured): Executed => ({ captured, runs: captured.runs as Executed["runs"] })

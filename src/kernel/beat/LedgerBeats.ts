@@ -1,10 +1,9 @@
 /**
  * The ledgers of a space within one beat.
  *
- * Here the beat drives its ledgers, one after another, and names none. A ledger
- * that has nothing to do in a beat gets no object and no call: two flags tell,
- * the bits of the documents that the beat wrote and the list of those that were
- * asked for something.
+ * The beat calls its ledgers in the order of the list, and names none. An idle ledger costs no object and no call: a
+ * ledger is active if a document of the beat lies in its folders, which is one bit, or if it got a timer, an input, a
+ * command or a launch.
  *
  * @module
  */
@@ -35,7 +34,7 @@ import * as Signal from "../model/Signal.ts"
 import * as Awaited from "./Awaited.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 
-/** The keys of timers that are due: of those that run while the space is paused, and of the others. */
+/** The keys of due timers: urgent ones, which also fire while the space is paused, and the others. */
 export interface DueTimers {
   readonly due: ReadonlyArray<string>
   readonly met: ReadonlyArray<string>
@@ -45,31 +44,31 @@ const noKeys: ReadonlyArray<string> = []
 
 export const noTimers: DueTimers = { due: noKeys, met: noKeys }
 
-/** A space, as its ledgers need it. */
+/** The parts of a space that its ledgers need. */
 export interface LedgerSpace {
   readonly space: string
   readonly store: Pick<SpaceStore, "head">
   readonly inbox: Pick<Inbox, "waits">
   readonly enzymes: Pick<Enzymes, "resolve">
   readonly ledgers: LedgerList
-  /** Their states, by their places in the list. */
+  /** The states of the ledgers, by their places in the list. */
   readonly states: ByPlace
   readonly hash: (data: string | Uint8Array) => string
-  /** Draws the number of the next signal or timer that waits. */
+  /** Draws the next queue number, for a signal or a timer. */
   readonly number: () => number
 }
 
-/** The parts of a beat that its ledgers need beside the transaction. */
+/** The captured parts of a beat that its ledgers need. */
 export interface LedgerInput {
   readonly begun: Pick<Begun, "seed" | "inputs">
-  /** All runs of the beat, in order; those of the agenda come in when it is arranged. */
+  /** All runs of the beat, in the order of the agenda; empty until it is arranged. */
   readonly runs: ReadonlyArray<Handling>
 }
 
 /** The output of a ledger for its live half, by its place in the list. */
 export type Output = readonly [place: number, output: unknown]
 
-/** A transaction of the commit writes to ledgers alone. */
+/** The envelope of a draft at the commit, which writes through ledgers only. */
 const nothing = Envelope.make([], false)
 
 /**
@@ -82,7 +81,7 @@ export class LedgerBeats implements Faces<Draft> {
   readonly transaction: BeatTransaction
   readonly captured: LedgerInput
   readonly space: LedgerSpace
-  /** Those that were asked for something, by their places. */
+  /** The active ledgers, by their places; `undefined` before the first. */
   private beats: Array<OneLedgerBeat | undefined> | undefined
 
   constructor(transaction: BeatTransaction, captured: LedgerInput, space: LedgerSpace) {
@@ -97,7 +96,7 @@ export class LedgerBeats implements Faces<Draft> {
     return beats[placed.place] ??= new OneLedgerBeat(this, placed)
   }
 
-  /** The beat of a ledger that was asked for something, or that some document of the beat concerns. */
+  /** The beat of an active ledger: it was called before, or a document of the beat lies in its folders. */
   private active(placed: Placed): OneLedgerBeat | undefined {
     return (this.transaction.stage.touched & 1 << placed.place) === 0 ? this.beats?.[placed.place] : this.of(placed)
   }
@@ -106,7 +105,7 @@ export class LedgerBeats implements Faces<Draft> {
     return this.beats === undefined && this.transaction.stage.touched === 0
   }
 
-  /** Step 5: hands out the timers that are due, and has each ledger make the steps that need no run. */
+  /** Step 5: routes the due timers and the inputs, and calls `atCapture` of each active ledger. */
   capture({ due, met }: DueTimers): void {
     const { ledgers } = this.space
     for (const key of due) this.wake(key)
@@ -134,7 +133,7 @@ export class LedgerBeats implements Faces<Draft> {
     return placed.ledger.transaction(draft, caller, this.of(placed))
   }
 
-  /** Has the ledgers take in the launches of a transaction, after its writes were merged. */
+  /** Passes the launches of a transaction to their ledgers, after its writes were merged. */
   merge({ launches }: Draft, by: Launcher): void {
     if (launches.length === 0) return
     for (const placed of this.space.ledgers.all) {
@@ -160,7 +159,7 @@ export class LedgerBeats implements Faces<Draft> {
       rule.takeBack(this.of(placed), changed[placed.ledger.name] ?? none, to))
   }
 
-  /** Step 10. */
+  /** Step 10: calls `atCommit` of each active ledger. */
   commit(): void {
     if (this.isQuiet) return
     for (const placed of this.space.ledgers.all) {
@@ -169,7 +168,7 @@ export class LedgerBeats implements Faces<Draft> {
     }
   }
 
-  /** The beat is in the store. Answers what the live halves are to get. */
+  /** Called when the beat is in the store: updates the ledgers. Returns the outputs for their live halves. */
   committed(): ReadonlyArray<Output> {
     const { ledgers, states } = this.space
     const { inputs } = this.captured.begun
@@ -184,7 +183,7 @@ export class LedgerBeats implements Faces<Draft> {
     return outputs
   }
 
-  /** The captured input that something followed from, as JSON text, by its field. */
+  /** The captured inputs that the beat used, as JSON text, by their fields. */
   inputs(): ReadonlyArray<readonly [field: string, text: string]> {
     const { captured: { begun: { inputs } }, transaction } = this
     if (!transaction.usesInput) return none
@@ -192,12 +191,12 @@ export class LedgerBeats implements Faces<Draft> {
       !transaction.isUsed(place) ? [] : [[rule.field, rule.encode(inputs[place])] as const])
   }
 
-  /** The timers of ledgers with a list of their own, as those encode them. */
+  /** The urgent timers, as their ledger encodes them. */
   dueLines({ due }: DueTimers): ReadonlyArray<unknown> {
     return due.length === 0 ? none : due.map((key) => this.space.ledgers.urgentTimers?.encode(key))
   }
 
-  /** Writes to ledgers at the commit, over what the runs have made of them. */
+  /** Writes to ledgers at the commit, on top of the merged runs. */
   amend(change: (draft: Draft) => void): void {
     const { moment, stage } = this.transaction
     const newest: View = {
@@ -225,7 +224,7 @@ class OneLedgerBeat implements LedgerBeat {
   private readonly ledger: Ledger
   private readonly place: number
   private readonly ledgers: LedgerBeats
-  /** How many signals it sent. */
+  /** The number of signals that the ledger sent. */
   private sent = 0
 
   constructor(ledgers: LedgerBeats, { ledger, place }: Placed) {
@@ -255,7 +254,7 @@ class OneLedgerBeat implements LedgerBeat {
 
   secret(purpose: string): string {
     const { hash, space, store } = this.ledgers.space
-    // The digest of the entry before and the seed: the journal has them, and no run sees them.
+    // The digest of the previous entry and the seed: the journal has them, and no run sees them.
     return hash(`${store.head().hash} ${this.ledgers.captured.begun.seed} ${space} ${purpose}`)
   }
 

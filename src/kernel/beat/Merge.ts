@@ -1,5 +1,5 @@
 /**
- * Step 9 of a beat: its runs become writes, further attempts or dead letters.
+ * Step 9 of a beat: merges its runs into writes, further attempts and dead letters.
  *
  * Runs are merged in the order of the agenda, and the first to commit wins. A run that fails or loses is queued again, or its
  * dead letter takes the place of the receipt.
@@ -36,7 +36,7 @@ import { TIMEOUT } from "./Run.ts"
 /** Losses in a row after which a run is reported, once. */
 const REPORTED_LOSSES = 3
 
-/** Most characters that the journal has of a failed run beside its payload: its line, message, letter and diagnostic. */
+/** The maximum size of a failed run in the journal besides its payload, in characters: its line, message, letter and diagnostic. */
 const FAILURE = 4096
 
 /**
@@ -80,13 +80,13 @@ export const merge = ({ captured, runs }: Executed, state: SpaceState): Merged =
   return merged
 }
 
-/** What follows from the outcome of one run. Whatever goes wrong with it costs that handling and not the space, unless it is the store. */
+/** Applies the outcome of one run. A failure here ends the handling; only a failure of the store stops the space. */
 const conclude = (handling: ExecutedHandling, merged: Merged): void => {
   try {
     decide(handling, merged)
   } catch (error) {
     if (error instanceof PersistenceError) throw error
-    // What a run's writes make of another's is known only here: adding to what is no number any more, say.
+    // Writes of several runs are combined only here, which may fail: an increment of a value that is no longer a number.
     bury(handling, failure(error) as Failure, merged)
   }
 }
@@ -95,7 +95,7 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
   const { entry, flight, outcome } = handling
   if (outcome.kind === "ok" || outcome.kind === "waits") return succeed(handling, outcome, merged)
   if (outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
-  // Where nobody is left to run it, a later beat could do no more.
+  // Without an enzyme, a further attempt cannot run.
   const canWait = entry !== undefined && outcome.kind !== "fatal"
   const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
   if (canWait && !merged.transaction.stage.take(size)) return lose(handling, { key: undefined }, merged)
@@ -108,7 +108,7 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
 
 type Succeeded = Extract<Outcome, { readonly kind: "ok" | "waits" }>
 
-/** Whether a failed handling is attempted again: one that times out holds the space up each time, so it is given up sooner. */
+/** Whether a failed handling is attempted again. Time-outs delay the whole space, so fewer of them are allowed. */
 const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { state }: Merged): boolean =>
   attempt < (entry?.enzyme.retry.attempts ?? 1) && (!isLate(code) || timeouts + 1 < state.settings.limits.timeoutAttempts)
 
@@ -166,7 +166,7 @@ const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, tra
   transaction.queued.push(new Signal.Pending(state.number(), signal, { due }))
 }
 
-/** The lock that a run wrote below, as the document that it has to wait for. */
+/** The lock above a cell that the run wrote, as the key of the document to wait for. */
 const lockOver = ({ mode }: BeatTransaction, { own }: Draft): string | undefined => {
   if (mode.locks.size === 0 || own === undefined) return undefined
   for (const key of own.keys) {
@@ -176,11 +176,11 @@ const lockOver = ({ mode }: BeatTransaction, { own }: Draft): string | undefined
   return undefined
 }
 
-/** A run that lost a conflict waits for its turn on the document. One for which a full beat had no room waits at its receipt. */
+/** Queues a run that lost a conflict: it waits in line at the document. A run that exceeded the size of the beat waits at its receipt. */
 const lose = (handling: ExecutedHandling, { isDerived, key }: Conflict, merged: Merged): void => {
   const document = key ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
   handling.outcome = { kind: "conflict", document, isDerived }
-  // What waits for a lock contends with nobody.
+  // Waiting for a lock is no contention, so it does not count as a loss.
   const losses = handling.losses + (SpaceMode.isLock(document) ? 0 : 1)
   if (losses === REPORTED_LOSSES && losses > handling.losses) {
     const note = `lost ${losses} times in a row on ${document}`
@@ -190,7 +190,7 @@ const lose = (handling: ExecutedHandling, { isDerived, key }: Conflict, merged: 
   again(handling, merged, { why: "conflict", document, previous: headOf, losses, attempt, timeouts, due: undefined })
 }
 
-/** A run that asked for another attempt, or never came to an end: it waits 1, 2, 4 … beats. */
+/** Queues a further attempt of a run that failed retryably or got stuck, after 1, 2, 4 … beats. */
 const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void => {
   const why = code === STUCK ? "stuck" : "retry"
   const { backoffBeats } = merged.state.settings.limits
@@ -204,7 +204,7 @@ const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void 
   again(handling, merged, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts, due })
 }
 
-/** What a run reads waits for a gate: it runs when that opens, and it is the same attempt. */
+/** Queues a run that read a derived cell behind a closed gate. It runs when the gate opens, as the same attempt. */
 const park = (handling: ExecutedHandling, until: number | undefined, merged: Merged): void => {
   const { now } = merged.transaction.moment
   const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(merged.transaction, merged.state))
@@ -212,7 +212,7 @@ const park = (handling: ExecutedHandling, until: number | undefined, merged: Mer
   again(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
 }
 
-/** A further attempt: why, from when on, and after how many losses and time-outs. */
+/** A further attempt: its reason, its due time, and the losses and time-outs before it. */
 interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt" | "run"> {
   /** The segment to make; by default the one of this attempt. */
   readonly segment?: number
@@ -222,7 +222,7 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
 
 const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
-  // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
+  // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
   const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
   flight.open++
@@ -243,7 +243,7 @@ const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due
 
 type Failure = Extract<Outcome, { readonly code: string }>
 
-/** A handling that will never be well: its dead letter takes the receipt's place. */
+/** Ends a handling that failed permanently: writes its dead letter and its diagnostic. */
 const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): void => {
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
@@ -266,7 +266,7 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
 
 const sinceOf = ({ moment: { beat, now } }: BeatTransaction, { settings: { tempo } }: SpaceState) => ({ beat, clock: now, tempo })
 
-/** The signals of this beat, each once; what runs again is not to be repeated any more. */
+/** The signals of the beat, each once. Takes the captured attempts off the open handlings of their events. */
 const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> => {
   const flights: Array<InFlight> = []
   const repeated = new Set<InFlight>()
@@ -275,7 +275,7 @@ const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> =
       flights.push(flight)
       continue
     }
-    // Of a signal that runs again several enzymes may be due in one beat.
+    // Several enzymes of one event may be attempted again in the same beat.
     repeated.add(flight)
     flight.open--
     if (!again.loose) flight.strict--

@@ -1,5 +1,5 @@
 /**
- * The phases of a beat: what is known after its capture, and after its runs.
+ * The phases of a beat: the records after its capture and after its runs.
  *
  *     capture(number): Captured  →  execute(captured): Executed  →  commit(executed): Beat
  *
@@ -46,7 +46,7 @@ export interface CapturedCommands {
 }
 
 /**
- * A beat after its capture: the input is fixed, and no run has begun.
+ * A beat after its capture, before the first run.
  *
  * @category models
  * @since 0.1.0
@@ -79,7 +79,7 @@ export interface ExecutedHandling extends Handling {
 }
 
 /**
- * A beat after its runs: each has its outcome, and nothing is merged.
+ * A beat after its runs, before the merge. Each run has its outcome.
  *
  * @category models
  * @since 0.1.0

@@ -144,7 +144,7 @@ const none: Readonly<Record<string, string>> = Object.freeze({})
 const hasCaptures = (pattern: Pattern.Pattern): boolean => pattern.text.includes("/:")
 
 /**
- * The payload does not fit the enzyme's schema.
+ * The failure of a run whose payload does not match the schema of its enzyme.
  *
  * @category errors
  * @since 0.1.0
