@@ -2,7 +2,7 @@
  * Errors of hosts as numbers and stable codes.
  *
  * One table serves every host and every channel, so that the same failure makes the same journal on each host. The numbers
- * are those of Linux, negative, as the ledger stores them.
+ * are those of Linux, negative, as the ledger stores them. For the resolution of names they are those of libuv.
  *
  * @module
  */
@@ -34,8 +34,14 @@ const table: ReadonlyArray<readonly [code: string, retryable: boolean, names: Re
   }],
   ["io/unreachable", true, {
     ECONNREFUSED: -111, ECONNRESET: -104, ECONNABORTED: -103, EHOSTUNREACH: -113, ENETUNREACH: -101, ENETDOWN: -100, EPIPE: -32,
-    ENOTFOUND: -2, EAI_AGAIN: -11, UND_ERR_SOCKET: -104, ConnectionRefused: -111, ConnectionReset: -104, ConnectionClosed: -104,
+    ENOTFOUND: -3008, EAI_NONAME: -3008, EAI_NODATA: -3007, EAI_FAIL: -3004, EAI_AGAIN: -3001, UND_ERR_SOCKET: -104,
+    ConnectionRefused: -111, ConnectionReset: -104, ConnectionClosed: -104,
     ConnectionAborted: -103, BrokenPipe: -32, FailedToOpenSocket: -111
+  }],
+  ["io/tls", false, {
+    EPROTO: -71, CERT_HAS_EXPIRED: -71, CERT_NOT_YET_VALID: -71, CERT_REJECTED: -71, CERT_REVOKED: -71, CERT_SIGNATURE_FAILURE: -71,
+    CERT_UNTRUSTED: -71, DEPTH_ZERO_SELF_SIGNED_CERT: -71, HOSTNAME_MISMATCH: -71, SELF_SIGNED_CERT_IN_CHAIN: -71,
+    UNABLE_TO_GET_ISSUER_CERT: -71, UNABLE_TO_GET_ISSUER_CERT_LOCALLY: -71, UNABLE_TO_VERIFY_LEAF_SIGNATURE: -71
   }],
   ["io/cancelled", false, { ECANCELED: -125, ABORT_ERR: -125, AbortError: -125, Interrupted: -125 }]
 ]
@@ -43,6 +49,15 @@ const table: ReadonlyArray<readonly [code: string, retryable: boolean, names: Re
 const byName: ReadonlyMap<string, HostError> = new Map(
   table.flatMap(([code, retryable, names]) => Object.entries(names).map(([name, errno]) => [name, { errno, code, retryable }] as const))
 )
+
+/** The errors of libraries with many names: those of OpenSSL, and of the parser of HTTP. */
+const families: ReadonlyArray<readonly [prefix: string, error: HostError]> = [
+  ["ERR_SSL_", { errno: -71, code: "io/tls", retryable: false }],
+  ["ERR_TLS_", { errno: -71, code: "io/tls", retryable: false }],
+  ["HPE_", { errno: -71, code: "io/protocol", retryable: false }]
+]
+
+const byFamily = (name: string): HostError | undefined => families.find(([prefix]) => name.startsWith(prefix))?.[1]
 
 /** The error of which the table has no name. */
 const unknown: HostError = { errno: -5, code: "io/failed", retryable: false }
@@ -60,7 +75,7 @@ export const of = (error: unknown): HostError => {
   let at = error
   for (let depth = 0; depth < CAUSES && typeof at === "object" && at !== null; depth++) {
     const { cause, code, name } = at as { readonly cause?: unknown; readonly code?: unknown; readonly name?: unknown }
-    const found = byName.get(String(code)) ?? byName.get(String(name))
+    const found = byName.get(String(code)) ?? byFamily(String(code)) ?? byName.get(String(name))
     if (found !== undefined) return found
     at = cause
   }

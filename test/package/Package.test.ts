@@ -34,7 +34,10 @@ describe("package", () => {
   it("contains JavaScript, types and a licence, but no tests", () => {
     for (const file of [
       "package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/command/systole.js", "dist/plugins/sqlite.js",
-      "dist/command/testing.js", "dist/src/main/testing/index.d.ts", "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts", "src/index.ts"
+      "dist/command/testing.js", "dist/src/main/testing/index.d.ts", "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts",
+      "src/index.ts",
+      "dist/plugins/http.js", "dist/plugins/http/HttpChannel.d.ts", "dist/plugins/webhook-out.js",
+      "dist/command/plugins/webhook-out.js"
     ]) assert.include(installed().packed, file)
     assert.deepStrictEqual(installed().packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
   })

@@ -18,6 +18,11 @@ describe("Errno", () => {
     [{ code: "EMFILE" }, "io/busy", true],
     [{ name: "TimeoutError", code: 23 }, "io/timeout", true],
     [{ code: "ConnectionRefused" }, "io/unreachable", true],
+    [{ code: "ENOTFOUND", errno: -3008 }, "io/unreachable", true],
+    [{ code: "ERR_TLS_CERT_ALTNAME_INVALID" }, "io/tls", false],
+    [{ code: "ERR_SSL_WRONG_VERSION_NUMBER" }, "io/tls", false],
+    [{ code: "CERT_HAS_EXPIRED" }, "io/tls", false],
+    [{ code: "HPE_INVALID_CONSTANT" }, "io/protocol", false],
     [{ name: "AbortError" }, "io/cancelled", false]
   ])("classifies %j", (error, code, retryable) => assert.deepInclude(Errno.of(error), { code, retryable }))
 

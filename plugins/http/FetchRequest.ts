@@ -1,0 +1,126 @@
+/**
+ * The payload of the opcode `fetch`.
+ *
+ * @module
+ */
+import { Channel } from "systole"
+import * as Fields from "../channel/Fields.ts"
+import type { HttpRequest } from "./HttpClient.ts"
+import * as Status from "./Status.ts"
+import type { Headers } from "./Transport.ts"
+
+/** A decoded payload. */
+export interface FetchRequest extends Omit<HttpRequest, "body"> {
+  /** The bytes of the body, or the address of stored content. */
+  readonly body: Uint8Array | string | undefined
+  readonly maxBytes: number
+  /** Tests whether a status is accepted. */
+  readonly isExpected: (status: number) => boolean
+  /** The accepted statuses, for messages. */
+  readonly expected: string
+}
+
+/** The most headers of a request, and their most characters. */
+const MAX_HEADERS = 100
+const MAX_HEADER_CHARS = 16_384
+
+/** The most accepted statuses. */
+const MAX_STATUSES = 500
+
+/** The largest body of an answer at all, in bytes: 1 GiB. */
+export const MOST_BYTES = 1_073_741_824
+
+const token = /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/i
+const line = /^[\t\x20-\x7e\x80-\xff]*$/
+const content = /^\/cas\/[0-9a-f]{64}$/
+
+/** Headers that the channel or the connection sets. */
+const reserved: ReadonlySet<string> = new Set([
+  "connection", "content-length", "expect", "host", "idempotency-key", "keep-alive", "proxy-connection", "te", "trailer",
+  "transfer-encoding", "upgrade"
+])
+
+/** The methods that make a tunnel, or send back the headers of the request. */
+const refusedMethods: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
+
+const isMethod = (value: unknown): value is string =>
+  typeof value === "string" && token.test(value) && !refusedMethods.has(value.toUpperCase())
+
+const isBody = (value: unknown): value is string | Uint8Array => typeof value === "string" || value instanceof Uint8Array
+
+/** The field of a URL. */
+export const url = Fields.guarded("a URL such as https://example.com/", (value): value is string | URL =>
+  typeof value === "string" || value instanceof URL)
+
+const statuses = Fields.list(Fields.count(100, 599), MAX_STATUSES)
+
+const isExpectation = (value: unknown): value is "2xx" | ReadonlyArray<number> =>
+  value === "2xx" || (Array.isArray(value) && value.length > 0 && statuses.read(value) !== undefined)
+
+/** The fields of the payload. */
+export const fields = {
+  url,
+  method: Fields.or(Fields.guarded("a method such as GET or POST, and none of CONNECT, TRACE and TRACK", isMethod), "GET"),
+  headers: Fields.or(Fields.texts(Fields.text(MAX_HEADER_CHARS), MAX_HEADERS), {}),
+  body: Fields.optional(Fields.guarded("a text, bytes or an address /cas/<sha256>", isBody)),
+  redirect: Fields.or(Fields.oneOf("follow", "manual", "error"), "follow"),
+  maxBytes: Fields.optional(Fields.count(0, MOST_BYTES)),
+  expect: Fields.optional(Fields.guarded(`"2xx" or a list of 1 to ${MAX_STATUSES} statuses`, isExpectation))
+}
+
+const refuse = (reason: string) => Channel.fail("io/invalid", reason, { errno: -22 })
+
+const headersOf = (headers: Readonly<Record<string, string>>): Headers => {
+  const entries = Object.entries(headers)
+  for (const [name, value] of entries) {
+    if (!token.test(name)) throw refuse(`the header name ${JSON.stringify(name.slice(0, 100))} is no token`)
+    if (reserved.has(name.toLowerCase())) throw refuse(`the header ${name} is set by the channel. Leave it out`)
+    // The value may be a credential, so no message has it.
+    if (!line.test(value)) throw refuse(`the header ${name} is no text of one line in Latin-1`)
+  }
+  const chars = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  if (chars > MAX_HEADER_CHARS) throw refuse(`the headers have ${chars} characters; the limit is ${MAX_HEADER_CHARS}`)
+  return entries.map(([name, value]) => [name.toLowerCase(), value.trim()] as const)
+}
+
+/** Adds the usual headers that an author left out. */
+const withDefaults = (headers: Headers, isText: boolean): Headers => {
+  const usual = [
+    ["accept", "*/*"],
+    // The body arrives as it is: the size that a server announces is the size that is stored.
+    ["accept-encoding", "identity"],
+    ["user-agent", "systole"],
+    ...isText ? [["content-type", "text/plain;charset=UTF-8"] as const] : []
+  ] as const
+  return [...headers, ...usual.filter(([name]) => !headers.some(([given]) => given === name))]
+}
+
+const expectationOf = (expected: "2xx" | ReadonlyArray<number> | undefined): Pick<FetchRequest, "expected" | "isExpected"> => {
+  if (expected === undefined) return { expected: "any status", isExpected: () => true }
+  if (expected === "2xx") return { expected, isExpected: Status.isOk }
+  return { expected: expected.join(", "), isExpected: (status) => expected.includes(status) }
+}
+
+/**
+ * Decodes a payload. `most` is the channel's limit on the body of an answer, in bytes.
+ *
+ * @throws ChannelError `io/invalid`
+ * @category constructors
+ * @since 0.1.0
+ */
+export const decode = (payload: Fields.Of<typeof fields>, most: number): FetchRequest => {
+  const { body, expect, headers, maxBytes = most, redirect, url } = payload
+  const method = payload.method.toUpperCase()
+  if (body !== undefined && (method === "GET" || method === "HEAD")) throw refuse(`a request with ${method} has no body. Use POST`)
+  if (maxBytes > most) throw refuse(`maxBytes is ${maxBytes}, and the limit of the channel is ${most}`)
+  const isText = typeof body === "string" && !content.test(body)
+  return {
+    url: String(url),
+    method,
+    headers: withDefaults(headersOf(headers), isText),
+    body: isText ? new TextEncoder().encode(body) : body,
+    redirect,
+    maxBytes,
+    ...expectationOf(expect)
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The channel `http`.
+ *
+ * @module
+ */
+import { Channel, type Plugin } from "systole"
+import * as Fields from "../channel/Fields.ts"
+import * as Operations from "../channel/Operations.ts"
+import * as Content from "./Content.ts"
+import * as Deadline from "./Deadline.ts"
+import * as FetchRequest from "./FetchRequest.ts"
+import * as HttpClient from "./HttpClient.ts"
+import * as Options from "./Options.ts"
+import * as Status from "./Status.ts"
+import * as TargetUrl from "./TargetUrl.ts"
+import type { Headers, Transport } from "./Transport.ts"
+
+/** The largest body of an answer by default, in bytes: 32 MiB. */
+const MAX_BYTES = 33_554_432
+
+/** The most characters of a value that is not stored as content. */
+const VALUE = 65_536
+
+/** The names that no stored object can have. */
+const forbidden: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
+
+/** The headers of an answer as a value: names in lower case, repeated ones joined, and cookies as a list. */
+const valueOf = (headers: Headers): Readonly<Record<string, string | ReadonlyArray<string>>> => {
+  const groups = Map.groupBy(headers, ([name]) => name.toLowerCase())
+  const values = [...groups].filter(([name]) => !forbidden.has(name)).map(([name, each]) => [name, each.map(([, value]) => value)] as const)
+  return Object.fromEntries(values.map(([name, each]) => [name, name === "set-cookie" ? each : each.join(", ")]))
+}
+
+const bytesOf = async ({ body }: FetchRequest.FetchRequest, { content }: Channel.Job): Promise<Uint8Array | undefined> => {
+  if (typeof body !== "string") return body
+  const bytes = await content(body)
+  if (bytes === undefined) throw Channel.fail("io/absent", `the space has no content ${body}, which is the body`, { errno: -2 })
+  return bytes
+}
+
+const fetchOf = async (job: Channel.Job, request: FetchRequest.FetchRequest, execute: Execute): Promise<Channel.JobResult> => {
+  const body = await bytesOf(request, job)
+  const headers: Headers = [...request.headers, ["idempotency-key", job.key]]
+  const answer = await execute({ ...request, headers, body })
+  try {
+    const { status, url } = answer
+    if (!request.isExpected(status)) {
+      throw Status.failure("http/status", status, `${url.origin} answered with ${status}, and ${request.expected} is expected`)
+    }
+    url.hash = ""
+    const head = { status, headers: valueOf(answer.headers), url: url.href }
+    const hasBody = request.method !== "HEAD" && status !== 204 && status !== 304
+    const room = VALUE - JSON.stringify({ ...head, body: "" }).length
+    const { bytes, ...taken } = hasBody
+      ? await Content.take({ headers: answer.headers, body: answer.body, limit: request.maxBytes, room, keep: job.keep })
+      : { body: "", bytes: 0 }
+    return { value: { ...head, ...taken }, bytes }
+  } finally {
+    answer.close()
+  }
+}
+
+/** The fields of the options. */
+const fields = { ...Options.fields, maxBytes: Fields.or(Fields.count(1, FetchRequest.MOST_BYTES), MAX_BYTES) }
+
+type Execute = (request: HttpClient.HttpRequest) => Promise<HttpClient.Exchange>
+
+/**
+ * The definition of the channel. A test gives a transport in place of the host's.
+ *
+ * @throws InvalidPlugin
+ * @category constructors
+ * @since 0.1.0
+ */
+export const define = (settings: Plugin.ChannelSettings, transport?: Transport): Channel.Definition => {
+  const options = Fields.options("http", fields, settings)
+  const { client, shown } = Options.common({ plugin: "http", settings, transport }, options)
+  const { maxBytes, timeoutMs } = options
+  const fetch = Operations.operation({
+    repeatable: true,
+    fields: FetchRequest.fields,
+    about: ({ url }) => TargetUrl.originOf(String(url)),
+    execute: (payload, job) =>
+      Deadline.run(job, timeoutMs, async (signal) =>
+        fetchOf(job, FetchRequest.decode(payload, maxBytes), (request) => HttpClient.exchange(client, request, signal)))
+  })
+  return { provider: "http", hosts: ["node", "deno", "bun", "workers"], ...shown, ...Operations.channel({ fetch }) }
+}

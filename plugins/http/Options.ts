@@ -1,0 +1,88 @@
+/**
+ * The options that all channels over HTTP have.
+ *
+ * @module
+ */
+import type { Plugin } from "systole"
+import * as Fields from "../channel/Fields.ts"
+import * as AddressPolicy from "./AddressPolicy.ts"
+import * as FetchTransport from "./FetchTransport.ts"
+import type { HttpClient } from "./HttpClient.ts"
+import * as Secret from "./Secret.ts"
+import * as SocketTransport from "./SocketTransport.ts"
+import type { Transport } from "./Transport.ts"
+
+/** The longest time of an attempt by default, and at most: 2 minutes and 1 day, in milliseconds. */
+const TIMEOUT = 120_000
+const MAX_TIMEOUT = 86_400_000
+
+const JOBS = 64
+const MAX_JOBS = 65_536
+
+/** The most entries of a list. */
+const MAX_ENTRIES = 1000
+
+const FORM = "a name as api.example.com or *.example.com, an address, each also with :port, or a network as 10.0.0.0/8"
+
+const entries = Fields.or(
+  Fields.list(Fields.guarded(FORM, (value): value is string => typeof value === "string" && AddressPolicy.isEntry(value)), MAX_ENTRIES),
+  []
+)
+
+/** The fields of the options. */
+export const fields = {
+  allow: entries,
+  deny: entries,
+  timeoutMs: Fields.or(Fields.count(1, MAX_TIMEOUT), TIMEOUT),
+  jobs: Fields.or(Fields.count(1, MAX_JOBS), JOBS),
+  ca: Fields.optional(Secret.field),
+  cert: Fields.optional(Secret.field),
+  key: Fields.optional(Secret.field)
+}
+
+/** The decoded options. */
+type Options = Fields.Of<typeof fields>
+
+/** A channel that is configured: its plugin, its settings, and in a test the transport in place of the host's. */
+export interface Configured {
+  readonly plugin: string
+  readonly settings: Plugin.ChannelSettings
+  readonly transport?: Transport | undefined
+}
+
+const tlsOf = ({ plugin, settings }: Configured, options: Options): SocketTransport.Tls => {
+  const read = (option: "ca" | "cert" | "key") =>
+    options[option] === undefined ? {} : { [option]: Secret.read(options[option], { option, plugin, settings }) }
+  const tls: SocketTransport.Tls = { ...read("ca"), ...read("cert"), ...read("key") }
+  const refuse = (problem: string) => Fields.refused(plugin, settings.id, problem)
+  const isSet = Object.keys(tls).length > 0
+  if (settings.host === "workers" && isSet) throw refuse("it has ca, cert or key, which Workers cannot set. Leave them out")
+  if ((tls.cert === undefined) !== (tls.key === undefined)) throw refuse("it has one of cert and key. Give both, or none")
+  return tls
+}
+
+/** The client of a channel, and the parts of its definition that follow from the options. */
+export interface Common {
+  readonly client: HttpClient
+  readonly shown: { readonly caps: ReadonlyArray<string>; readonly target?: string; readonly jobs: number }
+}
+
+/**
+ * The client of a channel. A host that cannot pin shows the allow list as its target.
+ *
+ * @throws InvalidPlugin
+ * @category constructors
+ * @since 0.1.0
+ */
+export const common = (configured: Configured, options: Options): Common => {
+  const tls = tlsOf(configured, options)
+  const isWorkers = configured.settings.host === "workers"
+  const transport = configured.transport ?? (isWorkers ? FetchTransport.make() : SocketTransport.make(tls))
+  const pinned = transport.resolve !== undefined
+  const { allow, deny, jobs } = options
+  const caps = ["stream", "tls", pinned ? "pinned" : "pinned:false"]
+  return {
+    client: { policy: AddressPolicy.make({ allow, deny, pinned }), transport },
+    shown: pinned ? { caps, jobs } : { caps, jobs, target: allow.join(" ") }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Secrets of a channel: an option names the variable or the file that has one.
+ *
+ * Neither a secret nor a part of it is ever in a message.
+ *
+ * @module
+ */
+import type { Plugin } from "systole"
+import * as Fields from "../channel/Fields.ts"
+
+/** The place of a secret: a variable of the environment, or a file, relative to the project. */
+export type Secret = { readonly env: string } | { readonly file: string }
+
+const isSecret = (value: unknown): value is Secret => {
+  if (typeof value !== "object" || value === null) return false
+  const [[kind, name] = [], ...others] = Object.entries(value)
+  return others.length === 0 && (kind === "env" || kind === "file") && typeof name === "string" && name !== ""
+}
+
+/** An option that names a secret. */
+export const field: Fields.Field<Secret> = Fields.guarded(`{ env: "VARIABLE" } or { file: "path" }`, isSecret)
+
+/** An option of a channel. */
+export interface Asked {
+  readonly plugin: string
+  readonly option: string
+  readonly settings: Plugin.ChannelSettings
+}
+
+/** Workers may have no process, and then no environment. */
+interface Host {
+  readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> }
+}
+
+/** The refusal of a secret, which tells its place. */
+export const refused = ({ option, plugin, settings }: Asked, problem: string): Plugin.InvalidPlugin =>
+  Fields.refused(plugin, settings.id, `its field "${option}" ${problem}`)
+
+/**
+ * Reads a secret.
+ *
+ * @throws InvalidPlugin if the variable or the file is missing
+ * @category getters
+ * @since 0.1.0
+ */
+export const read = (secret: Secret, asked: Asked): string => {
+  if ("env" in secret) {
+    const value = (globalThis as Host).process?.env?.[secret.env]
+    if (value === undefined || value === "") throw refused(asked, `names the variable ${secret.env}, which is not set`)
+    return value
+  }
+  try {
+    const path = process.getBuiltinModule("node:path").resolve(asked.settings.root, secret.file)
+    return process.getBuiltinModule("node:fs").readFileSync(path, "utf8")
+  } catch (error) {
+    const { code = "no files on this host" } = error as { readonly code?: string }
+    throw refused(asked, `names the file ${secret.file}, which cannot be read (${code})`)
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * HTTP over the sockets of Node, Deno and Bun: each connection goes to an address that was checked.
+ *
+ * The request names the address instead of the host, so no second resolution happens. The host name stands in the `Host`
+ * header, and TLS verifies the certificate for it. Each exchange has a connection of its own.
+ *
+ * @module
+ */
+import type { ClientRequest, IncomingMessage } from "node:http"
+import { targetOf } from "./TargetUrl.ts"
+import type { Answer, Headers, Outgoing, Transport } from "./Transport.ts"
+
+/** TLS in PEM: authorities instead of the host's, and the client's certificate with its key. */
+export interface Tls {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+}
+
+/** The most addresses of a name that are tried. */
+const TRIES = 8
+
+/** The errors of a connection that sent no byte, so the next address can be tried. */
+const UNCONNECTED: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
+
+const pairsOf = (raw: ReadonlyArray<string>): Headers =>
+  Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i] ?? "", raw[2 * i + 1] ?? ""] as const)
+
+/** Groups headers by name, because the host takes each name once. */
+const grouped = (headers: Headers): Record<string, string | Array<string>> => {
+  const groups = Map.groupBy(headers, ([name]) => name)
+  const joined = [...groups].map(([name, each]) => [name, each.map(([, value]) => value)] as const)
+  return Object.fromEntries(joined.map(([name, values]) => [name, values.length === 1 ? values.join("") : values]))
+}
+
+/** The headers of the connection. A body that may be there has a length even if it is empty. */
+const framing = ({ body, method, url }: Outgoing): Headers => {
+  const hasLength = body !== undefined || (method !== "GET" && method !== "HEAD")
+  const length = hasLength ? [["content-length", String(body?.byteLength ?? 0)] as const] : []
+  return [["host", url.host], ["connection", "close"], ...length]
+}
+
+const requestOf = (outgoing: Outgoing, address: string, tls: Tls): ClientRequest => {
+  const { headers, method, url } = outgoing
+  const { host, port } = targetOf(url)
+  const path = url.pathname + url.search
+  const options = { agent: false, host: address, port, method, path, headers: grouped([...framing(outgoing), ...headers]) } as const
+  if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(options)
+  return process.getBuiltinModule("node:https").request({ ...options, ...tls, servername: host === address ? "" : host })
+}
+
+const answerOf = (message: IncomingMessage, close: () => void): Answer => ({
+  status: message.statusCode ?? 0,
+  headers: pairsOf(message.rawHeaders),
+  body: message,
+  close
+})
+
+const sendTo = (outgoing: Outgoing, address: string, tls: Tls): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { body, signal } = outgoing
+    signal.throwIfAborted()
+    const request = requestOf(outgoing, address, tls)
+    const abort = () => request.destroy(signal.reason as Error)
+    const close = () => {
+      signal.removeEventListener("abort", abort)
+      request.destroy()
+    }
+    signal.addEventListener("abort", abort, { once: true })
+    request.on("response", (message) => {
+      // The reader of the body gets the error. One that is not reading yet leaves it without a listener.
+      message.on("error", () => {})
+      resolve(answerOf(message, close))
+    })
+    request.on("error", (error) => {
+      close()
+      reject(error)
+    })
+    request.end(body)
+  })
+
+/**
+ * The sockets of this host.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (tls: Tls): Transport => ({
+  resolve: async (name) => {
+    const found = await process.getBuiltinModule("node:dns").promises.lookup(name, { all: true, verbatim: true })
+    // IPv4 first: a network without IPv6 swallows the packets, and the connection fails only after minutes.
+    return found.sort((a, b) => a.family - b.family).map(({ address }) => address)
+  },
+  send: async (outgoing) => {
+    const [first = "", ...others] = outgoing.addresses.slice(0, TRIES)
+    let failure: unknown
+    for (const address of [first, ...others]) {
+      try {
+        return await sendTo(outgoing, address, tls)
+      } catch (error) {
+        if (!UNCONNECTED.has((error as { readonly code?: unknown }).code)) throw error
+        failure = error
+      }
+    }
+    throw failure
+  }
+})
