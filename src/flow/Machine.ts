@@ -17,7 +17,6 @@ import * as Name from "../cell/Name.ts"
 import { codeOf, isTagged, Retry } from "../registry/Outcome.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
-import * as Savepoint from "../stage/Savepoint.ts"
 import * as Write from "../stage/Write.ts"
 import { InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
@@ -57,7 +56,7 @@ export const run = (plan: Plan, draft: Draft, target: string): string => {
   const found = inst === undefined ? undefined : Instance.read(draft.get(target))
   if (inst === undefined || found === undefined || found.flow !== plan.name) return "absent"
   if (found.state !== "ready") return found.state
-  const savepoint = Savepoint.make(draft)
+  const savepoint = draft.savepoint()
   let instance = found
   while (instance.state === "ready") instance = taken(plan, instance, { draft, inst })
   try {

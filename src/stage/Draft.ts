@@ -13,13 +13,14 @@ import * as Document from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
+import { Changes } from "./Changes.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Random from "./Random.ts"
 import type { RunGrant, Pieces } from "./RunGrant.ts"
 import * as Envelope from "./Envelope.ts"
 import { type BindingChange, NotProvided, type OutgoingSignal, type Report, type ReportLaunch, type SignalRequest } from "./Launch.ts"
 import type { Launched, Launches } from "./Launches.ts"
-import { Faces, type Ledgers } from "./Ledgers.ts"
+import type { Ledgers } from "./Ledgers.ts"
 import * as Emitted from "./OutgoingSignal.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import type { BeatClock, View } from "./BeatClock.ts"
@@ -50,31 +51,20 @@ const WAITS = "only a durable run waits; declare durable: true, or send a signal
 const refused = (reason: string) => new TransactionRefused({ reason })
 
 /** The transaction of one run. */
-export class Draft extends Faces implements Transaction {
+export class Draft extends Changes implements Transaction {
   readonly beat: number
   readonly now: number
   readonly envelope: Envelope.Envelope
   readonly serializable: boolean
   readonly run: number
-  /** Lists are created on first use, because most runs need few of them. */
-  writes: Array<Write.Write> = none
   /** The read log, created by the first read. */
   reads: ReadLog | undefined
   emissions: Array<OutgoingSignal> = none
-  launches: Array<Launched> = none
   reports: ReadonlyArray<ReportLaunch> = none
-  /** The documents that this run wrote. */
-  own: WriteSet | undefined
   bindings: Array<BindingChange> | undefined
   blobs: Map<string, Uint8Array> | undefined
   /** The size of content stored with `blob`, in bytes. */
   kept = 0
-  /** The number of characters of signals, bindings and the result. */
-  launched = 0
-  /** The number of characters of the written documents, before and after. */
-  written = 0
-  /** The first refusal. It persists when the run catches the error. */
-  refusal: unknown
   /** The label of all information that the run received so far. */
   label: Label.Label
   /** The state below the draft, without its writes. */
@@ -82,12 +72,7 @@ export class Draft extends Faces implements Transaction {
   readonly moment: BeatClock
   private readonly grant: RunGrant<Draft>
   private faces: Map<string, unknown> | undefined
-  /** Documents that only this run sees, because the merge creates them anew. */
-  shown: WriteSet | undefined
   private generator: (() => number) | undefined
-  /** The number of ids that it minted, and of its writes to ledgers. */
-  minted = 0
-  operated = 0
   private revoked: string | undefined
 
   constructor(stage: View, moment: BeatClock, grant: RunGrant<Draft>) {
@@ -294,7 +279,7 @@ export class Draft extends Faces implements Transaction {
       this.launch(address.key.length + document.text.length)
       this.shown.set(address.key, document)
     }
-    if (this.launches === none) this.launches = [launched]
+    if (this.launches.length === 0) this.launches = [launched]
     else this.launches.push(launched)
   }
 
@@ -302,7 +287,7 @@ export class Draft extends Faces implements Transaction {
     if (this.writes.length >= MAX_WRITES) throw refused(`one run makes at most ${MAX_WRITES} writes`)
     Envelope.check(this.envelope, write.address)
     const met = this.enter(write)
-    if (this.writes === none) this.writes = [met]
+    if (this.writes.length === 0) this.writes = [met]
     else this.writes.push(met)
   }
 

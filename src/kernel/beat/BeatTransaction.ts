@@ -9,7 +9,7 @@ import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
 import * as Labels from "../../stage/Labels.ts"
 import type { Draft } from "../../stage/Draft.ts"
-import * as Savepoint from "../../stage/Savepoint.ts"
+import type { Savepoint } from "../../stage/Changes.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Begun } from "../model/Begun.ts"
@@ -125,10 +125,10 @@ export class BeatTransaction {
    * Makes a savepoint of the capture transaction, over a draft of it. The stage itself and the binding lists are not covered:
    * they are written when a command can no longer be refused.
    */
-  savepoint(draft: Draft): Savepoint.Savepoint {
+  savepoint(draft: Draft): Savepoint {
     const { count, diagnostics, queued, mode, sent, used } = this
     const [reported, told, waiting] = [diagnostics.length, sent.length, queued.length]
-    const writes = Savepoint.make(draft)
+    const writes = draft.savepoint()
     return {
       keep: writes.keep,
       restore: () => {
