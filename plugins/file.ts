@@ -17,9 +17,11 @@
  * A path is relative to the option `root`, by default `<project>/files`, with `/` between its segments; "" is the root, for
  * `list`, `stat` and `watch`. Paths that leave the root, also over symbolic links, fail with `file/refused`.
  *
- * A file of at most 64 KiB of UTF-8 is read as `text`; others become content of the space. `data` is bytes, and `content`
- * is an address. `write` and `copy` create missing folders, replace the file at once and return when the disk has it.
- * `move` replaces a file of that name. `delete` removes files and empty folders.
+ * A file of UTF-8 is read as `text` if the value then has at most 64 KiB of JSON. Others become content of the space. `data` is
+ * bytes, and `content` is an address. A value of `list` or `glob` over 64 KiB is content, as of any channel.
+ *
+ * `write` and `copy` create missing folders, replace the file at once and return when the disk has it. `move` replaces a file of
+ * that name. `delete` removes files and empty folders.
  *
  * In a pattern, `*` is any text of a segment, `?` is one character and `**` is any number of folders. They match no leading dot,
  * and globs follow no links. `watch` hears changes from its start on, and ends at an abort.
@@ -39,8 +41,8 @@ import * as Operations from "./channel/Operations.ts"
 import * as Temporary from "./file/Temporary.ts"
 import { kindOf, Tree } from "./file/Tree.ts"
 
-/** The largest text within a completion, and the parts in which files are read, in bytes. */
-const INLINE = 65_536
+/** The parts in which files are read, in bytes. A smaller file is read at once. */
+const PART = 65_536
 /** The most segments of a pattern. */
 const SEGMENTS = 64
 const WATCHES = 32
@@ -82,7 +84,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 /** The bytes of an open file. */
 async function* bytesFrom(file: FileHandle): AsyncGenerator<Uint8Array> {
   for (;;) {
-    const part = new Uint8Array(INLINE)
+    const part = new Uint8Array(PART)
     const { bytesRead } = await file.read(part, 0, part.length, null)
     if (bytesRead === 0) return
     yield part.subarray(0, bytesRead)
@@ -120,11 +122,11 @@ const read = async ({ jail, maxBytes }: Site, path: string, job: Channel.Job): P
   withFile(await jail.open(await jail.locate(path), constants.O_RDONLY), async (file) => {
     const { size } = await file.stat()
     if (size > maxBytes) throw Temporary.tooLarge(maxBytes)
-    if (size <= INLINE) {
+    if (size <= PART) {
       const bytes = await readBytes(file, size)
-      const text = textOf(bytes)
-      const value = text === undefined ? { content: (await job.keep(bytes)).address } : { text }
-      return { value: { path, bytes: bytes.length, ...value }, bytes: bytes.length }
+      const inline = { path, bytes: bytes.length, text: textOf(bytes) }
+      if (inline.text !== undefined && Operations.isInline(inline)) return { value: inline, bytes: bytes.length }
+      return { value: { path, bytes: bytes.length, content: (await job.keep(bytes)).address }, bytes: bytes.length }
     }
     const { address, bytes } = await job.keep(Temporary.limited(bytesFrom(file), maxBytes, job.signal), maxBytes)
     return { value: { path, bytes, content: address }, bytes }

@@ -12,10 +12,12 @@
  * 60,000, and begins anew with each execution.
  *
  * A space sees its own keys. A key and the name of its space have at most 511 bytes together. A `value` is any value of a cell
- * with at most 64 KiB of text; `content` is an address of at most 25 MiB. A page has at most 1,000 keys, in the order of bytes.
+ * with at most 64 KiB of text, its key included; `content` is an address of at most 25 MiB. A page has at most 1,000 keys, in the
+ * order of bytes.
  *
  * On Workers the option `namespace` is a KV namespace binding. Elsewhere the table is an SQLite file of the channel, by
- * default `<data>/<id>.kv.sqlite`; the option `file` names another one. KV is eventually consistent, SQLite is not.
+ * default `<data>/<id>.kv.sqlite`; the option `file` names another one, relative to the project. KV is eventually consistent,
+ * SQLite is not.
  *
  * @module
  */
@@ -28,8 +30,6 @@ import type { Stored, Table } from "./kv/Table.ts"
 
 /** The longest key with its space and the slash between them, in bytes. It is the limit of Workers KV. */
 const KEY = 512
-/** The longest text of a value, in bytes. */
-const INLINE = 65_536
 /** The largest content, in bytes. */
 const LARGEST = 26_214_400
 /** The shortest and the longest life, in milliseconds. */
@@ -56,27 +56,23 @@ interface Given {
 }
 
 /** The stored form of the value of a request. */
-const storedOf = async ({ content, value }: Given, job: Channel.Job): Promise<Stored> => {
+const storedOf = async (key: string, { content, value }: Given, job: Channel.Job): Promise<Stored> => {
   if ((value === undefined) === (content === undefined)) throw Fields.invalid(job, "give either value or content")
-  if (content === undefined) {
-    const bytes = encoder.encode(encode(value, job))
-    if (bytes.length > INLINE) {
-      throw Fields.invalid(job, `its value has ${bytes.length} bytes of text, and the limit is ${INLINE}; give content`)
-    }
-    return { kind: "value", bytes }
-  }
+  if (content === undefined) return { kind: "value", bytes: encoder.encode(encode(key, value, job)) }
   const bytes = await job.content(content)
   if (bytes === undefined) throw Channel.fail("io/absent", `the space has no content ${content}`, { errno: -2 })
   if (bytes.length > LARGEST) throw Fields.invalid(job, `its content has ${bytes.length} bytes, and the limit is ${LARGEST}`)
   return { kind: "bytes", bytes }
 }
 
-const encode = (value: unknown, job: Channel.Job): string => {
+/** The text of a value. The completion of its `kv_get` has to contain it. */
+const encode = (key: string, value: unknown, job: Channel.Job): string => {
   try {
-    return Document.encode(value).text
+    if (Operations.isInline({ key, found: true, value })) return Document.encode(value).text
   } catch (error) {
     throw Fields.invalid(job, (error as Error).message)
   }
+  throw Fields.invalid(job, `its value and its key have more than ${Operations.INLINE} characters of text; give content`)
 }
 
 /** The result for a stored value. Bytes become content of the space. */
@@ -111,7 +107,7 @@ const operationsOf = (table: Table): Operations.Operations => ({
     about: ({ key }) => JSON.stringify(key),
     execute: async ({ key, ttl, ...given }, job) => {
       check(key, job)
-      const stored = await storedOf(given, job)
+      const stored = await storedOf(key, given, job)
       await table.put(job.space, key, { ...stored, ttl })
       return { value: { key, bytes: stored.bytes.length }, bytes: stored.bytes.length }
     }
@@ -143,14 +139,14 @@ const operationsOf = (table: Table): Operations.Operations => ({
 
 /** The provider with a clock, in milliseconds since 1970. */
 export const provider = (now: () => number): Plugin.ChannelProvider => (settings) => {
-  const { folder, host, id } = settings
+  const { folder, host, id, root } = settings
   const namespaceField = Fields.guarded("a KV namespace binding", NamespaceTable.isNamespace)
   const { file = `${folder}/${id}.kv.sqlite`, namespace } =
     Fields.options("kv", { namespace: Fields.optional(namespaceField), file: Fields.optional(Fields.text(4096)) }, settings)
   if (namespace === undefined && host === "workers") {
     throw Fields.refused("kv", id, "on Workers it needs the option namespace, a KV namespace binding")
   }
-  const table = namespace === undefined ? SqliteTable.make(file, now) : NamespaceTable.make(namespace)
+  const table = namespace === undefined ? SqliteTable.make({ root, file, now }) : NamespaceTable.make(namespace)
   return {
     provider: namespace === undefined ? "sqlite" : "workers-kv",
     hosts: namespace === undefined ? ["node", "deno", "bun"] : ["node", "deno", "bun", "workers"],

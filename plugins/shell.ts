@@ -23,7 +23,8 @@
  * `options`, or `"any"` there, or a pattern of its own at its place that begins with `-`.
  *
  * A program and its descendants are one process group, which ends as a whole at an abort and with the program.
- * Outputs are text in UTF-8. No message contains an argument, an output or a value of the environment.
+ * Outputs are text in UTF-8. If they do not fit into a completion of 64 KiB, the value is `{ code, content: { stdout, stderr }, cut }`
+ * with their addresses. No message contains an argument, an output or a value of the environment.
  *
  * @module
  */
@@ -36,7 +37,7 @@ import * as Fields from "./channel/Fields.ts"
 import { Jail, path } from "./channel/Jail.ts"
 import * as Operations from "./channel/Operations.ts"
 import * as AllowList from "./shell/AllowList.ts"
-import { type End, ProcessGroup } from "./shell/ProcessGroup.ts"
+import { type End, type Output, ProcessGroup } from "./shell/ProcessGroup.ts"
 
 /** The most arguments, and the bytes of each one and of the input. */
 const ARGUMENTS = 1024
@@ -107,21 +108,27 @@ const find = async (program: string): Promise<string> => {
   throw Channel.fail("io/absent", `no folder of PATH has the program ${JSON.stringify(program.slice(0, 200))}`, { errno: -2 })
 }
 
-/** The result of a program, or its failure. */
-const resultOf = ({ code, isLate, signal, stderr, stdout }: End, program: string, millis: number): Channel.JobResult => {
+/** The failure of a program, if it failed. */
+const failureOf = ({ code, isLate, signal }: End, program: string, millis: number): Channel.ChannelError | undefined => {
   const shown = JSON.stringify(program.slice(0, 200))
-  if (isLate) throw Channel.fail("shell/timeout", `the program ${shown} was ended after ${millis} ms, its limit`, { errno: -110 })
-  if (code !== 0) {
-    throw Channel.fail("shell/exit", `the program ${shown} ended ${code === null ? `by the signal ${signal}` : `with exit code ${code}`}`)
-  }
-  const cut = Object.entries({ stdout, stderr }).filter(([, { isCut }]) => isCut).map(([name]) => name)
-  return {
-    value: { code, stdout: stdout.text, stderr: stderr.text, ...cut.length === 0 ? {} : { cut } },
-    bytes: stdout.bytes + stderr.bytes
-  }
+  if (isLate) return Channel.fail("shell/timeout", `the program ${shown} was ended after ${millis} ms, its limit`, { errno: -110 })
+  if (code === 0) return undefined
+  return Channel.fail("shell/exit", `the program ${shown} ended ${code === null ? `by the signal ${signal}` : `with exit code ${code}`}`)
 }
 
-const run = async (site: Site, request: Fields.Of<typeof payload>, { signal }: Channel.Job): Promise<Channel.JobResult> => {
+/** The result of a program. Long outputs become content of the space. */
+const resultOf = async ({ code, stderr, stdout }: End, job: Channel.Job): Promise<Channel.JobResult> => {
+  const names = Object.entries({ stdout, stderr }).filter(([, { isCut }]) => isCut).map(([name]) => name)
+  const bytes = stdout.bytes + stderr.bytes
+  const cut = names.length === 0 ? {} : { cut: names }
+  const inline = { code, stdout: stdout.text, stderr: stderr.text, ...cut }
+  if (stdout.text.length + stderr.text.length <= Operations.INLINE && Operations.isInline(inline)) return { value: inline, bytes }
+  const keep = async ({ text }: Output): Promise<string> => (await job.keep(new TextEncoder().encode(text))).address
+  return { value: { code, content: { stdout: await keep(stdout), stderr: await keep(stderr) }, ...cut }, bytes }
+}
+
+const run = async (site: Site, request: Fields.Of<typeof payload>, job: Channel.Job): Promise<Channel.JobResult> => {
+  const { signal } = job
   const { allow, graceMillis, groups, jail, maxBytes, millis } = site
   const [program = "", ...args] = request.argv
   const refusal = AllowList.refusal(allow, request.argv)
@@ -141,7 +148,9 @@ const run = async (site: Site, request: Fields.Of<typeof payload>, { signal }: C
       groups.add(running)
     })
     signal.throwIfAborted()
-    return resultOf(end, program, millis)
+    const failure = failureOf(end, program, millis)
+    if (failure !== undefined) throw failure
+    return await resultOf(end, job)
   } finally {
     signal.removeEventListener("abort", stop)
     if (group !== undefined) groups.delete(group)

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Channel } from "systole"
+import { Channel, Document } from "systole"
 import * as Fields from "./Fields.ts"
 
 /** An operation: its fields, its object for messages, and its execution. */
@@ -20,6 +20,12 @@ export type Operations = Readonly<Record<string, Executable>>
 interface Executable extends Channel.OpcodeDeclaration {
   readonly run: (job: Channel.Job) => Promise<Channel.JobResult>
 }
+
+/** The longest text of a value within a completion, in characters. The reactor stores a longer one as content. */
+export const INLINE = 65_536
+
+/** Tests whether a completion can contain a value. */
+export const isInline = (value: unknown): boolean => Document.encode(value).text.length <= INLINE
 
 /** The code of a host's error, or its name. */
 const nameOf = (error: unknown): string => {

@@ -18,6 +18,12 @@ const BUSY = 250
 /** The expired entries that one write removes. */
 const EXPIRED = 100
 
+/** The file of a table, relative to a root. */
+interface Place {
+  readonly root: string
+  readonly file: string
+}
+
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS entries (
   space TEXT NOT NULL, key BLOB NOT NULL, kind TEXT NOT NULL, value BLOB NOT NULL, expires INTEGER, PRIMARY KEY (space, key)
@@ -45,12 +51,13 @@ const failure = (file: string, error: unknown): Channel.ChannelError => {
   return Channel.fail(code, `the key-value table ${file} failed: ${detail}`, { retryable })
 }
 
-const open = (file: string): DatabaseSync => {
+const open = ({ file, root }: Place): DatabaseSync => {
   const { mkdirSync } = process.getBuiltinModule("node:fs")
-  const { dirname } = process.getBuiltinModule("node:path")
+  const { dirname, resolve } = process.getBuiltinModule("node:path")
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const database = new DatabaseSync(file, { timeout: BUSY })
+  const path = resolve(root, file)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const database = new DatabaseSync(path, { timeout: BUSY })
   try {
     const [application] = Object.values(database.prepare("PRAGMA application_id").get() ?? {})
     const [tables] = Object.values(database.prepare("SELECT count(*) FROM sqlite_master").get() ?? {})
@@ -106,17 +113,17 @@ const over = (database: DatabaseSync, now: () => number) => {
 }
 
 /** The table in a file, which is opened by the first request. `now` is the time in milliseconds since 1970. */
-export const make = (file: string, now: () => number): Table => {
+export const make = ({ now, ...place }: Place & { readonly now: () => number }): Table => {
   let opened: { readonly database: DatabaseSync; readonly table: ReturnType<typeof over> } | undefined
   const attempt = async <A>(run: (table: ReturnType<typeof over>) => A): Promise<A> => {
     try {
       if (opened === undefined) {
-        const database = open(file)
+        const database = open(place)
         opened = { database, table: over(database, now) }
       }
       return run(opened.table)
     } catch (error) {
-      throw failure(file, error)
+      throw failure(place.file, error)
     }
   }
   return {

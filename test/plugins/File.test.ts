@@ -61,7 +61,13 @@ describe("The file channel", () => {
     writeFileSync(at("a.txt"), "ä\n")
     assert.deepStrictEqual(await TestJob.run(channel, TestJob.make("read", { path: "a.txt" })),
       { value: { path: "a.txt", bytes: 3, text: "ä\n" }, bytes: 3 })
-    for (const bytes of [Uint8Array.of(0xff, 0xfe), new Uint8Array(65_537).fill(97), new Uint8Array(300_000).map((_, i) => i % 251)]) {
+    // A NUL is six characters of JSON, so the value would not fit into a completion.
+    const control = new Uint8Array(20_000)
+    const long = new Uint8Array(65_400).fill(97)
+    writeFileSync(at("long.txt"), long)
+    assert.deepInclude(await value(channel)("read", { path: "long.txt" }), { text: "a".repeat(65_400) })
+    const large = new Uint8Array(300_000).map((_, i) => i % 251)
+    for (const bytes of [Uint8Array.of(0xff, 0xfe), control, new Uint8Array(65_536).fill(97), large]) {
       writeFileSync(at("b.bin"), bytes)
       const contents = new Map<string, Uint8Array>()
       const content = TestJob.add(new Map(), bytes)

@@ -87,6 +87,14 @@ describe.each(forms)("The kv channel over %s", (_, make) => {
     assert.deepStrictEqual([...job.contents], [[content, big]])
   })
 
+  it("takes the longest value that a completion can contain", async () => {
+    const kv = make(() => 0)
+    const longest = "x".repeat(65_536 - JSON.stringify({ key: "k", found: true, value: "" }).length)
+    await value(kv)("kv_put", { key: "k", value: longest })
+    assert.deepInclude(await value(kv)("kv_get", { key: "k" }), { value: longest })
+    assert.strictEqual((await TestJob.failure(kv, TestJob.make("kv_put", { key: "k", value: `${longest}x` }))).code, "io/invalid")
+  })
+
   it("has the same state after a second execution of each request", async () => {
     const kv = make(() => 0)
     for (let execution = 0; execution < 2; execution++) {
@@ -168,6 +176,14 @@ describe("The kv channel over SQLite", () => {
     assert.deepInclude(await value(second)("kv_get", { key: "a" }), { value: 1 })
     await first.close?.()
     assert.deepInclude(await value(first)("kv_get", { key: "a" }), { value: 1 })
+  })
+
+  it("keeps its file where an option says, relative to the project", async () => {
+    const at = folder()
+    const kv = provider(() => 0)(settings({ file: "shared/values.sqlite" }, at))
+    releases.push(() => kv.close?.())
+    await value(kv)("kv_put", { key: "a", value: 1 })
+    assert.isTrue(statSync(join(at, "shared", "values.sqlite")).isFile())
   })
 
   it("refuses a locked file and another program's database, with the request's id", async () => {

@@ -108,6 +108,15 @@ describe("The shell channel", () => {
     assert.deepInclude(await value(channel, { argv: long, maxBytes: 100 }), { stdout: "xxxxx" })
   })
 
+  it("keeps outputs that do not fit into a completion as content", async () => {
+    const { channel } = opened()
+    const job = TestJob.make("run", { argv: script("head -c 65500 /dev/zero | tr '\\0' x; printf err >&2") })
+    const found = (await TestJob.run(channel, job)).value as { readonly content: Readonly<Record<string, string>> }
+    assert.hasAllKeys(found, ["code", "content"])
+    const texts = Object.entries(found.content).map(([name, address]) => [name, new TextDecoder().decode(job.contents.get(address))])
+    assert.deepStrictEqual(Object.fromEntries(texts), { stdout: "x".repeat(65_500), stderr: "err" })
+  })
+
   it("fails with the exit code, without arguments and outputs", async () => {
     const { channel } = opened()
     const argv = script("echo secret-out; echo secret-err >&2; exit 3", "secret-arg")
