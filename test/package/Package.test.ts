@@ -37,7 +37,9 @@ describe("package", () => {
       "dist/command/testing.js", "dist/src/main/testing/index.d.ts", "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts",
       "src/index.ts",
       "dist/plugins/http.js", "dist/plugins/http/HttpChannel.d.ts", "dist/plugins/webhook-out.js",
-      "dist/command/plugins/webhook-out.js"
+      "dist/command/plugins/webhook-out.js",
+      "dist/plugins/shell.js", "dist/plugins/channel/Jail.js", "dist/command/plugins/shell.js", "plugins/shell.ts",
+      "plugins/channel/Jail.ts"
     ]) assert.include(installed().packed, file)
     assert.deepStrictEqual(installed().packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
   })
@@ -145,6 +147,25 @@ export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => vo
     }
     await systole("rv", "report", "demo", "job", "--telemetry", "{\"done\":1}")
     assert.include(await systole("rv", "show", "demo", "job"), "\"state\":\"applied\"")
+  })
+
+  it("starts with the first-party channels", async () => {
+    await installed().write("systole.config.ts", `import { defineConfig } from "systole"
+
+export default defineConfig({
+  channels: {
+    files: "file",
+    cache: "kv",
+    tools: { use: "shell", options: { allow: ["true"] } },
+    waits: "timer",
+    work: { use: "worker", options: { module: "enzymes/greet.ts" } }
+  }
+})
+`)
+    const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", "space", "ls", "--json")
+    assert.strictEqual(code, 0, output)
+    assert.include(output, "demo")
+    await installed().write("systole.config.ts", config)
   })
 
   it("exports the types of the first-party enzymes", async () => {
