@@ -17,6 +17,7 @@ import * as DebugCommand from "./DebugCommand.ts"
 import * as FlowCommand from "./FlowCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
+import * as IoCommand from "./IoCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as OpCommand from "./OpCommand.ts"
 import * as Output from "./Output.ts"
@@ -56,6 +57,7 @@ export const command = Command.make("systole").pipe(
     OpCommand.command,
     RvCommand.command,
     FlowCommand.command,
+    IoCommand.command,
     ...ControlCommand.commands,
     GraphCommand.command,
     DebugCommand.command,

@@ -54,7 +54,7 @@ export const from = (error: { readonly code: string; readonly message: string })
  */
 export const exitOf = (code: string): number => {
   if (usage.has(code)) return exits.usage
-  if (code.endsWith("/absent") || code === "space/unknown" || code === "flow/unknown") return exits.absent
+  if (code.endsWith("absent") || code === "space/unknown" || code === "flow/unknown") return exits.absent
   if (unreachable.has(code)) return exits.unreachable
   if (code === "cell/held") return exits.pending
   return exits.failed

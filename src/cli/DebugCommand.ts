@@ -8,6 +8,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import type { DebugReport } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
+import * as IoCommand from "./IoCommand.ts"
 import * as Output from "./Output.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
@@ -46,6 +47,6 @@ const step = Command.make("step", { space: SpaceArgument.name, json: Output.json
  * @since 0.1.0
  */
 export const command = Command.make("debug").pipe(
-  Command.withDescription("Step through a space of systole dev, which systole space hold keeps from running by itself"),
-  Command.withSubcommands([show, at, step])
+  Command.withDescription("Step through a space of systole dev, which systole space hold keeps from running by itself, and look at its drains"),
+  Command.withSubcommands([show, at, step, IoCommand.drains])
 )

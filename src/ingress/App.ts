@@ -27,6 +27,7 @@ import * as Flows from "./Flows.ts"
 import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
+import * as Io from "./Io.ts"
 import * as Json from "./Json.ts"
 import * as Ops from "./Ops.ts"
 import * as Pages from "./Pages.ts"
@@ -133,6 +134,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   History.routes(app, find)
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
+  Io.routes(app, { find, stream, wantsStream })
   Rv.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, services, c.req.raw.signal))
   return app

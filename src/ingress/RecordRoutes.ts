@@ -31,8 +31,8 @@ export interface Records<Row> {
   readonly segment: string
   /** The name of a record's id, as path parameter and as field of an answer, such as `oid`. */
   readonly id: string
-  /** A page of the list, as the fields of the answer. `next` is the cursor of the next page. */
-  list(space: Space, page: PageRequest): Effect.Effect<{ readonly next: string | undefined }, ReadError>
+  /** A page of the list, as the fields of the answer. `next` is the cursor of the next page; `query` has all parameters of the request. */
+  list(space: Space, page: PageRequest, query: Readonly<Record<string, string>>): Effect.Effect<{ readonly next: string | undefined }, ReadError>
   get(space: Space, id: string): Effect.Effect<Row | undefined, ReadError>
   /** The failure for an id without a record. */
   absent(id: string): Error
@@ -56,9 +56,10 @@ export const recordPath = <Row>(records: Records<Row>): string => `${listPath(re
  */
 export const reads = <Row>(app: Hono, records: Records<Row>, { find, stream, wantsStream }: RouteContext): void => {
   app.get(listPath(records), async (c) => {
-    const limit = c.req.query("limit")
+    const query = c.req.query()
+    const { after, limit } = query
     const space = await find(c.req.param("space") ?? "")
-    const page = await Effect.runPromise(records.list(space, { after: c.req.query("after"), limit: PageQuery.limit(limit) }))
+    const page = await Effect.runPromise(records.list(space, { after, limit: PageQuery.limit(limit) }, query))
     return Json.uncached({ ...page, next: page.next ?? null })
   })
   app.get(recordPath(records), async (c) => {

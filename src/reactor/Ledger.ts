@@ -101,15 +101,13 @@ const isFinished = (document: Document.Document | undefined): boolean => {
   return request !== undefined && Requests.isFinished(request)
 }
 
-const FINISHED = Requests.address(Requests.SHARED, "x").id.slice(0, -2)
-
 /** Requests of the shared dossier expire one by one; others with the dossier of their operation. */
 const expiry: ExpiryRule = {
   kind: "io",
   order: 3,
-  folders: [FINISHED],
+  folders: [Requests.FOLDER],
   ended: ({ address, after, before }) => {
-    const rid = nameBelow(FINISHED, address.key)
+    const rid = nameBelow(Requests.FOLDER, address.key)
     return rid !== undefined && isFinished(after) && !isFinished(before) ? rid : undefined
   },
   find: (rid) => {

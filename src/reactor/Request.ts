@@ -26,6 +26,9 @@ export const SHARED = "OPS:io"
 /** The folder of dossiers. */
 const DOSSIERS = "/rt/ops"
 
+/** The folder of the requests of ordinary runs. */
+export const FOLDER = `${DOSSIERS}/${SHARED}/io_req`
+
 /** The folder of the index of open requests. */
 export const OPEN = "/sys/index/io"
 
@@ -119,6 +122,9 @@ export const placeOf = (key: string): { readonly oid: string; readonly rid: stri
   const [oid, folder, rid, ...rest] = key.slice(DOSSIERS.length + 1).split("/")
   return oid === undefined || folder !== "io_req" || rid === undefined || rest.length > 0 ? undefined : { oid, rid }
 }
+
+/** The channel of a request, from its id. */
+export const channelOf = (rid: string): string => rid.slice(0, Math.max(0, rid.indexOf(":")))
 
 /** Whether a text is a valid name of a request or a channel. */
 export const isName = (text: unknown): text is string => typeof text === "string" && Name.refusal(text) === undefined

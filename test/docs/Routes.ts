@@ -137,6 +137,17 @@ const flows: Readonly<Record<string, Described>> = {
   [`POST ${SPACE}/flows/:inst/budget`]: described("`{ steps?, beats? }`", "Replaces its budget.")
 }
 
+const requests: Readonly<Record<string, Described>> = {
+  [`GET ${SPACE}/io`]: described(`${PAGE}; \`?open\``, "The requests of the space to the world. `?open` selects those without a result."),
+  [`GET ${SPACE}/io/:rid`]: described("`Last-Event-ID`", `One request with all its fields. ${STREAM}`),
+  [`POST ${SPACE}/io/:rid/cancel`]: described("", "Cancels an open request, which then has the result `cnl`."),
+  [`GET ${SPACE}/io/channels`]: described("", "The channels of the runtime: provider, opcodes, hosts, clearance, and jobs for all spaces."),
+  [`GET ${SPACE}/io/drains`]: described(
+    "`?before=`, `?limit=` up to 100; 20 by default",
+    "The beats that captured completions, newest first, each with its completions."
+  )
+}
+
 const inspection: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/graph`]: described(
     "`?format=json`, `dot` or `mermaid`",
@@ -167,5 +178,6 @@ export const groups: ReadonlyArray<readonly [title: string, routes: Readonly<Rec
   ["Operations", operations],
   ["Rendezvous", rendezvous],
   ["Flows", flows],
+  ["Requests to the world", requests],
   ["Inspection", inspection]
 ]

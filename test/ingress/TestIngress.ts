@@ -27,6 +27,7 @@ export interface Answer {
 export interface Settings {
   readonly config?: Config.Definition
   readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
+  readonly reactor?: Layer.Layer<Reactor>
   /** Replaces parts of the kernel. */
   readonly kernel?: (kernel: Kernel["Service"]) => Kernel["Service"]
 }
@@ -39,7 +40,7 @@ export const serve = (setting: Settings = {}) =>
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
     const context = yield* Layer.build(Layer.fresh(
-      Runtime.layer(config, { persistence: MemoryStore.layer, reactor: Reactor.none, pacemaker }).pipe(Layer.provideMerge(HostHash.layer))
+      Runtime.layer(config, { persistence: MemoryStore.layer, reactor: setting.reactor ?? Reactor.none, pacemaker }).pipe(Layer.provideMerge(HostHash.layer))
     ))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })

@@ -11,6 +11,7 @@ import type { Residents } from "../../durable/Residents.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
+import type { Reactor } from "../../reactor/Reactor.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import type { DerivationPort } from "../derived/DerivationPort.ts"
@@ -92,4 +93,6 @@ export interface LiveState extends SpaceState {
   readonly startHash: () => Hasher
   /** Receives the diagnostics of the space. */
   readonly reporter: Reporter
+  /** The channels of the runtime. */
+  readonly reactor: Reactor["Service"]
 }

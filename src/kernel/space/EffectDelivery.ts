@@ -6,8 +6,12 @@
  *
  * @module
  */
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import type { Delivery } from "../derived/DerivationPort.ts"
-import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
+
+/** The parts of a space that a delivery needs. */
+type Delivering = Pick<LiveState, "reporter" | "sentry" | "space">
 
 /**
  * The deliveries of one space.
@@ -18,13 +22,10 @@ import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 export class EffectDelivery {
   private open = 0
   private waiters: Array<() => void> = []
-  private readonly failed: (effect: string, error: unknown) => void
+  private readonly state: Delivering
 
-  private readonly sentry: RunSupervisor | undefined
-
-  constructor(sentry: RunSupervisor | undefined, failed: (effect: string, error: unknown) => void) {
-    this.sentry = sentry
-    this.failed = failed
+  constructor(state: Delivering) {
+    this.state = state
   }
 
   get isQuiet(): boolean {
@@ -37,8 +38,9 @@ export class EffectDelivery {
   }
 
   tell({ beat, definition, value }: Delivery): void {
+    const { sentry } = this.state
     try {
-      this.sentry?.tells(definition.name, beat)
+      sentry?.tells(definition.name, beat)
       const told = definition.deliver?.(value, { beat, key: definition.name })
       if (!(told instanceof Promise)) return
       this.open++
@@ -46,8 +48,17 @@ export class EffectDelivery {
     } catch (error) {
       this.failed(definition.name, error)
     } finally {
-      this.sentry?.told()
+      sentry?.told()
     }
+  }
+
+  private failed(effect: string, error: unknown): void {
+    const { reporter, space } = this.state
+    reporter.report(UnexpectedFailure.after("node/undelivered", error, {
+      space,
+      origin: { kind: "node", name: effect },
+      what: "what it was told failed it"
+    }))
   }
 
   private close(): void {

@@ -26,6 +26,7 @@ import type {
   SpaceDebug,
   SpaceFlows,
   SpaceGraph,
+  SpaceIo,
   SpaceOperations,
   SpaceRendezvous
 } from "../view/Space.ts"
@@ -37,7 +38,7 @@ type Members<Names extends PropertyKey> = Readonly<Record<Names, "method" | "eff
 type Plain = Exclude<
   keyof Space,
   | "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head"
-  | "ops" | "rv" | "flow" | "control" | "graph" | "debug"
+  | "ops" | "rv" | "flow" | "io" | "control" | "graph" | "debug"
 >
 
 const members: Members<Plain> = {
@@ -57,6 +58,7 @@ const rv: Members<keyof SpaceRendezvous> = {
 const flow: Members<keyof SpaceFlows> = {
   start: "method", pause: "method", resume: "method", cancel: "method", budget: "method", list: "method", get: "method"
 }
+const io: Members<keyof SpaceIo> = { list: "method", get: "method", cancel: "method", channels: "effect", drains: "method" }
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
   unlock: "method", command: "method", hold: "effect", release: "effect"
@@ -188,6 +190,7 @@ const Plainly = faceOf<Pick<Space, Plain>>(members)
 const Operations = faceOf<SpaceOperations>(ops)
 const Rendezvous = faceOf<SpaceRendezvous>(rv)
 const Flows = faceOf<SpaceFlows>(flow)
+const Io = faceOf<SpaceIo>(io)
 const Controlling = faceOf<Omit<SpaceControl, "state">>(control)
 const Graph = faceOf<SpaceGraph>(graph)
 const Debug = faceOf<SpaceDebug>(debug)
@@ -222,6 +225,7 @@ export class Handle extends Plainly implements Space {
   readonly ops: SpaceOperations
   readonly rv: SpaceRendezvous
   readonly flow: SpaceFlows
+  readonly io: SpaceIo
   readonly control: SpaceControl
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug
@@ -239,6 +243,7 @@ export class Handle extends Plainly implements Space {
     this.ops = new Operations(door, (space) => space.ops)
     this.rv = new Rendezvous(door, (space) => space.rv)
     this.flow = new Flows(door, (space) => space.flow)
+    this.io = new Io(door, (space) => space.io)
     this.control = new ControlHandle(door)
     this.graph = new Graph(door, (space) => space.graph)
     this.debug = new Debug(door, (space) => space.debug)

@@ -38,6 +38,7 @@ import { LiveGraph } from "./SpaceGraph.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
+import { LiveIo } from "./SpaceIo.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
@@ -68,6 +69,7 @@ export class LiveSpace implements Space, Peer {
   readonly ops: LiveOperations
   readonly rv: LiveRendezvous
   readonly flow: LiveFlows
+  readonly io: LiveIo
   readonly control: CommandQueue
   readonly debug: LiveDebug
   readonly graph: LiveGraph
@@ -109,12 +111,7 @@ export class LiveSpace implements Space, Peer {
         for (const end of this.ends) end(error)
       }
     })
-    this.deliveries = new EffectDelivery(state.sentry, (effect, error) =>
-      state.reporter.report(UnexpectedFailure.after("node/undelivered", error, {
-        space: state.space,
-        origin: { kind: "node", name: effect },
-        what: "what it was told failed it"
-      })))
+    this.deliveries = new EffectDelivery(state)
     this.durable = new DurableReads(this.group)
     this.receipts = new EventReceipts(state, this.group)
     this.admission = new Admission(state)
@@ -124,6 +121,7 @@ export class LiveSpace implements Space, Peer {
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
+    this.io = new LiveIo(ledgers)
     this.debug = new LiveDebug({ derivation: state.derivation, group: this.group, durably: ledgers.durably })
     this.graph = new LiveGraph({ derivation: state.derivation, durably: ledgers.durably })
     this.queries = new LiveQueries({

@@ -11,6 +11,7 @@ import type * as Flows from "../../flow/FlowError.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../../operation/OperationError.ts"
 import type { CellLocked, RefusalClass } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type * as Requests from "../../reactor/ReactorError.ts"
 import type * as Meetings from "../../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
@@ -22,7 +23,7 @@ export type ControlError =
   | InvalidAddress | InvalidValue | InvalidNode | InvalidSignal
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
   | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull
-  | Meetings.RendezvousError | Flows.FlowError
+  | Meetings.RendezvousError | Flows.FlowError | Requests.RequestAbsent | Requests.RequestFinished | Requests.InvalidRequest
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**

@@ -33,6 +33,9 @@ import type { OperationDossier, OperationPage, OperationRow } from "../model/Dos
 import type { Receipt } from "../beat/Receipts.ts"
 import type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
+import type {
+  ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestPage, RequestRow, SpaceIo
+} from "./Requests.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
@@ -87,6 +90,7 @@ export interface Waits {
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
 export type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
+export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestPage, RequestRow, SpaceIo }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 
 /**
@@ -316,6 +320,7 @@ export interface Space {
   readonly ops: SpaceOperations
   readonly rv: SpaceRendezvous
   readonly flow: SpaceFlows
+  readonly io: SpaceIo
   readonly control: SpaceControl
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug

@@ -15,6 +15,7 @@ export interface Channels {
 
 /** A job in progress, with the call that ends it. */
 interface Pending {
+  readonly channel: string
   readonly job: Channel.Job
   readonly done: (outcome: JobOutcome) => void
 }
@@ -39,6 +40,7 @@ export class TestReactor {
   /** Every job that was submitted, in order, those of restarts and further attempts included. */
   readonly submitted: Array<Channel.Job> = []
   private readonly pending = new Map<string, Pending>()
+  private readonly ended = new Map<string, number>()
 
   constructor(channels: Channels) {
     const hosts = ["node", "deno", "bun", "workers"] as const
@@ -47,11 +49,15 @@ export class TestReactor {
     this.layer = Layer.succeed(Reactor, Reactor.of({
       isSynchronous: false,
       channels: new Map(all.map((channel) => [channel.id, channel])),
-      jobs: () => new Map(),
-      submit: (_channel, { done, make }) => {
+      jobs: () => {
+        const active = (id: string) => [...this.pending.values()].filter(({ channel }) => channel === id).length
+        const ended = (id: string) => this.ended.get(id) ?? 0
+        return new Map(all.map(({ id }) => [id, { waiting: 0, active: active(id), ended: ended(id) }]))
+      },
+      submit: ({ id }, { done, make }) => {
         const job = make()
         this.submitted.push(job)
-        this.pending.set(job.rid, { job, done })
+        this.pending.set(job.rid, { channel: id, job, done })
         return () => this.pending.delete(job.rid)
       }
     }))
@@ -81,6 +87,7 @@ export class TestReactor {
     const pending = this.pending.get(rid)
     if (pending === undefined) throw new Error(`No job of request ${rid} is in progress; there are: ${[...this.pending.keys()].join(", ")}`)
     this.pending.delete(rid)
+    this.ended.set(pending.channel, (this.ended.get(pending.channel) ?? 0) + 1)
     pending.done(outcome)
   }
 }

@@ -1,0 +1,74 @@
+/**
+ * The requests of an open space to the world, as the outside uses them.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { IoCommand } from "../../reactor/Kinds.ts"
+import { InvalidRequest } from "../../reactor/ReactorError.ts"
+import * as Requests from "../../reactor/Request.ts"
+import * as RequestRow from "../../reactor/RequestRow.ts"
+import * as Journal from "../model/Journal.ts"
+import { CellList, type PageRequest } from "../view/CellList.ts"
+import type { ControlError, ReadError } from "../view/Expected.ts"
+import type { SpaceIo } from "../view/Space.ts"
+import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
+
+/** The maximum number of beats that one page of drains examines. */
+const MAX_EXAMINED = 10_000
+
+/** The maximum number of drains of one page. */
+const MAX_DRAINS = 100
+
+/**
+ * The requests of a space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LiveIo implements SpaceIo {
+  readonly channels: SpaceIo["channels"]
+  private readonly host: LedgerHost
+  private readonly client: LedgerClient<IoCommand, string, RequestRow.RequestRow>
+  private readonly open: CellList<RequestRow.RequestRow>
+
+  constructor(host: LedgerHost) {
+    const { rowOf } = RequestRow
+    this.host = host
+    this.client = new LedgerClient(host, "io", { folder: Requests.FOLDER, isDeep: true, rowOf })
+    this.open = new CellList(host, { folder: Requests.OPEN, isDeep: false, rowOf })
+    this.channels = Effect.sync(() => RequestRow.channels(host.reactor))
+  }
+
+  list({ open = false, ...page }: PageRequest & { readonly open?: boolean | undefined }): Effect.Effect<RequestRow.RequestPage, ReadError> {
+    const list = open ? this.open : this.client.records
+    return Effect.map(list.list(page), ({ next, rows }) => ({ requests: rows, next }))
+  }
+
+  get(rid: string): Effect.Effect<RequestRow.RequestDetails | undefined, ReadError> {
+    return this.host.durably(() => RequestRow.find(this.host.store, rid))
+  }
+
+  cancel(rid: string): Effect.Effect<number, ControlError> {
+    return this.client.tell(() => {
+      if (typeof rid !== "string") throw new InvalidRequest({ reason: "the id of a request is a text" })
+      return { verb: "cancel", rid }
+    })
+  }
+
+  drains({ before, limit }: { readonly before?: number | undefined; readonly limit: number }): Effect.Effect<RequestRow.DrainPage, ReadError> {
+    return this.host.durably(() => {
+      const { store } = this.host
+      const first = Math.min(before ?? Infinity, store.head().beat + 1)
+      const last = Math.max(0, first - MAX_EXAMINED)
+      const drains: Array<RequestRow.Drain> = []
+      let beat = first - 1
+      for (; beat >= last && drains.length < Math.min(limit, MAX_DRAINS); beat--) {
+        const row = store.entry(beat)
+        const drain = row === undefined ? undefined : RequestRow.drainOf(beat, Journal.inputOf(Journal.parse(row.text), "io"))
+        if (drain !== undefined) drains.push(drain)
+      }
+      return { drains, next: beat < 0 ? undefined : beat + 1 }
+    })
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Requests, channels and drains as public reads return them.
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { Channel, HostName } from "./Channel.ts"
+import * as Input from "./Input.ts"
+import type { Reactor } from "./Reactor.ts"
+import * as Requests from "./Request.ts"
+
+/** A request in a list. */
+export interface RequestRow {
+  readonly rid: string
+  readonly channel: string
+  readonly opcode: string
+  readonly state: Requests.State
+  /** The number of the attempt, from 1. */
+  readonly attempt: number
+  readonly issued_beat: number
+  /** The deadlines: a beat, and milliseconds since 1970. */
+  readonly deadline_beat?: number
+  readonly deadline_ms?: number
+  /** The stable code of the failure. */
+  readonly code?: string
+}
+
+/** Requests in the order of their ids, and the cursor of the next page; `undefined` at the end. */
+export interface RequestPage {
+  readonly requests: ReadonlyArray<RequestRow>
+  readonly next: string | undefined
+}
+
+/** A request with all of its fields. */
+export interface RequestDetails extends RequestRow, Omit<Requests.Request, keyof RequestRow | "deadline_unix_ns"> {
+  /** The operation whose dossier holds the request. */
+  readonly oid: string
+  /** The arguments of the request. */
+  readonly payload: Value
+}
+
+/** A channel of the runtime, with its jobs for all spaces. */
+export interface ChannelRow {
+  readonly channel: string
+  readonly provider: string
+  readonly caps: ReadonlyArray<string>
+  /** The opcodes, and whether each may be executed again after a restart. */
+  readonly opcodes: { readonly [opcode: string]: boolean }
+  readonly shim: boolean
+  /** The hosts on which the channel works. */
+  readonly hosts: ReadonlyArray<HostName>
+  /** The atoms that data on the channel may have, and those of its completions. */
+  readonly clearance: ReadonlyArray<string>
+  readonly label: ReadonlyArray<string>
+  /** The jobs in the queue, and those in progress. */
+  readonly waiting: number
+  readonly active: number
+}
+
+/** A completion that a beat captured. */
+export interface DrainedCompletion {
+  readonly rid: string
+  readonly channel: string
+  readonly attempt: number
+  /** `ok`, or the stable code of the failure. */
+  readonly outcome: string
+  readonly errno?: number
+}
+
+/** The completions that one beat captured, in the order of submission. */
+export interface Drain {
+  readonly beat: number
+  readonly completions: ReadonlyArray<DrainedCompletion>
+}
+
+/** Drains, newest first, and the beat to continue before; `undefined` at the end. */
+export interface DrainPage {
+  readonly drains: ReadonlyArray<Drain>
+  readonly next: number | undefined
+}
+
+/** The documents of a store. */
+type Stored = Pick<SpaceStore, "read">
+
+const documentAt = (store: Stored, key: string): Document.Document | undefined => {
+  const text = store.read(key)
+  return text === undefined ? undefined : Document.decode(text)
+}
+
+const rowFrom = (rid: string, request: Requests.Request): RequestRow => {
+  const { attempt, channel, code, deadline_beat, deadline_unix_ns, issued_beat, opcode, state } = request
+  return {
+    rid, channel, opcode, state, attempt, issued_beat,
+    ...(deadline_beat === undefined ? {} : { deadline_beat }),
+    ...(deadline_unix_ns === undefined ? {} : { deadline_ms: Number(deadline_unix_ns / 1_000_000n) }),
+    ...(code === undefined ? {} : { code })
+  }
+}
+
+/** The dossier of a request: the one in the index of open requests, or the shared one. */
+const dossierOf = (store: Stored, rid: string): string =>
+  (Document.read(documentAt(store, Requests.indexAddress(rid).key), []) as string | undefined) ?? Requests.SHARED
+
+const requestOf = (store: Stored, rid: string): Requests.Request | undefined =>
+  Requests.isName(rid) ? Requests.read(documentAt(store, Requests.address(dossierOf(store, rid), rid).key)) : undefined
+
+/** The list row of a request; `undefined` if it does not exist. */
+export const rowOf = (store: Stored, rid: string): RequestRow | undefined => {
+  const request = requestOf(store, rid)
+  return request === undefined ? undefined : rowFrom(rid, request)
+}
+
+/**
+ * A request with all of its fields; `undefined` if it does not exist.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (store: Stored, rid: string): RequestDetails | undefined => {
+  const request = requestOf(store, rid)
+  if (request === undefined) return undefined
+  const { deadline_unix_ns: _, ...fields } = request
+  const oid = dossierOf(store, rid)
+  return { ...fields, ...rowFrom(rid, request), oid, payload: Document.read(documentAt(store, Requests.address(oid, rid, "payload").key), []) }
+}
+
+/**
+ * The channels of a reactor, in the order of the configuration.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const channels = (reactor: Reactor["Service"]): ReadonlyArray<ChannelRow> => {
+  const jobs = reactor.jobs()
+  return [...reactor.channels.values()].map((channel) => channelRow(channel, jobs.get(channel.id)))
+}
+
+const channelRow = (
+  { caps = [], clearance = [], hosts, id, label = [], opcodes, provider, shim = false }: Channel,
+  { active = 0, waiting = 0 }: { readonly active?: number; readonly waiting?: number } = {}
+): ChannelRow => ({
+  channel: id, provider, caps, shim, hosts, clearance, label, waiting, active,
+  opcodes: Object.fromEntries(Object.entries(opcodes).map(([opcode, { repeatable = false }]) => [opcode, repeatable]))
+})
+
+/**
+ * The drain of a beat, from the field of its journal entry; `undefined` if the beat captured no completion.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const drainOf = (beat: number, recorded: unknown): Drain | undefined => {
+  if (recorded === undefined) return undefined
+  const { completions } = Input.input.decode(recorded)
+  if (completions.length === 0) return undefined
+  return {
+    beat,
+    completions: completions.map(({ attempt, failure, rid }) => ({
+      rid,
+      channel: Requests.channelOf(rid),
+      attempt,
+      outcome: failure?.code ?? "ok",
+      ...(failure === undefined ? {} : { errno: failure.errno })
+    }))
+  }
+}
