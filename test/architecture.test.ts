@@ -24,7 +24,8 @@ const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"]
 const NAMING = new Set([
   "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
   "beat/Segment", "beat/SegmentCommit",
-  "view/Expected", "view/Space", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows"
+  "view/Expected", "view/Requests", "view/Space", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows",
+  "space/SpaceIo"
 ].map((file) => `kernel/${file}.ts`))
 
 /** The highest room that a replay may use. */

@@ -25,14 +25,17 @@ export interface RouteContext {
   readonly wantsStream: (request: Request) => boolean
 }
 
+/** The parameters of a request. */
+export type Query = Readonly<Record<string, string>>
+
 /** The records of one ledger over HTTP. */
 export interface Records<Row> {
   /** The path segment of the list below its space, such as `ops`. */
   readonly segment: string
   /** The name of a record's id, as path parameter and as field of an answer, such as `oid`. */
   readonly id: string
-  /** A page of the list, as the fields of the answer. `next` is the cursor of the next page; `query` has all parameters of the request. */
-  list(space: Space, page: PageRequest, query: Readonly<Record<string, string>>): Effect.Effect<{ readonly next: string | undefined }, ReadError>
+  /** A page of the list, as the fields of the answer. `next` is the cursor of the next page. */
+  list(space: Space, page: PageRequest, query: Query): Effect.Effect<{ readonly next: string | undefined }, ReadError>
   get(space: Space, id: string): Effect.Effect<Row | undefined, ReadError>
   /** The failure for an id without a record. */
   absent(id: string): Error

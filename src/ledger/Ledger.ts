@@ -134,6 +134,15 @@ export interface RollbackRule<L extends Kinds> {
   takeBack(beat: LedgerBeat<L>, changed: ReadonlyArray<string>, to: number): ReadonlyArray<Value>
 }
 
+/** The state of a space as of its newest beat, for the views of live halves. */
+export interface SpaceMoment {
+  readonly beat: number
+  /** `gated` while a pause or a shutdown is in progress. */
+  readonly state: "running" | "gated" | "paused" | "halted"
+  /** The operation that changes the state; `undefined` if none is in progress. */
+  readonly control: string | undefined
+}
+
 /** The part of a ledger that works outside the beat. A replay has none. A failure of a call is reported, and the space goes on. */
 export interface LiveLedger<Output = unknown> {
   /** Whether no work is in progress. A space with work in progress is not closed. */
@@ -142,6 +151,8 @@ export interface LiveLedger<Output = unknown> {
   resume(): void
   /** Called with the output of a beat after its flush, in the order of beats. */
   flushed(output: Output): void
+  /** The value of a view by its id; `undefined` for a view of others. Runs never see it, and no journal has it. */
+  view?(id: string, moment: SpaceMoment): Value
   /** Called when the space closes or stops. */
   stop(): void
 }

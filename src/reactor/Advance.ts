@@ -106,7 +106,8 @@ const timeOut = (beat: Beat, open: OpenRequests.Open, request: Requests.Request)
 }
 
 /** Reports a missed deadline. */
-const missed = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, topic }: Requests.Request): void =>
+const missed = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, topic }: Requests.Request): void => {
+  workOf(beat).missed++
   beat.diagnose({
     ...Diagnostic.of("op/tmo", {
       note: `request ${open.rid} (${channel} ${opcode}) missed its deadline`,
@@ -116,6 +117,7 @@ const missed = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, 
     }),
     topic
   })
+}
 
 const put = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid">, request: Requests.Request): void =>
   stage.put(Requests.address(oid, rid), Requests.write(request), CAPTURE)
@@ -234,8 +236,9 @@ const resultOf = (rid: string, request: Requests.Request, value: Document.Docume
  * @since 0.1.0
  */
 export const committed = (beat: Beat): Output | undefined => {
-  const { moment, stage, state, work } = beat
-  if (work === undefined) return undefined
+  const { input, moment, stage, state, work } = beat
+  const drain = { beat: moment.beat, completed: input?.completions.length ?? 0, missed: work?.missed ?? 0 }
+  if (work === undefined) return drain.completed === 0 ? undefined : { drain, submitted: [], aborted: [] }
   for (const { oid, rid } of work.opened) state.add(oid, rid)
   for (const { open: { rid } } of work.finished) {
     beat.reschedule(state.remove(rid))
@@ -248,5 +251,5 @@ export const committed = (beat: Beat): Output | undefined => {
   for (const channel of work.recorded) state.recorded(channel)
   const submitted = [...work.repeated, ...work.opened.map(({ rid }) => rid)].filter((rid) => state.get(rid) !== undefined)
   const { aborted } = work
-  return submitted.length === 0 && aborted.length === 0 ? undefined : { submitted, aborted }
+  return { drain, submitted, aborted }
 }

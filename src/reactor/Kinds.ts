@@ -7,6 +7,7 @@ import type { LedgerBeat } from "../ledger/Ledger.ts"
 import type { Io } from "../stage/Io.ts"
 import type { RequestLaunch } from "../stage/Launches.ts"
 import type { Input, OpenRequests } from "./OpenRequests.ts"
+import type { DrainCount } from "./RequestMetrics.ts"
 import type { Work } from "./Work.ts"
 
 /** A request from outside. */
@@ -15,8 +16,9 @@ export interface IoCommand {
   readonly rid: string
 }
 
-/** The requests to submit and to abort, once their beat is durable. */
+/** The requests to submit and to abort, once their beat is durable, and the counts of the beat. */
 export interface Output {
+  readonly drain: DrainCount
   readonly submitted: ReadonlyArray<string>
   readonly aborted: ReadonlyArray<string>
 }

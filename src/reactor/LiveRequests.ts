@@ -6,7 +6,8 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
-import type { LiveHost, LiveLedger } from "../ledger/Ledger.ts"
+import type { Value } from "../cell/Value.ts"
+import type { LiveHost, LiveLedger, SpaceMoment } from "../ledger/Ledger.ts"
 import { type Channel, ChannelError, type Job } from "./Channel.ts"
 import { CHANNEL_GONE, INTERRUPTED } from "./Failures.ts"
 import * as Errno from "./Errno.ts"
@@ -14,6 +15,8 @@ import type { Output } from "./Kinds.ts"
 import type { Completion, Failed, Open, OpenRequests } from "./OpenRequests.ts"
 import type { JobOutcome } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
+import { type CountedJob, RequestMetrics } from "./RequestMetrics.ts"
+import * as RequestRow from "./RequestRow.ts"
 import * as Requests from "./Request.ts"
 
 /** The maximum size of a completion's value in characters; a longer one is stored as content. */
@@ -23,7 +26,8 @@ const MAX_INLINE = 65_536
 const MAX_CONTENT = 32 * 1_048_576
 
 /** A job in the queue or in progress. */
-interface Started {
+interface Started extends CountedJob {
+  since: number | undefined
   readonly controller: AbortController
   readonly abort: () => void
 }
@@ -41,12 +45,14 @@ export class LiveRequests implements LiveLedger<Output> {
   private readonly started = new Map<string, Started>()
   /** The shim channels with a completion in this opening. */
   private readonly reported = new Set<string>()
+  private readonly metrics: RequestMetrics
   private stopped = false
 
   constructor(state: OpenRequests, host: LiveHost, reactor: Reactor["Service"]) {
     this.state = state
     this.host = host
     this.reactor = reactor
+    this.metrics = new RequestMetrics(reactor.channels.values())
     state.declare(this.changed())
   }
 
@@ -64,7 +70,8 @@ export class LiveRequests implements LiveLedger<Output> {
     }
   }
 
-  flushed({ aborted, submitted }: Output): void {
+  flushed({ aborted, drain, submitted }: Output): void {
+    this.metrics.drained(drain)
     for (const rid of aborted) this.abort(rid)
     for (const rid of submitted) {
       const open = this.state.get(rid)
@@ -72,6 +79,11 @@ export class LiveRequests implements LiveLedger<Output> {
       // A later beat of the group may have cancelled it.
       if (open !== undefined && request?.state === "pending") this.submit(open, request)
     }
+  }
+
+  view(id: string, moment: SpaceMoment): Value {
+    if (id === RequestRow.CHANNELS) return RequestRow.channels(this.reactor) as unknown as Value
+    return this.metrics.view(id, { moment, open: this.state.size, jobs: this.started.values() })
   }
 
   stop(): void {
@@ -110,11 +122,16 @@ export class LiveRequests implements LiveLedger<Output> {
     const channel = this.reactor.channels.get(id)
     if (channel === undefined) return this.refuse(open, request, CHANNEL_GONE)
     const controller = new AbortController()
+    this.metrics.submitted(channel)
+    const started: Started = { channel, bytes: request.bytes_expected, since: undefined, controller, abort: () => abort() }
+    this.started.set(rid, started)
     const abort = this.reactor.submit(channel, {
-      make: () => this.job(open, request, controller.signal),
+      make: () => {
+        started.since = this.host.now()
+        return this.job(open, request, controller.signal)
+      },
       done: (outcome) => this.ended({ rid, attempt, channel }, outcome)
     })
-    this.started.set(rid, { controller, abort })
     this.hold()
   }
 
@@ -144,7 +161,9 @@ export class LiveRequests implements LiveLedger<Output> {
 
   private ended(attempt: Attempt, outcome: JobOutcome): void {
     const { rid } = attempt
-    if (!this.started.has(rid)) return
+    const started = this.started.get(rid)
+    if (started === undefined) return
+    if (started.since !== undefined) this.metrics.ended(started.channel, Math.max(0, this.host.now() - started.since))
     if ("error" in outcome) return this.lose(attempt, outcome.error)
     try {
       const { bytes, value } = outcome.result ?? {}

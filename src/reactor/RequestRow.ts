@@ -123,8 +123,12 @@ export const find = (store: Stored, rid: string): RequestDetails | undefined => 
   if (request === undefined) return undefined
   const { deadline_unix_ns: _, ...fields } = request
   const oid = dossierOf(store, rid)
-  return { ...fields, ...rowFrom(rid, request), oid, payload: Document.read(documentAt(store, Requests.address(oid, rid, "payload").key), []) }
+  const payload = Document.read(documentAt(store, Requests.address(oid, rid, "payload").key), [])
+  return { ...fields, ...rowFrom(rid, request), oid, payload }
 }
+
+/** The view of the channels. */
+export const CHANNELS = "/rt/io_reactors/io/channels"
 
 /**
  * The channels of a reactor, in the order of the configuration.

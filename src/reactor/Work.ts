@@ -29,6 +29,8 @@ export interface Work {
   readonly recorded: Set<string>
   /** Requests whose jobs are to be aborted. */
   readonly aborted: Array<string>
+  /** The number of missed deadlines. */
+  missed: number
   /** The count of requests by earlier runs of the beat, and the number of those runs. */
   readonly before: { runs: number; requests: number }
 }
@@ -36,5 +38,6 @@ export interface Work {
 /** The requests that a beat changes, from the first change on. */
 export const workOf = (beat: { work: Work | undefined }): Work =>
   beat.work ??= {
-    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], before: { runs: 0, requests: 0 }
+    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], missed: 0,
+    before: { runs: 0, requests: 0 }
   }

@@ -15,6 +15,13 @@ export default Enzyme.make({
 `
 const config = `export default { channels: { timer: "timer" }, spaces: { create: "on-demand" } }\n`
 
+/** A request in a list. */
+interface Row {
+  readonly rid: string
+  readonly state: string
+  readonly code?: string
+}
+
 /** A receipt of the enzyme, with the id of its request. */
 interface Receipt {
   readonly handlings: ReadonlyArray<{ readonly value: string }>
@@ -37,7 +44,7 @@ describe("systole io", () => {
         assert.include((await run("io", "channels", "shop")).stdout, "sleep*")
         assert.deepInclude(await json("io", "show", "shop", long) as object, { state: "pending", payload: { ms: 3_600_000 } })
         assert.include((await run("io", "cancel", "shop", long)).stdout, `cancelled ${long} in beat`)
-        const rows = await json("io", "ls", "shop") as ReadonlyArray<{ readonly rid: string; readonly state: string; readonly code?: string }>
+        const rows = await json("io", "ls", "shop") as ReadonlyArray<Row>
         assert.deepInclude(rows.find(({ rid }) => rid === long), { state: "cnl", code: "io/cancelled" })
         const page = await run("io", "ls", "shop", "--limit", "1")
         assert.include(page.stdout, "sleep")

@@ -232,6 +232,28 @@ describe("N: asynchronous requests", () => {
     assert.deepStrictEqual(sync, native)
   }))
 
+  it.effect("N14 the depth is what is pending and running, completions are per beat, time-outs and totals only grow", () =>
+    withReactor(({ reactor, space }) => Effect.gen(function*() {
+      const metrics = Effect.map(space.get("/rt/analytics/async/reactor/io"), (found) => found as unknown as Record<string, number>)
+      yield* request(space, { channel: "bank", opcode: "charge", times: 3, bytes: 10, attempts: 1 })
+      yield* space.step
+      yield* request(space, { channel: "bank", opcode: "pay", budget: 2 })
+      yield* space.step
+      const expected = { cq_depth: 4, pending_bytes: 30, completions_per_beat: 0, timeouts: 0, jobs_total: 4 }
+      assert.deepStrictEqual(yield* metrics, expected)
+      const [first, second] = reactor.jobs
+      reactor.complete(first?.rid ?? "")
+      reactor.fail(second?.rid ?? "", new Error("no"))
+      assert.deepStrictEqual(yield* metrics, { ...expected, cq_depth: 2, pending_bytes: 10 })
+      yield* space.step
+      assert.deepInclude(yield* metrics, { completions_per_beat: 2, timeouts: 0 })
+      yield* space.step
+      assert.deepInclude(yield* metrics, { cq_depth: 1, completions_per_beat: 0, timeouts: 1, jobs_total: 4 })
+      yield* request(space, { channel: "bank", opcode: "charge", budget: 1 })
+      yield* steps(space, 3)
+      assert.deepInclude(yield* metrics, { cq_depth: 1, timeouts: 2, jobs_total: 5 })
+    })))
+
   it.effect("N29 a restart repeats what is repeatable with its key, and interrupts the rest", () => Effect.gen(function*() {
     const reactor = new TestReactor(channels)
     const machine = yield* RestartableKernel.make([ask], reactor.layer)

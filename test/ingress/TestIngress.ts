@@ -39,9 +39,9 @@ export const serve = (setting: Settings = {}) =>
     // Without a boot, so that tests can count beats from 0.
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
-    const context = yield* Layer.build(Layer.fresh(
-      Runtime.layer(config, { persistence: MemoryStore.layer, reactor: setting.reactor ?? Reactor.none, pacemaker }).pipe(Layer.provideMerge(HostHash.layer))
-    ))
+    const { reactor = Reactor.none } = setting
+    const runtime = Runtime.layer(config, { persistence: MemoryStore.layer, reactor, pacemaker })
+    const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(HostHash.layer))))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })
     const accidents: Array<unknown> = []

@@ -11,7 +11,6 @@ import type { Residents } from "../../durable/Residents.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
-import type { Reactor } from "../../reactor/Reactor.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import type { DerivationPort } from "../derived/DerivationPort.ts"
@@ -93,6 +92,4 @@ export interface LiveState extends SpaceState {
   readonly startHash: () => Hasher
   /** Receives the diagnostics of the space. */
   readonly reporter: Reporter
-  /** The channels of the runtime. */
-  readonly reactor: Reactor["Service"]
 }

@@ -106,6 +106,10 @@ export const isAdvancing = ({ control }: SpaceMode): boolean => control !== unde
 /** Whether a rollback is in progress: signals are discarded and the journal is read back, until the cutover. */
 export const isPlanning = ({ control }: SpaceMode): boolean => control?.verb === "rollback" && control.step === 1
 
+/** The state of the space in one word; `gated` while a pause or a shutdown is in progress. */
+export const stateOf = ({ gated, halted, paused }: SpaceMode): "running" | "gated" | "paused" | "halted" =>
+  halted ? "halted" : paused ? "paused" : gated ? "gated" : "running"
+
 /** Whether the lock of a document is held. */
 export const holds = ({ locks }: SpaceMode, key: string): boolean => locks.has(key.slice(LOCKS.length))
 

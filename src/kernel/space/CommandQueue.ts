@@ -180,9 +180,9 @@ export class CommandQueue implements SpaceControl {
 
   private look(): SpaceStatus {
     const { inbox, mode } = this.live
-    const { boot_oid = null, control, gated, halted, locks, paused, shdn_oid = null, view_hzn = null } = mode
+    const { boot_oid = null, control, gated, locks, shdn_oid = null, view_hzn = null } = mode
     return {
-      state: halted ? "halted" : paused ? "paused" : gated ? "gated" : "running",
+      state: SpaceMode.stateOf(mode),
       held: this.group.held,
       control: control === undefined ? null : { verb: control.verb, oid: control.oid },
       parked: gated ? inbox.signals + inbox.backlog.signals : 0,

@@ -75,13 +75,11 @@ export class Kernel extends Context.Service<Kernel, {
       const settings = yield* KernelSettings
       const hash = yield* Hash
       const pacemaker = yield* Pacemaker
-      const reactor = yield* Reactor
       const nodes = new Modules()
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(reactor), reactor, hash,
-        pacemaker, host,
+        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(yield* Reactor), hash, pacemaker, host,
         held: new Set(settings.held),
         restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }

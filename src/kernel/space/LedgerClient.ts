@@ -5,8 +5,8 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type { Value } from "../../cell/Value.ts"
 import type * as Ledger from "../../ledger/Command.ts"
-import type { Reactor } from "../../reactor/Reactor.ts"
 import type { Command, Done } from "../model/Command.ts"
 import { CellList, type DurableStore, type Records } from "../view/CellList.ts"
 import type { ControlError } from "../view/Expected.ts"
@@ -16,7 +16,8 @@ export interface LedgerHost extends DurableStore {
   /** Hands a command to the next beat; answers that beat and the reply, when it is durable. */
   readonly submit: (make: () => Command) => Effect.Effect<Done, ControlError>
   readonly hash: (text: string) => string
-  readonly reactor: Reactor["Service"]
+  /** A view of the live halves; `undefined` if none has it. */
+  readonly view: (id: string) => Value
 }
 
 /**

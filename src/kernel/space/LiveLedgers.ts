@@ -4,8 +4,10 @@
  * @module
  */
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { Value } from "../../cell/Value.ts"
 import type { LiveHost, LiveLedger } from "../../ledger/Ledger.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Output } from "../beat/LedgerBeats.ts"
 
 /**
@@ -16,10 +18,10 @@ import type { Output } from "../beat/LedgerBeats.ts"
  */
 export class LiveLedgers {
   private readonly live = new Map<number, LiveLedger>()
-  private readonly state: Pick<LiveState, "reporter">
+  private readonly state: Pick<LiveState, "mode" | "reporter" | "store">
 
   /** Makes and resumes each. */
-  constructor(state: Pick<LiveState, "ledgers" | "reporter" | "states">, host: LiveHost) {
+  constructor(state: Pick<LiveState, "ledgers" | "mode" | "reporter" | "states" | "store">, host: LiveHost) {
     this.state = state
     for (const { ledger, place } of state.ledgers.all) {
       const half = ledger.live?.(state.states[place], host)
@@ -37,6 +39,17 @@ export class LiveLedgers {
   /** Hands out the outputs of a durable beat. */
   flushed(outputs: ReadonlyArray<Output>): void {
     for (const [place, output] of outputs) this.guarded(() => this.live.get(place)?.flushed(output))
+  }
+
+  /** The value of a view by its id; `undefined` if no live half has it. */
+  view(id: string): Value {
+    const { mode, store } = this.state
+    const moment = { beat: store.head().beat, state: SpaceMode.stateOf(mode), control: mode.control?.oid }
+    for (const half of this.live.values()) {
+      const value = half.view?.(id, moment)
+      if (value !== undefined) return value
+    }
+    return undefined
   }
 
   stop(): void {

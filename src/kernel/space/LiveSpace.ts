@@ -26,6 +26,7 @@ import { EventReceipts } from "./EventReceipts.ts"
 import { ClearedView, type Dependencies as ClearedViews } from "../view/ClearedView.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
+import type { LiveSources } from "../view/BeatView.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Receipt } from "../beat/Receipts.ts"
 import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
@@ -85,8 +86,8 @@ export class LiveSpace implements Space, Peer {
   readonly content: Space["content"]
   private readonly uploads: Uploads
   private readonly ledgers: LiveLedgers
-  private readonly readerState: ReaderState
-  private readonly used: () => void
+  private readonly sources: LiveSources = { receipt: (id) => this.receipts.find(id), view: (id) => this.ledgers.view(id) }
+  private readonly deps: Dependencies
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
   private readonly deliveries: EffectDelivery
@@ -117,25 +118,26 @@ export class LiveSpace implements Space, Peer {
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
     this.history = new HistorySession(state, deps.turn)
-    const ledgers: LedgerHost = { ...state, submit: (make) => this.control.submit(make), durably: (see) => this.durable.read(see) }
+    const submit: LedgerHost["submit"] = (make) => this.control.submit(make)
+    const durably: LedgerHost["durably"] = (see) => this.durable.read(see)
+    const ledgers: LedgerHost = { ...state, submit, durably, view: this.sources.view }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
     this.io = new LiveIo(ledgers)
-    this.debug = new LiveDebug({ derivation: state.derivation, group: this.group, durably: ledgers.durably })
-    this.graph = new LiveGraph({ derivation: state.derivation, durably: ledgers.durably })
+    this.debug = new LiveDebug({ derivation: state.derivation, group: this.group, durably })
+    this.graph = new LiveGraph({ derivation: state.derivation, durably })
     this.queries = new LiveQueries({
       state,
       group: this.group,
       look: (see, callbacks) => this.durable.look(see, callbacks),
       whenEnded: (tell) => this.whenEnded(tell),
-      receipt: (id) => this.receipts.find(id)
+      live: this.sources
     })
     this.watch = this.queries.watch
     this.uploads = new Uploads(state, this.group)
     this.content = this.uploads.begin
-    this.readerState = deps.readerState
-    this.used = deps.used
+    this.deps = deps
     this.ledgers = new LiveLedgers(state, LiveHost.make(state, this.group, this.uploads))
     this.outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, group: this.group })
     // A damaged store may stop the space at once, which calls all its parts.
@@ -185,7 +187,7 @@ export class LiveSpace implements Space, Peer {
 
   /** Counts a request in progress until `leave`. */
   enter(): void {
-    this.used()
+    this.deps.used()
     this.uses++
   }
 
@@ -208,7 +210,7 @@ export class LiveSpace implements Space, Peer {
   }
 
   post(posted: PostedSignal, hears: PostHears): () => void {
-    this.used()
+    this.deps.used()
     return this.take(() => this.admission.enter(posted), hears)
   }
 
@@ -315,7 +317,7 @@ export class LiveSpace implements Space, Peer {
   })
 
   get(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.durable.read(() => Queries.read(this.state, address, (id) => this.receipts.find(id)))
+    return this.durable.read(() => Queries.read(this.state, address, this.sources))
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
@@ -327,16 +329,16 @@ export class LiveSpace implements Space, Peer {
   }
 
   pull(text: string, { wait = this.state.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
-    return this.queries.pull(text, { see: () => Queries.read(this.state, text, (id) => this.receipts.find(id)), wait })
+    return this.queries.pull(text, { see: () => Queries.read(this.state, text, this.sources), wait })
   }
 
   reader(clearance: Clearance): Reader {
-    const { state, queries, readerState } = this
+    const { deps: { readerState }, state, queries } = this
     const queued: ClearedViews["queued"] = (page) => this.durable.read(() => WaitingList.find(state, page))
     return new ClearedView({ state, space: this, ...readerState, queries, queued }, clearance)
   }
 
-  readonly denials: Space["denials"] = Effect.sync(() => [...this.readerState.denials])
+  readonly denials: Space["denials"] = Effect.sync(() => [...this.deps.readerState.denials])
 
   readonly head: Space["head"] = Effect.sync(() => this.group.durable)
 

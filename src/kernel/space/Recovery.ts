@@ -11,7 +11,6 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
-import type { Reactor } from "../../reactor/Reactor.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { LiveState, RunHost } from "../beat/SpaceState.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
@@ -35,7 +34,6 @@ import type { Watchdog } from "../watchdog/Watchdog.ts"
 export interface Parts {
   readonly registry: Registry["Service"]
   readonly ledgers: LedgerList
-  readonly reactor: Reactor["Service"]
   readonly nodes: NodeModules
   readonly schedulers: Scheduler["Service"]
   readonly settings: Settings
@@ -57,7 +55,7 @@ export interface Parts {
  * @since 0.1.0
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
-  const { hash, held, host, ledgers, nodes, pacemaker, reactor, restore, registry, reporter, schedulers, settings, watchdog } = parts
+  const { hash, held, host, ledgers, nodes, pacemaker, restore, registry, reporter, schedulers, settings, watchdog } = parts
   const documents = new Documents(store, settings.limits.residentBytes)
   // Content that arrived after the last beat of the previous process. The next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -121,7 +119,6 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     restore,
     startHash: hash.start,
     reporter,
-    reactor,
     held,
     number: next
   }

@@ -9,7 +9,7 @@ import { InvalidRequest } from "../../reactor/ReactorError.ts"
 import * as Requests from "../../reactor/Request.ts"
 import * as RequestRow from "../../reactor/RequestRow.ts"
 import * as Journal from "../model/Journal.ts"
-import { CellList, type PageRequest } from "../view/CellList.ts"
+import { CellList } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { SpaceIo } from "../view/Space.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
@@ -37,10 +37,10 @@ export class LiveIo implements SpaceIo {
     this.host = host
     this.client = new LedgerClient(host, "io", { folder: Requests.FOLDER, isDeep: true, rowOf })
     this.open = new CellList(host, { folder: Requests.OPEN, isDeep: false, rowOf })
-    this.channels = Effect.sync(() => RequestRow.channels(host.reactor))
+    this.channels = Effect.sync(() => (host.view(RequestRow.CHANNELS) ?? []) as unknown as ReadonlyArray<RequestRow.ChannelRow>)
   }
 
-  list({ open = false, ...page }: PageRequest & { readonly open?: boolean | undefined }): Effect.Effect<RequestRow.RequestPage, ReadError> {
+  list({ open = false, ...page }: Parameters<SpaceIo["list"]>[0]): Effect.Effect<RequestRow.RequestPage, ReadError> {
     const list = open ? this.open : this.client.records
     return Effect.map(list.list(page), ({ next, rows }) => ({ requests: rows, next }))
   }
@@ -56,7 +56,7 @@ export class LiveIo implements SpaceIo {
     })
   }
 
-  drains({ before, limit }: { readonly before?: number | undefined; readonly limit: number }): Effect.Effect<RequestRow.DrainPage, ReadError> {
+  drains({ before, limit }: Parameters<SpaceIo["drains"]>[0]): Effect.Effect<RequestRow.DrainPage, ReadError> {
     return this.host.durably(() => {
       const { store } = this.host
       const first = Math.min(before ?? Infinity, store.head().beat + 1)

@@ -1,6 +1,6 @@
 /**
- * The beat view: `/rt/beat/<N>/{inbox,agenda,stage,meta}`, `/rt/receipts/<id>` and
- * `/rt/analytics/diag`.
+ * The beat view: `/rt/beat/<N>/{inbox,agenda,stage,meta}`, `/rt/receipts/<id>`,
+ * `/rt/analytics/diag`, and the views of the live halves of ledgers.
  *
  * These views are rendered on reads from outside, from the journal and from counters, in
  * the text forms of [S0 Filesystem Layout]. Runs cannot read them.
@@ -16,13 +16,19 @@ import * as Journal from "../model/Journal.ts"
 import * as Parked from "../model/Parked.ts"
 import type { Receipt } from "../beat/Receipts.ts"
 
+/** The sources of views in an open space. */
+export interface LiveSources {
+  readonly receipt: (id: string) => Receipt | undefined
+  /** A view of the live halves of ledgers; `undefined` for an unknown one. */
+  readonly view: (id: string) => Value
+}
+
 /** The data for rendering, beside the journal. */
-export interface Source {
+export interface Source extends LiveSources {
   readonly store: SpaceStore
   readonly shown: boolean
   /** The label of an enzyme at a beat, as the agenda shows it. */
   readonly label: (enzyme: string, beat: number) => string
-  readonly receipt: (id: string) => Receipt | undefined
   /** Counts of diagnostics in the space since the runtime started. */
   readonly counts: () => ReadonlyArray<Count>
 }
@@ -40,6 +46,7 @@ export const read = (source: Source, id: string): Value => {
     const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
     return (part === "" ? receipt : handling) as Value
   }
+  if (isLive(id)) return source.view(id)
   if (kind === "analytics") {
     if (part !== "" || name !== "diag") return undefined
     return source.counts().map(({ count, severity, topic }) => ({ count, sev: severity, topic }))
@@ -51,6 +58,11 @@ export const read = (source: Source, id: string): Value => {
   const value = render(new EntryView(source, Journal.parse(row.text)), row.hash)
   return field === undefined ? value : at(value, [field])
 }
+
+/** Tests whether a view is one of the live halves of ledgers, which every beat may change. */
+export const isLive = (id: string): boolean => live.some((folder) => id.startsWith(folder))
+
+const live = ["/rt/io_reactors/", "/rt/analytics/async/"]
 
 const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Value>> = {
   inbox: (view) => view.inputs,

@@ -16,7 +16,7 @@ import * as Subscription from "./Subscription.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { MAX_WAITING } from "./CatchUp.ts"
 import * as Queries from "./Queries.ts"
-import type { Receipt } from "../beat/Receipts.ts"
+import type { LiveSources } from "./BeatView.ts"
 import type { Observation, Space } from "./Space.ts"
 import { CellHeld, type SpaceStopped } from "../model/SpaceError.ts"
 import type { PendingPull, PullRequest } from "../derived/PendingPulls.ts"
@@ -38,7 +38,7 @@ interface Dependencies {
   readonly look: <A>(see: () => A, looker: ReadCallbacks<A>) => () => void
   /** Reports why the space stopped, once it has. Returns the call that cancels it. */
   readonly whenEnded: (tell: (error: SpaceStopped) => void) => () => void
-  readonly receipt: (id: string) => Receipt | undefined
+  readonly live: LiveSources
 }
 
 /**
@@ -58,13 +58,13 @@ export class LiveQueries {
 
   readonly watch: Space["watch"] = (text, { after, changeGroup } = {}) =>
     Subscription.stream<Observation, ReadError>(lag, (feed) => {
-      const { state, group, look, receipt, whenEnded } = this.deps
+      const { state, group, look, live, whenEnded } = this.deps
       const ends: Array<() => void> = []
       const fail = (failure: Effect.Effect<never, ReadError>): void => feed.end(failure)
       try {
         const address = Address.parse(text)
         if (isView(address.id)) {
-          const see = (): Observation => ({ beat: state.store.head().beat, value: Queries.read(state, text, receipt) })
+          const see = (): Observation => ({ beat: state.store.head().beat, value: Queries.read(state, text, live) })
           ends.push(this.views.watch({ address, after, look, see }, { fail, tell: feed.tell }))
           ends.push(whenEnded((error) => fail(Effect.fail(error))))
           return () => ends.forEach((end) => end())

@@ -18,7 +18,6 @@ import type { Disclosure } from "./Disclosure.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as BeatView from "./BeatView.ts"
-import type { Receipt } from "../beat/Receipts.ts"
 import * as Titles from "../model/Titles.ts"
 
 const CONTENT = "/cas/"
@@ -32,14 +31,14 @@ const reader = Envelope.make([], false)
  * @category getters
  * @since 0.1.0
  */
-export const read = (state: LiveState, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
+export const read = (state: LiveState, text: string, live: BeatView.LiveSources): Value.Value => {
   const address = Address.parse(text)
   // Content is readable from outside once it is durable; runs see it from the next capture on.
   if (address.id.startsWith(CONTENT)) return state.store.blob(address.id.slice(CONTENT.length))
   if (!isView(address.id)) return draft(state).get(text)
   const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
   const { reporter, settings, space, store } = state
-  const value = BeatView.read({ store, shown: settings.ledgers, label, receipt, counts: () => reporter.counts(space) }, address.id)
+  const value = BeatView.read({ store, shown: settings.ledgers, label, ...live, counts: () => reporter.counts(space) }, address.id)
   return Value.at(value, address.path)
 }
 

@@ -12,8 +12,12 @@ import type { Value } from "../../cell/Value.ts"
 import * as Values from "../../cell/Value.ts"
 import { ChurnMap } from "../inbox/ChurnMap.ts"
 import type { Beat } from "../beat/Commit.ts"
+import * as BeatView from "./BeatView.ts"
 import type { ReadCallbacks } from "./Expected.ts"
 import type { Observation } from "./Space.ts"
+
+/** The name of all views of live halves. */
+const LIVE = "live"
 
 /** The view of the counts of diagnostics. */
 const COUNTS = "analytics/diag"
@@ -78,6 +82,7 @@ export class ViewSubscriptions {
   publish({ facts, flights, number }: Pick<Beat, "facts" | "flights" | "number">): void {
     if (this.byName.size === 0) return
     this.change(`beat/${number}`)
+    this.change(LIVE)
     for (const { signal } of flights) this.change(`receipts/${signal.id}`)
     if (facts.length > 0) this.change(COUNTS)
   }
@@ -103,9 +108,11 @@ const nameOf = ({ id, text }: Address.Address): string => {
   if (kind === "beat" && /^\d{1,15}$/.test(name) && part !== undefined) return `beat/${Number(name)}`
   if (kind === "receipts" && name !== "") return `receipts/${name}`
   if (`${kind}/${name}` === COUNTS) return COUNTS
+  if (BeatView.isLive(id)) return LIVE
   throw new Address.InvalidAddress({
     text,
-    reason: "it is no view that can be watched. Watch /rt/beat/<N>/inbox, agenda, stage or meta, /rt/receipts/<id>, or /rt/analytics/diag"
+    reason: "it is no view that can be watched. Watch /rt/beat/<N>/inbox, agenda, stage or meta, /rt/receipts/<id>, /rt/analytics/diag, " +
+      "or one below /rt/io_reactors or /rt/analytics/async"
   })
 }
 
