@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Channel, type Kernel, Reactor, type Space, type Transaction } from "systole"
+import { type Channel, type Kernel, Reactor, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import { ended, enzyme, replays, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -46,7 +46,8 @@ describe("The views of requests", () => {
       yield* request(space, { channel: "cpu", opcode: "work" })
       yield* space.step
       assert.deepInclude(yield* space.get("/rt/analytics/async/shim/script/cpu"), { jobs_total: 1, jobs_active: 1 })
-      assert.deepInclude(yield* space.get("/rt/io_reactors/io"), { state: "running", active_requests: 1, shim_threads: 1, pause_token: null })
+      const state = { state: "running", active_requests: 1, shim_threads: 1, pause_token: null }
+      assert.deepStrictEqual(yield* space.get("/rt/io_reactors/io"), state)
       assert.isUndefined(yield* space.get("/rt/analytics/async/native/script/none"))
       yield* replays(space)
     })))
