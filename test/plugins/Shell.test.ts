@@ -129,13 +129,13 @@ describe("The shell channel", () => {
 
   it("ends a program that takes too long", async () => {
     const { channel } = opened({ allow: [SH], millis: 20, graceMillis: 10 })
-    assert.deepInclude(await failure(channel, { argv: script("sleep 300") }), { code: "shell/timeout", errno: -110 })
-    assert.deepInclude(await failure(channel, { argv: script("trap '' TERM; while :; do sleep 0.01; done") }), { code: "shell/timeout" })
+    assert.deepInclude(await failure(channel, { argv: script("sleep 60") }), { code: "shell/timeout", errno: -110 })
+    assert.deepInclude(await failure(channel, { argv: script("trap '' TERM; sleep 60") }), { code: "shell/timeout" })
   })
 
   it.each([
-    ["that end at a SIGTERM", "sleep 300 & echo $! > pid; wait"],
-    ["that ignore it", "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > pid; while :; do sleep 1; done"]
+    ["that end at a SIGTERM", "sleep 60 & echo $! > pid; wait"],
+    ["that ignore it", "trap '' TERM; sleep 60 & echo $! > pid; sleep 60"]
   ])("ends the whole process group at an abort, with descendants %s", async (_, text) => {
     const { channel, root } = opened({ allow: [SH], graceMillis: 20 })
     const job = TestJob.make("run", { argv: script(text) })
@@ -149,14 +149,14 @@ describe("The shell channel", () => {
 
   it("ends what a program leaves behind, and does not wait for it", async () => {
     const { channel, root } = opened()
-    assert.deepInclude(await value(channel, { argv: script("sleep 300 & echo $! > pid") }), { code: 0 })
+    assert.deepInclude(await value(channel, { argv: script("sleep 60 & echo $! > pid") }), { code: 0 })
     const pid = await pidIn(join(root, "pid"))
     await until(() => !isRunning(pid))
   })
 
   it("ends all programs when it is closed", async () => {
     const { channel, root } = opened()
-    const end = failure(channel, { argv: script("echo $$ > pid; sleep 300") })
+    const end = failure(channel, { argv: script("echo $$ > pid; sleep 60") })
     const pid = await pidIn(join(root, "pid"))
     await channel.close?.()
     assert.include((await end).message, "SIGKILL")
