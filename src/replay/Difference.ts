@@ -5,8 +5,8 @@
  */
 import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
-import type { CellRecord } from "./JournalRecords.ts"
-import * as Records from "./JournalRecords.ts"
+import type { CellRecord } from "../kernel/model/JournalRecords.ts"
+import * as Records from "../kernel/model/JournalRecords.ts"
 
 /**
  * The first difference.

@@ -14,8 +14,8 @@ import * as Journal from "../kernel/model/Journal.ts"
 import type { BindingTable } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
-import type { InputRecord, RunRecord } from "./JournalRecords.ts"
-import * as Records from "./JournalRecords.ts"
+import type { InputRecord, RunRecord } from "../kernel/model/JournalRecords.ts"
+import * as Records from "../kernel/model/JournalRecords.ts"
 import * as Replay from "./Replay.ts"
 
 /** The explanation of an enzyme's handling of one signal. */

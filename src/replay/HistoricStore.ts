@@ -12,7 +12,7 @@ import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import { partOf } from "../persistence/Backend.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
-import { cellsOf } from "./JournalRecords.ts"
+import { cellsOf } from "../kernel/model/JournalRecords.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
 /**

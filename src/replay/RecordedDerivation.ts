@@ -13,7 +13,7 @@ import type { Definition } from "../scheduler/Definition.ts"
 import { UNENDED } from "../scheduler/Node.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Code } from "./Code.ts"
-import { cellsOf, nodesOf } from "./JournalRecords.ts"
+import { cellsOf, nodesOf } from "../kernel/model/JournalRecords.ts"
 import { NodeReplay, type RecordedNodes } from "./NodeReplay.ts"
 import { RecordedLineage } from "./RecordedLineage.ts"
 

@@ -20,8 +20,8 @@ import * as Run from "../kernel/beat/Run.ts"
 import type { Signal } from "../kernel/model/Signal.ts"
 import * as Signals from "../kernel/model/Signal.ts"
 import type { HistoricStore } from "./HistoricStore.ts"
-import type { InputRecord, RunRecord, Sending, SentRecord } from "./JournalRecords.ts"
-import * as Records from "./JournalRecords.ts"
+import type { InputRecord, RunRecord, Sending, SentRecord } from "../kernel/model/JournalRecords.ts"
+import * as Records from "../kernel/model/JournalRecords.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
 /** An earlier entry: its signals with their payloads, by their ids. */

@@ -9,7 +9,7 @@
 import type { Address, Path } from "../cell/Address.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
 import type { Lineage, Origins } from "../stage/ReadLog.ts"
-import { ownRunsOf } from "./JournalRecords.ts"
+import { ownRunsOf } from "../kernel/model/JournalRecords.ts"
 
 const whole: Path = []
 

@@ -19,8 +19,8 @@ import { CHILDREN } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as JournalRows from "./JournalRows.ts"
-import type { CellRecord, InputRecord } from "./JournalRecords.ts"
-import * as Records from "./JournalRecords.ts"
+import type { CellRecord, InputRecord } from "../kernel/model/JournalRecords.ts"
+import * as Records from "../kernel/model/JournalRecords.ts"
 import * as Replay from "./Replay.ts"
 
 /** A signal that led to a value, with its sender and the beat that handled it. */

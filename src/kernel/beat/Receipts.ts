@@ -14,6 +14,7 @@ import * as Codec from "../../cell/Document.ts"
 import type { ReceiptRow, SpaceStore } from "../../persistence/Persistence.ts"
 import type { InFlight, Handling } from "../model/InFlight.ts"
 import * as Journal from "../model/Journal.ts"
+import * as Records from "../model/JournalRecords.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import { expectedBy } from "../model/Signal.ts"
 
@@ -158,41 +159,42 @@ const read = (store: SpaceStore, beat: number, id: string): EntryPart | undefine
   const row = store.entry(beat)
   if (row === undefined) return undefined
   const entry = Journal.parse(row.text)
+  const runs = Records.runsOf(entry)
   const handlings: Array<HandlingReceipt> = []
   let found = false
   let unhandled: EntryPart["unhandled"]
   let label: Label | undefined
-  entry.in.forEach((input, i) => {
-    if (Journal.idOf(input) !== id) return
+  Records.inputsOf(entry).forEach((input, i) => {
+    if (input.id !== id) return
     found = true
     label = LabelCheck.at(entry.labels?.in, i)
-    const attempt = typeof input === "object" && "attempt" in input ? input.attempt : 1
-    let run = -1
-    for (const line of entry.runs) {
-      if (Journal.isOwn(line)) run++
-      if (line[0] !== i) continue
-      if (line[2] === "cycle" || line[2] === "discarded") unhandled = line[2]
-      const message = entry.messages.get(run)
-      const receipt = ofLine(line, { beat, attempt, message, ...labelled(LabelCheck.at(entry.labels?.runs, run)) })
+    const attempt = input.again?.attempt ?? 1
+    let number = -1
+    for (const run of runs) {
+      if (Records.isOwn(run)) number++
+      if (run.input !== i) continue
+      if (run.kind === "cycle" || run.kind === "discarded") unhandled = run.kind
+      const message = entry.messages.get(number)
+      const receipt = ofRun(run, { beat, attempt, message, ...labelled(LabelCheck.at(entry.labels?.runs, number)) })
       if (receipt !== undefined) handlings.push(receipt)
     }
   })
   return found ? { unhandled, handlings, label } : undefined
 }
 
-interface LineContext {
+interface RunContext {
   readonly beat: number
   readonly attempt: number
   readonly message: string | undefined
   readonly label?: Label
 }
 
-/** The receipt of a line of the agenda; `undefined` if the handling was not over. */
-const ofLine = (line: Journal.RunLine, { message, ...place }: LineContext): HandlingReceipt | undefined => {
-  const [, enzyme, outcome] = line
-  if (typeof outcome === "object") return { enzyme, outcome: "ok", ...place, value: outcome.length === 0 ? {} : revive(outcome[0]) }
-  if (outcome !== "dead" && outcome !== "fatal") return undefined
-  const error = { tag: line[3] as string, code: line[4] as string, message: message ?? "" }
+/** The receipt of a handling; `undefined` if it was not over. */
+const ofRun = (run: Records.RunRecord, { message, ...place }: RunContext): HandlingReceipt | undefined => {
+  const { enzyme } = run
+  if (run.kind === "ok") return { enzyme, outcome: "ok", ...place, value: run.value.length === 0 ? {} : revive(run.value[0]) }
+  if (run.kind !== "dead" && run.kind !== "fatal") return undefined
+  const error = { tag: run.tag, code: run.code, message: message ?? "" }
   return { enzyme, outcome: "dead", ...place, value: {}, error }
 }
 

@@ -19,6 +19,7 @@ import type { ChangedRecords, Cutover } from "../model/Command.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { SentSince } from "../model/Dossiers.ts"
 import * as Journal from "../model/Journal.ts"
+import * as Records from "../model/JournalRecords.ts"
 import * as Pieces from "../derived/Pieces.ts"
 
 /** Characters of the journal read in one beat. */
@@ -125,10 +126,7 @@ const stays = (key: string, configured: ReadonlyArray<string>): boolean => {
 
 /** The signals that a beat sent to other spaces. */
 const sentBy = (entry: Journal.Parsed): SentSince["requests"] =>
-  entry.runs.flatMap((line) => {
-    const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
-    return emissions.flatMap(([id, signal, target, , , space]) => {
-      if (space === undefined) return []
-      return [{ id, beat: entry.beat, space, ...(signal === 0 ? {} : { signal }), ...(target === 0 ? {} : { target }) }]
-    })
+  Records.runsOf(entry).flatMap((run) => "sent" in run ? run.sent : []).flatMap(({ id, signal, space, target }) => {
+    if (space === undefined) return []
+    return [{ id, beat: entry.beat, space, ...(signal === undefined ? {} : { signal }), ...(target === undefined ? {} : { target }) }]
   })

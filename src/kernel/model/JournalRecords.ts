@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { Document } from "../cell/Document.ts"
-import * as Codec from "../cell/Document.ts"
-import * as Journal from "../kernel/model/Journal.ts"
-import type { NodeLine, NodeRunLine } from "../kernel/model/NodeLine.ts"
-import type { Again } from "../kernel/model/Signal.ts"
-import type { At } from "../stage/Launch.ts"
+import type { Document } from "../../cell/Document.ts"
+import * as Codec from "../../cell/Document.ts"
+import * as Journal from "./Journal.ts"
+import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
+import type { Again } from "./Signal.ts"
+import type { At } from "../../stage/Launch.ts"
 
 /** The paths of a signal. */
 interface Paths {
@@ -33,7 +33,7 @@ export type AgainRecord = Pick<Again, "attempt" | "captured" | "enzyme" | "losse
 
 /** The result of a handling. */
 type End =
-  | { readonly kind: "ok"; readonly sent: ReadonlyArray<SentRecord> }
+  | { readonly kind: "ok"; readonly value: readonly [json?: unknown]; readonly sent: ReadonlyArray<SentRecord> }
   | { readonly kind: "waits"; readonly segment: number; readonly on: ReadonlyArray<string>; readonly sent: ReadonlyArray<SentRecord> }
   | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean }
   | { readonly kind: "same"; readonly run: number }
@@ -126,7 +126,7 @@ const runOf = (line: Journal.RunLine): RunRecord => {
 }
 
 const endOf = ([, , kind, detail, last, sent]: Journal.RunLine): End => {
-  if (typeof kind === "object") return { kind: "ok", sent: ((detail ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
+  if (typeof kind === "object") return { kind: "ok", value: kind, sent: ((detail ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
   if (kind === "waits") {
     return { kind, segment: detail as number, on: last as ReadonlyArray<string>, sent: (sent ?? []).map(emissionOf) }
   }
