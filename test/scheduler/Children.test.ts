@@ -183,6 +183,19 @@ describe("a pull of a reader whose source is started meanwhile", () => {
     assert.strictEqual(world(() => 10).pull("/sum"), 11)
   })
 
+  it("finds it up to date although the reader may run once only, because of its throttle", () => {
+    const scheduler = world(() => 10)
+    scheduler.register(Computation.make({
+      name: "slow",
+      output: "/slow",
+      throttle: 1000,
+      run: (tx) => Number(tx.get("/child") ?? 0) + Number(tx.get("/parent"))
+    }))
+    scheduler.register(look("look", "/slow"))
+    scheduler.settle()
+    assert.strictEqual(scheduler.pull("/slow"), 11)
+  })
+
   it("finds it up to date if it is started again with another definition", () => {
     let base = 10
     const scheduler = world(() => base)
