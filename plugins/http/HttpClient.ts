@@ -80,11 +80,18 @@ const following = (request: HttpRequest, status: number, [from, to]: readonly [f
   return { ...request, url: to.href, method: becomesGet ? "GET" : method, headers: kept, body: becomesGet ? undefined : body }
 }
 
-const once = async (client: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<Exchange> => {
+/** The end of an exchange, and the origin that the author named. */
+interface Attempt {
+  readonly signal: AbortSignal
+  readonly origin: string
+}
+
+const once = async (client: HttpClient, request: HttpRequest, { origin, signal }: Attempt): Promise<Exchange> => {
   const url = TargetUrl.parse(request.url)
   const addresses = await checked(client, url, signal)
   const { body, headers, method } = request
-  return { ...await client.transport.send({ url, method, headers, body, addresses, signal }), url }
+  const isNamed = url.origin === origin
+  return { ...await client.transport.send({ url, method, headers, body, addresses, isNamed, signal }), url }
 }
 
 /** The place of a redirect; `undefined` for any other answer. */
@@ -110,9 +117,10 @@ const afterRedirect = (error: unknown): unknown =>
  * @since 0.1.0
  */
 export const exchange = async (client: HttpClient, first: HttpRequest, signal: AbortSignal): Promise<Exchange> => {
+  const { origin } = TargetUrl.parse(first.url)
   let request = first
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const answer = await once(client, request, signal).catch((error: unknown) => {
+    const answer = await once(client, request, { origin, signal }).catch((error: unknown) => {
       throw hop === 0 ? error : afterRedirect(error)
     })
     try {
@@ -126,5 +134,5 @@ export const exchange = async (client: HttpClient, first: HttpRequest, signal: A
     }
     answer.close()
   }
-  throw Channel.fail("http/redirect", `${TargetUrl.parse(first.url).origin} redirects more than ${MAX_REDIRECTS} times`)
+  throw Channel.fail("http/redirect", `${origin} redirects more than ${MAX_REDIRECTS} times`)
 }

@@ -41,12 +41,14 @@ const framing = ({ body, method, url }: Outgoing): Headers => {
 }
 
 const requestOf = (outgoing: Outgoing, address: string, tls: Tls): ClientRequest => {
-  const { headers, method, url } = outgoing
+  const { headers, isNamed, method, url } = outgoing
   const { host, port } = targetOf(url)
   const path = url.pathname + url.search
   const options = { agent: false, host: address, port, method, path, headers: grouped([...framing(outgoing), ...headers]) } as const
   if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(options)
-  return process.getBuiltinModule("node:https").request({ ...options, ...tls, servername: host === address ? "" : host })
+  const { cert: _cert, key: _key, ...trust } = tls
+  const servername = host === address ? "" : host
+  return process.getBuiltinModule("node:https").request({ ...options, ...isNamed ? tls : trust, servername })
 }
 
 const answerOf = (message: IncomingMessage, close: () => void): Answer => ({

@@ -15,6 +15,8 @@ export interface Outgoing {
   readonly body: Uint8Array | undefined
   /** The checked addresses, of which the connection goes to one; empty on a host that cannot pin. */
   readonly addresses: ReadonlyArray<string>
+  /** Whether the URL has the origin that the author named, which alone sees the client's certificate. */
+  readonly isNamed: boolean
   /** Aborts the exchange, also while the body of the answer is read. Its reason is an error. */
   readonly signal: AbortSignal
 }

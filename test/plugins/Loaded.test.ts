@@ -14,9 +14,11 @@ import * as TestJob from "../support/TestJob.ts"
 /** The first-party channels, each with the options of a configuration, and a request with its value. */
 const channels: ReadonlyArray<readonly [use: string, options: Record<string, unknown>, opcode: string, payload: Value, value: unknown]> = [
   ["file", {}, "write", { path: "a.txt", text: "a" }, { path: "a.txt", bytes: 1 }],
+  ["http", {}, "fetch", { url: 1 }, undefined],
   ["kv", {}, "kv_put", { key: "a", value: 1 }, { key: "a", bytes: 1 }],
   ["shell", { allow: ["true"] }, "run", { argv: ["true"] }, { code: 0, stdout: "", stderr: "" }],
   ["timer", {}, "sleep", { ms: 2 ** 44 }, undefined],
+  ["webhook-out", { secrets: [{ file: "hook.secret" }] }, "send", { url: 1 }, undefined],
   ["worker", { module: "twice.mjs" }, "run", { input: 21 }, 42]
 ]
 
@@ -30,6 +32,7 @@ describe("The first-party channels", () => {
     Effect.gen(function*() {
       const root = yield* folder
       writeFileSync(join(root, "twice.mjs"), "export default (number) => 2 * number\n")
+      writeFileSync(join(root, "hook.secret"), `whsec_${Buffer.alloc(32).toString("base64")}\n`)
       const config = yield* Config.decode({
         channels: Object.fromEntries(channels.map(([use, options]) => [`my-${use}`, { use, options }]))
       })

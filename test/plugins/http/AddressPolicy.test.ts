@@ -86,6 +86,7 @@ describe("AddressPolicy", () => {
     assert.include(target(at("bad.test")), "deny list")
     assert.include(target(at("9.9.9.9")), "deny list")
     assert.include(address(at("any.test"), "9.9.9.1"), "deny list")
+    assert.include(address(at("any.test"), "9.9.9.9"), "deny list")
     assert.include(target(at("8.8.8.8", 53)), "deny list")
     assert.isUndefined(target(at("8.8.8.8", 443)))
   })

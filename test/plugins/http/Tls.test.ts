@@ -37,6 +37,9 @@ const outcome = async (url: string, channel = HttpChannel.define(settingsOf({}))
 
 const server = { cert: serverCertificate, key: serverKey }
 
+/** A server that takes clients with a certificate of the authority alone. */
+const strict = { ...server, ca: authority, requestCert: true, rejectUnauthorized: true }
+
 describe("TLS of a channel", () => {
   it("trusts the authority of a variable, for an address that is in the certificate", async () => {
     const { url } = await servers.https(server, (_, response) => response.end())
@@ -55,7 +58,6 @@ describe("TLS of a channel", () => {
   })
 
   it("shows its certificate to a server that asks for it, from files of the project", async () => {
-    const strict = { ...server, ca: authority, requestCert: true, rejectUnauthorized: true }
     const { url } = await servers.https(strict, (_, response) => response.end())
     const root = await mkdtemp(join(tmpdir(), "systole-tls-"))
     folders.push(root)
@@ -64,6 +66,17 @@ describe("TLS of a channel", () => {
     const files = { ca: { file: "ca.pem" }, cert: { file: "client.pem" }, key: { file: join(root, "client.key") } }
     assert.strictEqual(await outcome(url, HttpChannel.define(settingsOf(files, root))), 200)
     assert.notStrictEqual(await outcome(url, HttpChannel.define(settingsOf({ ca: files.ca }, root))), 200)
+  })
+
+  it("shows its certificate to the named origin alone, not to the origin of a redirect", async () => {
+    const other = await servers.https(strict, (_, response) => response.end())
+    const { url } = await servers.https(strict, ({ url }, response) =>
+      url === "/end" ? response.end() : response.writeHead(302, { location: url === "/within" ? "/end" : other.url }).end())
+    const channel = named({ ca: authority, cert: clientCertificate, key: clientKey })
+    assert.strictEqual(await outcome(`${url}/within`, channel), 200)
+    assert.strictEqual(await outcome(other.url, channel), 200)
+    assert.notStrictEqual(await outcome(`${url}/away`, channel), 200)
+    assert.strictEqual(other.seen.length, 1)
   })
 
   it("shows no secret in the definition or in a message", async () => {
