@@ -12,8 +12,9 @@ import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import {
   checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore,
-  type SqlValue, StoreDamaged, StoreLocked, StoreUnavailable
+  type SqlValue, StoreBusy, StoreDamaged, StoreLocked, StoreUnavailable
 } from "systole"
+import { PageCache, PageCaches, shrink } from "./sqlite/PageCache.ts"
 
 /** "Syst" in the header of each file, so that another program's database is not opened as a space. */
 const APPLICATION = 0x53797374
@@ -28,6 +29,10 @@ interface Place {
   readonly space: string
   readonly place: string
 }
+
+/** The failure of a transaction's begin: a locked database has applied nothing. */
+const notBegun = (at: Place, cause: unknown): unknown =>
+  cause instanceof PersistenceError && cause.code === "store/locked" ? new PersistenceError({ reason: new StoreBusy(at) }) : cause
 
 const damaged = (at: Place, detail: string) => new PersistenceError({ reason: new StoreDamaged({ ...at, detail }) })
 
@@ -163,15 +168,9 @@ const note = (at: Place): void => {
   closeSync(openSync(marker, "a"))
 }
 
-/** The initial size of a database's page cache, in pages: enough for an idle space. */
-const FEW = 8
-
-/** Shrinks the cache and frees its memory: SQLite allocates twenty pages before it knows the size. */
-const shrink = (database: DatabaseSync): void => database.exec(`PRAGMA cache_size = ${FEW}; PRAGMA shrink_memory`)
-
 /** The page caches that the databases of a source share, and the duration of a simulated sync in microseconds, if there is one. */
 interface Settings {
-  readonly caches: Caches
+  readonly caches: PageCaches
   readonly syncMicros: number | undefined
 }
 
@@ -188,76 +187,16 @@ const openDatabase = (at: Place, { syncMicros }: Settings): DatabaseSync => {
   }
 }
 
-/** The cache of a busy database in KiB, the number of statements that make it busy, and the maximum number of large caches. */
-const MUCH = 2000
-const LOAD = 256
-const MOST = 64
-
 /** No thread notifies it, so each wait ends with its timeout. */
 const bell = new Int32Array(new SharedArrayBuffer(4))
-
-/** The page cache of one database, large while the space is busy. */
-class Cache {
-  /** Statements since the last check, up to the number that makes it busy. */
-  uses = 0
-  private readonly all: Caches
-  private readonly database: DatabaseSync
-
-  constructor(all: Caches, database: DatabaseSync) {
-    this.all = all
-    this.database = database
-  }
-
-  use(): void {
-    if (this.uses < LOAD && ++this.uses === LOAD) this.all.grow(this)
-  }
-
-  grow(): void {
-    this.database.exec(`PRAGMA cache_size = -${MUCH}`)
-  }
-
-  shrink(): void {
-    this.uses = 0
-    shrink(this.database)
-  }
-
-  close(): void {
-    this.all.forget(this)
-  }
-}
-
-/** The page caches of all open databases. Few are large, so their memory is bounded. */
-class Caches {
-  private readonly large = new Set<Cache>()
-
-  /** Lets a cache grow, and shrinks one that was idle since the last check. */
-  grow(cache: Cache): void {
-    if (this.large.has(cache)) return
-    for (const other of this.large) {
-      if (this.large.size < MOST) break
-      this.large.delete(other)
-      if (other.uses < LOAD) other.shrink()
-      else {
-        other.uses = 0
-        this.large.add(other)
-      }
-    }
-    this.large.add(cache)
-    cache.grow()
-  }
-
-  forget(cache: Cache): void {
-    this.large.delete(cache)
-  }
-}
 
 /** A statement that converts SQLite's errors. */
 class Statement implements SqlStatement {
   private readonly at: Place
-  private readonly cache: Cache
+  private readonly cache: PageCache
   private readonly statement: StatementSync
 
-  constructor(at: Place, cache: Cache, statement: StatementSync) {
+  constructor(at: Place, cache: PageCache, statement: StatementSync) {
     statement.setReturnArrays(true)
     this.at = at
     this.cache = cache
@@ -293,7 +232,7 @@ class Statement implements SqlStatement {
 }
 
 const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Settings): SqlDriver => {
-  const cache = new Cache(caches, database)
+  const cache = new PageCache(caches, database)
   const prepare = (sql: string) => guard(at, () => new Statement(at, cache, database.prepare(sql)))
   const begin = prepare("BEGIN IMMEDIATE")
   const commit = prepare("COMMIT")
@@ -308,7 +247,11 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Set
     transaction: (body) => {
       // Writes to a file without a name are lost when it is closed.
       if (statSync(at.place, { throwIfNoEntry: false })?.ino !== file) throw damaged(at, "its file vanished, or another one has its place")
-      begin.run()
+      try {
+        begin.run()
+      } catch (cause) {
+        throw notBegun(at, cause)
+      }
       try {
         const result = body()
         commit.run()
@@ -374,7 +317,7 @@ type Provider = NonNullable<Plugin.Plugin["provides"]["persistence"]>
 const provider = (syncMicros: number | undefined): Provider => ({ folder, options }) => {
   const [option] = Object.keys(options)
   if (option !== undefined) throw refused(`it has no option "${option}". Remove it from the configuration`)
-  return SqlStore.layer(source(folder, { caches: new Caches(), syncMicros }))
+  return SqlStore.layer(source(folder, { caches: new PageCaches(), syncMicros }))
 }
 
 /**

@@ -61,5 +61,6 @@ export const exitOf = (code: string): number => {
 }
 
 const usage = new Set(["address/invalid", "config/invalid", "module/broken", "query/invalid", "signal/invalid", "space/name"])
-const unreachable =
-  new Set(["history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/locked", "watch/full"])
+const unreachable = new Set([
+  "history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/busy", "store/locked", "watch/full"
+])

@@ -128,6 +128,21 @@ export const topics = {
     means: "Another space does not accept signals. They stay in the outbox, and delivery is retried",
     remedy: "Find the cause in the note; the signals leave in order when the space accepts them again"
   },
+  "persist.async": {
+    severity: "sev:warn",
+    means: "Several groups of beats and signals wait behind a flush that takes long or is repeated",
+    remedy: "Look at /rt/analytics/persist; use a faster disk or database, or send less"
+  },
+  "persist.async.tmo": {
+    severity: "sev:crit",
+    means: "A flush exceeded its time limit, so the space stopped and opened again. Its beats are not durable and have the state ist:fail",
+    remedy: "Check the disk or the database; raise limits.flushMillis if it is slow but sound"
+  },
+  "persist.flush.fail": {
+    severity: "sev:crit",
+    means: "A flush failed, or the space stopped before it, and opened again. The beats that were lost have the state ist:fail",
+    remedy: "Check the disk or the database by the code; requests that were answered with 503 can be sent again"
+  },
   "registry/cycle": {
     severity: "sev:usage",
     means: "The before and after lists of enzymes for one signal form a cycle, so none of them ran",

@@ -47,6 +47,7 @@ export class RequestRefused extends Schema.TaggedError<RequestRefused>()("Reques
 /** The messages for failures of a store, which a client can only retry. */
 const troubles: Readonly<Record<string, (space: string) => string>> = {
   "space/stopped": (space) => `Space ${space} stopped, and opens again from what is durable. Send the request again`,
+  "store/busy": (space) => `The store of space ${space} is written by another process at this moment. Send the request again`,
   "store/conflict": (space) => `Space ${space} is at another beat than its writer knew, and opens anew. Send the request again`,
   "store/version": (space) => `The store of space ${space} has a format of another version. The log of the runtime says which; with ` +
     "that version the space can be used",

@@ -125,7 +125,8 @@ export interface Backend {
   /**
    * Writes a group in one atomic step, and prunes old rows, in the same step or a later one. Before the first change it
    * calls {@link Claim.next} and {@link checkHead} with the stored values. After a throw, `GroupStore` uses the handle for
-   * reads alone.
+   * reads alone. After `StoreBusy` it commits the group again: a backend throws that where it applied nothing, and as its
+   * first step.
    *
    * @throws PersistenceError
    */

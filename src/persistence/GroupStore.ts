@@ -13,7 +13,7 @@ import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow } from "./Persistence.ts"
 import type { ObservationRow, OpenOptions, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
-import { BeatConflict, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
+import { BeatConflict, isUnapplied, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
 import { Upload } from "./Upload.ts"
 
 /** Rows of one page of a scan. */
@@ -21,7 +21,7 @@ const PAGE = 64
 
 /**
  * The store of a space, over a backend. After a failed flush it takes no more batches: the state of the database is known
- * to a new handle alone.
+ * to a new handle alone. A busy backend is the exception: it applied nothing, and the group stays for another flush.
  *
  * @category models
  * @since 0.1.0
@@ -244,7 +244,7 @@ export class GroupStore implements SpaceStore {
     try {
       this.backend.commit(this.overlay)
     } catch (cause) {
-      this.failed = cause instanceof PersistenceError ? cause : this.unavailable("its last flush broke off")
+      if (!isUnapplied(cause)) this.failed = cause instanceof PersistenceError ? cause : this.unavailable("its last flush broke off")
       throw cause
     }
     this.overlay = new Overlay(this.overlay.head, this.overlay.due)
@@ -261,11 +261,9 @@ export class GroupStore implements SpaceStore {
         this.durable = Math.max(this.durable, reached)
       })
     })
-    const remember = (error: PersistenceError) =>
-      Effect.sync(() => {
-        this.failed ??= error
-      })
-    return commit.pipe(Effect.andThen(settle), Effect.tapError(remember))
+    // The commit is applied by then, so no failure of the wait can be repeated.
+    const final = Effect.mapError(settle, (error) => this.failed ??= isUnapplied(error) ? this.unavailable(error.message) : error)
+    return Effect.andThen(commit, final)
   }
 
   private writtenWithin(id: string, after: string): ReadonlyArray<string> {

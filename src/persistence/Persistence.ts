@@ -207,7 +207,10 @@ export interface SpaceStore {
    * with data stores it.
    */
   readonly setDue: (moment: number | undefined) => void
-  /** Makes all appended data durable. A failure is final for this handle. */
+  /**
+   * Makes all appended data durable. A failure is final for this handle, except for `StoreBusy`: that flush applied
+   * nothing, and can be repeated.
+   */
   readonly flush: Effect.Effect<void, PersistenceError>
 }
 

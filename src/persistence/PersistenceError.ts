@@ -31,6 +31,15 @@ export class StoreLocked extends Schema.TaggedError<StoreLocked>()("StoreLocked"
   }
 }
 
+/** Another writer holds the store for now. A flush with this failure has applied nothing, and can be repeated. */
+export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", { space: Schema.String, place: Schema.String }) {
+  readonly code = "store/busy"
+  override get message() {
+    return `The store of space "${this.space}" at ${this.place} is busy: another process writes to it. Nothing was applied; try again, ` +
+      "and end that process if it does not finish"
+  }
+}
+
 /** The stored data is damaged. */
 export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
   space: Schema.String,
@@ -106,7 +115,7 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
  */
 export class PersistenceError extends Schema.TaggedError<PersistenceError>()("PersistenceError", {
   reason: Schema.Union(
-    [NoSuchSpace, InvalidSpaceName, StoreLocked, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable]
+    [NoSuchSpace, InvalidSpaceName, StoreLocked, StoreBusy, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable]
   )
 }) {
   get code() {
@@ -116,3 +125,11 @@ export class PersistenceError extends Schema.TaggedError<PersistenceError>()("Pe
     return this.reason.message
   }
 }
+
+/**
+ * Whether a failure says that nothing was applied, so that the same flush can be repeated.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isUnapplied = (failure: unknown): boolean => failure instanceof PersistenceError && failure.code === "store/busy"

@@ -36,7 +36,10 @@ export interface SqlDriver {
   readonly place: string
   /** Prepares a statement for repeated use. */
   readonly prepare: (sql: string) => SqlStatement
-  /** Runs `body` in an exclusive write transaction, rolled back if `body` throws; rethrows its error. */
+  /**
+   * Runs `body` in an exclusive write transaction, rolled back if `body` throws; rethrows its error. Throws `StoreBusy`
+   * without a call of `body` if another writer holds the database.
+   */
   readonly transaction: <A>(body: () => A) => A
   /** Returns the stored wake time of the space, in milliseconds since 1970: 0 at first, `undefined` for never. */
   readonly due: () => number | undefined

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { MemoryStore } from "systole"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as Trials from "../support/Trials.ts"
-import { pairs, singles } from "./FaultyStore.ts"
+import { pairs, randoms, singles } from "./FaultyStore.ts"
 import type { Scenario } from "./Scenario.ts"
 import * as Scenarios from "./Scenarios.ts"
 import * as Trial from "./Trial.ts"
@@ -31,6 +31,16 @@ describe("An acknowledged event is handled once after any fault of a call to the
 
   const [first] = Scenarios.all
   it.effect(`in memory, with a second fault during the recovery: ${first.name}`, () => recovers(first, MemoryStore.layer, pairs), 60_000)
+
+  for (const scenario of Scenarios.all) {
+    it.effect(`in memory, with random faults one after another: ${scenario.name}`, () =>
+      Effect.gen(function*() {
+        const seeds = Trials.seeds(100, { least: 6 })
+        const { failures, faults } = yield* Trial.tryAll(scenario, MemoryStore.layer, randoms(seeds))
+        assert.deepStrictEqual(failures, [])
+        assert.isAtLeast(faults, seeds.length)
+      }), 60_000)
+  }
 
   it.effect(`in SQLite: ${first.name}`, () => recovers(first, SqliteFolder.layer, singles), 60_000)
 })

@@ -8,7 +8,8 @@
  */
 import { Effect, type Scope } from "effect"
 import { StatementSync } from "node:sqlite"
-import { type Persistence, PersistenceError, type SpaceStore, StoreUnavailable } from "systole"
+import { type Persistence, PersistenceError, type SpaceStore, StoreBusy, StoreUnavailable } from "systole"
+import * as Random from "../support/Random.ts"
 
 /** The kinds of counted calls. */
 export type Call = "append" | "flush" | "read" | "statement"
@@ -21,8 +22,10 @@ export type Call = "append" | "flush" | "read" | "statement"
  * - `delay`: the call takes effect a turn later, and returns one more turn later.
  * - `tear`: the call stops half-way.
  * - `kill`: the power fails; all later calls fail.
+ * - `busy`: the call has no effect, says so, and can be repeated.
+ * - `hang`: the call has no effect and never returns.
  */
-export type Kind = "fail" | "doubt" | "delay" | "tear" | "kill"
+export type Kind = "fail" | "doubt" | "delay" | "tear" | "kill" | "busy" | "hang"
 
 /** One fault: the call with this number fails in this way. Numbers begin at 1 after the previous fault. */
 export interface Fault {
@@ -34,7 +37,7 @@ export interface Fault {
 /** The possible faults of each call. An append and a read are synchronous, so they have no delay; a statement is part of a flush. */
 export const kinds: Readonly<Record<Call, ReadonlyArray<Kind>>> = {
   append: ["fail", "doubt", "kill"],
-  flush: ["fail", "doubt", "delay", "tear", "kill"],
+  flush: ["fail", "doubt", "delay", "tear", "kill", "busy", "hang"],
   read: ["fail", "kill"],
   statement: ["tear", "kill"]
 }
@@ -54,6 +57,17 @@ const seconds: ReadonlyArray<Fault> = [
 /** Each counted append and flush with each of its faults, followed by a second fault. */
 export const pairs = (counts: Counts): ReadonlyArray<ReadonlyArray<Fault>> =>
   singles({ ...counts, read: 0, statement: 0 }).flatMap(([first]) => seconds.map((second) => [first!, second]))
+
+/** One list of faults for each seed: up to five appends and flushes, one after another. */
+export const randoms = (seeds: ReadonlyArray<number>) => (counts: Counts): ReadonlyArray<ReadonlyArray<Fault>> =>
+  seeds.map((seed) => {
+    const draw = Random.make(seed)
+    return Array.from({ length: 1 + draw(5) }, (_, i): Fault => {
+      const call = draw(4) === 0 ? "append" : "flush"
+      // The first fault occurs in any case.
+      return { call, at: 1 + draw(i === 0 ? counts[call] : 3), kind: Random.pick(draw, kinds[call]) }
+    })
+  })
 
 /** The methods that only read. */
 const reads = new Set<string | symbol>([
@@ -129,6 +143,11 @@ export class Faults {
       const kind = this.reach("flush")
       if (kind === undefined) return store.flush
       if (kind === "delay") return this.late(store.flush)
+      if (kind === "busy") return Effect.fail(new PersistenceError({ reason: new StoreBusy({ space: store.space, place: "a busy disk" }) }))
+      if (kind === "hang") {
+        handle.failed = true
+        return Effect.never
+      }
       if (kind === "doubt") return Effect.andThen(store.flush, Effect.suspend(() => Effect.fail(broken())))
       if (kind === "tear") tear(store)
       return Effect.andThen(kind === "tear" ? store.flush : Effect.void, Effect.suspend(() => Effect.fail(broken())))

@@ -34,7 +34,12 @@ export interface Scenario {
   /** The inputs of a round are sent together; the next round begins when all have answers. */
   readonly rounds: ReadonlyArray<ReadonlyArray<Input>>
   /** Cells that depend on the handled events and on their order, and the check of them. All other cells equal those without faults. */
-  readonly judge?: { readonly cells: ReadonlyArray<string>; readonly fault: (cells: Cells, handled: Handled) => string | undefined }
+  readonly judge?: {
+    readonly cells: ReadonlyArray<string>
+    readonly fault: (cells: Cells, handled: Handled) => string | undefined
+    /** The cells of an event in a form that is the same for two right ends. Default: as they are. */
+    readonly form?: (cells: string) => string
+  }
 }
 
 /** The numbers of the handled events, and of the events that were sent more than once. */

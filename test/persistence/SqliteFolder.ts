@@ -6,7 +6,8 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer } from "effect"
+import { DatabaseSync } from "node:sqlite"
+import { Effect, Layer, type Scope } from "effect"
 import type { Persistence, PersistenceError } from "systole"
 import { unsynced } from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -20,6 +21,17 @@ export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
+
+/** Holds a database in a writing transaction until the scope closes. */
+export const hold = (file: string): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(
+    Effect.sync(() => {
+      const database = new DatabaseSync(file)
+      database.exec("BEGIN IMMEDIATE")
+      return database
+    }),
+    (database) => Effect.sync(() => database.close())
+  ))
 
 /** SQLite files in a folder that is removed with the layer. */
 export const layer: Layer.Layer<Persistence, PersistenceError> = Layer.unwrap(Effect.map(folder, (path) => layerIn(join(path, "made", "when needed"))))

@@ -8,17 +8,18 @@
 import { Effect } from "effect"
 import process from "node:process"
 import { MemoryStore } from "systole"
-import { pairs, singles } from "../faults/FaultyStore.ts"
+import { pairs, randoms, singles } from "../faults/FaultyStore.ts"
 import * as Scenarios from "../faults/Scenarios.ts"
 import * as Trial from "../faults/Trial.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
+import * as Trials from "../support/Trials.ts"
 import { render } from "./Table.ts"
 
 const stores = [
   { name: "memory", layer: MemoryStore.layer },
   { name: "sqlite", layer: SqliteFolder.layer }
 ]
-const counts = [{ name: "one", make: singles }, { name: "two", make: pairs }]
+const counts = [{ name: "one", make: singles }, { name: "two", make: pairs }, { name: "random", make: randoms(Trials.seeds(100)) }]
 
 const [wanted = ""] = process.argv.slice(2)
 const scenarios = Scenarios.all.filter(({ name }) => name.includes(wanted))

@@ -15,6 +15,7 @@ import type { Queued } from "../model/Command.ts"
 import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
 import type { Retired } from "../model/Journal.ts"
 import * as LabelCheck from "./LabelCheck.ts"
+import * as LostBeats from "./LostBeats.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Titles from "../model/Titles.ts"
 import type { ParkedNote } from "../model/Parked.ts"
@@ -48,7 +49,7 @@ export interface BeatInput {
   readonly begin: (beat: number) => Begun
   /** Step 3: commands from outside. They stay queued until the beat is committed. */
   readonly commands: () => ReadonlyArray<Queued>
-  /** Step 3: commands of the space itself: the boot of a new space, and the cutover of a planned rollback. */
+  /** Step 3: commands of the space itself: a note of lost beats, the boot of a new space, and the cutover of a planned rollback. */
   readonly own: (mode: SpaceMode.SpaceMode) => ReadonlyArray<Queued>
   /** Steps 5 and 6: signals, in the order of the agenda. */
   readonly take: (start: Start, how: TakeRules) => ReadonlyArray<Taken>
@@ -121,6 +122,12 @@ export class LiveInput implements BeatInput {
   }
 
   own(mode: SpaceMode.SpaceMode): ReadonlyArray<Queued> {
+    const lost = this.opened ? undefined : LostBeats.note(this.state)
+    return lost === undefined ? this.steering(mode) : [lost, ...this.steering(mode)]
+  }
+
+  /** The boot of a new space, and the cutover of a planned rollback. */
+  private steering(mode: SpaceMode.SpaceMode): ReadonlyArray<Queued> {
     const { documents, inbox, ledgers, settings, store } = this.state
     if (settings.boot && store.head().beat < 0) return [{ command: { kind: "steer", verb: "boot", to: undefined }, answer: ignored }]
     if (!SpaceMode.isPlanning(mode)) {

@@ -27,6 +27,7 @@ import type { SpaceState } from "./SpaceState.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
 import * as Lifecycle from "./Lifecycle.ts"
+import * as LostBeats from "./LostBeats.ts"
 import type { BeatAnswer, CapturedCommands, DoneCommand } from "./Phases.ts"
 
 /** The parts of a beat that commands act on. */
@@ -122,6 +123,10 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
   steer: (command, { parts: { draft, transaction } }) => ({ reply: Lifecycle.start(transaction, draft, command) }),
   cutover: (command, { parts: { draft, ledgers, transaction }, takenBack }) => {
     for (const key of Lifecycle.cutOver({ ledgers, work: transaction }, draft, command)) takenBack.push(key)
+    return { reply: undefined }
+  },
+  lost: (command, { parts: { transaction } }) => {
+    transaction.diagnostics.push(LostBeats.fact(command))
     return { reply: undefined }
   },
   lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),

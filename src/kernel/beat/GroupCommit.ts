@@ -4,20 +4,19 @@
  * Beats run one after another while input is runnable. One flush then makes the
  * group durable. The output barrier holds answers, receipts and observations
  * back until that flush is done. A group begins at the host's next macrotask, and
- * is deferred a few times while the inbox grows. A failed flush is final: the
- * space stops, and reopens from its durable state.
+ * is deferred a few times while the inbox grows. `CommitHandshake` flushes it. A
+ * failed flush is final: the space stops, and reopens from its durable state.
  *
  * @module
  */
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type { LiveState } from "./SpaceState.ts"
 import type { Beat } from "./Commit.ts"
+import type { CommitHandshake, FlushEnd } from "./CommitHandshake.ts"
 import * as WakeTime from "./WakeTime.ts"
 import { Heartbeat } from "./Heartbeat.ts"
 import { LiveInput } from "./BeatInput.ts"
 import type { GroupObserver, FlushWaiter } from "./GroupObserver.ts"
+import { GroupStart } from "./GroupStart.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import { Queue } from "../inbox/Queue.ts"
 import type { Pending } from "../model/Signal.ts"
@@ -35,7 +34,7 @@ export class GroupCommit {
   private readonly state: LiveState
   private readonly heartbeat: Heartbeat
   private readonly observer: GroupObserver
-  private readonly turn: Turn
+  private readonly start: GroupStart
   private readonly opened: number
   /** The newest durable beat when the space was opened. */
   private readonly recovered: number
@@ -47,29 +46,31 @@ export class GroupCommit {
   private unsaved: Array<Pending> = []
   /** Waiters of the running flush, in order: beats first, then callers. */
   private readonly leaving = new Queue<FlushWaiter>()
-  private flushing = false
+  private readonly handshake: CommitHandshake
+  /** The numbers up to this one are lost, and not used again. */
+  private readonly lost: number
   /** The continuation of the running flush. */
   private then: (() => void) | undefined
   private idlers: Array<FlushWaiter> = []
   private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
   /** State of the loop; `waiting` while an asynchronous run is pending. */
   private loop: "still" | "busy" | "waiting" | "stopped" = "still"
-  private scheduled = false
-  private grown = 0
   private disarm: (() => void) | undefined
   private failure: SpaceStopped | undefined
   private byHand: boolean
 
   constructor(state: LiveState, turn: Turn, observer: GroupObserver) {
     this.state = state
-    this.turn = turn
+    this.start = new GroupStart(turn, state.settings.limits.groupTurns, () => this.begin())
     this.observer = observer
     this.heartbeat = new Heartbeat(state, new LiveInput(state))
     this.byHand = state.settings.pace === "manual" || state.held.has(state.space)
     this.recovered = state.store.head().beat
     this.durable = this.recovered
+    this.handshake = state.handshake
+    this.lost = state.losses.newest(state.space)
     this.opened = state.host.now()
-    this.schedule()
+    this.start.schedule()
   }
 
   /** The failure that stopped the space, if any. */
@@ -129,13 +130,13 @@ export class GroupCommit {
 
   /** Reports new work, and schedules a group. */
   wake(): void {
-    this.grown++
-    this.schedule()
+    this.start.grow()
+    this.start.schedule()
   }
 
   /** Whether the present state is durable and every waiter has been opened. */
   get isDurable(): boolean {
-    return this.isFlushed && this.unsaved.length === 0 && this.waiters.length === 0 && !this.flushing && this.leaving.size === 0
+    return this.isFlushed && this.unsaved.length === 0 && this.waiters.length === 0 && !this.handshake.isRunning && this.leaving.size === 0
   }
 
   /** Whether the newest beat is durable. The store has a committed beat before `beats` does. */
@@ -151,7 +152,8 @@ export class GroupCommit {
   /** Whether the loop is idle, with no waiter and no command. */
   get isResting(): boolean {
     const waiters = this.waiters.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
-    return this.loop === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.state.inbox.commands.length === 0
+    const isStill = this.loop === "still" && !this.start.isScheduled && !this.handshake.isRunning
+    return isStill && waiters === 0 && this.state.inbox.commands.length === 0
   }
 
   /** Runs one beat, in manual mode too. */
@@ -165,13 +167,16 @@ export class GroupCommit {
   idle(waiter: FlushWaiter): void {
     if (this.failure !== undefined) return waiter.fail(this.failure)
     this.idlers.push(waiter)
-    this.schedule()
+    this.start.schedule()
   }
 
   /** Stops the space, and fails every waiter with the error. */
   stop(error: SpaceStopped): void {
     if (this.failure !== undefined) return
     this.failure = error
+    const { losses, space, store } = this.state
+    this.handshake.abort()
+    losses.add(space, this.handshake.lossOf(error, { durable: this.durable, newest: store.head().beat }))
     const isWaiting = this.loop === "waiting"
     this.loop = "stopped"
     this.disarm?.()
@@ -189,26 +194,13 @@ export class GroupCommit {
     for (const { answer } of this.state.inbox.commands) answer(error)
   }
 
-  /** Begins a group at the host's next turn. While the inbox grows, the start is deferred by up to `groupTurns` turns. */
-  private schedule(): void {
-    if (this.scheduled || this.failure !== undefined) return
-    this.scheduled = true
-    const { groupTurns } = this.state.settings.limits
-    const wait = (seen: number, turns: number): void => {
-      this.turn(() => {
-        if (this.grown !== seen && turns > 0) return wait(this.grown, turns - 1)
-        this.scheduled = false
-        this.begin()
-      }, turns < groupTurns)
-    }
-    wait(this.grown, groupTurns)
-  }
-
   private begin(): void {
     // Signals that arrive while a run is pending are made durable meanwhile.
     if (this.loop === "waiting") return this.flush(nothing)
+    if (this.loop === "busy" && this.handshake.isRunning) return this.handshake.queue()
     if (this.loop !== "still") return
     this.loop = "busy"
+    this.handshake.take("open")
     this.disarm?.()
     this.disarm = undefined
     const begin = (): void => this.beat({ since: this.state.host.now(), count: 0, size: 0 })
@@ -219,7 +211,7 @@ export class GroupCommit {
 
   /** Whether the next beat runs alone, over input that is durable. */
   private get isOnProbation(): boolean {
-    return this.state.sentry?.isOnProbation(this.state.store.head().beat + 1) === true
+    return this.state.sentry?.isOnProbation(this.number) === true
   }
 
   /** Runs beats until no input is runnable or the group is full, then flushes. */
@@ -261,6 +253,7 @@ export class GroupCommit {
 
   private keep(beat: Beat, spent: Spent): void {
     this.beats.push(beat)
+    this.handshake.take("append")
     this.observer.appended(beat)
     spent.count++
     spent.size += beat.size
@@ -290,9 +283,14 @@ export class GroupCommit {
     return this.state.ledgers.isAwaited(this.state.states)
   }
 
+  /** The number that follows the newest beat. */
+  private get number(): number {
+    return Math.max(this.state.store.head().beat, this.lost) + 1
+  }
+
   /** The number of the beat to run now; `undefined` if no input is runnable. */
   private next(): number | undefined {
-    const number = this.state.store.head().beat + 1
+    const { number } = this
     if (this.failure !== undefined || this.isAwaiting) return undefined
     if (this.steppers.length > 0) return number
     if (this.byHand) return undefined
@@ -303,7 +301,8 @@ export class GroupCommit {
 
   /** Stores uncaptured signals, flushes the store, and opens the waiters. Flushes do not overlap. */
   private flush(then: () => void): void {
-    if (this.flushing) {
+    if (this.handshake.isRunning) {
+      this.handshake.queue()
       this.then = () => this.flush(then)
       return
     }
@@ -314,8 +313,10 @@ export class GroupCommit {
     for (const waiter of this.waiters) this.leaving.push(waiter)
     this.beats = []
     this.waiters = []
-    if (unsaved.length === 0 && this.leaving.size === 0) return then()
-    this.flushing = true
+    if (unsaved.length === 0 && this.leaving.size === 0) {
+      this.handshake.take("end")
+      return then()
+    }
     this.then = then
     try {
       this.save(unsaved)
@@ -323,25 +324,23 @@ export class GroupCommit {
     } catch (error) {
       return this.stop(asStopped(this.state.space, error))
     }
-    const fiber = Effect.runFork(this.state.store.flush)
-    const exit = fiber.pollUnsafe()
-    if (exit === undefined) fiber.addObserver((exit) => this.flushed(exit))
-    else this.flushed(exit)
+    this.handshake.flush(this.flushed)
   }
 
   private save(unsaved: ReadonlyArray<Pending>): void {
     if (unsaved.length === 0) return
     this.state.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [], observations: [] })
+    this.handshake.take("append")
     for (const pending of unsaved) pending.stored = true
     this.state.inbox.waiting.saved(unsaved)
   }
 
-  /** Flush done: opens the waiters in order, then starts the continuation requested meanwhile. */
-  private flushed(exit: Exit.Exit<void, unknown>): void {
+  /** Flush ended: opens the waiters in order, then starts the continuation requested meanwhile. */
+  private readonly flushed: FlushEnd = (failed) => {
     if (this.failure !== undefined) return
     let waiter: FlushWaiter | undefined
     try {
-      if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+      if (failed !== undefined) throw failed.error
       for (waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
     } catch (error) {
       const failure = asStopped(this.state.space, error)
@@ -351,7 +350,7 @@ export class GroupCommit {
     }
     // A waiter may have stopped the space.
     if (this.failure !== undefined) return
-    this.flushing = false
+    this.handshake.take("end")
     const { then } = this
     this.then = undefined
     then?.()
@@ -375,7 +374,7 @@ export class GroupCommit {
   private rest(): void {
     if (this.failure !== undefined) return
     this.loop = "still"
-    if (this.next() !== undefined || this.waiters.length > 0 || this.unsaved.length > 0) return this.schedule()
+    if (this.next() !== undefined || this.waiters.length > 0 || this.unsaved.length > 0) return this.start.schedule()
     const { inbox, store } = this.state
     const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.state.host.now() })
     if (!busy && inbox.parked === 0 && !this.state.derivation.isAwaited && !this.isAwaiting) {

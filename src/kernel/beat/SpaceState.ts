@@ -18,11 +18,13 @@ import type { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
+import type { Losses } from "../model/Losses.ts"
 import type { Parked } from "../model/Parked.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
+import type { CommitHandshake } from "./CommitHandshake.ts"
 
 /** The host's clock and timers, which limit the time of a run. */
 export interface RunHost {
@@ -92,4 +94,8 @@ export interface LiveState extends SpaceState {
   readonly startHash: () => Hasher
   /** Receives the diagnostics of the space. */
   readonly reporter: Reporter
+  /** Makes its groups durable. */
+  readonly handshake: CommitHandshake
+  /** The beats that the kernel's spaces lost, and have not journaled. */
+  readonly losses: Losses
 }

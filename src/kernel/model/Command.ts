@@ -19,6 +19,7 @@ import type { BindingChange } from "../../stage/Launch.ts"
 import type { Write } from "../../stage/Write.ts"
 import type { SentSince } from "./Dossiers.ts"
 import type * as ExternalChange from "./ExternalChange.ts"
+import type { LossTopic } from "./Losses.ts"
 import type { SpaceMode, Verb } from "./SpaceMode.ts"
 import { size } from "./Signal.ts"
 import { ControlRefused, WriteRefused } from "./SpaceError.ts"
@@ -44,7 +45,8 @@ export interface Queued {
  * @category models
  * @since 0.1.0
  */
-export type Command = Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | Locking | LedgerCommand
+export type Command =
+  Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | Locking | LedgerCommand
 
 /** A write to a cell. */
 export interface Setting {
@@ -99,6 +101,15 @@ export interface Cutover {
   readonly sent: SentSince
   readonly records: ChangedRecords
   readonly lost: string | undefined
+}
+
+/** The note of a failed flush, and of the beats that it lost, from the first to the last. */
+export interface LossNote {
+  readonly kind: "lost"
+  readonly topic: LossTopic
+  /** The code of the failure. */
+  readonly code: string
+  readonly beats: readonly [first: number, last: number] | readonly []
 }
 
 /** A lock or an unlock of a cell from outside. */
@@ -171,6 +182,7 @@ type KernelLine =
   | readonly ["steer", verb: Verb, to?: number]
   | readonly ["lock", cell: string, on: boolean]
   | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
+  | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["start", module: string, inputs: readonly [unknown]]
   | readonly ["stop", piece: string]
@@ -234,6 +246,10 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     },
     size: small
   },
+  lost: {
+    encode: ({ beats, code, topic }) => JSON.stringify(["lost", topic, code, ...beats]),
+    size: small
+  },
   lock: {
     encode: ({ cell, on }) => JSON.stringify(["lock", cell, on]),
     size: small
@@ -287,6 +303,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
     records,
     writes: writes.map(([key, [value]]) => [key, document(value)] as const)
   }),
+  lost: ([, topic, code, ...beats]) => ({ kind: "lost", topic, code, beats }),
   redeliver: ([, id, enzyme]) => ({ kind: "redeliver", id, enzyme }),
   start: ([, module, [inputs]]) => ({ kind: "piece", ask: { verb: "start", module, inputs: Codec.decode(JSON.stringify(inputs)) } }),
   stop: ([, name]) => ({ kind: "piece", ask: { verb: "stop", name } })

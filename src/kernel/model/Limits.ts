@@ -39,6 +39,14 @@ export interface Limits {
   readonly groupMillis: number
   /** Turns of the host by which a group is delayed while its inbox grows. */
   readonly groupTurns: number
+  /** Milliseconds that one flush may take. After them the space stops, and opens again in its durable state. */
+  readonly flushMillis: number
+  /** Attempts of a flush that a busy store refuses. After the last the space stops. */
+  readonly flushAttempts: number
+  /** Milliseconds before the second attempt of such a flush. Each further wait is twice as long. */
+  readonly flushRetryMillis: number
+  /** Groups that may wait behind a running flush. More are reported once, with the topic `persist.async`. */
+  readonly flushGroups: number
   /** The longest chain of signals; the next signal becomes a dead letter. */
   readonly hops: number
   /** The most open flow instances, including those that end in the same beat. A further start is refused with `flow/full`. */
@@ -129,6 +137,10 @@ export const defaults: Limits = {
   groupBytes: 1_048_576,
   groupMillis: 5,
   groupTurns: 3,
+  flushMillis: 30_000,
+  flushAttempts: 8,
+  flushRetryMillis: 10,
+  flushGroups: 4,
   hops: 10_000,
   flowInstances: 1_000_000,
   ioRequests: 10_000,

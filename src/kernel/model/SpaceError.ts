@@ -103,6 +103,14 @@ export const asStopped = (space: string, error: unknown): SpaceStopped => {
   return new SpaceStopped({ space, reason, ...(isDamaged && { isDamaged }) })
 }
 
+/** A flush exceeded its time limit, so it is unknown whether its group is durable. */
+export class FlushTimedOut extends Schema.TaggedError<FlushTimedOut>()("FlushTimedOut", { space: Schema.String, millis: Schema.Number }) {
+  readonly code = "flush/timeout"
+  override get message() {
+    return `a flush of space "${this.space}" took longer than the ${this.millis} ms of limits.flushMillis. Check the disk or the database`
+  }
+}
+
 /** The label of an address exceeds the reader's clearance. */
 export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
   readonly code = "label/withheld"

@@ -20,6 +20,7 @@ import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { CurrentLedgers } from "../model/Ledgers.ts"
 import { KernelSettings } from "../model/Limits.ts"
+import { Losses } from "../model/Losses.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
 import { ModuleRestore } from "../model/ModuleRestore.ts"
 import type * as Recovery from "./Recovery.ts"
@@ -80,7 +81,7 @@ export class Kernel extends Context.Service<Kernel, {
       const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(yield* Reactor), hash, pacemaker, host,
-        held: new Set(settings.held),
+        held: new Set(settings.held), losses: new Losses(),
         restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
       const spaces = new Spaces({ persistence, parts, stops, scope: yield* Effect.scope })

@@ -317,7 +317,7 @@ export class LiveSpace implements Space, Peer {
   })
 
   get(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.durable.read(() => Queries.read(this.state, address, this.sources))
+    return this.durable.at(address, () => Queries.read(this.state, address, this.sources))
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {

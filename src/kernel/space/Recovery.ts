@@ -13,11 +13,13 @@ import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { LiveState, RunHost } from "../beat/SpaceState.ts"
+import { CommitHandshake } from "../beat/CommitHandshake.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
 import { bindingsIn, Documents } from "../model/Documents.ts"
 import { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
+import type { Losses } from "../model/Losses.ts"
 import * as Labels from "../../stage/Labels.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Awaited from "../beat/Awaited.ts"
@@ -26,7 +28,7 @@ import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import { RunSupervisor } from "../watchdog/RunSupervisor.ts"
+import { RunSupervisor, type Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
 
@@ -45,6 +47,7 @@ export interface Parts {
   /** The names of held spaces. */
   readonly held: Set<string>
   readonly watchdog: Watchdog | undefined
+  readonly losses: Losses
 }
 
 /**
@@ -55,7 +58,7 @@ export interface Parts {
  * @since 0.1.0
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
-  const { hash, held, host, ledgers, nodes, pacemaker, restore, registry, reporter, schedulers, settings, watchdog } = parts
+  const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, watchdog } = parts
   const documents = new Documents(store, settings.limits.residentBytes)
   // Content that arrived after the last beat of the previous process. The next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -79,8 +82,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
   const next = (): number => ++number
-  const isOpen = (event: string): boolean => inbox.waiting.has(event) || inbox.flights.has(event)
-  const sentry = watchdog && new RunSupervisor({ space: store.space, head: store.head().beat, isOpen }, watchdog)
+  const sentry = watchdog && new RunSupervisor(watched(store, losses, inbox), watchdog)
   for (const { ledger, place } of ledgers.all) {
     inbox.waits.rebook({ gone: [], next: ledger.timers(states[place]) }, { number: next, urgent: ledger.urgentTimers !== undefined })
   }
@@ -119,9 +121,17 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     restore,
     startHash: hash.start,
     reporter,
+    handshake: new CommitHandshake({ space: store.space, store, host, limits: settings.limits, reporter }),
+    losses,
     held,
     number: next
   }
+}
+
+const watched = (store: SpaceStore, losses: Losses, { flights, waiting }: Inbox): Watched => {
+  const head = store.head().beat
+  const isOpen = (event: string): boolean => waiting.has(event) || flights.has(event)
+  return { space: store.space, head, next: Math.max(head, losses.newest(store.space)) + 1, isOpen }
 }
 
 /** The initial signal of a new space, for enzymes that match it. */

@@ -1,9 +1,10 @@
 /**
- * The beat view: `/rt/beat/<N>/{inbox,agenda,stage,meta}`, `/rt/receipts/<id>`,
- * `/rt/analytics/diag`, and the views of the live halves of ledgers.
+ * The beat view: `/rt/beat/<N>/{inbox,agenda,stage,meta,state}`, `/rt/receipts/<id>`,
+ * `/rt/analytics/diag`, `/rt/analytics/persist`, and the views of the live halves of ledgers.
  *
  * These views are rendered on reads from outside, from the journal and from counters, in
- * the text forms of [S0 Filesystem Layout]. Runs cannot read them.
+ * the text forms of [S0 Filesystem Layout]. Runs cannot read them. The state of a beat is
+ * `ist:store` if the beat is durable, and `ist:fail` if it was lost with its flush.
  *
  * @module
  */
@@ -14,7 +15,10 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Parsed, RunLine } from "../model/Journal.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Parked from "../model/Parked.ts"
+import type { HandshakeMetrics } from "../beat/CommitHandshake.ts"
+import * as LostBeats from "../beat/LostBeats.ts"
 import type { Receipt } from "../beat/Receipts.ts"
+import type { Loss } from "../model/Losses.ts"
 
 /** The sources of views in an open space. */
 export interface LiveSources {
@@ -31,6 +35,9 @@ export interface Source extends LiveSources {
   readonly label: (enzyme: string, beat: number) => string
   /** Counts of diagnostics in the space since the runtime started. */
   readonly counts: () => ReadonlyArray<Count>
+  readonly metrics: () => HandshakeMetrics
+  /** The loss of the space that is not journaled yet. */
+  readonly loss: () => Loss | undefined
 }
 
 /**
@@ -48,14 +55,16 @@ export const read = (source: Source, id: string): Value => {
   }
   if (isLive(id)) return source.view(id)
   if (kind === "analytics") {
-    if (part !== "" || name !== "diag") return undefined
+    if (part !== "") return undefined
+    if (id === METRICS) return { ...source.metrics() }
+    if (name !== "diag") return undefined
     return source.counts().map(({ count, severity, topic }) => ({ count, sev: severity, topic }))
   }
   const render = Object.hasOwn(renderers, part) ? renderers[part] : undefined
   if (kind !== "beat" || !source.shown || render === undefined || !/^\d{1,15}$/.test(name)) return undefined
   const row = source.store.entry(Number(name))
-  if (row === undefined) return undefined
-  const value = render(new EntryView(source, Journal.parse(row.text)), row.hash)
+  if (row === undefined && part !== "state") return undefined
+  const value = row === undefined ? lost(source, Number(name)) : render(new EntryView(source, Journal.parse(row.text)), row.hash)
   return field === undefined ? value : at(value, [field])
 }
 
@@ -63,6 +72,14 @@ export const read = (source: Source, id: string): Value => {
 export const isLive = (id: string): boolean => live.some((folder) => id.startsWith(folder))
 
 const live = ["/rt/io_reactors/", "/rt/analytics/async/"]
+
+/** The view of the commit's metrics. It is read at once, for it tells how far a running flush is. */
+export const METRICS = "/rt/analytics/persist"
+
+const lost = ({ loss, store }: Source, beat: number): Value => {
+  const found = LostBeats.find(beat, store, loss())
+  return found && { ...found }
+}
 
 const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Value>> = {
   inbox: (view) => view.inputs,
@@ -80,7 +97,9 @@ const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Valu
     hash,
     prev: entry.prev,
     unix_ts_ns: String(BigInt(entry.clock) * 1_000_000n)
-  })
+  }),
+  // A row is read only when it is durable.
+  state: () => ({ state: "ist:store" })
 }
 
 /** One entry with the paths of its signals. The paths may stand in the entries that sent the signals. */

@@ -21,6 +21,11 @@ export class DurableReads {
     this.group = group
   }
 
+  /** Reads the value at an address, by {@link read} or at once if it is {@link Queries.isImmediate}. */
+  at<A>(address: string, see: () => A): Effect.Effect<A, ReadError> {
+    return Queries.isImmediate(address) ? Effect.try({ try: see, catch: Queries.asReadError }) : this.read(see)
+  }
+
   /** Reads at once, or after the next flush. */
   read<A>(see: () => A): Effect.Effect<A, ReadError> {
     return Effect.callback<A, ReadError>((resume) =>

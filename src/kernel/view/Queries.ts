@@ -37,10 +37,26 @@ export const read = (state: LiveState, text: string, live: BeatView.LiveSources)
   if (address.id.startsWith(CONTENT)) return state.store.blob(address.id.slice(CONTENT.length))
   if (!isView(address.id)) return draft(state).get(text)
   const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
-  const { reporter, settings, space, store } = state
-  const value = BeatView.read({ store, shown: settings.ledgers, label, ...live, counts: () => reporter.counts(space) }, address.id)
+  const { handshake, losses, reporter, settings, space, store } = state
+  const value = BeatView.read({
+    store,
+    shown: settings.ledgers,
+    label,
+    ...live,
+    counts: () => reporter.counts(space),
+    metrics: () => handshake.metrics,
+    loss: () => losses.of(space)
+  }, address.id)
   return Value.at(value, address.path)
 }
+
+/**
+ * Whether a read waits for no flush: the metrics of the commit show no state of the space, and are needed while a flush hangs.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isImmediate = (text: string): boolean => text.split("#", 1)[0] === BeatView.METRICS
 
 /**
  * The names directly below a cell.

@@ -23,6 +23,8 @@ export interface Watched {
   readonly space: string
   /** The newest durable beat. */
   readonly head: number
+  /** The number of the next beat. */
+  readonly next: number
   readonly isOpen: (event: string) => boolean
 }
 
@@ -59,12 +61,12 @@ export class RunSupervisor {
   constructor(watched: Watched, watchdog: Watchdog) {
     this.watched = watched
     this.watchdog = watchdog
-    const { head, space } = watched
+    const { head, next: first, space } = watched
     const { began, marks } = watchdog.left(space)
     this.handlings = marks.filter((mark) => "event" in mark)
     this.nodes = marks.filter((mark) => "node" in mark)
     const fresh = marks.filter((mark) => !("node" in mark) || mark.isSettled === undefined)
-    const next = began === head || fresh.length > 0 ? head + 1 : -1
+    const next = began === head || fresh.length > 0 ? first : -1
     this.until = fresh.reduce((until, { beat }) => Math.max(until, beat), next)
   }
 

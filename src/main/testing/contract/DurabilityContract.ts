@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
 import { same } from "../Check.ts"
 import { beat, cell, reason, thrown, using, write } from "./Batches.ts"
 import type { Group } from "./StoreTest.ts"
@@ -51,3 +52,28 @@ export const durability: Group = {
       same(yield* reason(store.flush), "StoreUnavailable")
     })
 }
+
+/** Makes the store at a place, as an open `SpaceStore` names it, busy for all handles until the scope closes. */
+export type Hold = (place: string) => Effect.Effect<void, never, Scope.Scope>
+
+/** A flush that another writer refuses for a while. */
+export const busy = (hold: Hold): Group => ({
+  "applies nothing while another writer holds the space, and all of the group afterwards": () =>
+    Effect.gen(function*() {
+      yield* using("shop", (store) => write(store, beat(0, { cells: [cell("/a", "0")] })))
+      yield* using("shop", (store) =>
+        Effect.gen(function*() {
+          yield* Effect.scoped(Effect.gen(function*() {
+            yield* hold(store.place)
+            store.append(beat(1, { cells: [cell("/a", "1")], queued: [{ seq: 0, text: "q" }] }))
+            for (let attempt = 0; attempt < 2; attempt++) same(yield* reason(store.flush), "StoreBusy")
+            same([store.head().beat, store.read("/a")], [1, "1"])
+          }))
+          yield* using("shop", (other) => Effect.sync(() => same([other.head().beat, other.read("/a")], [0, "0"])))
+          store.append(beat(2, { cells: [cell("/b", "2")] }))
+          yield* store.flush
+        }))
+      yield* using("shop", (store) =>
+        Effect.sync(() => same([store.head().beat, store.read("/a"), store.read("/b"), [...store.queue()].length], [2, "1", "2", 1])))
+    })
+})

@@ -13,7 +13,7 @@ import { same } from "../Check.ts"
 import { beat, cell, reason, using, write } from "./Batches.ts"
 import { blobs } from "./BlobContract.ts"
 import { content, references } from "./ContentContract.ts"
-import { durability } from "./DurabilityContract.ts"
+import { busy, durability, type Hold } from "./DurabilityContract.ts"
 import { queue } from "./QueueContract.ts"
 import { observations, reads, receipts } from "./ReadContract.ts"
 import { retained } from "./RetentionContract.ts"
@@ -33,6 +33,8 @@ export interface Place {
   readonly persistence: Layer.Layer<Persistence, PersistenceError, Hash>
   /** How many spaces a place holds. With `one`, tests that need several are left out. Default: `many`. */
   readonly spaces?: "one" | "many"
+  /** Holds an open store for another writer until the scope closes. Without it, the test of a busy store is left out. */
+  readonly hold?: Hold
   /** The seeds of the tests with random work. Default: 1 to 6. */
   readonly seeds?: ReadonlyArray<number>
 }
@@ -54,10 +56,12 @@ export interface Place {
  * @category constructors
  * @since 0.1.0
  */
-export const persistenceContract = ({ persistence, seeds = [1, 2, 3, 4, 5, 6], spaces = "many" }: Place): ReadonlyArray<ContractTest> => {
+export const persistenceContract = (place: Place): ReadonlyArray<ContractTest> => {
+  const { hold, persistence, seeds = [1, 2, 3, 4, 5, 6], spaces = "many" } = place
   const fresh = Layer.fresh(persistence).pipe(Layer.provide(PureHash.layer))
   const random: Readonly<Record<string, Group>> = { references: references(seeds), model: model(seeds) }
-  const groups = spaces === "many" ? { ...single, ...random, ...several } : { ...single, ...random }
+  const optional: Readonly<Record<string, Group>> = { ...hold && { busy: busy(hold) }, ...spaces === "many" ? several : {} }
+  const groups = { ...single, ...random, ...optional }
   return Object.entries(groups).flatMap(([group, tests]) =>
     Object.entries(tests).map(([title, body]) => ({
       name: `${group}: ${title}`,

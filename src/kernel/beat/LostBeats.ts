@@ -1,0 +1,96 @@
+/**
+ * Lost beats: the record of a failed flush in the journal.
+ *
+ * The first beat after the recovery takes it as a command, so a replay has it, too. It
+ * writes the diagnostic of the failure. The lost numbers are not used again, and
+ * `/rt/beat/<N>/state` shows `ist:fail` for them.
+ *
+ * A process that ends leaves no record. Its beats without a flush are unknown, and their
+ * numbers are used again.
+ *
+ * @module
+ */
+import * as Address from "../../cell/Address.ts"
+import * as Document from "../../cell/Document.ts"
+import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { LossNote, Queued } from "../model/Command.ts"
+import * as Journal from "../model/Journal.ts"
+import type { Loss, Losses } from "../model/Losses.ts"
+
+/** The state of a lost beat. */
+export const FAILED = "ist:fail"
+
+/** The losses of a kernel, and the store of the space that may have one. */
+interface Source {
+  readonly space: string
+  readonly losses: Losses
+  readonly store: Pick<SpaceStore, "head">
+}
+
+/** The lost numbers after the newest durable beat. */
+const lostAfter = (head: number, newest: number): LossNote["beats"] => newest > head ? [head + 1, newest] : []
+
+/**
+ * The command that notes the loss of a recovered space; `undefined` if it has none. The loss is forgotten once the command
+ * is durable.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const note = ({ losses, space, store }: Source): Queued | undefined => {
+  const loss = losses.of(space)
+  if (loss === undefined) return undefined
+  const { code, newest, topic } = loss
+  return {
+    command: { kind: "lost", topic, code, beats: lostAfter(store.head().beat, newest) },
+    answer: (answer) => {
+      if ("beat" in answer) losses.journaled(space, loss)
+    }
+  }
+}
+
+/**
+ * The diagnostic of a loss.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fact = ({ beats: [first, last], code, topic }: LossNote): Diagnostic.Diagnostic => {
+  const origin = { kind: "runtime", name: "persistence" } as const
+  if (first === undefined) return Diagnostic.of(topic, { code, note: "a flush failed, and no beat was lost", origin, subject: undefined })
+  return Diagnostic.of(topic, {
+    code,
+    note: first === last ? `beat ${first} was lost with its flush` : `beats ${first} to ${last} were lost with their flush`,
+    origin,
+    subject: Address.make(`/rt/beat/${first}/state`),
+    payload: Document.encode({ state: FAILED, first, last })
+  })
+}
+
+/** A lost beat, as its view shows it. */
+export interface LostBeat {
+  readonly state: typeof FAILED
+  readonly topic: string
+  readonly code: string
+}
+
+/**
+ * The loss of a beat without a journal row, from the row after it or from the losses of the kernel; `undefined` if the beat
+ * is not lost.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (beat: number, store: Pick<SpaceStore, "head" | "scanJournal">, loss: Loss | undefined): LostBeat | undefined => {
+  for (const row of store.scanJournal(beat + 1, Infinity)) {
+    for (const line of Journal.parse(row.text).control ?? []) {
+      if (line[0] !== "lost") continue
+      const [, topic, code, first = Infinity, last = -1] = line as Extract<typeof line, readonly ["lost", ...ReadonlyArray<unknown>]>
+      if (first <= beat && beat <= last) return { state: FAILED, topic, code } as LostBeat
+    }
+    return undefined
+  }
+  if (loss === undefined || beat <= store.head().beat || beat > loss.newest) return undefined
+  return { state: FAILED, topic: loss.topic, code: loss.code }
+}
