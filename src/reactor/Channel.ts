@@ -49,7 +49,10 @@ export interface Job {
 
 /** The result of a successful job. */
 export interface JobResult {
-  /** The value of the completion. A value of more than 64 KiB is stored as content by the reactor. */
+  /**
+   * The value of the completion, at most 1,048,576 characters as text; store more with `keep`. A value of more than 64 KiB is
+   * stored as content by the reactor.
+   */
   readonly value?: unknown
   /** The number of transferred bytes; by default the expected number of the request. */
   readonly bytes?: number

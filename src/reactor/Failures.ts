@@ -17,3 +17,6 @@ export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Fail
 
 /** A request to a channel that the configuration no longer has: `ENODEV`. */
 export const CHANNEL_GONE: Failed = { errno: -19, code: "io/channel-absent", retryable: false }
+
+/** A result that cannot be stored, such as a function, a cycle, or a negative number of bytes: `EINVAL`. */
+export const INVALID_RESULT: Failed = { errno: -22, code: "io/result-invalid", retryable: false }

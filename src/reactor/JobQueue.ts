@@ -70,7 +70,7 @@ export class JobQueue {
   private abort(ticket: Ticket): void {
     if (ticket.state === "waiting") this.cancelled++
     // The channel is told by the job's own signal; the room of a job in progress is free once it ends.
-    if (ticket.state !== "active") ticket.state = "over"
+    ticket.state = "over"
   }
 
   /** Starts waiting jobs while there is room. */
@@ -92,12 +92,16 @@ export class JobQueue {
     this.active++
     // The outcome never arrives within the call of `submit`.
     await undefined
-    const outcome = await this.run(ticket)
+    const outcome = this.isOver(ticket) ? undefined : await this.run(ticket)
     this.active--
     this.ended++
-    if (ticket.state === "active") ticket.job.done(outcome)
+    if (outcome !== undefined && !this.isOver(ticket)) ticket.job.done(outcome)
     ticket.state = "over"
     this.advance()
+  }
+
+  private isOver({ state }: Ticket): boolean {
+    return state === "over"
   }
 
   private async run({ job }: Ticket): Promise<JobOutcome> {

@@ -8,16 +8,16 @@
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { LiveHost, LiveLedger, SpaceMoment } from "../ledger/Ledger.ts"
-import { type Channel, ChannelError, type Job } from "./Channel.ts"
+import type { Channel, Job } from "./Channel.ts"
 import { CHANNEL_GONE, INTERRUPTED } from "./Failures.ts"
-import * as Errno from "./Errno.ts"
 import type { Output } from "./Kinds.ts"
-import type { Completion, Failed, Open, OpenRequests } from "./OpenRequests.ts"
+import type { Failed, Open, OpenRequests } from "./OpenRequests.ts"
 import type { JobOutcome } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
 import { type CountedJob, RequestMetrics } from "./RequestMetrics.ts"
 import * as RequestRow from "./RequestRow.ts"
 import * as Requests from "./Request.ts"
+import * as Result from "./Result.ts"
 
 /** The maximum size of a completion's value in characters; a longer one is stored as content. */
 const MAX_INLINE = 65_536
@@ -164,26 +164,12 @@ export class LiveRequests implements LiveLedger<Output> {
     const started = this.started.get(rid)
     if (started === undefined) return
     if (started.since !== undefined) this.metrics.ended(started.channel, Math.max(0, this.host.now() - started.since))
-    if ("error" in outcome) return this.lose(attempt, outcome.error)
-    try {
-      const { bytes, value } = outcome.result ?? {}
-      const document = value === undefined ? undefined : Document.encode(value)
-      if (document === undefined || document.text.length <= MAX_INLINE) return this.win(attempt, bytes, document)
-      this.host.keep(new TextEncoder().encode(document.text), MAX_CONTENT).then(
-        ({ address }) => this.win(attempt, bytes, Document.encode(address)),
-        (error: unknown) => this.lose(attempt, error)
-      )
-    } catch (error) {
-      this.lose(attempt, error)
-    }
-  }
-
-  private win(attempt: Attempt, bytes: number | undefined, value: Document.Document | undefined): void {
-    this.bring(attempt, { bytes, value, failure: undefined })
-  }
-
-  private lose(attempt: Attempt, error: unknown): void {
-    this.bring(attempt, { bytes: undefined, value: undefined, failure: failureOf(error) })
+    const end = "error" in outcome ? Result.errorOf(outcome.error) : Result.endOf(outcome.result)
+    if (end.value === undefined || end.value.text.length <= MAX_INLINE) return this.bring(attempt, end)
+    this.host.keep(new TextEncoder().encode(end.value.text), MAX_CONTENT).then(
+      ({ address }) => this.bring(attempt, { ...end, value: Document.encode(address) }),
+      (error: unknown) => this.bring(attempt, Result.errorOf(error))
+    )
   }
 
   private isFirst(channel: Channel): boolean {
@@ -193,7 +179,7 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   /** Brings the end of an attempt, unless it was aborted meanwhile. */
-  private bring({ attempt, channel, rid }: Attempt, end: Pick<Completion, "bytes" | "failure" | "value">): void {
+  private bring({ attempt, channel, rid }: Attempt, end: Result.End): void {
     if (!this.started.delete(rid) || this.stopped) return
     this.hold()
     this.state.arrive({ rid, attempt, ...end, shim: this.isFirst(channel) })
@@ -222,9 +208,4 @@ const declarationOf = (channel: Channel): Requests.DeclaredChannel => {
     clearance: [...new Set([...clearance, ...label])].sort(),
     telemetry_id: telemetry
   }
-}
-
-const failureOf = (error: unknown): Failed => {
-  if (error instanceof ChannelError) return { errno: error.errno, code: error.code, retryable: error.retryable }
-  return Errno.of(error)
 }

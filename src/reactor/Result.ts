@@ -1,0 +1,56 @@
+/**
+ * The checked results of channels.
+ *
+ * A channel is foreign code. Its result enters the journal only in a form that a replay reads back exactly.
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import { ChannelError } from "./Channel.ts"
+import * as Errno from "./Errno.ts"
+import { INVALID_RESULT } from "./Failures.ts"
+import type { Completion, Failed } from "./OpenRequests.ts"
+
+/** The largest number of an error, as hosts define them. */
+const MAX_ERRNO = 4095
+
+/** The largest length of a code. */
+const MAX_CODE = 128
+
+/** The end of an attempt. */
+export type End = Pick<Completion, "bytes" | "failure" | "value">
+
+/**
+ * The end of an attempt by the result of its channel. A result that cannot be stored is a failure.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const endOf = (result: unknown): End => {
+  try {
+    const { bytes, value } = (result ?? {}) as { readonly bytes?: unknown; readonly value?: unknown }
+    if (bytes !== undefined && !isCount(bytes)) return failed(INVALID_RESULT)
+    return { bytes, value: value === undefined ? undefined : Document.encode(value), failure: undefined }
+  } catch {
+    return failed(INVALID_RESULT)
+  }
+}
+
+/**
+ * The end of an attempt by the value that its channel threw.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const errorOf = (error: unknown): End => failed(failureOf(error))
+
+const failed = (failure: Failed): End => ({ bytes: undefined, value: undefined, failure })
+
+const failureOf = (error: unknown): Failed => {
+  if (!(error instanceof ChannelError)) return Errno.of(error)
+  const { code, errno, retryable } = error
+  const isErrno = Number.isInteger(errno) && errno < 0 && errno >= -MAX_ERRNO
+  return code.length === 0 || code.length > MAX_CODE ? INVALID_RESULT : { errno: isErrno ? errno : -5, code, retryable }
+}
+
+const isCount = (bytes: unknown): bytes is number => Number.isSafeInteger(bytes) && (bytes as number) >= 0

@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Channel, type IoResult, type Kernel, Reactor, type Space, type Transaction } from "systole"
+import * as RestartableKernel from "../kernel/RestartableKernel.ts"
+import { enzyme, replays, turns } from "../kernel/TestSpace.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+/** Makes one request by its payload, and keeps the results that it hears. */
+const ask = enzyme("ask", (tx: Transaction, { payload, signal }) => {
+  if (signal === "/signals/ask/done") return tx.append("/data/results", payload)
+  return tx.io.request({ signal: "/signals/ask/done", channel: "bank", opcode: "pay", ...payload as object })
+}, { query: "/signals/ask", match: "prefix" })
+
+const cancel = enzyme("cancel", (tx, { payload }) => tx.io.cancel(String(payload)))
+
+const bank = (execute: Channel.Definition["execute"]): Channel.Channel =>
+  ({ id: "bank", provider: "bad", hosts: ["node", "deno", "bun"], opcodes: { pay: {}, charge: { repeatable: true } }, execute })
+
+const request = (space: Space, payload: unknown = {}) => space.signal({ signal: "/signals/ask", payload })
+
+/** Runs beats, with turns of the host after each. */
+const beats = Effect.fnUntraced(function*(space: Space, count: number) {
+  for (let beat = 0; beat < count; beat++) {
+    yield* space.step
+    yield* turns(6)
+  }
+})
+
+const results = (space: Space) => Effect.map(space.get("/data/results"), (found) => (found ?? []) as unknown as ReadonlyArray<IoResult>)
+
+/** The results of the requests to a provider. Its journal replays. */
+const asked = (
+  execute: Channel.Definition["execute"],
+  test: (space: Space) => Effect.Effect<unknown, unknown, Kernel> = (space) => Effect.andThen(request(space, { budget: 3 }), beats(space, 8))
+) => Effect.gen(function*() {
+  const space = yield* TestKernel.space([ask, cancel])
+  yield* test(space)
+  yield* replays(space)
+  return yield* results(space)
+}).pipe(Effect.provide(TestKernel.layer({}, undefined, { reactor: Reactor.native([bank(execute)]) }) as Layer.Layer<Kernel>))
+
+const cycle: Record<string, unknown> = {}
+cycle["self"] = cycle
+
+const hangs = () => new Promise<never>(() => {})
+
+/** A thenable that resolves, and then resolves and rejects again. */
+const twice = {
+  then: (resolve: (result: Channel.JobResult) => void, reject: (error: Error) => void) => {
+    resolve({ value: 1 })
+    resolve({ value: 2 })
+    reject(new Error("later"))
+  }
+}
+
+const failing = (value: unknown) => () => { throw value }
+const invalid = { state: "fail", errno: -22, code: "io/result-invalid" } as const
+const unknown = { state: "fail", errno: -5, code: "io/failed" } as const
+
+/** Providers, each with the one result of a request with a budget of 3 beats. */
+const providers: Readonly<Record<string, readonly [Channel.Definition["execute"], Partial<IoResult>]>> = {
+  "throws at once": [failing(new TypeError("no")), unknown],
+  "throws nothing": [failing(undefined), unknown],
+  "throws an error without a code": [failing(Channel.fail("", "no")), invalid],
+  "throws an error with a wrong number": [failing(Channel.fail("bank/no", "no", { errno: 7.5 })), { code: "bank/no", errno: -5 }],
+  "throws an error whose number is not finite": [failing(Channel.fail("bank/no", "no", { errno: -Infinity })), { code: "bank/no", errno: -5 }],
+  "hangs": [hangs, { state: "fail", errno: -110, code: "io/timeout" }],
+  "resolves twice and then throws": [() => twice as unknown as Promise<Channel.JobResult>, { state: "complete", value: 1 }],
+  "returns a function": [() => ({ value: () => 1 }), invalid],
+  "returns a cycle": [() => ({ value: cycle }), invalid],
+  "returns 100 MB": [() => ({ value: "x".repeat(100_000_000) }), invalid],
+  "returns a forbidden key": [() => ({ value: JSON.parse("{\"__proto__\":1}") as unknown }), invalid],
+  "returns a negative number of bytes": [() => ({ bytes: -5 }), invalid],
+  "returns a fraction of bytes": [() => ({ bytes: 1.5 }), invalid],
+  "returns bytes that are no number": [() => ({ bytes: 10n as unknown as number }), invalid],
+  "returns nothing": [() => undefined as unknown as Channel.JobResult, { state: "complete" }],
+  "returns a number": [() => 7 as unknown as Channel.JobResult, { state: "complete" }],
+  "returns a result that throws when it is read": [() => ({ get value(): never { throw new Error("no") } }), invalid],
+  "returns keys that a host orders by their number": [() => ({ value: { 10: "b", 9: "a", x: [-0] } }), { value: { 10: "b", 9: "a", x: [0] } }]
+}
+
+describe("A provider that", () => {
+  for (const [name, [execute, expected]] of Object.entries(providers)) {
+    it.effect(`${name} has one completion, which a replay reads back`, () => Effect.gen(function*() {
+      const found = yield* asked(execute)
+      assert.strictEqual(found.length, 1)
+      assert.deepInclude(found[0], expected)
+      assert.match(found[0]?.rid ?? "", /^bank:/)
+    }))
+  }
+
+  it.effect("completes after a cancellation is ignored", () => {
+    let end = (_result: Channel.JobResult): void => {}
+    return Effect.gen(function*() {
+      const found = yield* asked(({ rid }) => new Promise((resolve) => { end = () => resolve({ value: rid }) }), (space) =>
+        Effect.gen(function*() {
+          yield* request(space)
+          yield* beats(space, 1)
+          const [rid] = yield* space.list("/sys/index/io")
+          yield* space.signal({ signal: "/signals/cancel", payload: rid })
+          yield* beats(space, 1)
+          end({})
+          yield* beats(space, 4)
+        }))
+      assert.deepStrictEqual(found.map(({ code, state }) => [state, code]), [["cnl", "io/cancelled"]])
+    })
+  })
+
+  it.effect("completes after the deadline is ignored", () => {
+    let end = (_result: Channel.JobResult): void => {}
+    return Effect.gen(function*() {
+      const found = yield* asked(({ rid }) => new Promise((resolve) => { end = () => resolve({ value: rid }) }), (space) =>
+        Effect.gen(function*() {
+          yield* request(space, { budget: 1 })
+          yield* beats(space, 3)
+          end({})
+          yield* beats(space, 4)
+        }))
+      assert.deepStrictEqual(found.map(({ code, state }) => [state, code]), [["fail", "io/timeout"]])
+    })
+  })
+
+  it.effect("is gone after a restart fails its requests, each once", () => {
+    let isGone = false
+    const reactor = Layer.suspend(() => isGone ? Reactor.none : Reactor.native([bank(hangs)]))
+    return Effect.gen(function*() {
+      const machine = yield* RestartableKernel.make([ask], reactor)
+      const space = yield* (yield* machine.boot()).space("gone", { create: true })
+      for (const opcode of ["pay", "charge"]) yield* request(space, { opcode, attempts: 2 })
+      yield* beats(space, 3)
+      isGone = true
+      const after = yield* (yield* machine.boot()).space("gone")
+      yield* beats(after, 8)
+      const found = (yield* results(after)).map(({ code, state }) => [state, code])
+      assert.deepStrictEqual(found, [["fail", "io/channel-absent"], ["fail", "io/channel-absent"]])
+      assert.deepStrictEqual(yield* after.list("/sys/index/io"), [])
+      yield* replays(after)
+    }).pipe(Effect.scoped)
+  })
+})
