@@ -61,7 +61,8 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
     }))
   }
   if (failure === undefined) {
-    const done = { ...request, state: "complete", bytes_done: bytes ?? request.bytes_expected } as const
+    const { code: _code, errno: _errno, ...rest } = request
+    const done = { ...rest, state: "complete", bytes_done: bytes ?? request.bytes_expected } as const
     return finish(beat, { open, request: done, value }, CAPTURE)
   }
   const { code, errno, retryable } = failure

@@ -16,7 +16,7 @@ import { ChannelAbsent, InvalidRequest, OpcodeAbsent, ReactorFull, RequestUnhear
 import * as Records from "./Records.ts"
 import * as Requests from "./Request.ts"
 
-/** The default number of attempts of a request. */
+/** The default number of attempts of a request whose opcode is repeatable. Any other one is executed at most once by default. */
 const ATTEMPTS = 3
 
 /** The maximum number of attempts of a request. */
@@ -104,7 +104,7 @@ const start = (draft: Draft, asked: IoRequest, context: Step): string => {
  */
 const check = (request: IoRequest, beat: number): void => {
   if (typeof request !== "object" || request === null) throw refuse("it is no object; give a channel, an opcode and a signal")
-  const { attempts = ATTEMPTS, budget = 0, bytes = 0, signal, timeoutMs = 1, topic = TOPIC } = request
+  const { attempts = 1, budget = 0, bytes = 0, signal, timeoutMs = 1, topic = TOPIC } = request
   if (signal === undefined) {
     throw refuse("it names no signal for its result. Name one that this enzyme's query matches, or declare the enzyme durable and await it")
   }
@@ -130,7 +130,8 @@ interface Declared extends Step {
 }
 
 const recordOf = (draft: Draft, asked: IoRequest, { declared, enzyme, event, hash, space, step }: Declared): Requests.Request => {
-  const { attempts = ATTEMPTS, budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
+  const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
+  const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
   const { beat, now } = draft
   return {
     state: "pending",

@@ -17,7 +17,10 @@ export interface IoOptions {
   readonly timeoutMs?: number
   /** The expected number of bytes. It is recorded, and is the number of bytes of a completion that tells none. */
   readonly bytes?: number
-  /** The maximum number of attempts, from 1 to 1000. The default is 3. Only retryable failures are repeated, after 1, 2, 4 … 64 beats. */
+  /**
+   * The maximum number of attempts, from 1 to 1000. The default is 3 for a repeatable opcode, and 1 for any other, which is so
+   * executed at most once. Only retryable failures are repeated, after 1, 2, 4 … 64 beats.
+   */
   readonly attempts?: number
   /** The topic of the diagnostic for a missed deadline. The default is `op/tmo`. */
   readonly topic?: string

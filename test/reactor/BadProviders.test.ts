@@ -31,7 +31,8 @@ const results = (space: Space) => Effect.map(space.get("/data/results"), (found)
 /** The results of the requests to a provider. Its journal replays. */
 const asked = (
   execute: Channel.Definition["execute"],
-  test: (space: Space) => Effect.Effect<unknown, unknown, Kernel> = (space) => Effect.andThen(request(space, { budget: 3 }), beats(space, 8))
+  test: (space: Space) => Effect.Effect<unknown, unknown, Kernel> = (space) =>
+    Effect.andThen(request(space, { budget: 3 }), beats(space, 8))
 ) => Effect.gen(function*() {
   const space = yield* TestKernel.space([ask, cancel])
   yield* test(space)
@@ -60,10 +61,12 @@ const unknown = { state: "fail", errno: -5, code: "io/failed" } as const
 /** Providers, each with the one result of a request with a budget of 3 beats. */
 const providers: Readonly<Record<string, readonly [Channel.Definition["execute"], Partial<IoResult>]>> = {
   "throws at once": [failing(new TypeError("no")), unknown],
-  "throws nothing": [failing(undefined), unknown],
+  "throws undefined": [failing(undefined), unknown],
   "throws an error without a code": [failing(Channel.fail("", "no")), invalid],
   "throws an error with a wrong number": [failing(Channel.fail("bank/no", "no", { errno: 7.5 })), { code: "bank/no", errno: -5 }],
-  "throws an error whose number is not finite": [failing(Channel.fail("bank/no", "no", { errno: -Infinity })), { code: "bank/no", errno: -5 }],
+  "throws an error whose number is infinite": [
+    failing(Channel.fail("bank/no", "no", { errno: -Infinity })), { code: "bank/no", errno: -5 }
+  ],
   "hangs": [hangs, { state: "fail", errno: -110, code: "io/timeout" }],
   "resolves twice and then throws": [() => twice as unknown as Promise<Channel.JobResult>, { state: "complete", value: 1 }],
   "returns a function": [() => ({ value: () => 1 }), invalid],
@@ -73,10 +76,12 @@ const providers: Readonly<Record<string, readonly [Channel.Definition["execute"]
   "returns a negative number of bytes": [() => ({ bytes: -5 }), invalid],
   "returns a fraction of bytes": [() => ({ bytes: 1.5 }), invalid],
   "returns bytes that are no number": [() => ({ bytes: 10n as unknown as number }), invalid],
-  "returns nothing": [() => undefined as unknown as Channel.JobResult, { state: "complete" }],
+  "returns undefined": [() => undefined as unknown as Channel.JobResult, { state: "complete" }],
   "returns a number": [() => 7 as unknown as Channel.JobResult, { state: "complete" }],
   "returns a result that throws when it is read": [() => ({ get value(): never { throw new Error("no") } }), invalid],
-  "returns keys that a host orders by their number": [() => ({ value: { 10: "b", 9: "a", x: [-0] } }), { value: { 10: "b", 9: "a", x: [0] } }]
+  "returns keys that a host orders by their number": [
+    () => ({ value: { 10: "b", 9: "a", x: [-0] } }), { value: { 10: "b", 9: "a", x: [0] } }
+  ]
 }
 
 describe("A provider that", () => {

@@ -83,6 +83,30 @@ describe("Requests", () => {
       assert.deepInclude((yield* resultsOf(space))[0], { state: "fail", errno: -113, code: "io/unreachable", attempt: 3 })
     })))
 
+  it.effect("that succeed after a failure have no code of it", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "charge" })
+      yield* space.step
+      const rid = reactor.jobs[0]?.rid ?? ""
+      reactor.fail(rid, Channel.fail("io/unreachable", "no route", { errno: -113, retryable: true }))
+      yield* steps(space, 2)
+      reactor.complete(rid, { value: 1 })
+      yield* steps(space, 2)
+      const [result] = yield* resultsOf(space)
+      assert.deepStrictEqual(result, { rid, channel: "bank", opcode: "charge", state: "complete", value: 1, bytes_done: 0, attempt: 2 })
+      const cell: unknown = yield* reqOf(space, rid)
+      assert.doesNotHaveAnyKeys(cell, ["code", "errno"])
+    })))
+
+  it.effect("of an opcode that is not repeatable have one attempt, unless they name more", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      for (const more of [{}, { attempts: 2 }]) yield* request(space, { channel: "bank", opcode: "pay", ...more })
+      yield* steps(space, 2)
+      for (const { rid } of reactor.jobs) reactor.fail(rid, Channel.fail("io/busy", "busy", { retryable: true }))
+      yield* steps(space, 4)
+      assert.deepStrictEqual(reactor.submitted.map(({ attempt }) => attempt), [1, 1, 2])
+    })))
+
   it.effect("miss their deadline in beats, and a later outcome is ignored", () => withReactor(({ reactor, space }) =>
     Effect.gen(function*() {
       yield* request(space, { channel: "bank", opcode: "charge", budget: 2 })
