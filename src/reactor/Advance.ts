@@ -18,6 +18,7 @@ import type { Beat, Output } from "./Kinds.ts"
 import * as OpenRequests from "./OpenRequests.ts"
 import { ETIMEDOUT, INTERRUPTED } from "./Failures.ts"
 import * as Requests from "./Request.ts"
+import * as Watchers from "./Watchers.ts"
 import { type Finished, workOf } from "./Work.ts"
 
 /** The longest wait between attempts, in beats. */
@@ -38,6 +39,7 @@ export const atCapture = (beat: Beat): void => {
     beat.useInput()
     for (const completion of input.completions) complete(beat, completion)
   }
+  Watchers.fire(beat)
   for (const key of due) {
     const open = state.get(OpenRequests.ofTimer(key))
     if (open !== undefined) elapse(beat, open)
@@ -137,23 +139,36 @@ const finish = (beat: Beat, finished: Finished, writer: number): void => {
 export const merge = (launches: ReadonlyArray<RequestLaunch>, { run }: Launcher, beat: Beat): void => {
   for (const launch of launches) {
     if (launch.kind === "request") open(beat, launch, run)
+    else if (launch.kind === "watch") watch(beat, launch, run)
     else cancel(beat, launch.rid, run)
   }
 }
 
-/** Opens a request: its cells, its channel if the cell differs from the configuration, and the shared dossier. */
-const open = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "request" }>, run: number): void => {
+/** Adds a watcher of a channel, and the channel like a request to it. */
+const watch = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "watch" }>, run: number): void => {
+  declare(beat, launch.channel, run)
+  Watchers.add(beat, launch, run)
+}
+
+/** Writes the shared dossier, and the cell of a channel that differs from the configuration. */
+const declare = (beat: Beat, channel: string, run: number): void => {
   const { input, stage } = beat
-  const { channel, documents, oid, rid } = launch
   const work = workOf(beat)
   beat.launch("op", { kind: "start", oid: Requests.SHARED, ...SHARED })
   const declared = input?.channels.get(channel)
-  if (declared !== undefined && !work.recorded.has(channel)) {
-    work.recorded.add(channel)
-    stage.put(Requests.channelAddress(Requests.SHARED, channel), Document.encode(declared), run)
-    const watchers = Requests.channelAddress(Requests.SHARED, channel, "watchers")
-    if (stage.newest(watchers.key) === undefined) stage.put(watchers, Document.encode({}), run)
-  }
+  if (declared === undefined || work.recorded.has(channel)) return
+  work.recorded.add(channel)
+  stage.put(Requests.channelAddress(Requests.SHARED, channel), Document.encode(declared), run)
+  const watchers = Requests.channelAddress(Requests.SHARED, channel, "watchers")
+  if (stage.newest(watchers.key) === undefined) stage.put(watchers, Document.encode({}), run)
+}
+
+/** Opens a request: its cells, its channel if the cell differs from the configuration, and the shared dossier. */
+const open = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "request" }>, run: number): void => {
+  const { stage } = beat
+  const { channel, documents, oid, rid } = launch
+  const work = workOf(beat)
+  declare(beat, channel, run)
   for (const [address, document] of documents) stage.put(address, document, run)
   stage.put(Requests.indexAddress(rid), Document.encode(oid), run)
   work.opened.push({ oid, rid })
@@ -212,6 +227,7 @@ export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number)
  * @since 0.1.0
  */
 export const atCommit = (beat: Beat): void => {
+  Watchers.atCommit(beat)
   for (const { isSilent = false, open: { oid, rid }, request, value } of beat.work?.finished ?? []) {
     if (isSilent) continue
     const { depth, enzyme, signal } = request
@@ -239,7 +255,7 @@ const resultOf = (rid: string, request: Requests.Request, value: Document.Docume
 export const committed = (beat: Beat): Output | undefined => {
   const { input, moment, stage, state, work } = beat
   const drain = { beat: moment.beat, completed: input?.completions.length ?? 0, missed: work?.missed ?? 0 }
-  if (work === undefined) return drain.completed === 0 ? undefined : { drain, submitted: [], aborted: [] }
+  if (work === undefined) return drain.completed === 0 ? undefined : { drain, submitted: [], aborted: [], watched: [] }
   for (const { oid, rid } of work.opened) state.add(oid, rid)
   for (const { open: { rid } } of work.finished) {
     beat.reschedule(state.remove(rid))
@@ -252,5 +268,5 @@ export const committed = (beat: Beat): Output | undefined => {
   for (const channel of work.recorded) state.recorded(channel)
   const submitted = [...work.repeated, ...work.opened.map(({ rid }) => rid)].filter((rid) => state.get(rid) !== undefined)
   const { aborted } = work
-  return { drain, submitted, aborted }
+  return { drain, submitted, aborted, watched: Watchers.committed(beat) }
 }

@@ -1,5 +1,5 @@
 /**
- * The captured input of requests: completions, changed channels, and the limit on open requests.
+ * The captured input of requests: completions, changed channels, channels with room, and the limit on open requests.
  *
  * The journal keeps the completions, and of the other parts those that a run asked for.
  *
@@ -26,11 +26,12 @@ interface Recorded {
   readonly done?: ReadonlyArray<Line>
   readonly chan?: { readonly [id: string]: DeclaredChannel | null }
   readonly full?: number
+  readonly room?: ReadonlyArray<string>
 }
 
 const none: ReadonlyArray<Completion> = []
 
-const nothingAsked = (): Asked => ({ limit: false, channels: new Set() })
+const nothingAsked = (): Asked => ({ limit: false, channels: new Set(), rooms: new Set() })
 
 /** The completions that one beat takes: the earliest submitted first. */
 const taken = (state: Pick<OpenRequests, "completions" | "get">): ReadonlyArray<Completion> => {
@@ -70,9 +71,9 @@ const completionOf = ([rid, attempt, bytes, shim, failed, [value]]: Line): Compl
  */
 export const input: InputRule<IoKinds> = {
   field: "io",
-  isWaiting: ({ completions }) => completions.length > 0,
+  isWaiting: ({ completions, rooms }) => completions.length > 0 || rooms.size > 0,
   isAwaited: (state) => state.isAwaited,
-  isTaken: ({ completions }) => completions.length > 0,
+  isTaken: ({ completions, rooms }) => completions.length > 0 || rooms.length > 0,
   peek: (state, { limits }) =>
     state.idle !== undefined && state.completions.length === 0
       ? state.idle
@@ -80,9 +81,12 @@ export const input: InputRule<IoKinds> = {
         completions: taken(state),
         channels: state.channels,
         limit: limits.ioRequests,
+        rooms: [...state.rooms],
         asked: nothingAsked()
       },
-  drop: (state, { completions }) => {
+  drop: (state, { completions, rooms }) => {
+    for (const channel of rooms) state.rooms.delete(channel)
+    if (rooms.length > 0) state.idle = undefined
     const isUsed = completions.length > 0 || state.idle === undefined || state.idle.asked.limit || state.idle.asked.channels.size > 0
     if (isUsed) state.idle = undefined
     if (completions.length === 0) return
@@ -96,15 +100,17 @@ export const input: InputRule<IoKinds> = {
       parts.push(`"chan":${JSON.stringify(Object.fromEntries([...asked.channels].map((id) => [id, channels.get(id) ?? null])))}`)
     }
     if (asked.limit) parts.push(`"full":${limit}`)
+    if (asked.rooms.size > 0) parts.push(`"room":${JSON.stringify([...asked.rooms])}`)
     return `{${parts.join()}}`
   },
   decode: (value) => {
-    const { chan = {}, done = [], full } = value as Recorded
+    const { chan = {}, done = [], full, room = [] } = value as Recorded
     return {
       completions: done.map(completionOf),
       channels: new Map(Object.entries(chan).map(([id, declared]) => [id, declared ?? undefined])),
       limit: full,
-      asked: { limit: full !== undefined, channels: new Set(Object.keys(chan)) }
+      rooms: room,
+      asked: { limit: full !== undefined, channels: new Set(Object.keys(chan)), rooms: new Set(room) }
     }
   }
 }

@@ -48,6 +48,7 @@ export class JobQueue {
   private cancelled = 0
   private active = 0
   private ended = 0
+  private readonly watchers = new Set<() => void>()
 
   constructor(channel: Channel) {
     this.channel = channel
@@ -65,6 +66,20 @@ export class JobQueue {
     this.waiting.push(ticket)
     this.advance()
     return () => this.abort(ticket)
+  }
+
+  /** Calls back once, when a job would start at once. Returns the call that cancels this. */
+  whenRoom(tell: () => void): () => void {
+    this.watchers.add(tell)
+    this.tellRoom()
+    return () => this.watchers.delete(tell)
+  }
+
+  private tellRoom(): void {
+    if (this.active >= this.limit || this.watchers.size === 0) return
+    const watchers = [...this.watchers]
+    this.watchers.clear()
+    for (const tell of watchers) tell()
   }
 
   private abort(ticket: Ticket): void {
@@ -98,6 +113,7 @@ export class JobQueue {
     if (outcome !== undefined && !this.isOver(ticket)) ticket.job.done(outcome)
     ticket.state = "over"
     this.advance()
+    this.tellRoom()
   }
 
   private isOver({ state }: Ticket): boolean {

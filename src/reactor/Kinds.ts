@@ -21,6 +21,8 @@ export interface Output {
   readonly drain: DrainCount
   readonly submitted: ReadonlyArray<string>
   readonly aborted: ReadonlyArray<string>
+  /** Channels to watch for room. */
+  readonly watched: ReadonlyArray<string>
 }
 
 /** The types of the ledger. */

@@ -20,6 +20,7 @@ import type { Reactor } from "./Reactor.ts"
 import { refusals, RequestAbsent, RequestFinished } from "./ReactorError.ts"
 import * as Requests from "./Request.ts"
 import * as Verbs from "./Verbs.ts"
+import * as Watchers from "./Watchers.ts"
 import { workOf } from "./Work.ts"
 
 /** The channel with an id: as the configuration declares it, or as its cell holds it if they are equal. */
@@ -93,6 +94,7 @@ const open = ({ documents, store, tempo }: Opening): OpenRequests => {
     state.add(oid, rid)
     state.see(rid, request, () => tempo)
   }
+  for (const channel of Watchers.open({ documents, store })) state.watched.add(channel)
   return state
 }
 

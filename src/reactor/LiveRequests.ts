@@ -46,6 +46,8 @@ export class LiveRequests implements LiveLedger<Output> {
   /** The shim channels with a completion in this opening. */
   private readonly reported = new Set<string>()
   private readonly metrics: RequestMetrics
+  /** The cancellations of waits for the room of a channel, by its id. */
+  private readonly watches = new Map<string, () => void>()
   private stopped = false
 
   constructor(state: OpenRequests, host: LiveHost, reactor: Reactor["Service"]) {
@@ -57,7 +59,7 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   get isQuiet(): boolean {
-    return this.started.size === 0 && this.state.completions.length === 0
+    return this.started.size === 0 && this.watches.size === 0 && this.state.rooms.size === 0 && this.state.completions.length === 0
   }
 
   /** Submits repeatable requests again. Any other one may have been executed, so it fails, and its retry policy decides. */
@@ -68,9 +70,10 @@ export class LiveRequests implements LiveLedger<Output> {
       if (this.isRepeatable(request)) this.submit(open, request)
       else this.refuse(open, request, INTERRUPTED.restarted)
     }
+    for (const channel of this.state.watched) this.watch(channel)
   }
 
-  flushed({ aborted, drain, submitted }: Output): void {
+  flushed({ aborted, drain, submitted, watched }: Output): void {
     this.metrics.drained(drain)
     for (const rid of aborted) this.abort(rid)
     for (const rid of submitted) {
@@ -79,6 +82,7 @@ export class LiveRequests implements LiveLedger<Output> {
       // A later beat of the group may have cancelled it.
       if (open !== undefined && request?.state === "pending") this.submit(open, request)
     }
+    for (const channel of watched) this.watch(channel)
   }
 
   view(id: string, moment: SpaceMoment): Value {
@@ -88,7 +92,23 @@ export class LiveRequests implements LiveLedger<Output> {
 
   stop(): void {
     this.stopped = true
+    for (const cancel of this.watches.values()) cancel()
+    this.watches.clear()
     for (const rid of this.started.keys()) this.abort(rid)
+  }
+
+  /** Has the next beat after the channel has room fire its watchers. */
+  private watch(id: string): void {
+    const channel = this.reactor.channels.get(id)
+    if (channel === undefined || this.watches.has(id)) return
+    // The channel may have room at once, so the wait is noted first.
+    this.watches.set(id, () => {})
+    const cancel = this.reactor.whenRoom(channel, () => {
+      this.watches.delete(id)
+      this.state.clear(id)
+      this.host.wake()
+    })
+    if (this.watches.has(id)) this.watches.set(id, cancel)
   }
 
   /** The channels that differ from their cells. */

@@ -39,6 +39,8 @@ export interface Input {
   readonly channels: ReadonlyMap<string, Requests.DeclaredChannel | undefined>
   /** The limit on open requests; in a replay only if it refused one. */
   readonly limit: number | undefined
+  /** Watched channels with room. */
+  readonly rooms: ReadonlyArray<string>
   /** The parts that a run asked for. */
   readonly asked: Asked
 }
@@ -47,6 +49,7 @@ export interface Input {
 export interface Asked {
   limit: boolean
   readonly channels: Set<string>
+  readonly rooms: Set<string>
 }
 
 /** An open request, as the space remembers it. */
@@ -78,6 +81,10 @@ export class OpenRequests {
   completions: Array<Completion> = []
   /** Channels of the configuration that differ from their recorded cells, or are gone (`undefined`). */
   channels: ReadonlyMap<string, Requests.DeclaredChannel | undefined> = new Map()
+  /** Channels with watchers, as of the newest beat. */
+  readonly watched = new Set<string>()
+  /** Watched channels of which the live half found that they have room. */
+  readonly rooms = new Set<string>()
   /** Whether the next beat waits for jobs in progress, as a synchronous reactor has it. */
   isAwaited = false
   /** The input of beats without completions, reused until a run asks for a part of it. */
@@ -108,6 +115,12 @@ export class OpenRequests {
   /** Adds a completion of the live half. */
   arrive(completion: Completion): void {
     this.completions.push(completion)
+    this.idle = undefined
+  }
+
+  /** Notes that a watched channel has room. */
+  clear(channel: string): void {
+    this.rooms.add(channel)
     this.idle = undefined
   }
 

@@ -25,6 +25,8 @@ export class Reactor extends Context.Service<Reactor, {
   readonly isSynchronous: boolean
   /** Executes a job once its channel has room. Returns the call that aborts it. */
   readonly submit: (channel: Channel, job: QueuedJob) => () => void
+  /** Calls back once, when the channel has room: at once if it has. Returns the call that cancels this. */
+  readonly whenRoom: (channel: Channel, tell: () => void) => () => void
   /** The jobs of each channel. */
   readonly jobs: () => ReadonlyMap<string, JobState>
 }>()("systole/reactor/Reactor") {
@@ -65,6 +67,7 @@ const layerOf = (channels: ReadonlyArray<Channel>, isSynchronous: boolean): Laye
       isSynchronous,
       channels: new Map(channels.map((channel) => [channel.id, channel])),
       submit: ({ id }, job) => queues.get(id)?.submit(job) ?? (() => {}),
+      whenRoom: ({ id }, tell) => queues.get(id)?.whenRoom(tell) ?? (() => {}),
       jobs: () => new Map([...queues].map(([id, queue]) => [id, queue.state]))
     })
   }))

@@ -5,7 +5,7 @@
  *     /rt/ops/<oid>/io_req/<rid>/payload   the arguments
  *     /rt/ops/<oid>/io_req/<rid>/value     the value of the result
  *     /rt/ops/<oid>/io_chan/<cid>          { target_path?, provider_id, reactor_id, caps, shim, opcodes, … }
- *     /rt/ops/<oid>/io_chan/<cid>/watchers { <enzyme>: signal }
+ *     /rt/ops/<oid>/io_chan/<cid>/watchers { <enzyme>: { signal, depth } }
  *     /rt/ops/<oid>/io_reactor             { draining?, paused?, shutting_down?, deadline_beats? }
  *     /sys/index/io/<rid>                  the dossier of an open request
  *
@@ -28,6 +28,9 @@ const DOSSIERS = "/rt/ops"
 
 /** The folder of the requests of ordinary runs. */
 export const FOLDER = `${DOSSIERS}/${SHARED}/io_req`
+
+/** The folder of the channels to which ordinary runs make requests. */
+export const CHANNELS = `${DOSSIERS}/${SHARED}/io_chan`
 
 /** The folder of the index of open requests. */
 export const OPEN = "/sys/index/io"

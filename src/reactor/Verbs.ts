@@ -56,6 +56,7 @@ export const make = (draft: Draft, requesting: Requesting): Io => {
     request,
     fetch: (url, init, options) => request({ ...options, channel: "http", opcode: "fetch", payload: payloadOf(url, init) }),
     cancel: (rid) => draft.guarded(() => cancel(draft, rid)),
+    watch: (channel, signal) => draft.guarded(() => watch(draft, { channel, signal }, requesting)),
     get: (rid) => draft.guarded(() => Requests.isName(rid) ? shown(draft, rid) : undefined),
     recordRequest: (oid, rid, fields) => draft.guarded(() => Records.request(draft, { oid, name: rid, fields })),
     recordChannel: (oid, cid, fields) => draft.guarded(() => Records.channel(draft, { oid, name: cid, fields })),
@@ -152,6 +153,24 @@ const recordOf = (draft: Draft, asked: IoRequest, { declared, enzyme, event, has
     issued_beat: beat,
     issued_ms: now
   }
+}
+
+/** Awaits the room of a channel. The merge writes the watcher. */
+const watch = (
+  draft: Draft,
+  { channel, signal }: { readonly channel: string; readonly signal: string },
+  { channel: find, enzyme, event, hears }: Requesting
+): void => {
+  OutgoingSignal.make("", { signal }, draft.beat)
+  const declared = find(channel)
+  if (declared === undefined) throw new ChannelAbsent({ channel: String(channel) })
+  if (!hears(signal, Requests.channelAddress(Requests.SHARED, channel).id)) throw new RequestUnheard({ signal })
+  draft.operate([], {
+    ledger: "io",
+    launch: { kind: "watch", channel, enzyme, signal, depth: event.depth + 1 },
+    shows: [],
+    sink: { name: `the watchers of channel "${channel}"`, clearance: Label.make(declared.clearance) }
+  })
 }
 
 /** Cancels an open request of this space. The merge writes its result. */

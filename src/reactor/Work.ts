@@ -16,6 +16,14 @@ export interface Finished {
   readonly isSilent?: boolean
 }
 
+/** A watcher whose channel has room. */
+export interface Fired {
+  readonly channel: string
+  readonly enzyme: string
+  readonly signal: string
+  readonly depth: number
+}
+
 /** The requests that one beat changes. */
 export interface Work {
   /** Requests that the beat opened, in order. */
@@ -29,6 +37,10 @@ export interface Work {
   readonly recorded: Set<string>
   /** Requests whose jobs are to be aborted. */
   readonly aborted: Array<string>
+  /** Channels with changed watchers. */
+  readonly watched: Set<string>
+  /** Watchers that were removed because their channel has room. */
+  readonly fired: Array<Fired>
   /** The number of missed deadlines. */
   missed: number
   /** The count of requests by earlier runs of the beat, and the number of those runs. */
@@ -38,6 +50,6 @@ export interface Work {
 /** The requests that a beat changes, from the first change on. */
 export const workOf = (beat: { work: Work | undefined }): Work =>
   beat.work ??= {
-    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], missed: 0,
-    before: { runs: 0, requests: 0 }
+    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], watched: new Set(), fired: [],
+    missed: 0, before: { runs: 0, requests: 0 }
   }

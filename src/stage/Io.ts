@@ -140,6 +140,14 @@ export interface Io {
   readonly fetch: (url: string, init: FetchInit, options: IoOptions) => string
   /** Cancels an open request, which then has the result `cnl`. Returns false if it is unknown or has a result. */
   readonly cancel: (rid: string) => boolean
+  /**
+   * Awaits room in the queue of a channel: as soon as fewer jobs than its limit are in progress and none waits, the signal
+   * is sent once to the running enzyme, with the payload `{ channel }`. It is sent at once if the channel has room. A
+   * further call before that replaces the signal.
+   *
+   * @throws ChannelAbsent, RequestUnheard, InvalidSignal
+   */
+  readonly watch: (channel: string, signal: string) => void
   /** Returns the fields of a request; `undefined` if it is unknown or was deleted after its retention. */
   readonly get: (rid: string) => (RequestRecord & { readonly attempt: number; readonly code?: string }) | undefined
   /**

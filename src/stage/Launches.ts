@@ -46,7 +46,7 @@ export interface RendezvousLaunch {
   readonly key: string
 }
 
-/** A request to the world with the documents of its cells, or the cancellation of one. */
+/** A request to the world with the documents of its cells, the cancellation of one, or a wait for the room of a channel. */
 export type RequestLaunch =
   | {
     readonly kind: "request"
@@ -56,6 +56,7 @@ export type RequestLaunch =
     readonly documents: ReadonlyArray<readonly [Address, Document]>
   }
   | { readonly kind: "cancel"; readonly rid: string }
+  | { readonly kind: "watch"; readonly channel: string; readonly enzyme: string; readonly signal: string; readonly depth: number }
 
 /** A place outside that receives data of the run, and the atoms that the data may have. */
 export interface Sink {

@@ -41,6 +41,7 @@ export class TestReactor {
   readonly submitted: Array<Channel.Job> = []
   private readonly pending = new Map<string, Pending>()
   private readonly ended = new Map<string, number>()
+  private readonly watchers = new Set<{ readonly channel: Channel.Channel; readonly tell: () => void }>()
 
   constructor(channels: Channels) {
     const hosts = ["node", "deno", "bun", "workers"] as const
@@ -54,11 +55,20 @@ export class TestReactor {
         const ended = (id: string) => this.ended.get(id) ?? 0
         return new Map(all.map(({ id }) => [id, { waiting: 0, active: active(id), ended: ended(id) }]))
       },
+      whenRoom: (channel, tell) => {
+        const waiting = { channel, tell }
+        this.watchers.add(waiting)
+        this.tellRoom()
+        return () => this.watchers.delete(waiting)
+      },
       submit: ({ id }, { done, make }) => {
         const job = make()
         this.submitted.push(job)
         this.pending.set(job.rid, { channel: id, job, done })
-        return () => this.pending.delete(job.rid)
+        return () => {
+          this.pending.delete(job.rid)
+          this.tellRoom()
+        }
       }
     }))
   }
@@ -89,5 +99,17 @@ export class TestReactor {
     this.pending.delete(rid)
     this.ended.set(pending.channel, (this.ended.get(pending.channel) ?? 0) + 1)
     pending.done(outcome)
+    this.tellRoom()
+  }
+
+  /** Tells the watchers of channels that have fewer jobs than their limit. */
+  private tellRoom(): void {
+    const jobs = [...this.pending.values()]
+    for (const waiting of this.watchers) {
+      const { channel: { id, jobs: limit = Infinity }, tell } = waiting
+      if (jobs.filter(({ channel }) => channel === id).length >= limit) continue
+      this.watchers.delete(waiting)
+      tell()
+    }
   }
 }
