@@ -37,7 +37,7 @@ export {
 } from "./rendezvous/RendezvousError.ts"
 export type * from "./stage/Io.ts"
 export type {
-  At, Continuation, FlowBudget, FlowRequest, Flows, OperationRequest, Operations, Pipeline, Qos, Rendezvous, RendezvousSpec, Report,
+  At, Continuation, Delay, FlowBudget, FlowRequest, Flows, OperationRequest, Operations, Pipeline, Qos, Rendezvous, RendezvousSpec, Report,
   SignalRequest, StateNote
 } from "./stage/Launch.ts"
 export { InvalidLabels, LabelBelow, type Rules as LabelRules } from "./stage/Labels.ts"

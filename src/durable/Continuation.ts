@@ -42,10 +42,14 @@ export type Progress = Settlement | "waits" | "over-time"
  * @since 0.1.0
  */
 export class Continuation {
-  readonly tx = new DurableTransaction()
+  readonly tx: DurableTransaction
   /** The characters of the step log. */
   size = 0
   private settlement: Settlement | undefined
+
+  constructor(oid: string) {
+    this.tx = new DurableTransaction(oid)
+  }
 
   /** Starts the body within the first segment. */
   start(body: (tx: DurableTransaction) => unknown): void {

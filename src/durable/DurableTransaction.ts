@@ -47,6 +47,14 @@ export class DurableTransaction extends Faces implements Transaction {
   private draft: Draft | undefined
   private recorded: Recorded | undefined
   private made = 0
+  /** The number of requests so far. It is part of their idempotency keys. */
+  private requests = 0
+  private readonly oid: string
+
+  constructor(oid: string) {
+    super()
+    this.oid = oid
+  }
 
   /** Begins a live segment. */
   begin(draft: Draft): void {
@@ -219,6 +227,7 @@ export class DurableTransaction extends Faces implements Transaction {
   ledger<Name extends keyof Ledgers>(ledger: Name): Ledgers[Name] {
     return new Proxy({} as Ledgers[Name], {
       get: (_, verb) => (...args: ReadonlyArray<unknown>) => {
+        if (ledger === "io" && (verb === "request" || verb === "fetch")) return this.request(verb, args)
         const at = typeof args[0] === "string" ? args[0] : ""
         return this.call(`${ledger}.${String(verb)}`, at, (draft) => {
           const verbs = draft[ledger] as unknown as Readonly<Record<string | symbol, (...args: ReadonlyArray<unknown>) => Value>>
@@ -228,6 +237,21 @@ export class DurableTransaction extends Faces implements Transaction {
         })
       }
     })
+  }
+
+  /** Makes a request. One without a signal is a handle. */
+  private request(verb: "request" | "fetch", args: ReadonlyArray<unknown>): Handle | string {
+    const step = this.requests++
+    const [asked, , options] = args as ReadonlyArray<Readonly<Record<string, unknown>> | undefined>
+    const at = verb === "fetch" ? String(args[0]) : `${String(asked?.["channel"])} ${String(asked?.["opcode"])}`
+    const send = (draft: Draft): string => {
+      draft.owner = { oid: this.oid, step }
+      const face = draft.io as unknown as Readonly<Record<typeof verb, (...args: ReadonlyArray<unknown>) => string>>
+      return face[verb](...args)
+    }
+    const signal = (verb === "fetch" ? options : asked)?.["signal"]
+    if (signal !== undefined) return this.call(`io.${verb}`, at, send) as string
+    return this.await(`io.${verb}`, at, (draft) => ({ kind: "request", rid: send(draft) }))
   }
 
   /** Makes a call of a live segment, or answers it from the log. */

@@ -8,11 +8,10 @@
 import type { Value } from "../cell/Value.ts"
 import type { Due } from "../stage/Due.ts"
 
-/** The object of a handle: a time. */
-export interface Awaited {
-  readonly kind: "sleep"
-  readonly due: Due
-}
+/** The object of a handle: a time, or a request to a channel. */
+export type Awaited =
+  | { readonly kind: "sleep"; readonly due: Due }
+  | { readonly kind: "request"; readonly rid: string }
 
 /** The result of a handle, as the step log has it. */
 export type Settled =

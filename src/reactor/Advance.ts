@@ -11,7 +11,6 @@ import type { Value } from "../cell/Value.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Launcher } from "../ledger/Ledger.ts"
 import * as Due from "../stage/Due.ts"
-import type { IoResult } from "../stage/Io.ts"
 import type { RequestLaunch } from "../stage/Launches.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import type { Beat, Output } from "./Kinds.ts"
@@ -125,11 +124,16 @@ const missed = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, 
 const put = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid">, request: Requests.Request): void =>
   stage.put(Requests.address(oid, rid), Requests.write(request), CAPTURE)
 
-/** Writes a result. Its signal follows at the commit. */
+/** Writes a result. Its signal follows at the commit; a durable run that awaits it goes on. */
 const finish = (beat: Beat, finished: Finished, writer: number): void => {
   const { open, request: { retry_beat: _beat, retry_ms: _ms, ...request } } = finished
   beat.stage.put(Requests.address(open.oid, open.rid), Requests.write(request), writer)
   beat.stage.put(Requests.indexAddress(open.rid), undefined, writer)
+  if (open.oid !== Requests.SHARED) {
+    // A durable run takes the result from the cells, in this beat or when it is next able to run.
+    if (finished.value !== undefined) beat.stage.put(Requests.address(open.oid, open.rid, "value"), finished.value, writer)
+    beat.resume(open.oid)
+  }
   const work = workOf(beat)
   work.finished.push({ ...finished, request })
   work.timed.delete(open.rid)
@@ -231,18 +235,9 @@ export const atCommit = (beat: Beat): void => {
   for (const { isSilent = false, open: { oid, rid }, request, value } of beat.work?.finished ?? []) {
     if (isSilent) continue
     const { depth, enzyme, signal } = request
-    const payload = Document.encode(resultOf(rid, request, value))
+    if (oid !== Requests.SHARED) continue
+    const payload = Document.encode(Requests.resultOf(rid, request, value))
     beat.send({ signal, target: Requests.address(oid, rid).key, payload, depth, awaits: enzyme })
-  }
-}
-
-const resultOf = (rid: string, request: Requests.Request, value: Document.Document | undefined): IoResult => {
-  const { attempt, bytes_done, channel, code, errno, opcode, state } = request
-  return {
-    rid, channel, opcode, state: state as IoResult["state"], attempt, bytes_done,
-    ...(value === undefined ? {} : { value: Document.read(value, []) }),
-    ...(errno === undefined ? {} : { errno }),
-    ...(code === undefined ? {} : { code })
   }
 }
 

@@ -9,8 +9,9 @@
  *     /rt/ops/<oid>/io_reactor             { draining?, paused?, shutting_down?, deadline_beats? }
  *     /sys/index/io/<rid>                  the dossier of an open request
  *
- * Requests of ordinary runs lie in one dossier of the space, `OPS:io`. The id of a request begins with its channel, so
- * that rules on labels can name the requests of a channel.
+ * Requests that send a signal lie in one dossier of the space, `OPS:io`; those that a durable run awaits lie in the
+ * dossier of the run. The id of a request begins with its channel, so that rules on labels can name the requests of a
+ * channel.
  *
  * @module
  */
@@ -19,6 +20,7 @@ import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
+import type { IoResult } from "../stage/Io.ts"
 
 /** The dossier of the requests of ordinary runs. */
 export const SHARED = "OPS:io"
@@ -115,6 +117,22 @@ export const write = (request: Request): Document.Document => Document.encode(re
 /** A channel from its document. */
 export const readChannel = (document: Document.Document | undefined): DeclaredChannel | undefined =>
   Document.read(document, []) as unknown as DeclaredChannel | undefined
+
+/**
+ * The result of a finished request.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const resultOf = (rid: string, request: Request, value: Document.Document | undefined): IoResult => {
+  const { attempt, bytes_done, channel, code, errno, opcode, state } = request
+  return {
+    rid, channel, opcode, state: state as IoResult["state"], attempt, bytes_done,
+    ...(value === undefined ? {} : { value: Document.read(value, []) }),
+    ...(errno === undefined ? {} : { errno }),
+    ...(code === undefined ? {} : { code })
+  }
+}
 
 /** Whether a request has its result. */
 export const isFinished = ({ state }: Pick<Request, "state">): boolean => state !== "pending" && state !== "pending_retry"

@@ -51,10 +51,11 @@ export interface Requesting {
  */
 export const make = (draft: Draft, requesting: Requesting): Io => {
   let step = 0
-  const request = (asked: IoRequest): string => draft.guarded(() => start(draft, asked, { ...requesting, step: step++ }))
+  const request = (asked: Asked): string => draft.guarded(() => start(draft, asked, { ...requesting, step: step++ }))
   return {
-    request,
-    fetch: (url, init, options) => request({ ...options, channel: "http", opcode: "fetch", payload: payloadOf(url, init) }),
+    request: request as Io["request"],
+    fetch: ((url, init, options) =>
+      request({ ...options, channel: "http", opcode: "fetch", payload: payloadOf(url, init) })) as Io["fetch"],
     cancel: (rid) => draft.guarded(() => cancel(draft, rid)),
     watch: (channel, signal) => draft.guarded(() => watch(draft, { channel, signal }, requesting)),
     get: (rid) => draft.guarded(() => Requests.isName(rid) ? shown(draft, rid) : undefined),
@@ -64,34 +65,40 @@ export const make = (draft: Draft, requesting: Requesting): Io => {
   }
 }
 
-const payloadOf = (url: string, init: FetchInit): unknown => ({ ...init, url })
+/** A request of any run. One without a signal is awaited by a durable run. */
+type Asked = Omit<IoRequest, "signal"> & { readonly signal?: string | undefined }
+
+const payloadOf = (url: string, init: FetchInit | undefined): unknown => ({ ...init, url })
 
 /** One request of a handling, by its number within the run. */
 interface Step extends Requesting {
   readonly step: number
 }
 
-const start = (draft: Draft, asked: IoRequest, context: Step): string => {
-  check(asked, draft.beat)
+const start = (draft: Draft, asked: Asked, context: Step): string => {
+  check(asked, draft)
   const { channel: cid, opcode, signal } = asked
+  const { owner } = draft
   const channel = context.channel(cid)
   if (channel === undefined) throw new ChannelAbsent({ channel: String(cid) })
   if (!Object.hasOwn(channel.opcodes, opcode)) {
     throw new OpcodeAbsent({ channel: cid, opcode: String(opcode), opcodes: Object.keys(channel.opcodes) })
   }
   const rid = `${cid}:${draft.id()}`
-  const place = Requests.address(Requests.SHARED, rid)
-  if (!context.hears(signal, place.id)) throw new RequestUnheard({ signal })
+  const oid = signal === undefined && owner !== undefined ? owner.oid : Requests.SHARED
+  const place = Requests.address(oid, rid)
+  if (signal !== undefined && !context.hears(signal, place.id)) throw new RequestUnheard({ signal })
   const limit = context.full()
   if (limit !== undefined) throw new ReactorFull({ limit })
-  const record = Requests.write(recordOf(draft, asked, { ...context, declared: channel }))
+  const step = owner?.step ?? context.step
+  const record = Requests.write(recordOf(draft, asked, { ...context, step, declared: channel }))
   const shows: Array<readonly [Address.Address, Document.Document]> = [[place, record]]
   if (asked.payload !== undefined) {
-    shows.push([Requests.address(Requests.SHARED, rid, "payload"), Document.encode(asked.payload)])
+    shows.push([Requests.address(oid, rid, "payload"), Document.encode(asked.payload)])
   }
   draft.operate([], {
     ledger: "io",
-    launch: { kind: "request", oid: Requests.SHARED, rid, channel: cid, documents: shows },
+    launch: { kind: "request", oid, rid, channel: cid, documents: shows },
     shows,
     sink: { name: `channel "${cid}"`, clearance: Label.make(channel.clearance) }
   })
@@ -103,13 +110,13 @@ const start = (draft: Draft, asked: IoRequest, context: Step): string => {
  *
  * @throws InvalidRequest, InvalidSignal
  */
-const check = (request: IoRequest, beat: number): void => {
+const check = (request: Asked, { beat, owner }: Draft): void => {
   if (typeof request !== "object" || request === null) throw refuse("it is no object; give a channel, an opcode and a signal")
   const { attempts = 1, budget = 0, bytes = 0, signal, timeoutMs = 1, topic = TOPIC } = request
-  if (signal === undefined) {
+  if (signal === undefined && owner === undefined) {
     throw refuse("it names no signal for its result. Name one that this enzyme's query matches, or declare the enzyme durable and await it")
   }
-  OutgoingSignal.make("", { signal }, beat)
+  if (signal !== undefined) OutgoingSignal.make("", { signal }, beat)
   const amounts = [["budget", budget, 0], ["timeoutMs", timeoutMs, 1], ["bytes", bytes, 0]] as const
   for (const [name, amount, least] of amounts) {
     if (!Number.isInteger(amount) || amount < least || amount > Due.MAX_WAIT) {
@@ -130,7 +137,7 @@ interface Declared extends Step {
   readonly declared: Requests.DeclaredChannel
 }
 
-const recordOf = (draft: Draft, asked: IoRequest, { declared, enzyme, event, hash, space, step }: Declared): Requests.Request => {
+const recordOf = (draft: Draft, asked: Asked, { declared, enzyme, event, hash, space, step }: Declared): Requests.Request => {
   const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
   const { beat, now } = draft
@@ -144,7 +151,7 @@ const recordOf = (draft: Draft, asked: IoRequest, { declared, enzyme, event, has
     bytes_done: 0,
     telemetry_id: declared.telemetry_id,
     key: hash(`${space} ${event.id} ${enzyme} ${step}`),
-    signal,
+    signal: signal ?? "",
     enzyme,
     depth: event.depth + 1,
     attempt: 1,

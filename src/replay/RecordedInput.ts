@@ -110,6 +110,11 @@ export class RecordedInput implements BeatInput {
     return taken
   }
 
+  /** All segments are in the entry. */
+  resume(): ReadonlyArray<Taken> {
+    return []
+  }
+
   timers(): DueTimers {
     const { due = [], met = [] } = this.entry
     const { urgentTimers } = this.history.ledgers

@@ -70,6 +70,8 @@ export class Draft extends Changes implements Transaction {
   /** The state below the draft, without its writes. */
   readonly stage: View
   readonly moment: BeatClock
+  /** The operation of a durable run, and the number of its next request. */
+  owner: { readonly oid: string; readonly step: number } | undefined
   private readonly grant: RunGrant<Draft>
   private faces: Map<string, unknown> | undefined
   private generator: (() => number) | undefined
@@ -343,7 +345,7 @@ export class Draft extends Changes implements Transaction {
   }
 
   /** Raises the label: the state of a document is information about it. */
-  private rise(key: string): void {
+  rise(key: string): void {
     const { labels } = this.grant
     if (labels !== undefined) this.learn(labels.of(Address.ofKey(key)))
   }

@@ -4,13 +4,17 @@
  * @module
  */
 
-/** The arguments of every request. */
-export interface IoOptions {
+/** The arguments of a request whose result a signal delivers. */
+export interface IoOptions extends AwaitOptions {
   /**
    * The signal that delivers the result to the requesting enzyme. The event's payload is an {@link IoResult}, and its
    * target is the cell of the request.
    */
   readonly signal: string
+}
+
+/** The arguments of a request that a durable run awaits. */
+export interface AwaitOptions {
   /** The deadline in beats from now, from 0 to 2^43. The default is the budget of the channel. */
   readonly budget?: number
   /** The deadline in milliseconds from now, from 1 to 2^43. The request fails at the first of both. */
@@ -35,6 +39,9 @@ export interface IoRequest extends IoOptions {
   /** The arguments of the opcode, as the channel documents them. */
   readonly payload?: unknown
 }
+
+/** A request to a channel that a durable run awaits. */
+export type AwaitedRequest = Omit<IoRequest, "signal">
 
 /** The arguments of an HTTP request beside its URL. */
 export interface FetchInit {
@@ -127,17 +134,24 @@ export interface ReactorRecord {
  */
 export interface Io {
   /**
-   * Makes a request. Returns its id.
+   * Makes a request. With a signal it returns the id of the request. Without one, in a durable run, the promise resolves
+   * with the result, and rejects with a `RequestFailed` that has the code of the failure.
    *
    * @throws InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull
    */
-  readonly request: (request: IoRequest) => string
+  readonly request: {
+    (request: IoRequest): string
+    (request: AwaitedRequest): Promise<IoResult>
+  }
   /**
-   * Makes an HTTP request through the channel `http`. Returns its id.
+   * Makes an HTTP request through the channel `http`, in the same way.
    *
    * @throws InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull
    */
-  readonly fetch: (url: string, init: FetchInit, options: IoOptions) => string
+  readonly fetch: {
+    (url: string, init: FetchInit, options: IoOptions): string
+    (url: string, init?: FetchInit, options?: AwaitOptions): Promise<IoResult>
+  }
   /** Cancels an open request, which then has the result `cnl`. Returns false if it is unknown or has a result. */
   readonly cancel: (rid: string) => boolean
   /**

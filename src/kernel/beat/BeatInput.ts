@@ -59,6 +59,8 @@ export interface BeatInput {
   readonly parked: (mode: SpaceMode.SpaceMode) => ParkedNote | undefined
   /** The finished records that the beat deletes. */
   readonly retired: (start: Start, mode: SpaceMode.SpaceMode) => ReadonlyArray<Retired>
+  /** Step 4: takes the next segment of a durable run that waits, by its operation. */
+  readonly resume: (oid: string, mode: SpaceMode.SpaceMode) => ReadonlyArray<Taken>
   readonly hears: Hears
   /** The known outcome of a handling, which is not run again; `undefined` if it has to run. */
   readonly settled: (flight: InFlight, key: string, again?: Again) => Outcome | undefined
@@ -145,6 +147,10 @@ export class LiveInput implements BeatInput {
     const { enzymes, inbox, settings } = this.state
     inbox.reconsider(enzymes.revision)
     return inbox.take(start, settings.limits, how)
+  }
+
+  resume(oid: string, mode: SpaceMode.SpaceMode): ReadonlyArray<Taken> {
+    return this.state.inbox.takeRun(oid, mode)
   }
 
   timers(mode: SpaceMode.SpaceMode): DueTimers {

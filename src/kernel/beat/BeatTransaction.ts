@@ -78,6 +78,8 @@ export class BeatTransaction {
   readonly diagnostics: Array<Diagnostic> = []
   /** The signals that the beat itself sent. */
   readonly sent: Array<Sent> = []
+  /** Durable runs with a new result, by their operations; those of the capture are taken when it ends. */
+  resumed: Array<string> = []
   /** The signals that the beat queues. */
   readonly queued: Array<Signal.Pending> = []
   /** The number of sent signals that no enzyme awaits. */

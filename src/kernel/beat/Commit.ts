@@ -168,6 +168,7 @@ const apply = (merged: Merged, changes: ReadonlyArray<Staged>): ReadonlyArray<Ou
   if (mode !== before) inbox.rule(mode)
   park(captured, state, mode.gated && !before.gated)
   enqueue(transaction.queued, state)
+  for (const oid of transaction.resumed) inbox.resumeRun(oid)
   // In the order of the agenda, so that lanes proceed in that order.
   for (const flight of merged.flights) {
     if (flight.open > 0) inbox.keep(flight)

@@ -56,6 +56,8 @@ export interface DeadLetter {
   /** The label of the handling, if it is not empty. */
   readonly learned?: Label
   readonly attempt: number
+  /** The number of the segment that a durable run has to make. Sent again, the run goes on there. */
+  readonly segment?: number
   /** The beat that gave the handling up. */
   readonly beat: number
   /** The beat that captured the event. */
@@ -93,6 +95,7 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
     code: outcome.code,
     enzyme: key,
     tag: outcome.tag,
+    ...(handling.segment === 0 ? {} : { segment: handling.segment }),
     ...(signal.signal === undefined ? {} : { signal: signal.signal }),
     ...(signal.target === undefined ? {} : { target: signal.target }),
     ...(signal.to === undefined ? {} : { space: signal.to.space }),
@@ -216,8 +219,8 @@ export const redeliver = ({ enzyme, id }: Redelivery, work: BeatTransaction, sta
 type Repeated = Pick<Signal.Pending, "again" | "due">
 
 /** An attempt of the handling alone. It holds no lane, because later events of the lane have run. */
-const handlingOf = ({ captured, enzyme, learned: label }: DeadLetter, { moment }: BeatTransaction): Repeated => ({
-  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label },
+const handlingOf = ({ captured, enzyme, learned: label, segment }: DeadLetter, { moment }: BeatTransaction): Repeated => ({
+  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label, segment },
   due: { beat: moment.beat + 1, moment: undefined }
 })
 

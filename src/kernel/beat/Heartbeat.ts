@@ -22,7 +22,7 @@ import type { SpaceState } from "./SpaceState.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "./CommandExecutor.ts"
-import type { Handling, Outcome } from "../model/InFlight.ts"
+import type { Handling, Outcome, Taken } from "../model/InFlight.ts"
 import { LedgerBeats } from "./LedgerBeats.ts"
 import type { Captured, CapturedCommands, Executed } from "./Phases.ts"
 import * as LabelCheck from "./LabelCheck.ts"
@@ -85,17 +85,28 @@ export class Heartbeat {
     this.checkStore()
     const { mode } = transaction
     const resolve = this.memo(transaction.bindings)
-    const taken = input.take(begun, { mode, resolve })
+    const signals = input.take(begun, { mode, resolve })
     const timers = input.timers(mode)
     const parked = input.parked(mode)
     const retired = input.retired(begun, mode)
     ledgers.capture(timers)
+    const taken = this.resume(signals, transaction)
     agenda.arrange(taken, resolve, { input, hops: state.settings.limits.hops })
     const { inputs, runs } = agenda
     const { labels, moment } = transaction
     const captured = { begun, stage, moment, labels, transaction, ledgers, commands, taken, timers, parked, retired, inputs, runs }
     state.derivation.begin(captured)
     return captured
+  }
+
+  /** Step 4: adds the segments that captured results resume, after the attempts and before new signals. */
+  private resume(taken: ReadonlyArray<Taken>, transaction: BeatTransaction): ReadonlyArray<Taken> {
+    const { mode, resumed } = transaction
+    if (resumed.length === 0) return taken
+    transaction.resumed = []
+    const segments = [...new Set(resumed)].flatMap((oid) => this.input.resume(oid, mode))
+    const attempts = taken.findIndex(({ pending }) => pending.again === undefined)
+    return attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
   }
 
   /** Step 3: executes the commands before the runs, so each run sees their effects. */

@@ -289,6 +289,10 @@ class OneLedgerBeat implements LedgerBeat {
     return kind === "ok" || kind === "waits" ? handling?.draft : undefined
   }
 
+  resume(oid: string): void {
+    this.ledgers.transaction.resumed.push(oid)
+  }
+
   send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {
     const { moment: { beat } } = this
     const { space, transaction: { labels }, transaction } = this.ledgers

@@ -10,7 +10,9 @@ import type * as Address from "../../cell/Address.ts"
 import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { Settled } from "../../durable/Handle.ts"
 import { FOREIGN, ForeignAwait, RunDiverged, StepsFull } from "../../durable/RunError.ts"
+import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
+import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
@@ -64,7 +66,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   const continuation = state.residents.take(oid, segment) ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
-  const settled = segment === 0 ? [] : settledOf(continuation, draft)
+  const settled = segment === 0 ? [] : settledOf(continuation, context)
   tx.begin(draft)
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled)
@@ -89,7 +91,7 @@ const started = (continuation: Continuation, { draft, enzyme, handling, state: {
 /** The body as the log left it. It reads no cells but the log. */
 const remade = async (context: Context): Promise<Continuation> => {
   const { draft, enzyme, handling, oid, state: { documents, host } } = context
-  const continuation = new Continuation()
+  const continuation = new Continuation(oid)
   for (let i = 0; i < handling.segment; i++) {
     const document = documents.read(stepAddress(oid, i).key)
     const step = Step.decode(document)
@@ -105,12 +107,25 @@ const remade = async (context: Context): Promise<Continuation> => {
 }
 
 /** The results of handles that this beat has, in the order of their calls. */
-const settledOf = (continuation: Continuation, { moment }: Draft): ReadonlyArray<Settled> => {
+const settledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
   const settled: Array<Settled> = []
   for (const [number, awaited] of continuation.open()) {
-    if (Due.isOver(awaited.due, moment)) settled.push([number, "ok"])
+    if (awaited.kind === "request") settled.push(...answered(number, awaited.rid, { draft, oid }))
+    else if (Due.isOver(awaited.due, draft.moment)) settled.push([number, "ok"])
   }
   return settled
+}
+
+/** The result of a request, if it has one. The run then knows the label of the request. */
+const answered = (number: number, rid: string, { draft, oid }: Pick<Context, "draft" | "oid">): ReadonlyArray<Settled> => {
+  const { key } = Requests.address(oid, rid)
+  const request = Requests.read(draft.stage.visible(key))
+  if (request === undefined || !Requests.isFinished(request)) return []
+  draft.rise(key)
+  const result = Requests.resultOf(rid, request, draft.stage.visible(Requests.address(oid, rid, "value").key))
+  if (result.state === "complete") return [[number, "ok", result as unknown as Value]]
+  const { channel, code = "io/failed", opcode, state } = result
+  return [[number, "failed", "RequestFailed", code, `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})`]]
 }
 
 /** The outcome of a body that has settled. */
@@ -145,7 +160,8 @@ const awaitedBy = (continuation: Continuation): Pick<Waits, "dues" | "on"> => {
   const on: Array<string> = []
   let dues: ReadonlyArray<Due.Due> = []
   for (const [number, awaited] of continuation.open()) {
-    on.push(`${number} sleep`)
+    on.push(`${number} ${awaited.kind === "request" ? awaited.rid : awaited.kind}`)
+    if (awaited.kind === "request") continue
     const { due } = awaited
     if (!dues.some((other) => isBefore(other, due))) dues = [...dues.filter((other) => !isBefore(due, other)), due]
   }

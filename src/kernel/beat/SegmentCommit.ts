@@ -5,6 +5,7 @@
  */
 import { COMMIT } from "../../stage/Stage.ts"
 import * as Verbs from "../../operation/Verbs.ts"
+import { RUNNING } from "../../operation/Vocabulary.ts"
 import type { Handling, Waits } from "../model/InFlight.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import type { Captured } from "./Phases.ts"
@@ -25,6 +26,7 @@ interface Merging {
 /** Puts a step into the log. The first one starts the operation. */
 export const wait = (handling: Handling, { oid, segment, step }: Waits, { captured: { ledgers, stage } }: Merging): void => {
   stage.put(stepAddress(oid, segment), step, COMMIT)
+  if (handling.why === "redelivery" && segment > 0) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: RUNNING }))
   if (segment > 0) return
   const target = `${handling.flight.signal.id} ${handling.key}`
   ledgers.amend((draft) => void Verbs.start(draft, { oid, verb: VERB, target, mode: "opm:states" }, undefined))

@@ -65,6 +65,8 @@ export class Inbox {
   private readonly lanes = new ChurnMap<string, Queue<number> | undefined>()
   /** The input of an aborted beat, which the next beat takes again. */
   private again: ReadonlyArray<Taken> | undefined
+  /** The capture of the newest beat, unless that took the input of an aborted one. */
+  private capture: Capture | undefined
 
   /** Without rows, all pending signals stay in memory. */
   constructor(limits: Limits = defaults, rows?: Rows) {
@@ -114,9 +116,7 @@ export class Inbox {
   private trackOf({ urgent }: Pick<Pending, "urgent">): PriorityClass { return urgent ? this.urgent : this.normal }
 
   /** The classes that are captured in this mode. */
-  private open({ gated }: SpaceMode.SpaceMode): ReadonlyArray<PriorityClass> {
-    return gated ? [this.urgent] : [this.urgent, this.normal]
-  }
+  private open({ gated }: SpaceMode.SpaceMode): ReadonlyArray<PriorityClass> { return gated ? [this.urgent] : [this.urgent, this.normal] }
 
   /** The limit that one more signal or control input of this size would exceed. */
   limitFor(size: number, limits: Limits): string | undefined {
@@ -144,9 +144,7 @@ export class Inbox {
   }
 
   /** Removes the commands that a beat has executed. */
-  dropCommands(count: number): void {
-    for (const { command } of this.commands.splice(0, count)) this.bytes -= sizeOf(command)
-  }
+  dropCommands(count: number): void { for (const { command } of this.commands.splice(0, count)) this.bytes -= sizeOf(command) }
 
   /** Adds a signal from outside, or one that a beat sent. */
   push(pending: Pending): void {
@@ -190,6 +188,7 @@ export class Inbox {
   /** Takes the input of one beat. */
   take(start: Start, limits: Limits, { mode, resolve }: Beginning): ReadonlyArray<Taken> {
     this.backlog.begin(limits)
+    this.capture = undefined
     if (this.again !== undefined) {
       const taken = this.again
       this.again = undefined
@@ -197,17 +196,18 @@ export class Inbox {
     }
     this.waiting.committed()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
+    this.capture = capture
     if (SpaceMode.isPlanning(mode)) this.discard(capture)
     const tracks = this.open(mode)
     for (const track of tracks) {
       if (mode !== this.mode) track.unlock(mode)
-      this.takeLosers(track.losers, capture)
+      track.takeLosers(() => isFull(capture), (seq) => this.resume(seq, capture))
     }
     this.ripen(start, limits)
     const how = { isFull: () => isFull(capture), looks: looks(limits) }
     const seqs = { ...how, seqOf: (seq: number) => seq }
     takeFrom(tracks.map(({ retries }) => retries), seqs, (seq) => this.resume(seq, capture))
-    takeFrom(tracks.map(({ segments }) => segments), seqs, (seq) => this.resume(seq, capture))
+    this.takeSegments(mode, capture)
     takeFrom(tracks.map(({ heads }) => heads), { ...how, seqOf: ({ seq }) => seq }, (head) => this.advance(head, capture))
     takeFrom(tracks.map(({ due }) => due), seqs, (seq) => this.admit(seq, capture))
     takeFrom(tracks.map(({ fresh }) => fresh), seqs, (seq) => this.admit(seq, capture))
@@ -231,6 +231,20 @@ export class Inbox {
     if (run !== undefined) this.trackOf(run).segments.push(run.seq)
   }
 
+  /** Takes the next segment of a durable run into the beat in progress, if it has room. */
+  takeRun(oid: string, mode: SpaceMode.SpaceMode): ReadonlyArray<Taken> {
+    this.resumeRun(oid)
+    const { capture } = this
+    const length = capture?.taken.length ?? 0
+    if (capture !== undefined) this.takeSegments(mode, capture)
+    return capture?.taken.splice(length) ?? []
+  }
+
+  private takeSegments(mode: SpaceMode.SpaceMode, capture: Capture): void {
+    const how = { isFull: () => isFull(capture), looks: looks(capture.limits), seqOf: (seq: number) => seq }
+    takeFrom(this.open(mode).map(({ segments }) => segments), how, (seq) => this.resume(seq, capture))
+  }
+
   /** Takes discarded signals from all queues. No enzyme runs, and the receipt records the discard. */
   private discard(capture: Capture): void {
     for (const seq of this.discardable) {
@@ -245,25 +259,11 @@ export class Inbox {
   }
 
   /** The due timers that run while the space is paused, at most as many as one beat takes. They stay until its commit. */
-  nextDue(limits: Limits): ReadonlyArray<Timer> {
-    return firstOf(this.overdue, limits)
-  }
+  nextDue(limits: Limits): ReadonlyArray<Timer> { return firstOf(this.overdue, limits) }
 
   /** The other due timers, with the same limit. Empty while the space is paused or halted. */
   nextMet(limits: Limits, { gated }: SpaceMode.SpaceMode): ReadonlyArray<Timer> {
     return gated ? [] : firstOf(this.met, limits)
-  }
-
-  /** Takes one loser of each document. That document then moves behind the others, so that all get their turn. */
-  private takeLosers(losers: PriorityClass["losers"], capture: Capture): void {
-    let left = losers.size
-    for (const [document, queue] of losers) {
-      if (left-- === 0 || isFull(capture)) return
-      losers.delete(document)
-      const seq = queue.peek()
-      if (seq !== undefined && this.resume(seq, capture)) queue.shift()
-      if (queue.size > 0) losers.set(document, queue)
-    }
   }
 
   /** Takes another attempt into the beat, unless its enzyme has taken the pair there. */

@@ -55,6 +55,19 @@ export class PriorityClass {
     else queue.push(seq)
   }
 
+  /** Takes one loser of each document. That document then moves behind the others, so that all get their turn. */
+  takeLosers(isFull: () => boolean, take: (seq: number) => boolean): void {
+    const { losers } = this
+    let left = losers.size
+    for (const [document, queue] of losers) {
+      if (left-- === 0 || isFull()) return
+      losers.delete(document)
+      const seq = queue.peek()
+      if (seq !== undefined && take(seq)) queue.shift()
+      if (queue.size > 0) losers.set(document, queue)
+    }
+  }
+
   /** Retries the runs whose lock is gone. */
   unlock(mode: SpaceMode.SpaceMode): void {
     for (const [document, queue] of this.locked) {
