@@ -9,7 +9,7 @@
  */
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Documents } from "../kernel/model/Documents.ts"
-import * as Journal from "../kernel/model/Journal.ts"
+import type * as Journal from "../kernel/model/Journal.ts"
 import * as Modules from "../kernel/model/Modules.ts"
 import type { RestoredModule } from "../kernel/model/ModuleRestore.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -62,7 +62,7 @@ export class Code {
 
   /** Continues to the beat of an entry. */
   async see(entry: Journal.Parsed): Promise<void> {
-    const modules = Journal.modules(entry)
+    const modules = Records.modulesOf(Records.cellsOf(entry))
     if (modules.length === 0) return
     for (const module of modules) {
       if (module.digests.length === 0) this.active.delete(module.name)

@@ -65,13 +65,14 @@ export class RecordedInput implements BeatInput {
     const { entry } = this
     const { activated = 0, clock, content = [], isolation = "snapshot", made = [], seed, spent = [], tempo = 0 } = entry
     this.historic.see(content)
-    const modules = Journal.modules(entry)
+    const cells = Records.cellsOf(entry)
+    const modules = Records.modulesOf(cells)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
     // Their bytes are in the historic store.
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
-    const active = { modules, descriptions: Journal.descriptions(entry), titled: Journal.titled(entry), texts }
+    const active = { modules, descriptions: Records.descriptionsOf(cells), titled: Records.titlesOf(cells), texts }
     const inputs = this.history.ledgers.recorded((field) => Journal.inputOf(entry, field))
-    return { beat, clock, seed, tempo, inputs, isolation, activated, spent, ...active, content, labels: Journal.labels(entry) }
+    return { beat, clock, seed, tempo, inputs, isolation, activated, spent, ...active, content, labels: Records.labelRulesOf(cells) }
   }
 
   commands(): ReadonlyArray<Queued> {
@@ -126,7 +127,7 @@ export class RecordedInput implements BeatInput {
   }
 
   retired(): ReadonlyArray<Journal.Retired> {
-    return this.entry.retired ?? []
+    return Records.retiredOf(this.entry)
   }
 
   /** The listeners of the recorded beat may be gone. */

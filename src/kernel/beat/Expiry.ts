@@ -125,13 +125,13 @@ const keep = (stage: Stage, folder: Address.Address, count: number): void =>
  * @since 0.1.0
  */
 export const retire = (retired: ReadonlyArray<Retired>, stage: Stage, { ledgers, store }: Pick<SpaceState, "ledgers" | "store">): void => {
-  for (const line of retired) {
-    const rule = [...ledgers.expiry, fact].find(({ kind }) => kind === line[0])
-    if (rule !== undefined) expire(rule, line, { stage, store })
+  for (const due of retired) {
+    const rule = [...ledgers.expiry, fact].find(({ kind }) => kind === due.kind)
+    if (rule !== undefined) expire(rule, due, { stage, store })
   }
 }
 
-const expire = (rule: ExpiryRule, [, last, excess]: Retired, state: ExpiryState): void => {
+const expire = (rule: ExpiryRule, { excess, last }: Retired, state: ExpiryState): void => {
   const { stage, store } = state
   const folder = folderOf(rule)
   const counted = countOf(stage.newest(folder.key))
@@ -252,7 +252,7 @@ export class ExpiryIndex {
       const excess = Math.max(0, (count ?? 0) - limits.finishedCount)
       if (count !== undefined && excess === 0 && this.clockOf(indexed) > last) continue
       indexed.oldest = undefined
-      ;(due ??= []).push([indexed.kind, last, excess])
+      ;(due ??= []).push({ kind: indexed.kind, last, excess })
     }
     return due ?? none
   }

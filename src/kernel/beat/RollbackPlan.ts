@@ -77,14 +77,15 @@ export class RollbackPlan {
   }
 
   private undo(entry: Journal.Parsed): void {
-    for (const [key, , [was], [became]] of entry.cells) {
+    const cells = Records.cellsOf(entry)
+    for (const { after, before, key } of cells) {
       if (this.texts.has(key) || stays(key, this.configured)) continue
-      const text = was === undefined ? undefined : JSON.stringify(was)
+      const text = before === undefined ? undefined : JSON.stringify(before)
       this.texts.set(key, text)
-      this.size += key.length + (text?.length ?? 0) + (became === undefined ? 0 : JSON.stringify(became).length)
+      this.size += key.length + (text?.length ?? 0) + (after === undefined ? 0 : JSON.stringify(after).length)
     }
     for (const { names, rule } of this.changed) {
-      for (const [key] of entry.cells) {
+      for (const { key } of cells) {
         const name = rule.nameOf(key)
         if (name !== undefined) names.add(name)
       }

@@ -13,22 +13,18 @@
  * @module
  */
 import type { Document } from "../../cell/Document.ts"
-import * as Codec from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
 import { byLine, type Standpoint } from "../../scheduler/Standpoint.ts"
 import type { At, OutgoingSignal } from "../../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
-import * as Labels from "../../stage/Labels.ts"
-import { CAPTURE, type Staged } from "../../stage/Stage.ts"
+import type { Staged } from "../../stage/Stage.ts"
 import * as Commands from "./Command.ts"
 import type { CapturedSignal, Handling } from "./InFlight.ts"
-import * as Modules from "./Modules.ts"
 import type { ParkedNote } from "./Parked.ts"
 import * as NodeLines from "./NodeLine.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
 import type { Again } from "./Signal.ts"
-import * as Titles from "./Titles.ts"
 
 /** A signal sent by the beat itself: to an enzyme that awaits an operation, or to all takers. */
 export interface Sent {
@@ -46,8 +42,14 @@ export type NamedNode = readonly [name: string, output?: string]
 /** An effect, and the total time of its runs in one beat, in whole milliseconds of the host. */
 export type Spent = readonly [node: string, millis: number]
 
-/** The records of one kind to expire: those that ended up to a clock, and a number of the oldest beside. */
-export type Retired = readonly [kind: string, last: number, excess: number]
+/** The records of one kind to expire. */
+export interface Retired {
+  readonly kind: string
+  /** The newest expired clock; -1 if none expires by age. */
+  readonly last: number
+  /** The number of the oldest records to expire at any age. */
+  readonly excess: number
+}
 
 /** Numbers of inputs or runs, with their labels. */
 export type LabelLine = readonly [number: number, label: Label]
@@ -159,7 +161,7 @@ export const entry = (facts: Facts): string => {
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
   if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
   if (facts.parked !== undefined) text += `,"parked":${JSON.stringify(facts.parked)}`
-  if (facts.retired.length > 0) text += `,"retired":${JSON.stringify(facts.retired)}`
+  if (facts.retired.length > 0) text += `,"retired":${JSON.stringify(facts.retired.map(retired))}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   if (facts.labels !== undefined) text += `,"labels":${JSON.stringify(facts.labels)}`
@@ -221,6 +223,8 @@ const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
 const cell = ({ address, after, before, writers }: Staged): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
 
+const retired = ({ excess, kind, last }: Retired): RetiredLine => [kind, last, excess]
+
 /** The messages of failed runs, by their places in the agenda; those of nodes follow. */
 const asides = ({ nodes, runs }: Facts): string | undefined => {
   let messages: Array<readonly [run: number, message: string]> | undefined
@@ -274,6 +278,9 @@ export type CellLine =
 /** One signal that the beat itself sent; the enzyme is the awaiting one. */
 export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]
 
+/** The records of one kind to expire. */
+export type RetiredLine = readonly [kind: string, last: number, excess: number]
+
 /** One signal that a run sent. With a fifth item, the payload is in a list of its own. */
 export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
 
@@ -301,7 +308,7 @@ export interface Parsed {
   readonly due?: ReadonlyArray<unknown>
   readonly met?: ReadonlyArray<string>
   readonly parked?: ParkedNote
-  readonly retired?: ReadonlyArray<Retired>
+  readonly retired?: ReadonlyArray<RetiredLine>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
   readonly labels?: LabelLines
@@ -338,38 +345,5 @@ export const inputOf = (entry: Parsed, field: string): unknown => (entry as Pars
 
 const digest = (address: string): string => address.slice(CONTENT.length)
 
-/** The modules that became active in an entry's beat, from the cells that its capture wrote. */
-export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
-  entry.cells.flatMap(([key, , , [after]]) => Modules.fromCell(key, after) ?? [])
-
-/** The enzyme descriptions that an entry's beat changed, from the cells that its capture wrote. */
-export const descriptions = (entry: Parsed): ReadonlyArray<Modules.Description> =>
-  entry.cells.flatMap(([key, writers, , after]) => {
-    if (writers !== CAPTURE) return []
-    return Modules.fromDescription(key, after.length === 0 ? undefined : Codec.decode(JSON.stringify(after[0]))) ?? []
-  })
-
-/** The titles of enzymes that changed from an entry's beat on. */
-export const titled = (entry: Parsed): ReadonlyArray<Titles.Titled> =>
-  entry.cells.flatMap(([key, , , [after]]) => Titles.fromCell(key, after === undefined ? undefined : JSON.stringify(after)) ?? [])
-
-/** The label rules that took effect in an entry's beat, if any did. */
-export const labels = (entry: Parsed): { readonly document: Document | undefined } | undefined => {
-  const cell = entry.cells.find(([key, writers]) => key === Labels.ADDRESS.key && writers === CAPTURE)
-  return cell === undefined ? undefined : { document: cell[3].length === 0 ? undefined : Codec.decode(JSON.stringify(cell[3][0])) }
-}
-
 /** Whether a document's text changed. */
 export const isChange = (before: Document | undefined, after: Document | undefined): boolean => before?.text !== after?.text
-
-/** The id of a signal in an entry's `in`. */
-export const idOf = (input: In): string => typeof input === "string" ? input : "id" in input ? input.id : input[0]
-
-/** The results of lines without a run of their own. */
-const shared: ReadonlySet<unknown> = new Set(["same", "cycle", "discarded"])
-
-/** Whether a line has a run of its own. */
-export const isOwn = (line: RunLine): boolean => !shared.has(line[2])
-
-/** The lines of an entry with a run of their own, by run number. */
-export const ownRuns = (entry: Parsed): ReadonlyArray<RunLine> => entry.runs.filter(isOwn)

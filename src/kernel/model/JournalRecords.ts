@@ -5,9 +5,14 @@
  */
 import type { Document } from "../../cell/Document.ts"
 import * as Codec from "../../cell/Document.ts"
-import * as Journal from "./Journal.ts"
+import * as Labels from "../../stage/Labels.ts"
+import { CAPTURE } from "../../stage/Stage.ts"
+import type * as Journal from "./Journal.ts"
+import { DERIVED } from "./Journal.ts"
+import * as Modules from "./Modules.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
 import type { Again } from "./Signal.ts"
+import * as Titles from "./Titles.ts"
 import type { At } from "../../stage/Launch.ts"
 
 /** The paths of a signal. */
@@ -102,7 +107,7 @@ export const runsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => entry
  * @category getters
  * @since 0.1.0
  */
-export const ownRunsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => Journal.ownRuns(entry).map(runOf)
+export const ownRunsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => runsOf(entry).filter(isOwn)
 
 /**
  * Tests whether a handling has a run of its own.
@@ -130,7 +135,7 @@ const endOf = ([, , kind, detail, last, sent]: Journal.RunLine): End => {
   if (kind === "waits") {
     return { kind, segment: detail as number, on: last as ReadonlyArray<string>, sent: (sent ?? []).map(emissionOf) }
   }
-  if (kind === "conflict") return { kind, document: detail as string, isDerived: last === Journal.DERIVED }
+  if (kind === "conflict") return { kind, document: detail as string, isDerived: last === DERIVED }
   if (kind === "same") return { kind, run: detail as number }
   if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }
   if (kind === "discarded") return { kind }
@@ -176,6 +181,56 @@ export const sentByBeat = ({ sent = [] }: Journal.Parsed): ReadonlyArray<SentRec
 export const cellsOf = (entry: Journal.Parsed): ReadonlyArray<CellRecord> =>
   entry.cells.map(([key, writers, [before], [after]]) =>
     ({ key, writers: typeof writers === "number" ? [writers] : writers, before, after }))
+
+/**
+ * Returns the modules that became active in a beat, from the cells that its capture wrote.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const modulesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Modules.Module> =>
+  cells.flatMap(({ after, key }) => Modules.fromCell(key, after) ?? [])
+
+/**
+ * Returns the enzyme descriptions that a beat changed, from the cells that its capture wrote.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const descriptionsOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Modules.Description> =>
+  cells.filter(isCaptured).flatMap(({ after, key }) => Modules.fromDescription(key, documentOf(after)) ?? [])
+
+/**
+ * Returns the titles of enzymes that changed from a beat on.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const titlesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Titles.Titled> =>
+  cells.flatMap(({ after, key }) => Titles.fromCell(key, after === undefined ? undefined : JSON.stringify(after)) ?? [])
+
+/**
+ * Returns the label rules that took effect in a beat; `undefined` if none did.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const labelRulesOf = (cells: ReadonlyArray<CellRecord>): { readonly document: Document | undefined } | undefined => {
+  const cell = cells.find((cell) => cell.key === Labels.ADDRESS.key && isCaptured(cell))
+  return cell === undefined ? undefined : { document: documentOf(cell.after) }
+}
+
+/** Tests whether the capture alone wrote a document. */
+const isCaptured = ({ writers }: CellRecord): boolean => writers.length === 1 && writers[0] === CAPTURE
+
+/**
+ * Decodes the records that a beat had to expire.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const retiredOf = ({ retired = [] }: Journal.Parsed): ReadonlyArray<Journal.Retired> =>
+  retired.map(([kind, last, excess]) => ({ kind, last, excess }))
 
 /**
  * Decodes lines of node runs. Errors have no message.

@@ -12,8 +12,8 @@ import type { Value } from "../../cell/Value.ts"
 import { at } from "../../cell/Value.ts"
 import type { Count } from "../../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import type { Parsed, RunLine } from "../model/Journal.ts"
 import * as Journal from "../model/Journal.ts"
+import * as Records from "../model/JournalRecords.ts"
 import * as Parked from "../model/Parked.ts"
 import type { HandshakeMetrics } from "../beat/CommitHandshake.ts"
 import * as LostBeats from "../beat/LostBeats.ts"
@@ -85,8 +85,8 @@ const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Valu
   inbox: (view) => view.inputs,
   agenda: (view) => view.agenda(),
   stage: ({ entry }) => {
-    const sentBy = (line: RunLine): number => emissionsOf(line).filter((emitted) => emitted.length < 5).length
-    const promoted = entry.runs.reduce((sum, line) => sum + sentBy(line), entry.sent?.length ?? 0)
+    const sent = [...Records.sentIn(entry).values()]
+    const promoted = sent.filter(({ signal: { at, space } }) => at === undefined && space === undefined).length
     return [
       ...entry.parked === undefined ? [] : Parked.render(entry.parked),
       `commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`
@@ -102,75 +102,56 @@ const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Valu
   state: () => ({ state: "ist:store" })
 }
 
+/** The paths of a signal. */
+type Paths = Pick<Records.SentRecord, "signal" | "target">
+
 /** One entry with the paths of its signals. The paths may stand in the entries that sent the signals. */
 class EntryView {
-  readonly entry: Parsed
+  readonly entry: Journal.Parsed
   /** `signal=… target=…` of each captured signal. */
   readonly inputs: ReadonlyArray<string>
   private readonly source: Source
-  private readonly senders = new Map<number, Parsed | undefined>()
+  private readonly sendings = new Map<number, ReadonlyMap<string, Records.Sending>>()
 
-  constructor(source: Source, entry: Parsed) {
+  constructor(source: Source, entry: Journal.Parsed) {
     this.source = source
     this.entry = entry
-    this.inputs = entry.in.map((input) => {
-      const pathsOf = (): readonly [string | 0, string | 0] => {
-        if (typeof input === "string") return this.sent(input)
-        return "id" in input ? [input.signal, input.target] : [input[1], input[2]]
-      }
-      const [signal, target] = pathsOf()
-      return `signal=${signal === 0 ? "-" : signal} target=${target === 0 ? "-" : target}`
+    this.inputs = Records.inputsOf(entry).map((input) => {
+      const { signal = "-", target = "-" }: Paths = input.isWhole || input.again !== undefined ? input : this.sent(input.id)
+      return `signal=${signal} target=${target}`
     })
   }
 
   agenda(): ReadonlyArray<string> {
-    const codes: Array<string> = []
-    const lines = new Map<number, Array<string>>()
-    for (const line of this.entry.runs) {
-      const [input, enzyme] = line
-      const place = this.inputs[input]!
-      const list = lines.get(input) ?? []
-      lines.set(input, list)
-      if (line[2] === "discarded") {
-        list.push(`discarded ${place}`)
-        continue
-      }
-      if (line[2] === "cycle") {
-        list.push(`cycle ${place} enzymes=${line[3].join(",")}`)
-        continue
-      }
-      const code = line[2] === "same" ? codes[line[3] as number]! : codeOf(line)
-      if (line[2] !== "same") codes.push(code)
-      list.push(`enzyme=${this.source.label(enzyme, this.entry.beat)} rc=${code} ${place}`)
-    }
-    return this.inputs.flatMap((place, input) => lines.get(input) ?? [`no-match ${place}`])
+    const codes = Records.ownRunsOf(this.entry).map(codeOf)
+    const runs = Map.groupBy(Records.runsOf(this.entry), ({ input }) => input)
+    return this.inputs.flatMap((place, input) => runs.get(input)?.map((run) => this.line(run, place, codes)) ?? [`no-match ${place}`])
   }
 
-  /** The paths of a signal that a run sent. */
-  private sent(id: string): readonly [string | 0, string | 0] {
+  private line(run: Records.RunRecord, place: string, codes: ReadonlyArray<string>): string {
+    if (run.kind === "discarded") return `discarded ${place}`
+    if (run.kind === "cycle") return `cycle ${place} enzymes=${run.names.join(",")}`
+    const code = run.kind === "same" ? codes[run.run] : codeOf(run)
+    return `enzyme=${this.source.label(run.enzyme, this.entry.beat)} rc=${code} ${place}`
+  }
+
+  /** The paths of a signal that a run or a beat sent. */
+  private sent(id: string): Paths {
     const beat = Number(id.split(".")[0])
-    if (!this.senders.has(beat)) {
+    let sent = this.sendings.get(beat)
+    if (sent === undefined) {
       const row = this.source.store.entry(beat)
-      this.senders.set(beat, row === undefined ? undefined : Journal.parse(row.text))
+      sent = row === undefined ? new Map() : Records.sentIn(Journal.parse(row.text))
+      this.sendings.set(beat, sent)
     }
-    for (const line of this.senders.get(beat)?.runs ?? []) {
-      const emitted = emissionsOf(line).find((emitted) => emitted[0] === id)
-      if (emitted !== undefined) return [emitted[1], emitted[2]]
-    }
-    const awaited = this.senders.get(beat)?.sent?.find((awaited) => awaited[0] === id)
-    if (awaited !== undefined) return [awaited[1], awaited[2]]
-    return [0, 0]
+    return sent.get(id)?.signal ?? { signal: undefined, target: undefined }
   }
 }
 
-/** The signals of a successful run. */
-const emissionsOf = (line: RunLine): ReadonlyArray<Journal.Emitted> =>
-  typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : line[2] === "waits" ? line[5] ?? [] : []
-
 /** 0 for success, -1 for a further attempt, -2 for fatal; otherwise the code of the error. */
-const codeOf = (line: RunLine): string => {
-  if (typeof line[2] === "object" || line[2] === "waits") return "0"
-  if (line[2] === "retry") return "-1"
-  if (line[2] === "fatal") return "-2"
-  return line[2] === "dead" ? line[4] as string : line[2]
+const codeOf = (run: Records.RunRecord): string => {
+  if (run.kind === "ok" || run.kind === "waits") return "0"
+  if (run.kind === "retry") return "-1"
+  if (run.kind === "fatal") return "-2"
+  return run.kind === "dead" ? run.code : run.kind
 }

@@ -8,6 +8,7 @@ import * as Change from "../../cell/Change.ts"
 import * as Codec from "../../cell/Document.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Journal from "../model/Journal.ts"
+import * as Records from "../model/JournalRecords.ts"
 import type { Observation } from "./Space.ts"
 
 /** Most values that a subscriber may lag behind, or have missed, and still receive individually. */
@@ -40,9 +41,9 @@ export const since = (store: SpaceStore, address: Address, after: number): Reado
     size += text.length
     if (size > MAX_READ) return `what happened since takes more than ${MAX_READ} characters of journal`
     if (!text.includes(mark)) continue
-    for (const [key, , before, now] of Journal.parse(text).cells) {
-      if (key !== address.key) continue
-      const [was, is] = [document(before), document(now)]
+    for (const cell of Records.cellsOf(Journal.parse(text))) {
+      if (cell.key !== address.key) continue
+      const [was, is] = [Records.documentOf(cell.before), Records.documentOf(cell.after)]
       if (Change.triggers(read, { path: [], before: Codec.read(was, []), after: Codec.read(is, []) })) {
         found.push({ beat, value: Codec.read(is, address.path) })
       }
@@ -51,6 +52,3 @@ export const since = (store: SpaceStore, address: Address, after: number): Reado
   }
   return found
 }
-
-const document = ([value]: readonly [unknown?]): Codec.Document | undefined =>
-  value === undefined ? undefined : Codec.decode(JSON.stringify(value))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Computation, Materializer, replay, type Space, type Value, why } from "systole"
+import { Computation, Enzyme, Materializer, replay, type Space, type Transaction, type Value, why } from "systole"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -155,6 +155,32 @@ describe("a rollback and what is derived", () => {
       const again = yield* machine.boot([put, late])
       assert.strictEqual(yield* pulled(again, "/data/late"), 1)
       yield* replays(again)
+    }))
+})
+
+describe("the dossier of a rollback", () => {
+  it.effect("lists the signals that a waiting durable run sent to other spaces", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const far = Enzyme.make({
+        name: "far",
+        query: "/signals/far",
+        durable: true,
+        run: async (tx: Transaction) => {
+          tx.signal({ space: "other", signal: "/signals/first", target: "/data/a" })
+          await tx.sleep({ beats: 100 })
+          tx.signal({ space: "other", signal: "/signals/second" })
+        }
+      })
+      const space = yield* machine.boot([far])
+      yield* space.step
+      const { id } = yield* space.signal({ signal: "/signals/far" })
+      const beat = yield* space.step
+      assert.strictEqual((yield* space.receipt(id))?.status, "pending")
+      yield* through(space, space.control.pause())
+      const operation = yield* space.ops.get(yield* through(space, space.control.rollback(beat - 1)))
+      const sent = { beat, id: `${beat}.0.0`, space: "other", signal: "/signals/first", target: "/data/a" }
+      assert.deepStrictEqual(operation?.sent, { count: 1, requests: [sent] })
     }))
 })
 
