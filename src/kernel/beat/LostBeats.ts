@@ -45,7 +45,7 @@ export const note = ({ losses, space, store }: Source): Queued | undefined => {
   return {
     command: { kind: "lost", topic, code, beats: lostAfter(store.head().beat, newest) },
     answer: (answer) => {
-      if ("beat" in answer) losses.journaled(space, loss)
+      if ("beat" in answer) losses.journaled(space)
     }
   }
 }

@@ -37,9 +37,9 @@ export class Losses {
     if (loss !== undefined) this.bySpace.set(space, { ...loss, newest: Math.max(loss.newest, this.newest(space)) })
   }
 
-  /** Removes a loss that is journaled durably. */
-  journaled(space: string, loss: Loss): void {
-    if (this.bySpace.get(space) === loss) this.bySpace.delete(space)
+  /** Removes the loss of a space, which is journaled durably. */
+  journaled(space: string): void {
+    this.bySpace.delete(space)
   }
 
   /** The newest lost beat of a space; -1 if it lost none. */

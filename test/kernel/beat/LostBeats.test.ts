@@ -51,6 +51,28 @@ describe("Lost beats", () => {
       assert.strictEqual(yield* third.step, 4)
     }))
 
+  it.effect("are noted by the first beat of a group alone", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const chain = enzyme("chain", (tx, { payload }) => {
+        if (Number(payload) > 0) tx.signal({ signal: "/signals/chain", payload: Number(payload) - 1 })
+      })
+      const space = yield* machine.boot([chain], { pace: "demand" })
+      yield* space.signal({ signal: "/signals/chain", payload: 0 })
+      yield* space.idle
+      const newest = yield* space.head
+      machine.breakDisk(true)
+      yield* Effect.flip(space.signal({ signal: "/signals/chain", payload: 0 }))
+      machine.breakDisk(false)
+      const again = yield* machine.open
+      const before = machine.flushes()
+      yield* again.signal({ signal: "/signals/chain", payload: 2 })
+      yield* again.idle
+      assert.isBelow(machine.flushes() - before, (yield* again.head) - newest)
+      assert.lengthOf(yield* facts(again), 1)
+      yield* replays(again)
+    }))
+
   it.effect("are none if the failed flush carried signals only", () =>
     Effect.gen(function*() {
       const { machine, space } = yield* failing
