@@ -68,7 +68,7 @@ describe("requests of durable runs", () => {
     assert.strictEqual(new Set(keys).size, 2)
   })))
 
-  it.effect("fail with their code, so that the body can undo what it did", () => inSpace(({ reactor, rid, space }) => Effect.gen(function*() {
+  it.effect("fail with their code, so the body can undo its effects", () => inSpace(({ reactor, rid, space }) => Effect.gen(function*() {
     const { id } = yield* space.signal({ signal: "/signals/pay" })
     yield* space.step
     reactor.complete(rid(), { value: "receipt 1" })
