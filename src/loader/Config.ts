@@ -14,6 +14,7 @@ import type { Clearance } from "../kernel/view/Space.ts"
 import { Isolation } from "../registry/Enzyme.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
+import * as ChannelLabels from "./ChannelLabels.ts"
 
 /** The file name of a project's configuration. */
 export const FILE = "systole.config.ts"
@@ -222,7 +223,7 @@ export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig
             "Set a token, and one for each reader that nobody else has"
         )
     ),
-    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => refuse((error as Error).message) }))
+    Effect.flatMap((config) => Effect.try({ try: () => withChannelLabels(config), catch: (error) => refuse((error as Error).message) }))
   )
 
 const refuse = (reason: string) => new InvalidConfig({ reason })
@@ -232,14 +233,27 @@ const hasDistinctTokens = ({ readers, token }: Config): boolean =>
   readers.length === 0 || (token !== undefined && new Set([token, ...readers.map((reader) => reader.token)]).size > readers.length)
 
 /** Checks the label rules, and that they contain all atoms in use. A mistyped atom would hide too much or too little. */
-const checkLabels = ({ kernel: { labels: rules }, readers }: Config): void => {
-  if (rules === undefined) return
+const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassify: {} } }, readers }: Config): void => {
   const { top } = new Labels(rules)
-  for (const [who, atoms] of [...Object.entries(rules.declassify), ...readers.map(({ atoms, name }) => [name, atoms] as const)]) {
+  const given = [
+    ...Object.entries(rules.declassify),
+    ...readers.map(({ atoms, name }) => [name, atoms] as const),
+    ...Object.entries(channels).map(([id, channel]) => [`channel ${id}`, ChannelLabels.atomsOf(channel)] as const)
+  ]
+  for (const [who, atoms] of given) {
     const unknown = atoms.find((atom) => !top.includes(atom))
     if (unknown === undefined) continue
     throw new InvalidLabels({ reason: `"${who}" is given the atom ${JSON.stringify(unknown.slice(0, 100))}, and no cell has it` })
   }
+}
+
+/** Adds the rules of the channels to the label rules. */
+const withChannelLabels = (config: Config): Config => {
+  checkLabels(config)
+  const labels = ChannelLabels.added(config.kernel.labels, config.channels)
+  // The rules of the channels count toward the limit, too.
+  if (labels !== undefined) new Labels(labels)
+  return { ...config, kernel: { ...config.kernel, labels } }
 }
 
 const withDefaults = (definition: Definition): Config => {

@@ -225,7 +225,8 @@ const declarationOf = (channel: Channel): Requests.DeclaredChannel => {
     shim,
     opcodes: Object.fromEntries(Object.entries(opcodes).map(([opcode, { repeatable = false }]) => [opcode, repeatable])),
     ...(budget === undefined ? {} : { budget }),
-    clearance: [...new Set([...clearance, ...label])].sort(),
+    clearance: clearance.toSorted(),
+    label: label.toSorted(),
     telemetry_id: telemetry
   }
 }

@@ -85,8 +85,10 @@ export interface DeclaredChannel {
   readonly opcodes: { readonly [opcode: string]: boolean }
   /** The default budget of a request, in beats. */
   readonly budget?: number
-  /** The atoms that data on the channel may have; its completions have all of them. */
+  /** The atoms that data on the channel may have. */
   readonly clearance: ReadonlyArray<string>
+  /** The atoms of its answers; a completion also has those of the clearance. */
+  readonly label: ReadonlyArray<string>
   readonly telemetry_id: string
 }
 

@@ -100,7 +100,7 @@ const start = (draft: Draft, asked: Asked, context: Step): string => {
     ledger: "io",
     launch: { kind: "request", oid, rid, channel: cid, documents: shows },
     shows,
-    sink: { name: `channel "${cid}"`, clearance: Label.make(channel.clearance) }
+    sink: { name: `a request to channel "${cid}"`, clearance: Label.make(channel.clearance), cells: [place] }
   })
   return rid
 }
@@ -171,12 +171,13 @@ const watch = (
   OutgoingSignal.make("", { signal }, draft.beat)
   const declared = find(channel)
   if (declared === undefined) throw new ChannelAbsent({ channel: String(channel) })
-  if (!hears(signal, Requests.channelAddress(Requests.SHARED, channel).id)) throw new RequestUnheard({ signal })
+  const place = Requests.channelAddress(Requests.SHARED, channel)
+  if (!hears(signal, place.id)) throw new RequestUnheard({ signal })
   draft.operate([], {
     ledger: "io",
     launch: { kind: "watch", channel, enzyme, signal, depth: event.depth + 1 },
     shows: [],
-    sink: { name: `the watchers of channel "${channel}"`, clearance: Label.make(declared.clearance) }
+    sink: { name: `the watchers of channel "${channel}"`, clearance: undefined, cells: [place] }
   })
 }
 
@@ -184,7 +185,13 @@ const watch = (
 const cancel = (draft: Draft, rid: string): boolean => {
   const request = Requests.isName(rid) ? read(draft, rid) : undefined
   if (request === undefined || Requests.isFinished(request)) return false
-  draft.operate([], { ledger: "io", launch: { kind: "cancel", rid }, shows: [] })
+  const cells = [Requests.address(Requests.SHARED, rid)]
+  draft.operate([], {
+    ledger: "io",
+    launch: { kind: "cancel", rid },
+    shows: [],
+    sink: { name: `a cancellation of request ${rid}`, clearance: undefined, cells }
+  })
   return true
 }
 

@@ -178,10 +178,14 @@ export class Labels {
       if (!Label.isWithin(label, this.of(Address.ofKey(key)))) return below(key)
     }
     if (bindings !== undefined && bindings.length > 0) return below(`a binding at ${bindings[0]!.cell}`)
-    const sink = sinks.find(({ clearance }) => !Label.isWithin(label, clearance))
-    if (sink !== undefined) return below(`a request to ${sink.name}`)
+    const sink = sinks.find((sink) => this.isAbove(label, sink))
+    if (sink !== undefined) return below(sink.name)
     const abroad = emissions.find(({ space }) => space !== undefined)
     return abroad === undefined ? undefined : below(`a signal to space "${abroad.space}"`)
+  }
+
+  private isAbove(label: Label.Label, { cells, clearance }: Sink): boolean {
+    return (clearance !== undefined && !Label.isWithin(label, clearance)) || cells.some((cell) => !Label.isWithin(label, this.of(cell)))
   }
 
   /** Returns the atoms that all of a node's writable cells share, and its granted atoms. */

@@ -58,10 +58,13 @@ export type RequestLaunch =
   | { readonly kind: "cancel"; readonly rid: string }
   | { readonly kind: "watch"; readonly channel: string; readonly enzyme: string; readonly signal: string; readonly depth: number }
 
-/** A place outside that receives data of the run, and the atoms that the data may have. */
+/** The receiver of a launch: a place outside, or the ledger that writes cells for the run. */
 export interface Sink {
   readonly name: string
-  readonly clearance: Label
+  /** The atoms that data of the run may have outside; `undefined` if no data leaves. */
+  readonly clearance: Label | undefined
+  /** Cells that the ledger writes at the merge. Each has to have all atoms of the run. */
+  readonly cells: ReadonlyArray<Address>
 }
 
 /** The launches of each ledger, by its name: requests that its owner numbers or merges. */
@@ -76,6 +79,6 @@ export interface Launched<Name extends keyof Launches = keyof Launches> {
   readonly ledger: Name
   readonly launch: Launches[Name]
   readonly shows: ReadonlyArray<readonly [Address, Document]>
-  /** The receiver of the launch outside, if it has one. A run with a label above its clearance is refused. */
+  /** The receiver of the launch, if it has one. A run with a label above its clearance or its cells is refused. */
   readonly sink?: Sink
 }

@@ -252,6 +252,11 @@ describe("N: asynchronous requests", () => {
       yield* request(space, { channel: "bank", opcode: "charge", budget: 1 })
       yield* steps(space, 3)
       assert.deepInclude(yield* metrics, { cq_depth: 1, timeouts: 2, jobs_total: 5 })
+      reactor.complete(reactor.jobs[0]?.rid ?? "")
+      for (const completions_per_beat of [1, 0, 0]) {
+        yield* space.step
+        assert.deepInclude(yield* metrics, { cq_depth: 0, completions_per_beat, timeouts: 2, jobs_total: 5 })
+      }
     })))
 
   it.effect("N29 a restart repeats what is repeatable with its key, and interrupts the rest", () => Effect.gen(function*() {
