@@ -118,18 +118,14 @@ export interface ReactorRecord {
  * ```ts
  * import { Enzyme, type IoResult } from "systole"
  *
- * export default [
- *   Enzyme.make({
- *     name: "ask",
- *     query: "/signals/page/ask",
- *     run: (tx, event) => tx.io.fetch(String(event.payload), {}, { signal: "/signals/page/fetched" })
- *   }),
- *   Enzyme.make({
- *     name: "keep",
- *     query: "/signals/page/fetched",
- *     run: (tx, event) => tx.set("/data/page", (event.payload as IoResult).value)
- *   })
- * ]
+ * export default Enzyme.make({
+ *   name: "page",
+ *   query: "/signals/page/*",
+ *   run: (tx, { payload, signal }) => {
+ *     if (signal === "/signals/page/ask") return tx.io.fetch(String(payload), {}, { signal: "/signals/page/fetched" })
+ *     tx.set("/data/page", (payload as IoResult).value)
+ *   }
+ * })
  * ```
  */
 export interface Io {
