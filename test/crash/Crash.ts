@@ -33,6 +33,33 @@ const MOST_ENDS = 10
 /** The number of beats of one replay. */
 const REPLAYED = 10_000
 
+/** The interval of events with requests. */
+const ASKING = 4
+
+/** A channel that appends each execution to a file. A killed process leaves complete lines, because each is one write. */
+const plugin = `import { Plugin } from "systole"
+import { appendFileSync } from "node:fs"
+import { join } from "node:path"
+
+export default Plugin.make({
+  name: "tally",
+  version: "1.0.0",
+  provides: {
+    channels: {
+      tally: ({ folder }) => ({
+        provider: "tally",
+        hosts: ["node", "deno", "bun"],
+        opcodes: { charge: { repeatable: true }, pay: {} },
+        execute: ({ key, opcode, rid }) => {
+          appendFileSync(join(folder, "tally.txt"), opcode + " " + key + " " + rid + "\\n")
+          return { value: null }
+        }
+      })
+    }
+  }
+})
+`
+
 /** Enzymes that count each handling of an event: at once, after a retry, in three more beats, delayed, and with a photograph. */
 const enzymes = `import { Enzyme, Retry } from "systole"
 
@@ -49,7 +76,14 @@ export default [
       tx.signal({ signal: "/signals/late/" + event.params.n, payload: 0, at: { beats: 2 } })
       const { hash, size } = event.payload
       if (hash !== undefined) tx.signal({ signal: "/signals/photo/" + event.params.n, payload: { hash, size } })
+      if (event.params.n % ${ASKING} === 0) tx.signal({ signal: "/signals/ask/" + event.params.n })
     }
+  }),
+  Enzyme.make({
+    name: "ask",
+    query: "/signals/ask/:n",
+    run: (tx, event) => ["charge", "pay"].map((opcode) =>
+      tx.io.request({ channel: "tally", opcode, signal: "/signals/asked/" + event.params.n }))
   }),
   Enzyme.make({
     name: "shy",

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Enzyme, Event, PostedSignal, Settings, Transaction } from "systole"
+import type { Channel, Enzyme, Event, PostedSignal, Settings, Transaction } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 
 /** An input. It is sent again if the space stops before the answer; an event only if it has an id. */
@@ -24,11 +24,20 @@ export type Input =
 /** The final cells of a space, by their addresses. */
 export type Cells = ReadonlyMap<string, unknown>
 
+/** The channels of one execution, which survive its restarts. */
+export interface World {
+  readonly channels: ReadonlyArray<Channel.Channel>
+  /** The fault of the executed jobs, if any. */
+  readonly fault: () => string | undefined
+}
+
 /** A scenario. */
 export interface Scenario {
   readonly name: string
   readonly enzymes: ReadonlyArray<Enzyme.Enzyme>
   readonly settings?: Partial<Settings>
+  /** Makes the world of an execution. */
+  readonly world?: () => World
   /** The enzymes that are granted `system`. */
   readonly grants?: ReadonlyArray<string>
   /** The inputs of a round are sent together; the next round begins when all have answers. */

@@ -8,6 +8,7 @@ import { createHash } from "node:crypto"
 import { defaults, Fatal, Retry } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 import { expiry, operations, rendezvous } from "./LedgerScenarios.ts"
+import { requests } from "./RequestScenario.ts"
 import { type Cells, counting, done, type Input, type Numbered, post, posts, type Scenario } from "./Scenario.ts"
 
 /** Limits that are reached at once. */
@@ -247,6 +248,7 @@ export const all: readonly [Scenario, ...Array<Scenario>] = [
   fatals,
   waits,
   operations,
+  requests,
   rendezvous,
   expiry,
   lifecycle

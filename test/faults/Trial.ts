@@ -14,7 +14,7 @@ import * as HashLayer from "../support/HashLayer.ts"
 import * as ExpiryCheck from "../support/ExpiryCheck.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
 import * as Requests from "./Requests.ts"
-import type { Cells, Input, Scenario } from "./Scenario.ts"
+import type { Cells, Input, Scenario, World } from "./Scenario.ts"
 import { ManualHost } from "./ManualHost.ts"
 
 /** The maximum number of attempts to get an answer. */
@@ -55,6 +55,7 @@ class Execution {
   readonly wrong: Array<string> = []
   readonly sent = new Map<number, Sent>()
   readonly faults: Faults
+  readonly world: World | undefined
   private readonly host = new ManualHost()
   private readonly scenario: Scenario
   private readonly persistence: Persistence["Service"]
@@ -64,6 +65,7 @@ class Execution {
 
   constructor(scenario: Scenario, persistence: Persistence["Service"], faults: ReadonlyArray<Fault>) {
     this.scenario = scenario
+    this.world = scenario.world?.()
     this.faults = new Faults(this.host.pacemaker.turn, faults)
     this.persistence = this.faults.over(persistence)
   }
@@ -100,7 +102,8 @@ class Execution {
         Layer.succeed(Persistence, this.persistence),
         Layer.succeed(Pacemaker, this.host.pacemaker),
         Layer.fresh(Registry.layer),
-        Scheduler.layer(), Reactor.none
+        Scheduler.layer(),
+        Reactor.native(this.world?.channels ?? [])
       )),
       Layer.provide(Layer.succeed(SystemGrants, new Set(this.scenario.grants))),
       Layer.provide(Layer.succeed(KernelSettings, { ...settings, ...this.scenario.settings }))
@@ -268,6 +271,8 @@ const outcomeOf = async (execution: Execution, space: Space): Promise<Outcome> =
   if (difference !== undefined) wrong.push(`the replay differs: ${JSON.stringify(difference)}`)
   if (impossible !== undefined) wrong.push(`it cannot be replayed: ${JSON.stringify(impossible)}`)
   const { cells, journaled, queued } = await cellsOf(execution, space)
+  const astray = execution.world?.fault()
+  if (astray !== undefined) wrong.push(astray)
   if (queued > 0) wrong.push(`${queued} signals wait for ever`)
   for (const key of new Set([...cells.keys(), ...journaled.keys()])) {
     if (cells.get(key) !== journaled.get(key)) wrong.push(`${key} is ${cells.get(key)}, and the journal has ${journaled.get(key)}`)
