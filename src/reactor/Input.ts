@@ -1,5 +1,6 @@
 /**
- * The captured input of requests: completions, changed channels, channels with room, and the limit on open requests.
+ * The captured input of requests: completions, changed channels, channels with room, the limit on open requests, and the
+ * lengths of signal chains.
  *
  * The journal keeps the completions, and of the other parts those that a run asked for.
  *
@@ -27,11 +28,15 @@ interface Recorded {
   readonly chan?: { readonly [id: string]: DeclaredChannel | null }
   readonly full?: number
   readonly room?: ReadonlyArray<string>
+  readonly depths?: ReadonlyArray<readonly [event: string, depth: number]>
 }
 
 const none: ReadonlyArray<Completion> = []
 
-const nothingAsked = (): Asked => ({ limit: false, channels: new Set(), rooms: new Set() })
+const nothingAsked = (): Asked => ({ limit: false, channels: new Set(), rooms: new Set(), depths: new Map() })
+
+const isAsked = (asked: Asked | undefined): boolean =>
+  asked === undefined || asked.limit || asked.channels.size > 0 || asked.depths.size > 0
 
 /** The completions that one beat takes: the earliest submitted first. */
 const taken = (state: Pick<OpenRequests, "completions" | "get">): ReadonlyArray<Completion> => {
@@ -82,13 +87,12 @@ export const input: InputRule<IoKinds> = {
         channels: state.channels,
         limit: limits.ioRequests,
         rooms: [...state.rooms],
+        depths: undefined,
         asked: nothingAsked()
       },
   drop: (state, { completions, rooms }) => {
     for (const channel of rooms) state.rooms.delete(channel)
-    if (rooms.length > 0) state.idle = undefined
-    const isUsed = completions.length > 0 || state.idle === undefined || state.idle.asked.limit || state.idle.asked.channels.size > 0
-    if (isUsed) state.idle = undefined
+    if (rooms.length > 0 || completions.length > 0 || isAsked(state.idle?.asked)) state.idle = undefined
     if (completions.length === 0) return
     const gone = new Set(completions)
     state.completions = state.completions.filter((completion) => !gone.has(completion))
@@ -101,16 +105,18 @@ export const input: InputRule<IoKinds> = {
     }
     if (asked.limit) parts.push(`"full":${limit}`)
     if (asked.rooms.size > 0) parts.push(`"room":${JSON.stringify([...asked.rooms])}`)
+    if (asked.depths.size > 0) parts.push(`"depths":${JSON.stringify([...asked.depths])}`)
     return `{${parts.join()}}`
   },
   decode: (value) => {
-    const { chan = {}, done = [], full, room = [] } = value as Recorded
+    const { chan = {}, depths = [], done = [], full, room = [] } = value as Recorded
     return {
       completions: done.map(completionOf),
       channels: new Map(Object.entries(chan).map(([id, declared]) => [id, declared ?? undefined])),
       limit: full,
       rooms: room,
-      asked: { limit: full !== undefined, channels: new Set(Object.keys(chan)), rooms: new Set(room) }
+      depths: new Map(depths),
+      asked: { limit: full !== undefined, channels: new Set(Object.keys(chan)), rooms: new Set(room), depths: new Map(depths) }
     }
   }
 }

@@ -61,11 +61,25 @@ const requestsBefore = ({ run }: Draft, beat: Beat): number => {
   return before.requests
 }
 
+/** The length of the signal chain that a run continues. A replay reads it from the captured input. */
+const depthOf = ({ run }: Draft, beat: Beat): number => {
+  const { input } = beat
+  const event = beat.eventOf(run)
+  if (event === undefined || input === undefined) return 0
+  const depth = input.depths === undefined ? event.depth : input.depths.get(event.id) ?? 0
+  if (depth > 0) {
+    beat.useInput()
+    input.asked.depths.set(event.id, depth)
+  }
+  return depth
+}
+
 const transaction = (draft: Draft, { name }: Caller, beat: Beat): IoKinds["Face"] =>
   Verbs.make(draft, {
     enzyme: name,
     space: beat.space,
-    event: beat.eventOf(draft.run) ?? { id: "", depth: 0 },
+    event: beat.eventOf(draft.run)?.id ?? "",
+    depth: () => depthOf(draft, beat),
     hash: (text) => beat.hash(text),
     channel: (id) => channelOf(beat, id),
     hears: (signal, target) => beat.hears(signal, target, name),

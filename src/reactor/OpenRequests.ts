@@ -41,6 +41,8 @@ export interface Input {
   readonly limit: number | undefined
   /** Watched channels with room. */
   readonly rooms: ReadonlyArray<string>
+  /** In a replay, the recorded lengths of signal chains, by event; `undefined` in a live beat. */
+  readonly depths: ReadonlyMap<string, number> | undefined
   /** The parts that a run asked for. */
   readonly asked: Asked
 }
@@ -50,6 +52,8 @@ export interface Asked {
   limit: boolean
   readonly channels: Set<string>
   readonly rooms: Set<string>
+  /** The lengths of the signal chains of events, as far as a request continues them. The journal has them nowhere else. */
+  readonly depths: Map<string, number>
 }
 
 /** An open request, as the space remembers it. */

@@ -32,8 +32,10 @@ export interface Requesting {
   /** The name of the running enzyme. */
   readonly enzyme: string
   readonly space: string
-  /** The id of the signal that the run handles, and the length of its signal chain. */
-  readonly event: { readonly id: string; readonly depth: number }
+  /** The id of the signal that the run handles. */
+  readonly event: string
+  /** The length of the signal chain of that signal. */
+  readonly depth: () => number
   readonly hash: (text: string) => string
   /** The channel with an id, as the configuration declares it. */
   readonly channel: (id: string) => Requests.DeclaredChannel | undefined
@@ -137,7 +139,7 @@ interface Declared extends Step {
   readonly declared: Requests.DeclaredChannel
 }
 
-const recordOf = (draft: Draft, asked: Asked, { declared, enzyme, event, hash, space, step }: Declared): Requests.Request => {
+const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, hash, space, step }: Declared): Requests.Request => {
   const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
   const { beat, now } = draft
@@ -150,10 +152,10 @@ const recordOf = (draft: Draft, asked: Asked, { declared, enzyme, event, hash, s
     bytes_expected: bytes,
     bytes_done: 0,
     telemetry_id: declared.telemetry_id,
-    key: hash(`${space} ${event.id} ${enzyme} ${step}`),
+    key: hash(`${space} ${event} ${enzyme} ${step}`),
     signal: signal ?? "",
     enzyme,
-    depth: event.depth + 1,
+    depth: depth() + 1,
     attempt: 1,
     attempts,
     topic,
@@ -166,7 +168,7 @@ const recordOf = (draft: Draft, asked: Asked, { declared, enzyme, event, hash, s
 const watch = (
   draft: Draft,
   { channel, signal }: { readonly channel: string; readonly signal: string },
-  { channel: find, enzyme, event, hears }: Requesting
+  { channel: find, depth, enzyme, hears }: Requesting
 ): void => {
   OutgoingSignal.make("", { signal }, draft.beat)
   const declared = find(channel)
@@ -175,7 +177,7 @@ const watch = (
   if (!hears(signal, place.id)) throw new RequestUnheard({ signal })
   draft.operate([], {
     ledger: "io",
-    launch: { kind: "watch", channel, enzyme, signal, depth: event.depth + 1 },
+    launch: { kind: "watch", channel, enzyme, signal, depth: depth() + 1 },
     shows: [],
     sink: { name: `the watchers of channel "${channel}"`, clearance: undefined, cells: [place] }
   })

@@ -50,8 +50,8 @@ export default Plugin.make({
         provider: "tally",
         hosts: ["node", "deno", "bun"],
         opcodes: { charge: { repeatable: true }, pay: {} },
-        execute: ({ key, opcode, rid }) => {
-          appendFileSync(join(folder, "tally.txt"), opcode + " " + key + " " + rid + "\\n")
+        execute: ({ key, opcode, payload, rid }) => {
+          appendFileSync(join(folder, "tally.txt"), [opcode, payload, key, rid].join(" ") + "\\n")
           return { value: null }
         }
       })
@@ -76,14 +76,23 @@ export default [
       tx.signal({ signal: "/signals/late/" + event.params.n, payload: 0, at: { beats: 2 } })
       const { hash, size } = event.payload
       if (hash !== undefined) tx.signal({ signal: "/signals/photo/" + event.params.n, payload: { hash, size } })
-      if (event.params.n % ${ASKING} === 0) tx.signal({ signal: "/signals/ask/" + event.params.n })
+      if (event.params.n % ${ASKING} === 0) tx.signal({ signal: "/signals/ask/" + event.params.n + "/begin" })
     }
   }),
   Enzyme.make({
     name: "ask",
-    query: "/signals/ask/:n",
-    run: (tx, event) => ["charge", "pay"].map((opcode) =>
-      tx.io.request({ channel: "tally", opcode, signal: "/signals/asked/" + event.params.n }))
+    query: "/signals/ask/:n/:what",
+    run: (tx, event) => {
+      const { n, what } = event.params
+      if (what === "begin") {
+        const signal = "/signals/ask/" + n + "/end"
+        for (const opcode of ["charge", "pay"]) tx.io.request({ channel: "tally", opcode, payload: n, signal })
+        return
+      }
+      const { code, opcode, state } = event.payload
+      const isExpected = state === "complete" || opcode === "pay" && code === "io/interrupted"
+      count(tx, event, isExpected ? opcode : opcode + " " + state)
+    }
   }),
   Enzyme.make({
     name: "shy",
@@ -120,13 +129,15 @@ export default [
 `
 
 /** The counters of a handled event. Each must be 1. */
-const effectsOf = (n: number): ReadonlyArray<string> =>
-  ["begin", "shy", "step1", "step2", "step3", "late", ...n % PHOTOGRAPHED === 0 ? ["photo"] : []]
+const effectsOf = (n: number): ReadonlyArray<string> => [
+  "begin", "shy", "step1", "step2", "step3", "late",
+  ...n % PHOTOGRAPHED === 0 ? ["photo"] : [], ...n % ASKING === 0 ? ["charge", "pay"] : []
+]
 
 /** Events that crash the process, each posted once among the others. */
 const POISONS = ["loop", "exit"] as const
 
-const config = `export default { tempo: 10, spaces: { create: "on-demand" }, limits: { stuckMillis: 100 } }\n`
+const config = `export default { tempo: 10, channels: { tally: "tally" }, spaces: { create: "on-demand" }, limits: { stuckMillis: 100 } }\n`
 
 const space = "/v1/spaces/counted"
 
@@ -292,6 +303,23 @@ const counted = (data: string): Promise<ReadonlyMap<string, number>> =>
     return new Map(store.below("/data/done", { limit: 10_000_000 }).map((key) => [key.slice(prefix.length), Number(store.read(key))]))
   })).pipe(Effect.provide(SqliteFolder.layerIn(data))))
 
+/** The faults of the executed requests: each has one key, the repeatable one of an event was executed, and the other at most once. */
+const tallied = (file: string, { acknowledged }: Callers): ReadonlyArray<string> => {
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => {
+    const [opcode = "", n = "", key = "", rid = ""] = line.split(" ")
+    return { place: `${opcode} ${n}`, key, rid }
+  })
+  const places = Map.groupBy(lines, ({ place }) => place)
+  const faults: Array<string> = []
+  for (const [place, executions] of places) {
+    const [keys, rids] = [new Set(executions.map(({ key }) => key)), new Set(executions.map(({ rid }) => rid))]
+    if (keys.size > 1 || rids.size > 1) faults.push(`${place} has the keys ${[...keys].join()} of ${[...rids].join()}`)
+    if (place.startsWith("pay") && executions.length > 1) faults.push(`${place} was executed ${executions.length} times`)
+  }
+  for (const n of acknowledged) if (n % ASKING === 0 && !places.has(`charge ${n}`)) faults.push(`charge ${n} was never executed`)
+  return faults
+}
+
 const judge = (
   { acknowledged, faults, sent }: Callers,
   { counts, poisoned }: { readonly counts: ReadonlyMap<string, number>; readonly poisoned: number }
@@ -316,7 +344,9 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
   const callers = new Callers()
   try {
     mkdirSync(join(project, "enzymes"))
+    mkdirSync(join(project, "plugins"))
     writeFileSync(join(project, "enzymes", "count.ts"), enzymes)
+    writeFileSync(join(project, "plugins", "tally.ts"), plugin)
     writeFileSync(join(project, "systole.config.ts"), config)
     let server = await start(project, data, { host })
     /** Repeats a request on a new server if an event crashes the present one. */
@@ -342,6 +372,7 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
     const { faults, poisoned } = await asking(() => buried(server))
     callers.faults.push(...faults)
     await server.end("SIGTERM")
+    callers.faults.push(...tallied(join(data, "tally.txt"), callers))
     return judge(callers, { counts: await counted(data), poisoned })
   } finally {
     rmSync(project, { recursive: true, force: true })

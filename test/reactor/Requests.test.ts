@@ -20,6 +20,8 @@ const ask = enzyme("ask", (tx: Transaction, { payload, signal }) => {
 
 const cancel = enzyme("cancel", (tx, { payload }) => tx.io.cancel(String(payload)))
 
+const relay = enzyme("relay", (tx, { payload }) => tx.signal({ signal: "/signals/ask", payload }))
+
 const request = (space: Space, payload: unknown) => space.signal({ signal: "/signals/ask", payload })
 
 const resultsOf = (space: Space) => Effect.map(space.get("/data/results"), (found) => (found ?? []) as unknown as ReadonlyArray<IoResult>)
@@ -38,7 +40,7 @@ const withReactor = <A, E>(
 ) => {
   const reactor = new TestReactor(channels)
   return Effect.gen(function*() {
-    const space = yield* TestKernel.space([ask, cancel])
+    const space = yield* TestKernel.space([ask, cancel, relay])
     yield* test({ reactor, space })
     yield* replays(space)
   }).pipe(Effect.provide(TestKernel.layer(settings, undefined, { reactor: reactor.layer }) as Layer.Layer<Kernel>))
@@ -81,6 +83,21 @@ describe("Requests", () => {
       reactor.fail(rid, error)
       yield* steps(space, 2)
       assert.deepInclude((yield* resultsOf(space))[0], { state: "fail", errno: -113, code: "io/unreachable", attempt: 3 })
+    })))
+
+  it.effect("of a chain of signals continue the chain, also in a replay", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      for (const id of ["17", "5"]) {
+        yield* space.signal({ signal: "/signals/relay", id, payload: { channel: "bank", opcode: "charge" } })
+        yield* space.step
+      }
+      yield* space.step
+      for (const { rid } of reactor.jobs) {
+        assert.strictEqual(yield* space.get(`/rt/ops/OPS:io/io_req/${rid}#/depth`), 2)
+        reactor.complete(rid)
+      }
+      yield* steps(space, 3)
+      assert.strictEqual((yield* resultsOf(space)).length, 2)
     })))
 
   it.effect("that succeed after a failure have no code of it", () => withReactor(({ reactor, space }) =>
