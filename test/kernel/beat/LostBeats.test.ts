@@ -36,6 +36,21 @@ describe("Lost beats", () => {
       assert.strictEqual((yield* again.examine((history) => why(history, `/data/mailbox/diag/msgs/${fact}`)))?.beat, 2)
     }))
 
+  it.effect("are noted once, also where the next beat is of the same group", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const chain = enzyme("chain", (tx, { payload }) => payload === 0 ? undefined : tx.signal({ signal: "/signals/chain", payload: 0 }))
+      const space = yield* machine.boot([chain], { pace: "demand" })
+      machine.breakDisk(true)
+      yield* Effect.flip(space.signal({ signal: "/signals/chain", payload: 0 }))
+      machine.breakDisk(false)
+      const again = yield* machine.open
+      yield* again.handled({ signal: "/signals/chain", payload: 1 })
+      yield* again.idle
+      assert.lengthOf(yield* facts(again), 1)
+      yield* replays(again)
+    }))
+
   it.effect("stay lost until a beat that notes them is durable", () =>
     Effect.gen(function*() {
       const { machine, space } = yield* failing
