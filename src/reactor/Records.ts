@@ -81,7 +81,8 @@ interface Recording {
 }
 
 const record = (draft: Draft, { fields, oid, place, tests }: Recording): boolean => {
-  if (!Requests.isName(oid) || typeof fields !== "object" || fields === null) return false
+  // The shared dossier has the requests of the runtime, whose states only their results change.
+  if (!Requests.isName(oid) || oid === Requests.SHARED || typeof fields !== "object" || fields === null) return false
   if (draft.get(Requests.dossierAddress(oid).text) === undefined) return false
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   if (given.length === 0 || given.some(([name, value]) => !Object.hasOwn(tests, name) || tests[name]?.(value) !== true)) return false

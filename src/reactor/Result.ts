@@ -6,6 +6,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import * as Value from "../cell/Value.ts"
 import { ChannelError } from "./Channel.ts"
 import * as Errno from "./Errno.ts"
 import { INVALID_RESULT } from "./Failures.ts"
@@ -30,7 +31,10 @@ export const endOf = (result: unknown): End => {
   try {
     const { bytes, value } = (result ?? {}) as { readonly bytes?: unknown; readonly value?: unknown }
     if (bytes !== undefined && !isCount(bytes)) return failed(INVALID_RESULT)
-    return { bytes, value: value === undefined ? undefined : Document.encode(value), failure: undefined }
+    if (value === undefined) return { bytes, value, failure: undefined }
+    // The event of the result contains the value one level deeper.
+    Value.canonical({ value })
+    return { bytes, value: Document.encode(value), failure: undefined }
   } catch {
     return failed(INVALID_RESULT)
   }

@@ -43,6 +43,9 @@ const asked = (
 const cycle: Record<string, unknown> = {}
 cycle["self"] = cycle
 
+/** A value of so many arrays, each within another. */
+const nested = (levels: number): unknown => Array.from({ length: levels }).reduce((inner: unknown) => [inner], 1)
+
 const hangs = () => new Promise<never>(() => {})
 
 /** A thenable that resolves, and then resolves and rejects again. */
@@ -69,6 +72,8 @@ const providers: Readonly<Record<string, readonly [Channel.Definition["execute"]
   ],
   "hangs": [hangs, { state: "fail", errno: -110, code: "io/timeout" }],
   "resolves twice and then throws": [() => twice as unknown as Promise<Channel.JobResult>, { state: "complete", value: 1 }],
+  "returns a value as deep as a cell, too deep for its event": [() => ({ value: nested(64) }), invalid],
+  "returns a value that its event can have": [() => ({ value: nested(62) }), { value: nested(62) }],
   "returns a function": [() => ({ value: () => 1 }), invalid],
   "returns a cycle": [() => ({ value: cycle }), invalid],
   "returns 100 MB": [() => ({ value: "x".repeat(100_000_000) }), invalid],

@@ -22,6 +22,13 @@ const cancel = enzyme("cancel", (tx, { payload }) => tx.io.cancel(String(payload
 
 const relay = enzyme("relay", (tx, { payload }) => tx.signal({ signal: "/signals/ask", payload }))
 
+/** Records work of its own where the runtime has its requests. */
+const record = enzyme("record", (tx, { payload }) => tx.set("/data/recorded", [
+  tx.io.recordRequest("OPS:io", String(payload), { state: "complete" }),
+  tx.io.recordChannel("OPS:io", "bank", { shim: true }),
+  tx.io.recordReactor("OPS:io", { draining: true })
+]))
+
 const request = (space: Space, payload: unknown) => space.signal({ signal: "/signals/ask", payload })
 
 const resultsOf = (space: Space) => Effect.map(space.get("/data/results"), (found) => (found ?? []) as unknown as ReadonlyArray<IoResult>)
@@ -40,7 +47,7 @@ const withReactor = <A, E>(
 ) => {
   const reactor = new TestReactor(channels)
   return Effect.gen(function*() {
-    const space = yield* TestKernel.space([ask, cancel, relay])
+    const space = yield* TestKernel.space([ask, record, cancel, relay])
     yield* test({ reactor, space })
     yield* replays(space)
   }).pipe(Effect.provide(TestKernel.layer(settings, undefined, { reactor: reactor.layer }) as Layer.Layer<Kernel>))
@@ -219,6 +226,18 @@ describe("Requests", () => {
       const told = (yield* resultsOf(space)).filter(({ code }) => code === "io/taken-back").map(({ rid }) => rid)
       assert.deepStrictEqual(told, [failed])
     })))
+
+  it.effect("change by no record of an enzyme", () => withReactor(({ reactor, space }) => Effect.gen(function*() {
+    yield* request(space, { channel: "bank", opcode: "charge" })
+    yield* space.step
+    const rid = reactor.jobs[0]?.rid ?? ""
+    yield* space.signal({ signal: "/signals/record", payload: rid })
+    yield* space.step
+    assert.deepStrictEqual(yield* space.get("/data/recorded"), [false, false, false])
+    reactor.complete(rid)
+    yield* steps(space, 2)
+    assert.deepStrictEqual((yield* resultsOf(space)).map(({ state }) => state), ["complete"])
+  })))
 
   it.effect("of a shim report it once", () => withReactor(({ reactor, space }) =>
     Effect.gen(function*() {
