@@ -23,7 +23,7 @@ const deadline = ({ deadline_beat, deadline_ms }: RequestRow): string => [
   ...(deadline_ms === undefined ? [] : [`until ${new Date(deadline_ms).toISOString()}`])
 ].join(" ")
 
-const ls = PageList.command<RequestRow>({
+const ls = PageList.narrowed<RequestRow>({
   name: "ls",
   description: "List the requests of a space to the world",
   after: "Where the list before ended, as an id",
@@ -31,6 +31,10 @@ const ls = PageList.command<RequestRow>({
   columns: (row) => [
     row.rid, row.state, row.opcode, `attempt ${row.attempt}`, `beat ${row.issued_beat}`, deadline(row), row.code ?? ""
   ]
+}, {
+  name: "open",
+  description: "Only requests without a result",
+  page: PageList.served("io", "requests", "&open")
 })
 
 const show = RecordCommand.show<Readonly<Record<string, unknown>>>(requests, {

@@ -40,17 +40,45 @@ export interface List<Row> {
 }
 
 /**
- * A page as the server returns it from `path` below a space, with its rows in the field `rows`.
+ * A page as the server returns it from `path` below a space, with its rows in the field `rows`. `query` is added to the
+ * parameters of the request.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const served = <Row>(path: string, rows: string) => ({ after, limit, space }: PageRequest) => {
+export const served = <Row>(path: string, rows: string, query = "") => ({ after, limit, space }: PageRequest) => {
   const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`
   return Client.use((client) =>
-    client.ask<Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from}`)
+    client.ask<Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from}${query}`)
   ).pipe(Effect.map((page) => ({ rows: page[rows], next: page["next"] }) as Page<Row>))
 }
+
+/** The parameters of a list. */
+const parameters = <Row>({ after, limit = 20 }: List<Row>) => ({
+  space: SpaceArgument.name,
+  limit: Flag.Int("limit").pipe(
+    Flag.withDescription("At most this many"),
+    Flag.filter((limit) => limit >= 0, (limit) => `${limit} is no count; use a whole number from 0`),
+    Flag.withDefault(limit)
+  ),
+  after: Flag.String("after").pipe(Flag.withDescription(after), Flag.optional),
+  json: Output.json
+})
+
+/** The values of the parameters. */
+interface Given {
+  readonly space: string
+  readonly limit: number
+  readonly after: Option.Option<string>
+  readonly json: boolean
+}
+
+const print = <Row>({ columns, page }: List<Row>, { after, json, limit, space }: Given) =>
+  Effect.gen(function*() {
+    const { next, rows } = yield* page({ space, limit, after: Option.getOrUndefined(after) })
+    yield* Output.data(json, rows, Output.table(rows.map(columns)))
+    if (next !== null && next !== undefined) yield* Output.note(`there are more: --after ${next}`)
+  })
 
 /**
  * The command that prints a list, and on standard error the cursor of the next page.
@@ -58,19 +86,25 @@ export const served = <Row>(path: string, rows: string) => ({ after, limit, spac
  * @category constructors
  * @since 0.1.0
  */
-export const command = <Row>({ after, columns, description, limit = 20, name, page }: List<Row>) =>
-  Command.make(name, {
-    space: SpaceArgument.name,
-    limit: Flag.Int("limit").pipe(
-      Flag.withDescription("At most this many"),
-      Flag.filter((limit) => limit >= 0, (limit) => `${limit} is no count; use a whole number from 0`),
-      Flag.withDefault(limit)
-    ),
-    after: Flag.String("after").pipe(Flag.withDescription(after), Flag.optional),
-    json: Output.json
-  }, ({ after, json, limit, space }) =>
-    Effect.gen(function*() {
-      const { next, rows } = yield* page({ space, limit, after: Option.getOrUndefined(after) })
-      yield* Output.data(json, rows, Output.table(rows.map(columns)))
-      if (next !== null && next !== undefined) yield* Output.note(`there are more: --after ${next}`)
-    })).pipe(Command.withDescription(description))
+export const command = <Row>(list: List<Row>) =>
+  Command.make(list.name, parameters(list), (given) => print(list, given)).pipe(Command.withDescription(list.description))
+
+/** A flag that narrows a list down, and the pages of the narrowed list. */
+export interface Narrowing<Row> {
+  readonly name: string
+  readonly description: string
+  readonly page: List<Row>["page"]
+}
+
+/**
+ * The same command with a flag that narrows the list down.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const narrowed = <Row>(list: List<Row>, { description, name, page }: Narrowing<Row>) => {
+  const flag = Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+  return Command.make(list.name, { ...parameters(list), flag }, ({ flag, ...given }) => print(flag ? { ...list, page } : list, given)).pipe(
+    Command.withDescription(list.description)
+  )
+}

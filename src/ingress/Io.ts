@@ -19,8 +19,8 @@ const requests: RecordRoutes.Records<RequestDetails> = {
   list: (space, page, { open }) => space.io.list({ ...page, open: open !== undefined && open !== "false" }),
   get: (space, rid) => space.io.get(rid),
   absent: (rid) => new RequestAbsent({ rid }),
-  cell: (rid) => `/rt/ops/OPS:io/io_req/${rid}`,
-  json: ({ payload, ...row }) => ({ ...row, payload: Wire.inline(payload) })
+  cell: (rid, { oid }) => `/rt/ops/${oid}/io_req/${rid}`,
+  json: ({ payload, value, ...row }) => ({ ...row, payload: Wire.inline(payload), value: Wire.inline(value) })
 }
 
 /**

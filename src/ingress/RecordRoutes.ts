@@ -40,7 +40,7 @@ export interface Records<Row> {
   /** The failure for an id without a record. */
   absent(id: string): Error
   /** The cell that a stream of the record follows. */
-  cell(id: string): string
+  cell(id: string, row: Row): string
   /** A record as JSON. */
   json(row: Row): unknown
 }
@@ -71,7 +71,7 @@ export const reads = <Row>(app: Hono, records: Records<Row>, { find, stream, wan
     const row = await Effect.runPromise(records.get(space, id))
     if (row === undefined) throw records.absent(id)
     return wantsStream(c.req.raw)
-      ? stream(Cells.follow(space, records.cell(id), c.req.raw.headers.get("last-event-id")))
+      ? stream(Cells.follow(space, records.cell(id, row), c.req.raw.headers.get("last-event-id")))
       : Json.uncached(records.json(row))
   })
 }

@@ -39,6 +39,8 @@ export interface RequestDetails extends RequestRow, Omit<Requests.Request, keyof
   readonly oid: string
   /** The arguments of the request. */
   readonly payload: Value
+  /** The value of the result, which the dossier of a durable run keeps. */
+  readonly value: Value
 }
 
 /** A channel of the runtime, with its jobs for all spaces. */
@@ -123,8 +125,8 @@ export const find = (store: Stored, rid: string): RequestDetails | undefined => 
   if (request === undefined) return undefined
   const { deadline_unix_ns: _, ...fields } = request
   const oid = dossierOf(store, rid)
-  const payload = Document.read(documentAt(store, Requests.address(oid, rid, "payload").key), [])
-  return { ...fields, ...rowFrom(rid, request), oid, payload }
+  const below = (name: string): Value => Document.read(documentAt(store, Requests.address(oid, rid, name).key), [])
+  return { ...fields, ...rowFrom(rid, request), oid, payload: below("payload"), value: below("value") }
 }
 
 /** The view of the channels. */

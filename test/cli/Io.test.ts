@@ -43,6 +43,7 @@ describe("systole io", () => {
         assert.deepInclude(channel, { channel: "timer", provider: "timer", opcodes: { sleep: true }, shim: false })
         assert.include((await run("io", "channels", "shop")).stdout, "sleep*")
         assert.deepInclude(await json("io", "show", "shop", long) as object, { state: "pending", payload: { ms: 3_600_000 } })
+        assert.deepStrictEqual((await json("io", "ls", "shop", "--open") as ReadonlyArray<Row>).map(({ rid }) => rid), [long])
         assert.include((await run("io", "cancel", "shop", long)).stdout, `cancelled ${long} in beat`)
         const rows = await json("io", "ls", "shop") as ReadonlyArray<Row>
         assert.deepInclude(rows.find(({ rid }) => rid === long), { state: "cnl", code: "io/cancelled" })

@@ -34,13 +34,20 @@ const meddle = enzyme("meddle", (tx, { payload }) => {
   if (watch !== undefined) tx.io.watch(watch, "/signals/meddle")
 }, { query: "/signals/meddle" })
 
+/** Awaits the result of a channel, and writes it in the open. */
+const wait = enzyme("wait", async (tx, { payload }) => {
+  const { channel } = payload as { readonly channel: string }
+  const { value } = await tx.io.request({ channel, opcode: "ask" })
+  tx.set("/data/awaited", value)
+}, { durable: true })
+
 /** Runs a test over the label rules of the configuration, and replays its journal. */
 const withLabels = <A, E>(test: (space: Space, reactor: TestReactor) => Effect.Effect<A, E, Kernel>) => {
   const { bank, news } = definition.channels as Record<string, { readonly clearance?: Array<string>; readonly label?: Array<string> }>
   const reactor = new TestReactor({ bank: { opcodes, ...bank }, news: { opcodes, ...news }, open: { opcodes } })
   return Effect.flatMap(Config.decode(definition), ({ kernel: { labels } }) =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([ask, meddle])
+      const space = yield* TestKernel.space([ask, meddle, wait])
       yield* controlled(space, space.set("/data/pay/ann", 5))
       yield* test(space, reactor)
       yield* replays(space)
@@ -106,6 +113,18 @@ describe("The labels of requests", () => {
       assert.strictEqual((yield* handled(space, "/signals/meddle", { watch: "bank" }))?.outcome, "ok")
       assert.deepStrictEqual(reactor.jobs.map(({ rid }) => rid), [open?.rid])
     })))
+
+  it.effect("are those of a durable run that awaits the result", () => withLabels((space, reactor) => Effect.gen(function*() {
+    for (const channel of ["bank", "open"]) {
+      yield* space.signal({ signal: "/signals/wait", payload: { channel } })
+      yield* space.step
+      reactor.complete(reactor.jobs[0]?.rid ?? "", { value: channel })
+      yield* steps(space, 3)
+    }
+    assert.strictEqual(yield* space.get("/data/awaited"), "open")
+    const { letters } = yield* space.dead({ limit: 10 })
+    assert.deepStrictEqual(letters.map(({ code, enzyme }) => [enzyme, code]), [["wait", "label/below"]])
+  })))
 
   it.effect("show a reader without clearance the same, whether a run above asked or not", () => Effect.gen(function*() {
     const shown = (asks: boolean) => {

@@ -14,7 +14,8 @@ export type { ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, R
 /**
  * The requests of a space to the world.
  *
- * To follow a request, watch its cell, `/rt/ops/OPS:io/io_req/<rid>`.
+ * To follow a request, watch its cell, `/rt/ops/<oid>/io_req/<rid>`. A request of an ordinary run has the `oid` `OPS:io`. One
+ * that a durable run awaits lies in the dossier of that run, and is listed here until it has its result.
  *
  * @category models
  * @since 0.1.0
