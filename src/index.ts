@@ -37,8 +37,8 @@ export {
 } from "./rendezvous/RendezvousError.ts"
 export type * from "./stage/Io.ts"
 export type {
-  At, Continuation, Delay, FlowBudget, FlowRequest, Flows, OperationRequest, Operations, Pipeline, Qos, Rendezvous, RendezvousSpec, Report,
-  SignalRequest, StateNote
+  At, Continuation, Delay, FlowBudget, FlowRequest, Flows, HeardSignal, OperationRequest, Operations, Pipeline, Qos, Rendezvous,
+  RendezvousSpec, Report, SignalRequest, StateNote
 } from "./stage/Launch.ts"
 export { InvalidLabels, LabelBelow, type Rules as LabelRules } from "./stage/Labels.ts"
 export type { Transaction } from "./stage/Transaction.ts"

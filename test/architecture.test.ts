@@ -23,7 +23,7 @@ const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"]
 /** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, and the faces of a space. */
 const NAMING = new Set([
   "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
-  "beat/Segment", "beat/SegmentCommit",
+  "beat/Hearing", "beat/ReadyRuns", "beat/Segment", "beat/SegmentCommit",
   "view/Expected", "view/Requests", "view/Space", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows",
   "space/SpaceIo"
 ].map((file) => `kernel/${file}.ts`))

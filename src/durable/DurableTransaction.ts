@@ -11,7 +11,7 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
-import type { Delay, Report, SignalRequest } from "../stage/Launch.ts"
+import type { Delay, HeardSignal, Report, SignalRequest } from "../stage/Launch.ts"
 import { Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
@@ -47,6 +47,8 @@ export class DurableTransaction extends Faces implements Transaction {
   private draft: Draft | undefined
   private recorded: Recorded | undefined
   private made = 0
+  /** The signals that the run has waited for, with the number of its waits. */
+  readonly pairs: Array<readonly [signal: string, target: string, waits: number]> = []
   /** The number of requests so far. It is part of their idempotency keys. */
   private requests = 0
   private readonly oid: string
@@ -175,6 +177,19 @@ export class DurableTransaction extends Faces implements Transaction {
     return handle as Promise<unknown> as Promise<void>
   }
 
+  waitForSignal(signal: string, target: string): Promise<HeardSignal> {
+    const handle = this.await("waitForSignal", `${signal} ${target}`, (draft) =>
+      draft.guarded(() => {
+        const [path, cell] = pairOf(signal, target)
+        const known = this.pairs.findIndex(([other, place]) => other === path && place === cell)
+        const pair = known < 0 ? this.pairs.length : known
+        return { kind: "signal", pair, nth: this.pairs[pair]?.[2] ?? 0 }
+      }))
+    const { awaited } = handle
+    if (awaited?.kind === "signal") this.pairs[awaited.pair] = [...pairOf(signal, target), awaited.nth + 1]
+    return handle as Promise<unknown> as Promise<HeardSignal>
+  }
+
   /** Drops a handle that is of no use any more, so that it begins no segment. */
   forget({ number }: Handle): void {
     if (!this.handles.has(number)) return
@@ -287,6 +302,13 @@ const textAt = (place: string | Cell): string => typeof place === "string" ? pla
 const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
 
 const isContent = (at: string): boolean => at.startsWith("/cas/")
+
+const pairOf = (signal: string, target: string): readonly [signal: string, target: string] => {
+  if (typeof signal !== "string" || !signal.startsWith("/")) {
+    throw new TransactionRefused({ reason: `tx.waitForSignal needs a path such as /signals/confirm, and got ${JSON.stringify(signal)}` })
+  }
+  return [signal, addressOf(target).key]
+}
 
 /** The due time of a sleep. */
 const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {

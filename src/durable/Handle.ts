@@ -12,6 +12,8 @@ import type { Due } from "../stage/Due.ts"
 export type Awaited =
   | { readonly kind: "sleep"; readonly due: Due }
   | { readonly kind: "request"; readonly rid: string }
+  /** The `nth` signal of a pair, by the number of the pair in the run. */
+  | { readonly kind: "signal"; readonly pair: number; readonly nth: number }
 
 /** The result of a handle, as the step log has it. */
 export type Settled =

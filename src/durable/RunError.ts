@@ -66,6 +66,6 @@ export const FOREIGN = "run/foreign-await"
 export class ForeignAwait extends Schema.TaggedError<ForeignAwait>()("ForeignAwait", { reason: Schema.String }) {
   readonly code = FOREIGN
   override get message() {
-    return `The run awaits a promise of its own: ${this.reason}. Await tx.sleep and requests of tx.io alone`
+    return `The run awaits a promise of its own: ${this.reason}. Await tx.sleep, tx.waitForSignal and requests of tx.io alone`
   }
 }

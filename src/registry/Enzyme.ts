@@ -92,7 +92,7 @@ export interface Definition<Payload = unknown> {
   /** Refuses a second enzyme with the same query. */
   readonly exclusive?: boolean
   /**
-   * Whether a run may wait, across beats and restarts: for `tx.sleep`, and for results of `tx.io`. Default: false.
+   * Whether a run may wait, across beats and restarts: for `tx.sleep`, `tx.waitForSignal` and results of `tx.io`. Default: false.
    *
    * The body is cut into segments at its awaits. Each segment is one run with its own transaction, and its writes are
    * kept whatever comes later. After a restart the body is executed again with its recorded reads and results, so it

@@ -198,4 +198,4 @@ const registered = (
 /** Outcomes that the runtime decides without a run. */
 const settled: ReadonlySet<string | undefined> = new Set(["enzyme/gone", "signal/storm"])
 
-const isRun = (run: RunRecord): boolean => !settled.has(Records.codeOf(run)) && !run.enzyme.startsWith("space:")
+const isRun = (run: RunRecord): boolean => !settled.has(Records.codeOf(run)) && !/^(space|OPS):/.test(run.enzyme)

@@ -11,6 +11,8 @@ import type { DueTimers } from "../kernel/beat/LedgerBeats.ts"
 import * as DeadLetter from "../kernel/beat/DeadLetter.ts"
 import type { Outcome, Taken } from "../kernel/model/InFlight.ts"
 import { InFlight } from "../kernel/model/InFlight.ts"
+import type { Heard } from "../kernel/inbox/WaitingRuns.ts"
+import * as Dossier from "../operation/Dossier.ts"
 import type { BeatInput } from "../kernel/beat/BeatInput.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
@@ -109,6 +111,16 @@ export class RecordedInput implements BeatInput {
     })
     this.flights = flights
     return taken
+  }
+
+  /** The entry names the runs among the handlings of the signal. */
+  hearers(flight: InFlight): ReadonlyArray<Heard> {
+    const inputs = this.flights.get(flight)
+    return this.entry.runs.flatMap(([input, oid, result]): ReadonlyArray<Heard> => {
+      if (inputs?.includes(input) !== true || !Dossier.isOid(oid) || typeof result !== "object") return []
+      const [heard] = result as readonly [Omit<Heard, "oid">]
+      return [{ ...heard, oid }]
+    })
   }
 
   /** All segments are in the entry. */

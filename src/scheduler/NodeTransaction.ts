@@ -99,6 +99,10 @@ export abstract class NodeTransaction extends Faces implements Transaction {
     throw this.forbidden("does not sleep")
   }
 
+  get waitForSignal(): never {
+    throw this.forbidden("waits for no signals")
+  }
+
   ledger(name: keyof Ledgers): never {
     throw this.forbidden(barred[name])
   }

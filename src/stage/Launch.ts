@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Severity } from "../cell/Severity.ts"
+import type { Value } from "../cell/Value.ts"
 
 /**
  * The time of a delayed signal: a beat number, or a delay in beats or in milliseconds.
@@ -364,3 +365,12 @@ export interface Flows {
 
 /** The length of a sleep: milliseconds, or a number of beats. */
 export type Delay = number | { readonly beats: number }
+
+/** A signal that a durable run heard. */
+export interface HeardSignal {
+  readonly id: string
+  readonly signal: string
+  readonly target: string
+  /** `undefined` for an impulse. */
+  readonly payload: Value
+}

@@ -9,7 +9,7 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Delay, Report, SignalRequest } from "./Launch.ts"
+import type { Delay, HeardSignal, Report, SignalRequest } from "./Launch.ts"
 import type { Ledgers } from "./Ledgers.ts"
 
 /** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
@@ -118,4 +118,26 @@ export interface Transaction extends Ledgers {
    * the same there. In any other run it is refused (`transaction/refused`).
    */
   readonly sleep: (delay: Delay) => Promise<void>
+  /**
+   * Waits, in a durable run, for a signal to a cell. In any other run it is refused (`transaction/refused`).
+   *
+   * From its first wait for that signal and cell on, the run hears each such signal once, in order. At most 100 signals
+   * wait for the run; further ones pass it by. The receipt of a signal that the run heard names the run's operation.
+   *
+   * @example Waiting for a person
+   * ```ts
+   * import { Enzyme } from "systole"
+   *
+   * export default Enzyme.make({
+   *   name: "approve",
+   *   query: "/signals/order/placed",
+   *   durable: true,
+   *   run: async (tx, event) => {
+   *     const answer = await tx.waitForSignal("/signals/order/approved", event.target ?? "/data/orders")
+   *     return answer.payload
+   *   }
+   * })
+   * ```
+   */
+  readonly waitForSignal: (signal: string, target: string) => Promise<HeardSignal>
 }

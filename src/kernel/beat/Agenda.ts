@@ -3,12 +3,14 @@
  *
  * @module
  */
+import * as Codec from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { CapturedSignal, InFlight, Handling, Outcome, Taken } from "../model/InFlight.ts"
 import type { Again } from "../model/Signal.ts"
 import * as Signal from "../model/Signal.ts"
 import type { BeatInput } from "./BeatInput.ts"
+import type { HeardBy } from "./Hearing.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 
 /** A run to put on the agenda: an enzyme, or an outcome that is known already. */
@@ -23,6 +25,8 @@ interface Assignment {
 export interface AgendaRules {
   readonly input: Pick<BeatInput, "settled">
   readonly hops: number
+  /** The durable runs that heard a captured signal. */
+  readonly heard: HeardBy
 }
 
 /**
@@ -56,6 +60,9 @@ export class Agenda {
       const first = signal.event ? undefined : firsts.get(signal.pair)
       if (!signal.event && first === undefined) firsts.set(signal.pair, captured)
       this.assignAll(captured, first, rules)
+      for (const { isAwaited, nth, oid, pair } of rules.heard.get(flight) ?? none) {
+        captured.handlings.push(this.assign(flight, { key: oid, outcome: { kind: "ok", result: Codec.encode({ isAwaited, nth, pair }) } }))
+      }
     }
   }
 
@@ -96,6 +103,7 @@ export class Agenda {
       losses: again?.losses ?? 0,
       timeouts: again?.timeouts ?? 0,
       segment: again?.segment ?? 0,
+      waiting: again?.run,
       headOf: again?.document,
       beat: this.beat,
       run: this.runs.length,
@@ -107,6 +115,8 @@ export class Agenda {
     return handling
   }
 }
+
+const none: ReadonlyArray<never> = []
 
 const gone = (key: string): Outcome => ({
   kind: "dead",

@@ -10,6 +10,7 @@ import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Resolution } from "../../registry/Registry.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
 import type { Begun, Hears, Start } from "../model/Begun.ts"
+import type { Heard } from "../inbox/WaitingRuns.ts"
 import type { LiveState } from "./SpaceState.ts"
 import type { Queued } from "../model/Command.ts"
 import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
@@ -59,6 +60,8 @@ export interface BeatInput {
   readonly parked: (mode: SpaceMode.SpaceMode) => ParkedNote | undefined
   /** The finished records that the beat deletes. */
   readonly retired: (start: Start, mode: SpaceMode.SpaceMode) => ReadonlyArray<Retired>
+  /** Step 4: the durable runs that hear a captured signal. `countOf` tells how many signals of a pair a run has heard. */
+  readonly hearers: (flight: InFlight, countOf: (oid: string, pair: number) => number) => ReadonlyArray<Heard>
   /** Step 4: takes the next segment of a durable run that waits, by its operation. */
   readonly resume: (oid: string, mode: SpaceMode.SpaceMode) => ReadonlyArray<Taken>
   readonly hears: Hears
@@ -147,6 +150,10 @@ export class LiveInput implements BeatInput {
     const { enzymes, inbox, settings } = this.state
     inbox.reconsider(enzymes.revision)
     return inbox.take(start, settings.limits, how)
+  }
+
+  hearers({ signal }: InFlight, countOf: (oid: string, pair: number) => number): ReadonlyArray<Heard> {
+    return this.state.inbox.runs.hearersOf(signal, countOf)
   }
 
   resume(oid: string, mode: SpaceMode.SpaceMode): ReadonlyArray<Taken> {

@@ -23,11 +23,13 @@ import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "./CommandExecutor.ts"
 import type { Handling, Outcome, Taken } from "../model/InFlight.ts"
+import * as Hearing from "./Hearing.ts"
 import { LedgerBeats } from "./LedgerBeats.ts"
 import type { Captured, CapturedCommands, Executed } from "./Phases.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Pieces from "../derived/Pieces.ts"
+import * as ReadyRuns from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
 import * as Segment from "./Segment.ts"
 import type { Signal } from "../model/Signal.ts"
@@ -90,8 +92,9 @@ export class Heartbeat {
     const parked = input.parked(mode)
     const retired = input.retired(begun, mode)
     ledgers.capture(timers)
+    const heard = Hearing.capture(signals, transaction, input)
     const taken = this.resume(signals, transaction)
-    agenda.arrange(taken, resolve, { input, hops: state.settings.limits.hops })
+    agenda.arrange(taken, resolve, { input, heard, hops: state.settings.limits.hops })
     const { inputs, runs } = agenda
     const { labels, moment } = transaction
     const captured = { begun, stage, moment, labels, transaction, ledgers, commands, taken, timers, parked, retired, inputs, runs }
@@ -104,9 +107,12 @@ export class Heartbeat {
     const { mode, resumed } = transaction
     if (resumed.length === 0) return taken
     transaction.resumed = []
-    const segments = [...new Set(resumed)].flatMap((oid) => this.input.resume(oid, mode))
+    const oids = new Set(resumed)
+    const segments = [...oids].flatMap((oid) => this.input.resume(oid, mode))
     const attempts = taken.findIndex(({ pending }) => pending.again === undefined)
-    return attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
+    const all = attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
+    ReadyRuns.captured(transaction.stage, oids, { hash: this.state.hash, taken: all })
+    return all
   }
 
   /** Step 3: executes the commands before the runs, so each run sees their effects. */

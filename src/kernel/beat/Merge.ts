@@ -119,6 +119,8 @@ const isLate = (code: string): boolean => code === TIMEOUT || code === FOREIGN
 const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged): void => {
   const { captured, transaction } = merged
   const { draft } = handling
+  // A durable run heard the signal, and goes on in a run of its own.
+  if (draft === undefined && handling.entry === undefined) return void handling.flight.over.push(handling)
   if (draft === undefined) throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   const lists = draft.bindings === undefined ? [] : transaction.bindings.lists(draft.bindings)
   if (typeof lists === "string") throw new TransactionRefused({ reason: lists })
@@ -143,11 +145,11 @@ const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged)
 
 /** A durable run goes on with a later segment: its step is put into the log, and its body is kept. */
 const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void => {
-  const { dues, oid, segment } = waits
+  const { dues, hears, oid, segment } = waits
   SegmentCommit.wait(handling, waits, merged)
   merged.state.residents.keep(oid, waits.continuation)
   const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
-  again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues } })
+  again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues, hears } })
 }
 
 /** The handling is over; a durable one closes its operation. */
@@ -235,7 +237,7 @@ const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due
     loose,
     label: Signal.carried(handling.draft?.label ?? handling.label),
     timeouts: timeouts === 0 ? undefined : timeouts,
-    ...handling.segment === 0 ? {} : { segment: handling.segment },
+    ...handling.segment === 0 ? {} : { segment: handling.segment, run: handling.waiting },
     ...rest
   }
   transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))

@@ -7,8 +7,9 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
+import * as Label from "../../cell/Label.ts"
 import { Continuation, type Progress } from "../../durable/Continuation.ts"
-import type { Settled } from "../../durable/Handle.ts"
+import type { Awaited, Settled } from "../../durable/Handle.ts"
 import { FOREIGN, ForeignAwait, RunDiverged, StepsFull } from "../../durable/RunError.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
@@ -17,8 +18,11 @@ import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import type { Heard } from "../inbox/WaitingRuns.ts"
 import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
+import * as Hearing from "./Hearing.ts"
 import type { SpaceState } from "./SpaceState.ts"
+import * as Ready from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
 
 /** A segment that a space executes. */
@@ -37,7 +41,7 @@ interface Context {
  * @since 0.1.0
  */
 export const oidOf = ({ flight, key }: Pick<Handling, "flight" | "key">, hash: SpaceState["hash"]): string =>
-  `OPS:${hash(`${flight.signal.id} ${key}`).slice(0, 32)}`
+  Ready.oidOf(flight.signal.id, key, hash)
 
 /** The cell of a step. */
 export const stepAddress = (oid: string, segment: number): Address.Address => Dossier.address(oid, "step", String(segment))
@@ -110,10 +114,19 @@ const remade = async (context: Context): Promise<Continuation> => {
 const settledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
   const settled: Array<Settled> = []
   for (const [number, awaited] of continuation.open()) {
-    if (awaited.kind === "request") settled.push(...answered(number, awaited.rid, { draft, oid }))
+    if (awaited.kind === "signal") settled.push(...heard(number, { oid, ...awaited }, draft))
+    else if (awaited.kind === "request") settled.push(...answered(number, awaited.rid, { draft, oid }))
     else if (Due.isOver(awaited.due, draft.moment)) settled.push([number, "ok"])
   }
   return settled
+}
+
+/** A signal that the run has heard. The run then has the label of the signal. */
+const heard = (number: number, by: Omit<Heard, "isAwaited">, draft: Draft): ReadonlyArray<Settled> => {
+  const found = Hearing.read(by, (key) => draft.stage.visible(key))
+  if (found === undefined) return []
+  draft.label = Label.join(draft.label, found.label)
+  return [[number, "ok", found.value]]
 }
 
 /** The result of a request, if it has one. The run then knows the label of the request. */
@@ -152,20 +165,29 @@ const waits = (continuation: Continuation, settled: ReadonlyArray<Settled>, { dr
   if (continuation.size > Step.MAX_SIZE) throw new StepsFull({ limit: `${Step.MAX_SIZE} characters` })
   tx.end()
   draft.revoke("the segment is over")
-  return { kind: "waits", oid, segment, step, continuation, ...awaitedBy(continuation) }
+  return { kind: "waits", oid, segment, step, continuation, ...awaitedBy(continuation, { draft, oid }) }
 }
 
 /** The open handles as texts, and the due times of the sleeps that may end first. */
-const awaitedBy = (continuation: Continuation): Pick<Waits, "dues" | "on"> => {
+const awaitedBy = (continuation: Continuation, { draft, oid }: Pick<Context, "draft" | "oid">): Pick<Waits, "dues" | "hears" | "on"> => {
   const on: Array<string> = []
   let dues: ReadonlyArray<Due.Due> = []
   for (const [number, awaited] of continuation.open()) {
-    on.push(`${number} ${awaited.kind === "request" ? awaited.rid : awaited.kind}`)
+    on.push(`${number} ${objectOf(awaited, continuation)}`)
     if (awaited.kind === "request") continue
-    const { due } = awaited
+    const isHeard = awaited.kind === "signal" && draft.stage.visible(Hearing.addressOf({ oid, ...awaited }).key) !== undefined
+    if (awaited.kind === "signal" && !isHeard) continue
+    // A signal that the run has heard already begins the next segment at once.
+    const due = awaited.kind === "sleep" ? awaited.due : { beat: draft.beat, moment: undefined }
     if (!dues.some((other) => isBefore(other, due))) dues = [...dues.filter((other) => !isBefore(due, other)), due]
   }
-  return { dues, on }
+  return { dues, on, hears: [...continuation.tx.pairs] }
+}
+
+/** The object of an open handle, as text. */
+const objectOf = (awaited: Awaited, { tx }: Continuation): string => {
+  if (awaited.kind === "request") return awaited.rid
+  return awaited.kind === "sleep" ? "sleep" : tx.pairs[awaited.pair]?.slice(0, 2).join(" ") ?? ""
 }
 
 /** Whether a due time is over at the latest when another is. */

@@ -9,6 +9,7 @@ import { RUNNING } from "../../operation/Vocabulary.ts"
 import type { Handling, Waits } from "../model/InFlight.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import type { Captured } from "./Phases.ts"
+import * as ReadyRuns from "./ReadyRuns.ts"
 import { oidOf, stepAddress } from "./Segment.ts"
 
 /** The verb of the operation of a durable run. */
@@ -20,12 +21,13 @@ export const DEAD = "ist:dead"
 /** The parts of a merge that a segment needs. */
 interface Merging {
   readonly captured: Captured
-  readonly state: Pick<SpaceState, "hash">
+  readonly state: Pick<SpaceState, "hash" | "inbox">
 }
 
 /** Puts a step into the log. The first one starts the operation. */
 export const wait = (handling: Handling, { oid, segment, step }: Waits, { captured: { ledgers, stage } }: Merging): void => {
   stage.put(stepAddress(oid, segment), step, COMMIT)
+  ReadyRuns.remove(stage, oid)
   if (handling.why === "redelivery" && segment > 0) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: RUNNING }))
   if (segment > 0) return
   const target = `${handling.flight.signal.id} ${handling.key}`
@@ -33,13 +35,17 @@ export const wait = (handling: Handling, { oid, segment, step }: Waits, { captur
 }
 
 /** Closes the operation of a run that is over. */
-export const finish = (handling: Handling, { captured: { ledgers }, state }: Merging): void => {
+export const finish = (handling: Handling, { captured: { ledgers, stage }, state }: Merging): void => {
   const oid = oidOf(handling, state.hash)
+  ReadyRuns.remove(stage, oid)
+  state.inbox.runs.forget(oid)
   ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:ok", summary: undefined }))
 }
 
 /** Marks the operation of a run that was given up. Its log stays. */
-export const die = (handling: Handling, code: string, { captured: { ledgers }, state }: Merging): void => {
+export const die = (handling: Handling, code: string, { captured: { ledgers, stage }, state }: Merging): void => {
   const oid = oidOf(handling, state.hash)
+  ReadyRuns.remove(stage, oid)
+  state.inbox.runs.forget(oid)
   ledgers.amend((draft) => Verbs.setState(draft, { oid, state: DEAD, note: code }))
 }

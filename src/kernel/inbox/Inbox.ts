@@ -158,7 +158,7 @@ export class Inbox {
     const { again, seq } = pending
     this.enqueue(pending)
     if (again?.why === "gate") this.parked++
-    if (again?.run !== undefined) return this.runs.add(pending, again.run)
+    if (this.runs.add(pending)) return
     if (again?.why !== "conflict") return this.waits.add(pending)
     const track = this.trackOf(pending)
     const { document = "" } = again

@@ -6,15 +6,30 @@
  * @module
  */
 import type { Timer } from "../../stage/CellTimers.ts"
-import type { Pending } from "../model/Signal.ts"
+import { drop, push } from "../../registry/MultiMap.ts"
+import type { Pending, Signal, WaitingRun as Run } from "../model/Signal.ts"
 import type { TimerQueue } from "./TimerQueue.ts"
 
+/** The most signals that wait for one run, of one path to one cell. */
+const MAX_KEPT = 100
+
+/** A signal that a run heard: the number of the pair in the run, and of the signal among those of the pair. */
+export interface Heard {
+  readonly oid: string
+  readonly pair: number
+  readonly nth: number
+  /** Whether the run awaits it already. */
+  readonly isAwaited: boolean
+}
+
 /** A run that waits: the number of its row, and its timers. */
-interface WaitingRun {
+interface Waiting {
   readonly seq: number
   readonly urgent: boolean
   readonly timers: ReadonlyArray<Timer>
 }
+
+const none: ReadonlyArray<never> = []
 
 /**
  * The waiting runs of one space.
@@ -23,7 +38,10 @@ interface WaitingRun {
  * @since 0.1.0
  */
 export class WaitingRuns {
-  private readonly runs = new Map<string, WaitingRun>()
+  private readonly runs = new Map<string, Waiting>()
+  /** The runs that hear signals, by their operations and by signal and target. */
+  private readonly hearing = new Map<string, Run>()
+  private readonly hearers = new Map<string, Array<string>>()
   private readonly waits: TimerQueue
 
   constructor(waits: TimerQueue) {
@@ -34,15 +52,48 @@ export class WaitingRuns {
     return this.runs.size
   }
 
-  /** Adds a run, with a timer for each of its due times. */
-  add({ again, seq, urgent }: Pending, run: NonNullable<NonNullable<Pending["again"]>["run"]>): void {
+  /** Adds a run, with a timer for each of its due times. Returns false if the row repeats a segment, or is of no run. */
+  add({ again, seq, urgent }: Pending): boolean {
+    const run = again?.run
+    if (run === undefined) return false
+    this.hear(run)
+    if (again?.why !== "segment") return false
     const timers = run.dues.map((due) => ({ key: run.oid, due, gone: false }))
     for (const timer of timers) this.waits.add({ seq, due: timer.due, again, timer, urgent })
     this.runs.set(run.oid, { seq, urgent, timers })
+    return true
+  }
+
+  /** Has a run hear its signals from now on. */
+  private hear(run: Run): void {
+    this.forget(run.oid)
+    if (run.hears.length === 0) return
+    this.hearing.set(run.oid, run)
+    for (const [signal, target] of run.hears) push(this.hearers, `${signal} ${target}`, run.oid)
+  }
+
+  /** The run is over. */
+  forget(oid: string): void {
+    const run = this.hearing.get(oid)
+    if (run === undefined) return
+    this.hearing.delete(oid)
+    for (const [signal, target] of run.hears) drop(this.hearers, `${signal} ${target}`, (other) => other === oid)
+  }
+
+  /** The runs that hear a signal. `countOf` tells how many signals of a pair a run has heard. */
+  hearersOf({ signal, target }: Signal, countOf: (oid: string, pair: number) => number): ReadonlyArray<Heard> {
+    if (this.hearing.size === 0 || signal === undefined || target === undefined) return none
+    return (this.hearers.get(`${signal} ${target}`) ?? none).flatMap((oid): ReadonlyArray<Heard> => {
+      const hears = this.hearing.get(oid)?.hears ?? none
+      const pair = hears.findIndex(([path, cell]) => path === signal && cell === target)
+      const nth = countOf(oid, pair)
+      const waits = hears[pair]?.[2] ?? 0
+      return nth - waits >= MAX_KEPT ? none : [{ oid, pair, nth, isAwaited: nth < waits }]
+    })
   }
 
   /** Takes a run that goes on, with its timers; `undefined` for one that does not wait. */
-  take(oid: string): Pick<WaitingRun, "seq" | "urgent"> | undefined {
+  take(oid: string): Pick<Waiting, "seq" | "urgent"> | undefined {
     const run = this.runs.get(oid)
     if (run === undefined) return undefined
     this.runs.delete(oid)

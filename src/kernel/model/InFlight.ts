@@ -11,7 +11,7 @@ import type { Draft } from "../../stage/Draft.ts"
 import type { Due } from "../../stage/Due.ts"
 import type { OutgoingSignal } from "../../stage/Launch.ts"
 import type { Limits } from "./Limits.ts"
-import type { Again, Pending, Signal } from "./Signal.ts"
+import type { Again, Pending, Signal, WaitingRun } from "./Signal.ts"
 import { size } from "./Signal.ts"
 
 /**
@@ -53,6 +53,8 @@ export interface Waits {
   readonly continuation: Continuation
   /** The times at which an open sleep may end, the earliest ones only. */
   readonly dues: ReadonlyArray<Due>
+  /** The signals that the run hears, with the number of its waits for each. */
+  readonly hears: WaitingRun["hears"]
   /** The open handles as texts. */
   readonly on: ReadonlyArray<string>
 }
@@ -128,6 +130,8 @@ export interface Handling {
   readonly timeouts: number
   /** The number of the segment that a durable enzyme makes; otherwise 0. */
   readonly segment: number
+  /** The durable run of a later segment. */
+  readonly waiting: WaitingRun | undefined
   /** The document at whose queue it is the head, if it lost a conflict before. */
   readonly headOf: string | undefined
   /** The beat in which it runs, and its place in that beat's agenda. */

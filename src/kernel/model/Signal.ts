@@ -58,6 +58,16 @@ export interface Undelivered {
   readonly message: string
 }
 
+/** A durable run that waits, or that repeats a segment. */
+export interface WaitingRun {
+  /** Its operation. */
+  readonly oid: string
+  /** The times at which it goes on at the latest. */
+  readonly dues: ReadonlyArray<Dues.Due>
+  /** The signals that it hears, with the number of its waits for each. */
+  readonly hears: ReadonlyArray<readonly [signal: string, target: string, waits: number]>
+}
+
 /** The repetition of a captured event for one of its enzymes. */
 export interface Again {
   /** The key of the handling. */
@@ -86,8 +96,8 @@ export interface Again {
   readonly loose: boolean
   /** The number of the segment that a durable run makes next, from 1. */
   readonly segment?: number | undefined
-  /** For a segment: the operation of the run, and the times at which it goes on at the latest. */
-  readonly run?: { readonly oid: string; readonly dues: ReadonlyArray<Dues.Due> } | undefined
+  /** The durable run of the segment. */
+  readonly run?: WaitingRun | undefined
   /** The label of the previous attempt, if it is confidential; the repetition depends on it. */
   readonly label?: Label.Label | undefined
 }

@@ -23,6 +23,7 @@ import type { Losses } from "../model/Losses.ts"
 import * as Labels from "../../stage/Labels.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Awaited from "../beat/Awaited.ts"
+import * as ReadyRuns from "../beat/ReadyRuns.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
 import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
@@ -70,14 +71,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const isInitialized = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT)
   const mode = isInitialized ? { ...SpaceMode.open, gated: true } : SpaceMode.read(store, documents)
   inbox.rule(mode)
-  let number = 0
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
-  for (const row of store.queue()) {
-    const pending = Pending.fromRow(row)
-    if (pending.leaves) departures.add(pending)
-    else inbox.restore(pending)
-    number = row.seq
-  }
+  let number = restoreQueue(store, inbox, departures)
   inbox.held.tell = telling(store.space, reporter, (signal) =>
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
@@ -132,6 +127,19 @@ const watched = (store: SpaceStore, losses: Losses, { flights, waiting }: Inbox)
   const head = store.head().beat
   const isOpen = (event: string): boolean => waiting.has(event) || flights.has(event)
   return { space: store.space, head, next: Math.max(head, losses.newest(store.space)) + 1, isOpen }
+}
+
+/** Restores all that waits. Returns the number of the newest row. */
+const restoreQueue = (store: SpaceStore, inbox: Inbox, departures: OutboxQueue): number => {
+  let number = 0
+  for (const row of store.queue()) {
+    const pending = Pending.fromRow(row)
+    if (pending.leaves) departures.add(pending)
+    else inbox.restore(pending)
+    number = row.seq
+  }
+  for (const oid of ReadyRuns.all(store)) inbox.resumeRun(oid)
+  return number
 }
 
 /** The initial signal of a new space, for enzymes that match it. */
