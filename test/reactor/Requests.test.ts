@@ -107,6 +107,16 @@ describe("Requests", () => {
       assert.strictEqual((yield* resultsOf(space)).length, 2)
     })))
 
+  it.effect("that fail for good are not repeated", () => withReactor(({ reactor, space }) =>
+    Effect.gen(function*() {
+      yield* request(space, { channel: "bank", opcode: "charge", attempts: 3 })
+      yield* space.step
+      reactor.fail(reactor.jobs[0]?.rid ?? "", Channel.fail("bank/closed", "closed"))
+      yield* steps(space, 4)
+      assert.strictEqual(reactor.submitted.length, 1)
+      assert.deepInclude((yield* resultsOf(space))[0], { state: "fail", code: "bank/closed", attempt: 1 })
+    })))
+
   it.effect("that succeed after a failure have no code of it", () => withReactor(({ reactor, space }) =>
     Effect.gen(function*() {
       yield* request(space, { channel: "bank", opcode: "charge" })
