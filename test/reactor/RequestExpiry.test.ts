@@ -43,7 +43,7 @@ const asked = Effect.fnUntraced(function*(space: Space, reactor: TestReactor, n:
 })
 
 describe("Finished requests expire", () => {
-  it.effect("one by one beyond their number, each with its payload, and open ones stay", () => withLimits({ finishedCount: 2 }, (space, reactor) =>
+  it.effect("one by one, each with its payload, and open ones stay", () => withLimits({ finishedCount: 2 }, (space, reactor) =>
     Effect.gen(function*() {
       const open = yield* asked(space, reactor, 0)
       const ended: Array<string> = []
