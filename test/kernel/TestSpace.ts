@@ -28,6 +28,24 @@ export const controlled = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
     return yield* Fiber.join(fiber)
   })
 
+/** The answer to a control input, after one more beat. Dies if the input is refused. */
+export const begun = <A, E>(space: Space, ask: Effect.Effect<A, E>) =>
+  Effect.flatMap(
+    controlled(space, ask),
+    (result) => result._tag === "Failure" ? Effect.die(result.failure) : Effect.succeed(result.success)
+  )
+
+/** The refusal of a control input, after one more beat; `undefined` if it is accepted. */
+export const refusal = <A, E extends { readonly code: string; readonly message: string }>(space: Space, ask: Effect.Effect<A, E>) =>
+  Effect.map(controlled(space, ask), (result) => result._tag === "Failure" ? result.failure : undefined)
+
+/** Requests a control operation, and steps until it is over. Returns its id. */
+export const through = Effect.fnUntraced(function*<E>(space: Space, ask: Effect.Effect<{ readonly oid: string }, E>) {
+  const { oid } = yield* begun(space, ask)
+  for (let i = 0; i < 40 && (yield* space.control.state).control !== null; i++) yield* space.step
+  return oid
+})
+
 /** The answer of the next beat to a pull. A pull that a gate delays further is interrupted, and the answer is `undefined`. */
 export const glimpsed = <A, E>(space: Space, pull: Effect.Effect<A, E>) =>
   Effect.gen(function*() {

@@ -10,7 +10,7 @@ import * as TestMachine from "../TestMachine.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
-/** Reads a place, which is fatal. */
+/** Reads a place, and then ends with Fatal. */
 const die = enzyme("die", (tx, { payload }) => {
   tx.get(String(payload))
   return new Fatal({ reason: "out of order" })
@@ -18,7 +18,7 @@ const die = enzyme("die", (tx, { payload }) => {
 
 const look = (seen: Array<Value>) => enzyme("look", (tx, { payload }) => void seen.push(tx.get(String(payload)) ?? null))
 
-/** A beat that reads a place and is aborted, and the one that buries its run. */
+/** Runs a beat that reads a place and is aborted, and the beat that buries its run. */
 const aborted = (space: Space, address: string) => Fx.gen(function*() {
   yield* space.signal({ signal: "/signals/die", payload: address })
   yield* Fx.flip(space.step)
@@ -27,7 +27,7 @@ const aborted = (space: Space, address: string) => Fx.gen(function*() {
 
 const names = (space: Space) => Fx.map(space.graph.view, ({ nodes }) => nodes.map(({ name }) => name))
 
-/** Nodes that start others, more or less of them: what is derived for each, and an effect that tells of it. */
+/** Nodes that start a varying number of pieces: a computation for each, and an effect that logs its value. */
 const parents = (told: Array<Value>) => [0, 1].map((p) => {
   const kids = [0, 1, 2].map((n) => [
     Computation.make({ name: `k${p}-${n}`, output: `/data/k${p}-${n}`, run: (tx) => number(tx.get("/data/s2")) * 10 + n }),
@@ -43,15 +43,15 @@ const parents = (told: Array<Value>) => [0, 1].map((p) => {
   } })
 })
 
-/** A space with such nodes, and what is told and seen in it. */
+/** A space with such nodes, and a log of its deliveries and values. */
 const world = Fx.gen(function*() {
   const [told, seen]: [Array<Value>, Array<Value>] = [[], []]
   const machine = yield* TestMachine.make
   return { space: yield* machine.boot([put, die, look(seen), ...parents(told)]), told, seen }
 })
 
-describe("A beat that is aborted", () => {
-  it.effect("starts no nodes: an effect that a run of it started is gone and tells nothing", () =>
+describe("An aborted beat", () => {
+  it.effect("starts no nodes: an effect that its run started is gone and delivers nothing", () =>
     Fx.gen(function*() {
       const told: Array<Value> = []
       const ghost = Effect.make({ name: "ghost", read: (tx) => tx.get("/data/y") ?? 0, deliver: (value) => void told.push(value) })
@@ -69,7 +69,7 @@ describe("A beat that is aborted", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("ends no nodes: what its run started no more is there, and goes on", () =>
+  it.effect("ends no nodes: a piece that its run did not start again stays, and continues", () =>
     Fx.gen(function*() {
       const kid = Computation.make({ name: "kid", output: "/data/kid", run: (tx) => number(tx.get("/data/y")) + 1 })
       yield* register(
@@ -92,7 +92,7 @@ describe("A beat that is aborted", () => {
       assert.notInclude(yield* names(space), "kid")
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("makes no computation an effect: what its run wanted watched derives on, and tells nothing", () =>
+  it.effect("makes no computation an effect: a watch started by its run delivers nothing, and the computation still derives", () =>
     Fx.gen(function*() {
       const [told, seen]: [Array<Value>, Array<Value>] = [[], []]
       const derived = Computation.make({ name: "kid", output: "/data/kid", run: (tx) => number(tx.get("/data/y")) + 1 })
@@ -119,7 +119,7 @@ describe("A beat that is aborted", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("closes no gate: a handler that reads next waits for no throttle and no attempt of it", () =>
+  it.effect("closes no gate: the next handler that reads waits for no throttle and no retry of that beat", () =>
     Fx.gen(function*() {
       const seen: Array<Value> = []
       let isShy = true
@@ -145,7 +145,7 @@ describe("A beat that is aborted", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("I10 leaves the graph as a space has it that never saw the run: the same nodes, deliveries and values, whatever its runs started and ended", () =>
+  it.effect("I10 leaves the graph of a space that never had the run: the same nodes, deliveries and values", () =>
     Fx.forEach(Trials.seeds(80, { least: 4 }), (seed) =>
       Fx.gen(function*() {
         const draw = Random.make(seed)
@@ -165,7 +165,11 @@ describe("A beat that is aborted", () => {
           for (const { space } of [one, other]) yield* space.step
           yield* turns(2)
           assert.deepStrictEqual(one.told, other.told, `told, seed ${seed}, move ${move}`)
-          assert.deepStrictEqual((yield* names(one.space)).toSorted(), (yield* names(other.space)).toSorted(), `nodes, seed ${seed}, move ${move}`)
+          assert.deepStrictEqual(
+            (yield* names(one.space)).toSorted(),
+            (yield* names(other.space)).toSorted(),
+            `nodes, seed ${seed}, move ${move}`
+          )
           assert.deepStrictEqual(one.seen, other.seen, `seen, seed ${seed}, move ${move}`)
         }
       }).pipe(Fx.scoped), { discard: true }))

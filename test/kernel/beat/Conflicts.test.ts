@@ -11,7 +11,7 @@ import * as TestMachine from "../TestMachine.ts"
 const posts = 12
 
 describe("runs that contend for one document", () => {
-  it.effect("are all done, one a beat in the order of their queue, at a cost of two runs each", () =>
+  it.effect("are all applied, one per beat in the order of their queue, at a cost of two runs each", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([enzyme("buy", (tx, { params }) => {
@@ -25,7 +25,7 @@ describe("runs that contend for one document", () => {
       assert.strictEqual(runs, 2 * posts - 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("that lose keep their id and attempt, and their receipt comes when they are done", () =>
+  it.effect("that lose keep their id and attempt, and have their receipt once applied", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("set", (tx, { id }) => tx.set("/data/x", id), { query: "/signals/:n" })])
       yield* space.signal({ signal: "/signals/1" })
@@ -41,7 +41,7 @@ describe("runs that contend for one document", () => {
       assert.strictEqual(yield* space.get("/data/x"), id)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("that lose leave nothing of what they wrote, sent, bound or kept", () =>
+  it.effect("that lose leave no write, signal, binding or content", () =>
     Effect.gen(function*() {
       let sent = 0
       const space = yield* TestKernel.space([
@@ -64,7 +64,7 @@ describe("runs that contend for one document", () => {
       assert.strictEqual(sent, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("go before what arrives later, so that none of them starves", () =>
+  it.effect("precede later signals, so that none of them starves", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("set", (tx, { params }) => {
         tx.set("/data/x", params["n"])
@@ -77,7 +77,7 @@ describe("runs that contend for one document", () => {
       assert.deepStrictEqual(yield* space.get("/data/log"), ["a", 0, "b", 1, "c", 2, "d", 3])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("are reported once when they lost three times", () =>
+  it.effect("are reported once after three losses", () =>
     Effect.gen(function*() {
       const reads = ["/data/a", "/data/c", "/data/b"]
       const space = yield* TestKernel.space([
@@ -92,10 +92,12 @@ describe("runs that contend for one document", () => {
       yield* steps(space, 5)
       assert.deepStrictEqual(yield* ended(space, id), ["read ok @3 #1"])
       const told = yield* TestKernel.diagnostics(space)
-      assert.deepStrictEqual(told.map(({ code, issued_beat, origin, sev }) => [sev, code, origin, issued_beat]), [["sev:warn", "run/conflict", { kind: "enzyme", name: "read" }, 2]])
+      assert.deepStrictEqual(told.map(({ code, issued_beat, origin, sev }) => [sev, code, origin, issued_beat]), [
+        ["sev:warn", "run/conflict", { kind: "enzyme", name: "read" }, 2]
+      ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("that only add, append or agree do not contend at all", () =>
+  it.effect("that only increment, append or write equal values do not contend", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([enzyme("count", (tx, { params }) => {
@@ -113,9 +115,11 @@ describe("runs that contend for one document", () => {
       assert.lengthOf(Object.keys((yield* space.get("/data/map")) as object), posts)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("on different documents have queues of their own", () =>
+  it.effect("on different documents have separate queues", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("set", (tx, { params }) => tx.set(`/data/${params["at"]}`, params["n"]), { query: "/signals/:at/:n" })])
+      const space = yield* TestKernel.space([
+        enzyme("set", (tx, { params }) => tx.set(`/data/${params["at"]}`, params["n"]), { query: "/signals/:at/:n" })
+      ])
       for (const at of ["a", "b"]) for (const n of [1, 2, 3]) yield* space.signal({ signal: `/signals/${at}/${n}` })
       yield* space.step
       yield* space.step
@@ -124,25 +128,34 @@ describe("runs that contend for one document", () => {
       assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b")], ["3", "3"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("count against what a beat captures, and each document has its turn", () =>
+  it.effect("count against the capture limit of a beat, and each document has its turn", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([enzyme("set", (tx, { params }) => {
         log.push(`${params["at"]}${params["n"]}@${tx.beat}`)
         tx.set(`/data/${params["at"]}`, params["n"])
       }, { query: "/signals/:at/:n" })])
-      for (const n of [1, 2, 3]) for (const at of ["a", "b", "c"]) yield* space.signal({ signal: `/signals/${at}/${n}`, at: { beat: n < 3 ? 0 : 1 } })
+      for (const n of [1, 2, 3]) {
+        for (const at of ["a", "b", "c"]) yield* space.signal({ signal: `/signals/${at}/${n}`, at: { beat: n < 3 ? 0 : 1 } })
+      }
       yield* steps(space, 6)
       assert.deepStrictEqual(log.slice(0, 6), ["a1@0", "b1@0", "c1@0", "a2@0", "b2@0", "c2@0"])
-      assert.isTrue((yield* Effect.forEach([1, 2, 3], (beat) => TestKernel.ledger(space, beat, "inbox"))).every((lines) => lines!.length <= 6))
+      assert.isTrue((yield* Effect.forEach([1, 2, 3], (beat) => TestKernel.ledger(space, beat, "inbox"))).every(
+        (lines) => lines!.length <= 6
+      ))
       assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c"], (at) => space.get(`/data/${at}`)), ["3", "3", "3"])
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, captureSignals: 6 } }))))
 
-  it("come to the front of a document's queue only where they were at its front", () => {
+  it("return to the front of a document's queue only if they were at its front", () => {
     let number = 0
     const lost = (n: string, document: string, previous?: string): Pending => {
-      const signal = Signal.make({ id: n, signal: `/signals/${n}`, target: undefined, payload: undefined, at: undefined }, { origin: "run", depth: 0, expected: undefined })
-      const again = { enzyme: "e", attempt: 1, why: "conflict", document, previous, losses: 2, captured: 0, lane: undefined, loose: false } as const
+      const signal = Signal.make(
+        { id: n, signal: `/signals/${n}`, target: undefined, payload: undefined, at: undefined },
+        { origin: "run", depth: 0, expected: undefined }
+      )
+      const again = {
+        enzyme: "e", attempt: 1, why: "conflict", document, previous, losses: 2, captured: 0, lane: undefined, loose: false
+      } as const
       return new Pending(++number, signal, { again })
     }
     const inbox = new Inbox()
@@ -154,7 +167,7 @@ describe("runs that contend for one document", () => {
     assert.deepStrictEqual(order, ["head", "waits", "comes"])
   })
 
-  it.effect("keep their place there over another loss, and over a restart", () =>
+  it.effect("keep their place in it over another loss, and over a restart", () =>
     Effect.gen(function*() {
       const enzymes = [
         enzyme("x", (tx, { params }) => tx.set("/data/x", params["n"]!), { query: "/signals/x/:n" }),

@@ -10,7 +10,7 @@ const bytes = new TextEncoder().encode("a word or two")
 const hash = createHash("sha256").update(bytes).digest("hex")
 const place = `/cas/${hash}`
 
-/** Reads how much content there is where a cell says, or where a cell links to. */
+/** Reads the size of the content that a cell names, or links to. */
 const size = (name: string, source: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => {
   const where = tx.get(source)
   const found = typeof where === "string" ? tx.get(where) : where
@@ -34,7 +34,7 @@ const upload = Fx.fnUntraced(function*(space: Space) {
 const sizes = (space: Space) => Fx.all([space.get("/data/size"), space.get("/data/linked")])
 
 describe("Nodes that read content", () => {
-  it.effect("find what came, from the beat on in which handlers do", () =>
+  it.effect("find received content from the same beat on as handlers", () =>
     Fx.gen(function*() {
       yield* register(...nodes)
       const space = yield* TestKernel.space([put])
@@ -46,7 +46,7 @@ describe("Nodes that read content", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("find what a handler makes, in the beat in which it says where that is", () =>
+  it.effect("find the content of a handler in the beat in which it writes the address", () =>
     Fx.gen(function*() {
       yield* register(...nodes)
       const space = yield* TestKernel.space([put, make])
@@ -58,7 +58,7 @@ describe("Nodes that read content", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("find it whatever scope they name: content has none", () =>
+  it.effect("find it under any scope: content has none", () =>
     Fx.gen(function*() {
       yield* register(size("scoped", "/data/ref"), Effect.make({ name: "watch", read: (tx) => tx.get("/data/scoped"), deliver: () => {} }))
       const space = yield* TestKernel.space([put])
@@ -70,7 +70,7 @@ describe("Nodes that read content", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("make the same when they run twice", () =>
+  it.effect("derive the same when they run twice", () =>
     Fx.gen(function*() {
       yield* register(...nodes)
       const space = yield* TestKernel.space([put, make])
@@ -80,7 +80,7 @@ describe("Nodes that read content", () => {
       assert.strictEqual(yield* space.get("/data/size"), bytes.length)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("hear of what came while they were away", () =>
+  it.effect("run for content that was stored while their module was absent", () =>
     Fx.scoped(Fx.gen(function*() {
       const machine = yield* TestMachine.make
       yield* write(yield* machine.boot([put, ...nodes]), ["/data/ref", place])

@@ -9,7 +9,7 @@ import * as TestMachine from "../TestMachine.ts"
 const demand = TestKernel.layer({ pace: "demand" })
 
 describe("a cell set from outside", () => {
-  it.effect("is written by the next beat, before any run, and seen by all of them", () =>
+  it.effect("is written by the next beat, before any run, and visible to all of them", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("read", (tx) => tx.get("/data/x"))])
       const event = yield* space.signal({ signal: "/signals/read" })
@@ -21,7 +21,10 @@ describe("a cell set from outside", () => {
 
   it.effect("is in conflict with no run", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("add", (tx) => tx.increment("/data/n", 5)), enzyme("set", (tx) => tx.set("/data/m", 2))])
+      const space = yield* TestKernel.space([
+        enzyme("add", (tx) => tx.increment("/data/n", 5)),
+        enzyme("set", (tx) => tx.set("/data/m", 2))
+      ])
       yield* space.signal({ signal: "/signals/add" })
       yield* space.signal({ signal: "/signals/set" })
       yield* Effect.forkChild(space.set("/data/m", 1), { startImmediately: true })
@@ -29,7 +32,7 @@ describe("a cell set from outside", () => {
       assert.deepStrictEqual([yield* space.get("/data/n"), yield* space.get("/data/m")], [15, 2])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("may be several, done in the order in which they came", () =>
+  it.effect("may be several, written in order of arrival", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       for (const n of [1, 2, 3]) yield* Effect.forkChild(space.set("/data/x", n), { startImmediately: true })
@@ -40,7 +43,7 @@ describe("a cell set from outside", () => {
       assert.deepStrictEqual(yield* space.list("/data"), ["y"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("goes where a link leads, and replaces the link where it is one itself", () =>
+  it.effect("is written at the target of a link; a link value replaces the link", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.set("/data/l", Link.make("/data/x")))
@@ -50,16 +53,18 @@ describe("a cell set from outside", () => {
       assert.deepStrictEqual([yield* space.get("/data/x"), yield* space.get("/data/l")], [1, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is refused at once where it is no address, no value, or the runtime's", () =>
+  it.effect("is refused at once for an invalid address, an invalid value, or a cell of the runtime", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       assert.strictEqual((yield* Effect.flip(space.set("data", 1))).code, "address/invalid")
       assert.strictEqual((yield* Effect.flip(space.set("/data/x", () => 1))).code, "value/invalid")
-      for (const cell of ["/rt/x", "/sys/x", "/data/mailbox/diag/msgs/1", "/cas/x"]) assert.strictEqual((yield* Effect.flip(space.set(cell, 1))).code, "cell/refused", cell)
+      for (const cell of ["/rt/x", "/sys/x", "/data/mailbox/diag/msgs/1", "/cas/x"]) {
+        assert.strictEqual((yield* Effect.flip(space.set(cell, 1))).code, "cell/refused", cell)
+      }
       assert.strictEqual(yield* space.head, -1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is refused by the beat where it does not fit what is there, and the others are done", () =>
+  it.effect("is refused by the beat if it does not fit the document, and the others are written", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.set("/data/x", "text"))
@@ -72,7 +77,7 @@ describe("a cell set from outside", () => {
 })
 
 describe("a binding from outside", () => {
-  it.effect("holds for the beat that does it, for cells below, and until it is withdrawn", () =>
+  it.effect("holds from its own beat on, for cells below, until it is withdrawn", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("x", (tx, { target }) => tx.increment(`${target}/n`))])
       const post = space.signal({ signal: "/signals/x", target: "/data/a/b" })
@@ -88,7 +93,7 @@ describe("a binding from outside", () => {
       assert.deepStrictEqual(yield* space.get("/sys/bind/data/a/b"), [{ beat: 1, enzyme: "x", propagate: true, tombstone: true }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("may stay at its cell", () =>
+  it.effect("may be limited to its cell", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("x", (tx, { target }) => tx.increment(`${target}/n`))])
       yield* controlled(space, space.bind("/data/a", "x", { propagate: false }))
@@ -97,7 +102,7 @@ describe("a binding from outside", () => {
       assert.deepStrictEqual([yield* space.get("/data/a/n"), yield* space.get("/data/a/b/n")], [1, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("put by a run holds from the next beat on, and outlives the kernel", () =>
+  it.effect("made by a run holds from the next beat on, and survives a restart", () =>
     Effect.gen(function*() {
       const enzymes = [enzyme("x", (tx) => tx.increment("/data/n")), enzyme("start", (tx) => {
         tx.bind("/data/a", "x")
@@ -114,7 +119,7 @@ describe("a binding from outside", () => {
       assert.strictEqual(yield* after.get("/data/n"), 1)
     }))
 
-  it.effect("is refused for what names nothing", () =>
+  it.effect("is refused for an invalid cell or an unknown enzyme", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       assert.strictEqual((yield* Effect.flip(space.bind("data", "x"))).code, "address/invalid")
@@ -122,25 +127,26 @@ describe("a binding from outside", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("control input of a beat that waits", () => {
-  it.effect("is told when the space stops, and so is everybody else", () =>
+describe("control input during a waiting beat", () => {
+  it.effect("fails when the space stops, as all other waiting calls do", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([enzyme("slow", () => new Promise(() => undefined))])
       yield* space.signal({ signal: "/signals/slow" })
-      const told = yield* Effect.forEach([space.set("/data/x", 1), space.step, space.handled({ signal: "/signals/slow", payload: 1 }), space.idle], (effect) =>
+      const calls = [space.set("/data/x", 1), space.step, space.handled({ signal: "/signals/slow", payload: 1 }), space.idle]
+      const told = yield* Effect.forEach(calls, (effect) =>
         Effect.forkChild(Effect.flip(effect as Effect.Effect<unknown, { readonly code: string }>), { startImmediately: true }))
       yield* turns()
       machine.breakDisk(true)
       yield* Effect.flip(space.signal({ signal: "/signals/other" }))
-      // Who waits for quiet hears of it when the run has had its time.
+      // A caller of idle fails when the time limit of the run is over.
       yield* TestClock.adjust(1000)
       for (const fiber of told) assert.strictEqual((yield* Fiber.join(fiber)).code, "space/stopped")
     }))
 })
 
 describe("idle", () => {
-  it.effect("on demand comes when all that follows from what was posted is done", () =>
+  it.effect("on demand ends when all consequences of the posted signals are done", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("chain", (tx, { payload }) => {
         tx.increment("/data/n")
@@ -152,7 +158,7 @@ describe("idle", () => {
       assert.strictEqual(yield* space.head, 200)
     }).pipe(Effect.provide(demand)))
 
-  it.effect("by hand comes when the steps have left nothing to do", () =>
+  it.effect("by hand ends when the steps have left no work", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("a", (tx) => tx.signal({ signal: "/signals/b" })), enzyme("b", () => undefined)])
       yield* space.idle
@@ -165,7 +171,7 @@ describe("idle", () => {
       yield* Fiber.join(idle)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("waits for a run that waits", () =>
+  it.effect("waits for a waiting run", () =>
     Effect.gen(function*() {
       let release: () => void = () => undefined
       const space = yield* TestKernel.space([enzyme("slow", () => new Promise<void>((resolve) => { release = resolve }))])
@@ -179,7 +185,7 @@ describe("idle", () => {
       assert.strictEqual(yield* space.head, 0)
     }).pipe(Effect.provide(demand)))
 
-  it.effect("costs a space nothing: no beat runs while nothing is asked of it", () =>
+  it.effect("is free: a space without input runs no beat", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([enzyme("a", () => undefined)], { pace: "demand", tempo: 100 })

@@ -5,7 +5,7 @@ import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
-/** An enzyme that fails until a cell says that it is mended. */
+/** An enzyme that fails until a cell is set. */
 const breakable = (options: Parameters<typeof enzyme>[2] = {}) =>
   enzyme("fix", (tx, { attempt, payload }) => {
     if (tx.get("/data/mended") === undefined) throw new TypeError("not yet")
@@ -13,7 +13,7 @@ const breakable = (options: Parameters<typeof enzyme>[2] = {}) =>
     return { attempt }
   }, options)
 
-/** Mends it and does what is asked, by one beat. */
+/** Sets that cell and executes a control input, in one beat. */
 const mended = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
   controlled(space, Effect.andThen(Effect.forkChild(space.set("/data/mended", true), { startImmediately: true }), control))
 
@@ -24,7 +24,7 @@ const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
 })
 
 describe("dead letters", () => {
-  it.effect("are listed a page at a time, and one is shown with its payload and message", () =>
+  it.effect("are listed in pages, and one is shown with its payload and message", () =>
     Effect.gen(function*() {
       const made = breakable()
       const space = yield* TestKernel.space([made])
@@ -32,16 +32,20 @@ describe("dead letters", () => {
       yield* steps(space, 5)
       const first = yield* space.dead({ limit: 2 })
       assert.deepStrictEqual(first.letters.map(({ id }) => id), ["x.0.0", "x.0.1"])
-      assert.deepStrictEqual(first.letters[1], { id: "x.0.1", enzyme: "fix", signal: "/signals/fix", attempt: 1, beat: 1, captured: 1, tag: "TypeError", code: "run/failed" })
+      assert.deepStrictEqual(first.letters[1], {
+        id: "x.0.1", enzyme: "fix", signal: "/signals/fix", attempt: 1, beat: 1, captured: 1, tag: "TypeError", code: "run/failed"
+      })
       const rest = yield* space.dead({ after: first.next, limit: 10 })
       assert.deepStrictEqual(rest.letters.map(({ id }) => id), ["x.0.2", "x.0.3", "x.0.4"])
       assert.isUndefined(rest.next)
       const letter = yield* space.letter("x.0.2", "fix")
       assert.deepInclude(letter, { payload: { i: 2 }, message: "not yet" })
-      for (const [id, name] of [["x.0.9", "fix"], ["x.0.1", "other"], ["a/b", "fix"], ["", ""]] as const) assert.isUndefined(yield* space.letter(id, name))
+      for (const [id, name] of [["x.0.9", "fix"], ["x.0.1", "other"], ["a/b", "fix"], ["", ""]] as const) {
+        assert.isUndefined(yield* space.letter(id, name))
+      }
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("are listed in the order of the beats that gave them up, and of their numbers, a page at a time", () =>
+  it.effect("are listed in pages, by the beat that buried them, and then by number", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([breakable()])
       for (let beat = 0; beat < 12; beat++) {
@@ -62,7 +66,7 @@ describe("dead letters", () => {
       assert.deepStrictEqual(seen.slice(-2).map(([, id]) => id.split(".").at(-1)), ["9", "10"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("run anew when they are sent again, exactly the enzyme, exactly once, and its receipt takes their place", () =>
+  it.effect("run their enzyme alone, exactly once, when they are redelivered, and its receipt replaces them", () =>
     Effect.gen(function*() {
       const made = breakable({ query: "/signals/s" })
       const space = yield* TestKernel.space([made, enzyme("well", (tx) => tx.increment("/data/well"), { query: "/signals/s" })])
@@ -87,17 +91,27 @@ describe("dead letters", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("are refused by name when there is none, and the second time in one beat", () =>
+  it.effect("are refused by name if absent, and at a second redelivery in one beat", () =>
     Effect.gen(function*() {
       const made = breakable()
       const space = yield* TestKernel.space([made])
       const { id } = yield* space.signal({ signal: "/signals/fix" })
       yield* space.step
-      const both = Effect.all([Effect.result(space.redeliver(id, "fix")), Effect.result(space.redeliver(id, "fix")), Effect.result(space.redeliver("x.9.9", "fix"))], { concurrency: "unbounded" })
+      const both = Effect.all(
+        [
+          Effect.result(space.redeliver(id, "fix")),
+          Effect.result(space.redeliver(id, "fix")),
+          Effect.result(space.redeliver("x.9.9", "fix"))
+        ],
+        { concurrency: "unbounded" }
+      )
       const answers = yield* mended(space, both)
       assert.strictEqual(answers._tag, "Success")
       if (answers._tag === "Success") {
-        assert.deepStrictEqual(answers.success.map((answer) => answer._tag === "Success" ? answer.success : answer.failure.code), [1, "dead/absent", "dead/absent"])
+        assert.deepStrictEqual(
+          answers.success.map((answer) => answer._tag === "Success" ? answer.success : answer.failure.code),
+          [1, "dead/absent", "dead/absent"]
+        )
       }
       assert.strictEqual((yield* Effect.flip(space.redeliver("a/b", "fix"))).code, "dead/absent")
       yield* steps(space, 2)
@@ -105,7 +119,7 @@ describe("dead letters", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("come back when the run fails again, with all its attempts", () =>
+  it.effect("come back when all attempts of the redelivery fail", () =>
     Effect.gen(function*() {
       const log: Array<number> = []
       const space = yield* TestKernel.space([enzyme("try", (_, { attempt }) => {
@@ -122,7 +136,7 @@ describe("dead letters", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("of impulses that runs sent, and of runs that were fatal, can be sent again too", () =>
+  it.effect("of impulses and of fatal runs can be redelivered too", () =>
     Effect.gen(function*() {
       let fatal = true
       const space = yield* TestKernel.space([
@@ -134,7 +148,7 @@ describe("dead letters", () => {
       yield* Effect.flip(space.step)
       yield* space.step
       const { letters: [letter] } = yield* space.dead({ limit: 10 })
-      // The first time it aborts its beat once more, and the redelivery stands.
+      // Its first run aborts the beat again, and the redelivery is kept.
       yield* controlled(space, space.redeliver(letter!.id, "end"))
       yield* Effect.flip(space.step)
       yield* space.step
@@ -145,11 +159,15 @@ describe("dead letters", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("are sent again once, while another enzyme of their event is still tried, and in the beat in which that one ends", () =>
+  it.effect("are redelivered once, while another enzyme of their event is retried, and in the beat in which that one ends", () =>
     Effect.gen(function*() {
       for (const when of [1, 2, 3, 4]) {
         const made = breakable({ query: "/signals/s" })
-        const slow = enzyme("slow", (tx, { attempt }) => attempt < 3 ? new Retry({ reason: "wait" }) : tx.increment("/data/slow"), { query: "/signals/s" })
+        const slow = enzyme(
+          "slow",
+          (tx, { attempt }) => attempt < 3 ? new Retry({ reason: "wait" }) : tx.increment("/data/slow"),
+          { query: "/signals/s" }
+        )
         const machine = yield* TestMachine.make
         const space = yield* machine.boot([made, slow])
         const { id } = yield* space.signal({ signal: "/signals/s", payload: when })
@@ -163,7 +181,7 @@ describe("dead letters", () => {
       }
     }))
 
-  it.effect("of a chain that was too long run as what they are: with every enzyme that takes the signal, and a chain of their own before them", () =>
+  it.effect("of a chain beyond the hop limit run with every enzyme that takes the signal, and begin a new chain", () =>
     Effect.gen(function*() {
       const hops = 3
       const machine = yield* TestMachine.make
@@ -186,7 +204,7 @@ describe("dead letters", () => {
         assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
         space = yield* machine.boot(enzymes, settings)
         yield* steps(space, hops + 3)
-        // As many hops as the first time, and the next letter is of the last of them.
+        // The chain has as many hops as the first time, and its last signal is the next letter.
         assert.strictEqual(yield* space.get("/data/loops"), before + 2 * (hops + 1))
         const { letters: [second, ...others] } = yield* space.dead({ limit: 10 })
         assert.deepInclude(second, { code: "signal/storm" })
@@ -207,7 +225,7 @@ describe("dead letters", () => {
       }
     }))
 
-  it.effect("that were sent again run once, whenever the space is opened again", () =>
+  it.effect("run once after a redelivery, whenever the space is opened again", () =>
     Effect.gen(function*() {
       const made = breakable()
       const machine = yield* TestMachine.make

@@ -9,10 +9,9 @@ import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
+import { type Kind, ReferenceModel } from "./ExpiryModel.ts"
 
-type Kind = "rv" | "flow" | "op" | "fact"
-
-/** What one beat has done: rendezvous that are spawned and reported, and how many flows, operations and failures there are. */
+/** The work of one beat: spawned and reported rendezvous, and the numbers of flows, operations and failures. */
 interface Work {
   readonly spawn: ReadonlyArray<string>
   readonly report: ReadonlyArray<string>
@@ -37,10 +36,10 @@ const fails = enzyme("fails", () => { throw new Error("x") })
 const die = enzyme("die", () => new Fatal({ reason: "x" }), { onFatal: "continue" })
 const quick = Flow.make({ name: "quick", steps: { only: { guard: () => true } } })
 
-/** How many of each kind end in each beat. */
+/** The number of records of each kind that end in each beat. */
 type Load = Readonly<Record<Kind, number>>
 
-/** Loads that one beat alone might not keep up with: of one kind, and of it while the others go on. */
+/** Loads at the limit of one beat: of one kind alone, and beside the others. */
 const loads: ReadonlyArray<Load> = [
   { rv: 800, flow: 20, op: 40, fact: 30 },
   { rv: 30, flow: 300, op: 200, fact: 5 },
@@ -61,38 +60,6 @@ const busy = enzyme("busy", (tx, { payload }) => {
   }
   for (let i = 0; i < fact; i++) tx.report({ severity: "sev:warn", topic: "load/heavy", note: "", payload: i })
 })
-
-/** The reference model of expiry: the newest finished records are kept, limited by number and age. */
-class ReferenceModel {
-  readonly kept: Readonly<Record<Kind, Set<string>>> = { rv: new Set(), flow: new Set(), op: new Set(), fact: new Set() }
-  readonly spawned = new Map<string, number>()
-  private readonly notes: Readonly<Record<Kind, Array<{ readonly beat: number; readonly clock: number; names: ReadonlyArray<string> }>>> = { rv: [], flow: [], op: [], fact: [] }
-  private readonly limits: { readonly finishedCount: number; readonly finishedMillis: number }
-
-  constructor(limits: ReferenceModel["limits"]) {
-    this.limits = limits
-  }
-
-  retire(clock: number): void {
-    for (const kind of Object.keys(this.notes) as ReadonlyArray<Kind>) {
-      let excess = this.notes[kind].reduce((sum, { names }) => sum + names.length, 0) - this.limits.finishedCount
-      for (const note of this.notes[kind]) {
-        const count = note.clock + this.limits.finishedMillis <= clock ? note.names.length : Math.max(0, Math.min(excess, note.names.length))
-        if (count === 0) break
-        for (const name of note.names.slice(0, count)) if (kind !== "rv" || (this.spawned.get(name) ?? 0) <= note.beat) this.kept[kind].delete(name)
-        note.names = note.names.slice(count)
-        excess -= count
-      }
-      while (this.notes[kind][0]?.names.length === 0) this.notes[kind].shift()
-    }
-  }
-
-  end(kind: Kind, now: { readonly beat: number; readonly clock: number }, names: ReadonlyArray<string>): void {
-    if (names.length === 0) return
-    this.notes[kind].push({ ...now, names: [...names].sort() })
-    for (const name of names) this.kept[kind].add(name)
-  }
-}
 
 const folders: Readonly<Record<Kind, string>> = { rv: "/data/rv", flow: "/data/flow/inst", op: "/rt/ops", fact: "/data/mailbox/diag/msgs" }
 
@@ -121,7 +88,13 @@ const live = Effect.fnUntraced(function*(seed: number) {
     }
     const keys = Random.shuffled(draw, ["a", "b", "c", "d", "e", "f"]).slice(0, draw(4))
     const flows = Array.from({ length: draw(3) === 0 ? draw(3) : 0 }, (_, i) => `inst${move}.${i}`)
-    const asked: Work = { spawn: keys.filter((key) => !open.has(key)), report: keys.filter((key) => open.has(key)), flows, ops: draw(3) === 0 ? draw(3) : 0, isFailing: draw(4) === 0 }
+    const asked: Work = {
+      spawn: keys.filter((key) => !open.has(key)),
+      report: keys.filter((key) => open.has(key)),
+      flows,
+      ops: draw(3) === 0 ? draw(3) : 0,
+      isFailing: draw(4) === 0
+    }
     const { id } = yield* space.signal({ signal: "/signals/work", payload: { ...asked } })
     if (asked.isFailing) yield* space.signal({ signal: "/signals/fails", payload: null })
     const trouble = draw(6)
@@ -148,7 +121,7 @@ const live = Effect.fnUntraced(function*(seed: number) {
     model.end("rv", now, asked.report)
     model.end("flow", now, starting)
     model.end("op", now, oids)
-    // An aborted beat and a failed flush are facts, too.
+    // An aborted beat and a failed flush are diagnostics, too.
     model.end("fact", now, Array.from({ length: Number(asked.isFailing) + Number(trouble < 2) }, (_, i) => `${beat}.${i}`))
     starting = flows
     const expected =
@@ -179,7 +152,10 @@ const tamper = (writes: Readonly<Record<string, string | undefined>>) =>
 
 const noteOf = (beat: number) => `/sys/index/over/fact/${String(beat).padStart(16, "0")}-000000`
 
-/** What can be wrong with notes of which the newest three are kept, those of beats 3 to 5 and one that is due: the cells, and how many are noted after as many beats more. */
+/**
+ * Damaged notes, where the notes of beats 3 to 5 are kept and one note is due: the cells, and the numbers of notes after
+ * further beats.
+ */
 const broken: ReadonlyArray<readonly [what: string, cells: Readonly<Record<string, string | undefined>>, noted: number]> = [
   ["all are gone", Object.fromEntries([2, 3, 4, 5].map((beat) => [noteOf(beat), undefined])), 4],
   ["one is gone", { [noteOf(4)]: undefined }, 3],
@@ -194,15 +170,15 @@ const broken: ReadonlyArray<readonly [what: string, cells: Readonly<Record<strin
   ["the count is below nothing", { "/sys/index/over/fact": "-5" }, 4]
 ]
 
-describe("what is over", () => {
-  it.effect("matches the reference model by number and age, with aborted beats, faults and restarts", () =>
+describe("finished records", () => {
+  it.effect("match the reference model by number and age, with aborted beats, faults and restarts", () =>
     Effect.forEach(Trials.seeds(20, { least: 2 }), (seed) =>
       Effect.scoped(live(seed)).pipe(
         RendezvousSpace.granted,
         Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))
       ), { discard: true }), 60_000)
 
-  it.effect("calls for no beat, and is let go of a part in each, wherever the process ends between them", () =>
+  it.effect("need no beat, and expire in part with each beat, whenever the process ends between beats", () =>
     Effect.gen(function*() {
       const long = enzyme("long", (tx) => {
         const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
@@ -245,7 +221,7 @@ describe("what is over", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.scoped))
 
-  it.effect("is let go of kind by kind, so that a steady load of one holds up no other, and what is due never grows", () =>
+  it.effect("expire kind by kind: a steady load of one kind delays no other, and the backlog never grows", () =>
     Effect.forEach(loads, (load) =>
       Effect.gen(function*() {
         const limits = { ...TestKernel.settings.limits, finishedCount: 10 }
@@ -256,8 +232,14 @@ describe("what is over", () => {
           yield* space.step
           const stored = yield* ExpiryCheck.cells(space)
           assert.deepStrictEqual(ExpiryCheck.disagreements(stored), [])
-          // One beat is behind the load, since what is due is told by what the beat before left.
-          for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) assert.isAtMost(ExpiryCheck.noted(stored, kind).length, limits.finishedCount + load[kind], `${kind} after beat ${beat} of ${JSON.stringify(load)}`)
+          // The deletion is one beat behind the load: the previous beat determines the due records.
+          for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) {
+            assert.isAtMost(
+              ExpiryCheck.noted(stored, kind).length,
+              limits.finishedCount + load[kind],
+              `${kind} after beat ${beat} of ${JSON.stringify(load)}`
+            )
+          }
         }
         const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
         assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
@@ -273,9 +255,12 @@ describe("what is over", () => {
         }
       }).pipe(Effect.scoped, RendezvousSpace.granted), { discard: true }), 60_000)
 
-  it.effect("goes with all that belongs to it", () =>
+  it.effect("expire with all their documents", () =>
     Effect.gen(function*() {
-      const job = Flow.make({ name: "job", steps: { ask: { transform: () => ({ key: "asked", telemetry: { by: "flow" } }) }, answer: { wait: "ask" } } })
+      const job = Flow.make({
+        name: "job",
+        steps: { ask: { transform: () => ({ key: "asked", telemetry: { by: "flow" } }) }, answer: { wait: "ask" } }
+      })
       const space = yield* RendezvousSpace.space(
         { start: (tx) => tx.flow.start("job", null, { inst: "one" }), report: (tx) => tx.rv.report("asked", { answer: 42 }) },
         [job]
@@ -288,11 +273,13 @@ describe("what is over", () => {
       assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
       yield* TestClock.adjust("31 days")
       yield* space.step
-      for (const folder of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow", "/sys/index"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      for (const folder of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow", "/sys/index"]) {
+        assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      }
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  it.effect("is noted where no enzyme writes, whatever it is granted", () =>
+  it.effect("are indexed where no enzyme writes, with any grant", () =>
     Effect.gen(function*() {
       const odd = enzyme("odd", (tx, { payload }) => tx.set(String(payload), "nonsense"), { writes: ["/sys/**"] })
       const space = yield* TestKernel.space([odd, fails])
@@ -305,7 +292,7 @@ describe("what is over", () => {
       assert.strictEqual(yield* space.get("/sys/index/over/fact"), 4)
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  it.effect.each(broken)("is let go of and comes to be counted right again where of its notes %s", ([, cells, noted]) =>
+  it.effect.each(broken)("expire and are counted correctly again if, of their notes, %s", ([, cells, noted]) =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       yield* kernel.register(fails)
@@ -333,10 +320,13 @@ describe("what is over", () => {
       }
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, finishedCount: 3 } }))))
 
-  it.effect("takes along what the very beat puts there", () =>
+  it.effect("expire with the documents that the same beat writes", () =>
     Effect.gen(function*() {
       const odd = enzyme("odd", (tx) => tx.set("/data/flow/heard/one/only/1", "late"), { writes: ["/data/flow/**"] })
-      const late = enzyme("late", (tx, { payload }) => payload === undefined ? undefined : tx.op.await(String(payload), "sts:ok", { signal: "/signals/late" }))
+      const late = enzyme(
+        "late",
+        (tx, { payload }) => payload === undefined ? undefined : tx.op.await(String(payload), "sts:ok", { signal: "/signals/late" })
+      )
       const start = (tx: Transaction) => {
         tx.flow.start("quick", null, { inst: "one" })
         const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:direct" })
@@ -357,7 +347,7 @@ describe("what is over", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  it.effect("is not taken for what began anew under its name", () =>
+  it.effect("are not confused with a new record of the same name", () =>
     Effect.gen(function*() {
       const slow = Flow.make({ name: "slow", steps: { ask: { transform: () => ({ key: "asked" }) }, answer: { wait: "ask" } } })
       const odd = enzyme("odd", (tx) => tx.delete("/data/flow/inst/one"), { writes: ["/data/flow/**"] })
@@ -382,7 +372,7 @@ describe("what is over", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  it.effect("stays while the space is paused", () =>
+  it.effect("stay while the space is paused", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([fails])
       yield* space.signal({ signal: "/signals/fails", payload: 0 })

@@ -11,7 +11,7 @@ const kinds = ["pull", "integrate", "revert"] as const
 
 const integrate = (space: Space, foreign: ExternalChange) => controlled(space, space.integrate(foreign))
 
-/** That every beat of the space runs again to the same entry. */
+/** Asserts that every beat replays to the same entry. */
 const replays = (space: Space) => Fx.gen(function*() {
   const head = yield* space.head
   for (let from = 0; from <= head; from++) {
@@ -27,14 +27,17 @@ const sums = (log: Graph.Log) => [
 ]
 
 describe("ExternalChange", () => {
-  it.effect("invalidates exactly who read what differs, whichever way the change came", () =>
+  it.effect("invalidates exactly the readers of different values, for each kind of notification", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(...sums(log))
       yield* space.step
       for (const [i, kind] of kinds.entries()) {
         log.take()
-        yield* integrate(space, { kind, changes: [{ address: "/data/a", value: { n: i + 1, m: 0 } }, { address: "/data/b", value: 10 * i }] })
+        yield* integrate(space, {
+          kind,
+          changes: [{ address: "/data/a", value: { n: i + 1, m: 0 } }, { address: "/data/b", value: 10 * i }]
+        })
         assert.deepStrictEqual(log.take(), { sum: 1, watch: 1 })
         assert.strictEqual(log.seen["watch"], i + 1 + 10 * i)
         yield* integrate(space, { kind, changes: [{ address: "/data/a#/m", value: i }, { address: "/data/b", value: 10 * i }] })
@@ -43,7 +46,7 @@ describe("ExternalChange", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("is seen by every run of its beat, and in conflict with none", () =>
+  it.effect("is visible to every run of its beat, and conflicts with none", () =>
     Fx.gen(function*() {
       const seen: Array<Value> = []
       const look = enzyme("look", (tx) => {
@@ -51,7 +54,10 @@ describe("ExternalChange", () => {
         tx.set("/data/a", "mine")
       })
       const space = yield* TestKernel.space([look])
-      const fiber = yield* Fx.forkChild(space.integrate({ kind: "integrate", changes: [{ address: "/data/a", value: "theirs" }] }), { startImmediately: true })
+      const fiber = yield* Fx.forkChild(
+        space.integrate({ kind: "integrate", changes: [{ address: "/data/a", value: "theirs" }] }),
+        { startImmediately: true }
+      )
       yield* space.signal({ signal: "/signals/look", payload: 1 })
       yield* space.step
       assert.strictEqual(yield* Fiber.join(fiber), 0)
@@ -60,15 +66,21 @@ describe("ExternalChange", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("takes all of a notification or nothing, and says why not", () =>
+  it.effect("applies a notification in whole or refuses it with a reason", () =>
     Fx.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.set("/data/list", []))
-      const refused = yield* integrate(space, { kind: "integrate", changes: [{ address: "/data/a", value: 1 }, { address: "/data/list#/name", value: 2 }] })
+      const refused = yield* integrate(space, {
+        kind: "integrate",
+        changes: [{ address: "/data/a", value: 1 }, { address: "/data/list#/name", value: 2 }]
+      })
       assert.strictEqual(refused._tag, "Failure")
       assert.isUndefined(yield* space.get("/data/a"))
       for (const address of ["/sys/x", "/rt/ops/1", "no address"]) {
-        const refused = yield* Fx.result(space.integrate({ kind: "pull", changes: [{ address: "/data/a", value: 1 }, { address, value: 2 }] }))
+        const refused = yield* Fx.result(space.integrate({
+          kind: "pull",
+          changes: [{ address: "/data/a", value: 1 }, { address, value: 2 }]
+        }))
         assert.strictEqual(refused._tag, "Failure")
       }
       const many = { kind: "pull", changes: Array.from({ length: 10_001 }, (_, i) => ({ address: `/data/${i}`, value: i })) } as const
@@ -78,7 +90,7 @@ describe("ExternalChange", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("puts what it brings where it lies, and follows no link there", () =>
+  it.effect("writes at the address itself, and follows no link", () =>
     Fx.gen(function*() {
       const space = yield* TestKernel.space([])
       const { Link } = yield* Fx.promise(() => import("systole"))
@@ -88,7 +100,7 @@ describe("ExternalChange", () => {
       assert.isUndefined(yield* space.get("/data/b"))
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G7 a subscriber does not hear of what its own group wrote from outside, and hears of all else", () =>
+  it.effect("G7 a subscriber is not notified of external writes of its own group, and of all others", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -110,7 +122,7 @@ describe("ExternalChange", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("tells a group of what the others made of a document in the very beat in which it wrote there itself", () =>
+  it.effect("notifies a group of changes by others in the beat of its own write", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -129,12 +141,21 @@ describe("ExternalChange", () => {
       assert.deepStrictEqual(log.take(), { body: 1 })
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("does not show who watches under a group what the group wrote, and shows the rest", () =>
+  it.effect("hides the writes of a group from its watchers, and shows all others", () =>
     Fx.gen(function*() {
       const space = yield* TestKernel.space([])
       const collect = (changeGroup?: string) => {
         const seen: Array<Value> = []
-        return Fx.as(Fx.forkChild(Stream.runForEach(space.watch("/data/text", changeGroup === undefined ? {} : { changeGroup }), ({ value }) => Fx.sync(() => void seen.push(value))), { startImmediately: true }), seen)
+        return Fx.as(
+          Fx.forkChild(
+            Stream.runForEach(
+              space.watch("/data/text", changeGroup === undefined ? {} : { changeGroup }),
+              ({ value }) => Fx.sync(() => void seen.push(value))
+            ),
+            { startImmediately: true }
+          ),
+          seen
+        )
       }
       const mine = yield* collect("editor")
       const all = yield* collect()
@@ -148,7 +169,7 @@ describe("ExternalChange", () => {
       assert.deepStrictEqual(all, [undefined, "1", "2", "3", "2"])
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("refuses a group that is no name, and one for a revert", () =>
+  it.effect("refuses an invalid group, and a group for a revert", () =>
     Fx.gen(function*() {
       const kernel = yield* Kernel
       const space = yield* kernel.space("test")

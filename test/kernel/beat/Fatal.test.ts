@@ -7,7 +7,7 @@ import { ended, enzyme, steps, turns } from "../TestSpace.ts"
 const fatal = () => new Fatal({ reason: "the sky fell" })
 
 describe("a fatal run", () => {
-  it.effect("fails the step, naming enzyme, signal and reason, and leaves no trace of the beat", () =>
+  it.effect("fails the step with enzyme, signal and reason, and leaves no trace of the beat", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("good", (tx) => tx.increment("/data/n")), enzyme("bad", fatal)])
       yield* space.signal({ signal: "/signals/good" })
@@ -22,7 +22,7 @@ describe("a fatal run", () => {
       assert.strictEqual(yield* space.journal(1), undefined)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("stops the runs behind it, and the next beat takes the same input in the same order without it", () =>
+  it.effect("stops the runs after it, and the next beat takes the same input in the same order without it", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const say = (name: string, result?: () => unknown) =>
@@ -48,7 +48,7 @@ describe("a fatal run", () => {
       assert.strictEqual(log.at(-1), "a@1")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("has a dead letter and a diagnostic, committed with the beat that went on without it", () =>
+  it.effect("has a dead letter and a diagnostic, committed with the next beat", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("bad", fatal)])
       const { id } = yield* space.signal({ signal: "/signals/bad", payload: 5 })
@@ -56,10 +56,12 @@ describe("a fatal run", () => {
       yield* space.step
       assert.deepInclude((yield* space.get(`/rt/dead/${id}/bad`)) as object, { code: "run/fatal", tag: "Fatal", beat: 0 })
       assert.strictEqual(yield* space.get(`/rt/dead/${id}/bad#/payload`), 5)
-      assert.deepInclude((yield* TestKernel.diagnostics(space))[0], { sev: "sev:fatal", topic: "beat/aborted", origin: { kind: "enzyme", name: "bad" }, subject: "/signals/bad" })
+      assert.deepInclude((yield* TestKernel.diagnostics(space))[0], {
+        sev: "sev:fatal", topic: "beat/aborted", origin: { kind: "enzyme", name: "bad" }, subject: "/signals/bad"
+      })
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("may be one of several in a beat: all of them end, and nothing else is lost", () =>
+  it.effect("may be one of several in a beat: all of them end, and no other run is lost", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("bad", fatal, { query: "/signals/s", onFatal: "continue" }),
@@ -89,7 +91,7 @@ describe("a fatal run", () => {
       assert.notInclude((yield* space.journal(1))?.text, "\"control\"")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("aborts a beat of an attempt to come, and its signal's other handlings stand", () =>
+  it.effect("aborts the beat of a later attempt, and the other handlings of its signal stand", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("late", (_, { attempt }) => attempt === 1 ? new Retry({ reason: "later" }) : fatal(), { query: "/signals/s" }),
@@ -102,7 +104,7 @@ describe("a fatal run", () => {
       assert.deepStrictEqual(yield* ended(space, id), ["well ok @0 #1", "late dead @1 #2"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("on demand costs the aborted beat and no more", () =>
+  it.effect("on demand costs the aborted beat alone", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("bad", fatal, { onFatal: "continue" }), enzyme("good", () => 1)])
       const bad = yield* Effect.forkChild(space.handled({ signal: "/signals/bad" }), { startImmediately: true })

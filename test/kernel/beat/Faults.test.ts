@@ -8,7 +8,7 @@ import * as TestMachine from "../TestMachine.ts"
 
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
-/** Keeps content; answered when it is durable. */
+/** Stores content, and returns when it is durable. */
 const keep = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof TestKernel.space>>, bytes: Uint8Array) {
   const { store, writer } = yield* space.content
   writer.write(bytes)
@@ -16,7 +16,7 @@ const keep = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof
 })
 
 describe("A store that cannot be read", () => {
-  it.effect("has its space named among those that stopped, with the reason, until that opens again", () =>
+  it.effect("lists its space as stopped, with the reason, until it is opened again", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([TestSpace.enzyme("count", (tx) => tx.increment("/data/n"))])
@@ -32,7 +32,7 @@ describe("A store that cannot be read", () => {
       assert.deepStrictEqual(yield* machine.stops, [])
     }))
 
-  it.effect("stops the space, whether or not the run catches it, and the event is handled when it opens again", () =>
+  it.effect("stops the space, even if the run catches the failure, and the event is handled when it opens again", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const enzymes = [
@@ -59,7 +59,7 @@ describe("A store that cannot be read", () => {
 })
 
 describe("A space that stops", () => {
-  it.effect("tells who waits for an event that was accepted and is not over", () =>
+  it.effect("fails the callers that wait for an accepted event", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([TestSpace.enzyme("never", () => new Retry({ reason: "never" }))])
@@ -70,32 +70,44 @@ describe("A space that stops", () => {
       assert.strictEqual((yield* Fiber.join(waiting)).code, "space/stopped")
     }))
 
-  it.effect("tells everybody, also when it stops while it tells them", () =>
+  it.effect("fails all callers, even if it stops while it answers them", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const before = yield* machine.boot([TestSpace.enzyme("twice", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined)])
+      const before = yield* machine.boot([
+        TestSpace.enzyme("twice", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined)
+      ])
       const { id } = yield* before.signal({ signal: "/signals/twice" })
       yield* before.step
-      // What was handled before a restart is looked up when it is told, and that fails here.
+      // The receipt of a signal handled before a restart is read from the store, which fails here.
       const space = yield* machine.boot([TestSpace.enzyme("twice", () => undefined)])
       const settled = yield* Effect.forkChild(Effect.flip(space.settled(id)), { startImmediately: true })
       yield* TestSpace.turns()
       machine.breakReads(true)
       const stepped = yield* Effect.forkChild(Effect.flip(space.step), { startImmediately: true })
-      const posted = yield* Effect.forkChild(Effect.flip(space.signal({ signal: "/signals/twice", payload: 2 })), { startImmediately: true })
-      const errors = [yield* Fiber.join(settled), yield* Fiber.join(stepped), yield* Fiber.join(posted)] as ReadonlyArray<{ readonly code: string }>
+      const posted = yield* Effect.forkChild(
+        Effect.flip(space.signal({ signal: "/signals/twice", payload: 2 })),
+        { startImmediately: true }
+      )
+      const errors = [
+        yield* Fiber.join(settled),
+        yield* Fiber.join(stepped),
+        yield* Fiber.join(posted)
+      ] as ReadonlyArray<{ readonly code: string }>
       assert.deepStrictEqual(errors.map(({ code }) => code), ["space/stopped", "space/stopped", "space/stopped"])
     }))
 })
 
 describe("Watchers", () => {
-  it.effect("of one address that nobody watched before all hear of it", () =>
+  it.effect("of one address without earlier watchers all receive its changes", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([TestSpace.enzyme("write", (tx) => tx.set("/data/x", 1))])
       yield* Effect.forkChild(space.signal({ signal: "/signals/write" }), { startImmediately: true })
       const watch = Effect.gen(function*() {
         const values = yield* Queue.unbounded<unknown>()
-        yield* Effect.forkChild(Stream.runForEach(space.watch("/data/x"), ({ value }) => Queue.offer(values, value)), { startImmediately: true })
+        yield* Effect.forkChild(
+          Stream.runForEach(space.watch("/data/x"), ({ value }) => Queue.offer(values, value)),
+          { startImmediately: true }
+        )
         return values
       })
       const both = [yield* watch, yield* watch]
@@ -106,8 +118,8 @@ describe("Watchers", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("A run that waits", () => {
-  it.effect("holds back no answer of the beats before it", () =>
+describe("A waiting run", () => {
+  it.effect("delays no answer of earlier beats", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const space = yield* TestKernel.space([
@@ -122,7 +134,7 @@ describe("A run that waits", () => {
       assert.strictEqual((yield* Fiber.join(first)).status, "handled")
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
 
-  it.effect("does not see content that comes in meanwhile, in the same beat", () =>
+  it.effect("does not see content stored meanwhile, in the same beat", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const bytes = new Uint8Array([1, 2, 3])
@@ -147,7 +159,7 @@ describe("A run that waits", () => {
       assert.include((yield* space.journal(1))?.text, `"content":["/cas/${hashOf(bytes)}"]`)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is journaled with the module that it ran, whatever became active meanwhile", () =>
+  it.effect("is journaled with the module that it ran, even if another became active meanwhile", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const gate = yield* Deferred.make<void>()
@@ -169,8 +181,8 @@ describe("A run that waits", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("What is accepted and not durable yet", () => {
-  it.effect("is told to nobody, not even that it waits", () =>
+describe("An accepted signal that is not durable yet", () => {
+  it.effect("is not visible, not even as pending", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([])

@@ -6,21 +6,29 @@ import * as TestMachine from "../TestMachine.ts"
 
 const count = enzyme("count", (tx) => tx.increment("/data/n"))
 const post = { signal: "/signals/count" }
-const fork = (effect: Effect.Effect<unknown, { readonly code: string }>) => Effect.forkChild(Effect.result(effect), { startImmediately: true })
+const fork = (effect: Effect.Effect<unknown, { readonly code: string }>) =>
+  Effect.forkChild(Effect.result(effect), { startImmediately: true })
 const pending = (fibers: ReadonlyArray<Fiber.Fiber<unknown, unknown>>): boolean => fibers.every((fiber) => fiber.pollUnsafe() === undefined)
 
 describe("before the flush", () => {
-  it.effect("nobody is answered: no signal, step, receipt, read, control input or beat", () =>
+  it.effect("no call is answered: signal, step, receipt, read, control input or beat", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       yield* machine.hold
       const told: Array<number> = []
       yield* fork(Stream.runForEach(space.beats, (beat) => Effect.sync(() => void told.push(beat))))
-      const asked = [yield* fork(space.signal(post)), yield* fork(space.handled(post)), yield* fork(space.set("/data/x", 1)), yield* fork(space.step)]
+      const asked = [
+        yield* fork(space.signal(post)), yield* fork(space.handled(post)), yield* fork(space.set("/data/x", 1)), yield* fork(space.step)
+      ]
       yield* machine.held
       yield* turns()
-      const reads = [yield* fork(space.get("/data/n")), yield* fork(space.receipt("x.0.0")), yield* fork(space.list("/data")), yield* fork(space.journal(0))]
+      const reads = [
+        yield* fork(space.get("/data/n")),
+        yield* fork(space.receipt("x.0.0")),
+        yield* fork(space.list("/data")),
+        yield* fork(space.journal(0))
+      ]
       yield* turns()
       assert.isTrue(pending([...asked, ...reads]))
       assert.strictEqual(yield* space.head, -1)
@@ -33,7 +41,7 @@ describe("before the flush", () => {
       assert.strictEqual(yield* space.head, 0)
     }))
 
-  it.effect("a watcher is shown what it saw, once, and then what changes", () =>
+  it.effect("a watcher receives the value that it read, once, and then the changes", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
@@ -53,7 +61,7 @@ describe("before the flush", () => {
       assert.deepStrictEqual(seen, [{ beat: 0, value: 1 }, { beat: 1, value: 2 }])
     }))
 
-  it.effect("a read answers what it saw, not what came after it", () =>
+  it.effect("a read answers the value at its time, not a later one", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
@@ -69,23 +77,32 @@ describe("before the flush", () => {
 })
 
 describe("one flush", () => {
-  it.effect("carries signals and all the beats that they cause", () =>
+  it.effect("contains signals and all the beats that they cause", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const chain = enzyme("chain", (tx, { payload }) => (payload as number) > 0 ? tx.signal({ signal: "/signals/chain", payload: (payload as number) - 1 }) : undefined)
+      const chain = enzyme(
+        "chain",
+        (tx, { payload }) => (payload as number) > 0 ? tx.signal({ signal: "/signals/chain", payload: (payload as number) - 1 }) : undefined
+      )
       const space = yield* machine.boot([chain], { pace: "demand" })
       yield* turns()
       const before = machine.flushes()
-      yield* Effect.all([space.handled({ signal: "/signals/chain", payload: 30 }), space.handled(post), space.handled(post)], { concurrency: "unbounded" })
+      yield* Effect.all(
+        [space.handled({ signal: "/signals/chain", payload: 30 }), space.handled(post), space.handled(post)],
+        { concurrency: "unbounded" }
+      )
       yield* space.idle
       assert.strictEqual(yield* space.head, 30)
       assert.strictEqual(machine.flushes() - before, 1)
     }))
 
-  it.effect("carries at most 64 beats", () =>
+  it.effect("contains at most 64 beats", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const chain = enzyme("chain", (tx, { payload }) => (payload as number) > 0 ? tx.signal({ signal: "/signals/chain", payload: (payload as number) - 1 }) : undefined)
+      const chain = enzyme(
+        "chain",
+        (tx, { payload }) => (payload as number) > 0 ? tx.signal({ signal: "/signals/chain", payload: (payload as number) - 1 }) : undefined
+      )
       const space = yield* machine.boot([chain], { pace: "demand" })
       yield* turns()
       const before = machine.flushes()
@@ -96,25 +113,29 @@ describe("one flush", () => {
     }))
 })
 
-describe("a flush that fails", () => {
-  it.effect("stops the space, and tells all who wait that it did", () =>
+describe("a failed flush", () => {
+  it.effect("stops the space, and fails all waiting calls", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       machine.breakDisk(true)
-      const asked = [yield* fork(space.signal(post)), yield* fork(space.handled(post)), yield* fork(space.set("/data/x", 1)), yield* fork(space.bind("/data", "count")), yield* fork(space.step), yield* fork(space.idle)]
+      const asked = [
+        yield* fork(space.signal(post)), yield* fork(space.handled(post)), yield* fork(space.set("/data/x", 1)),
+        yield* fork(space.bind("/data", "count")), yield* fork(space.step), yield* fork(space.idle)
+      ]
       for (const fiber of asked) {
         const answer = yield* Fiber.join(fiber)
         assert.strictEqual(answer._tag === "Failure" && answer.failure.code, "space/stopped")
       }
-      for (const again of [space.signal(post), space.get("/data/n"), space.step, space.idle, space.set("/data/x", 1), space.receipt("x.0.0"), space.handled(post)]) {
+      const reads = [space.get("/data/n"), space.receipt("x.0.0")]
+      for (const again of [...reads, space.signal(post), space.step, space.idle, space.set("/data/x", 1), space.handled(post)]) {
         const error = yield* Effect.flip(again as Effect.Effect<unknown, { readonly code: string; readonly message: string }>)
         assert.strictEqual(error.code, "space/stopped")
         assert.include(error.message, "the disk is broken")
       }
     }))
 
-  it.effect("tells who waits for an event that was accepted before", () =>
+  it.effect("fails the callers that wait for an event accepted before", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
@@ -127,7 +148,7 @@ describe("a flush that fails", () => {
       assert.strictEqual(answer._tag === "Failure" && answer.failure.code, "space/stopped")
     }))
 
-  it.effect("tells those who watch", () =>
+  it.effect("fails the watchers", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
@@ -141,7 +162,7 @@ describe("a flush that fails", () => {
       assert.strictEqual((yield* Fiber.join(beats))._tag, "Success")
     }))
 
-  it.effect("loses nothing that was answered: the kernel opens the space again from what is durable", () =>
+  it.effect("loses no answered call: the kernel opens the space again from the durable state", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
@@ -162,8 +183,8 @@ describe("a flush that fails", () => {
     }))
 })
 
-describe("a kernel that was overtaken", () => {
-  it.effect("commits nothing any more, and says so", () =>
+describe("a fenced kernel", () => {
+  it.effect("commits no further beat, and reports it", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const older = yield* machine.boot([count])
@@ -176,11 +197,14 @@ describe("a kernel that was overtaken", () => {
       assert.strictEqual(yield* newer.head, 0)
     }))
 
-  it.effect("no effect is told what it saw, but for those that ask to be told of what may not last", () =>
+  it.effect("no effect is delivered its values, except speculative ones", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const told: Array<string> = []
-      const watch = (name: string, speculative: boolean) => Node.make({ name, read: (tx) => tx.get("/data/n") ?? null, deliver: (n, { beat }) => void told.push(`${name} ${n} @${beat}`), speculative })
+      const watch = (name: string, speculative: boolean) =>
+        Node.make({
+          name, read: (tx) => tx.get("/data/n") ?? null, deliver: (n, { beat }) => void told.push(`${name} ${n} @${beat}`), speculative
+        })
       const space = yield* machine.boot([count, watch("sure", false), watch("eager", true)])
       yield* machine.hold
       yield* fork(space.signal(post))

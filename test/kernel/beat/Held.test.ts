@@ -6,20 +6,22 @@ import * as Trials from "../../support/Trials.ts"
 import { controlled, ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
-/** An enzyme that notes the payloads that it took, with the beat. */
+/** An enzyme that logs its payloads with the beat. */
 const noting = (name: string, options: Parameters<typeof enzyme>[2] = {}) =>
   enzyme(name, (tx, { payload }) => void tx.append(`/data/${name}`, payload), options)
 
 const a = noting("a")
 const b = noting("b")
-const all = (...modules: ReadonlyArray<Enzyme.Enzyme>) => modules.map((module) => ({ module, hash: `hash of ${module.name}`, file: `enzymes/${module.name}.ts` }))
+const all = (...modules: ReadonlyArray<Enzyme.Enzyme>) =>
+  modules.map((module) => ({ module, hash: `hash of ${module.name}`, file: `enzymes/${module.name}.ts` }))
 const [allA, allB] = [all(a)[0]!, all(b)[0]!]
 const leftOut = { ...allB, leftOut: true }
 
-const send = (space: Space, name: string, payload: number) => Effect.map(space.signal({ signal: `/signals/${name}`, payload }), ({ id }) => id)
+const send = (space: Space, name: string, payload: number) =>
+  Effect.map(space.signal({ signal: `/signals/${name}`, payload }), ({ id }) => id)
 
-describe("a signal that only an enzyme takes which is left out", () => {
-  it.effect("is held, ends as nothing, and runs in order and once when the enzyme comes", () =>
+describe("a signal for a left-out enzyme alone", () => {
+  it.effect("is retained without an end, and runs once and in order when the enzyme is loaded", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([allA, leftOut])
@@ -36,7 +38,7 @@ describe("a signal that only an enzyme takes which is left out", () => {
       yield* replays(after)
     }))
 
-  it.effect("runs no beat for itself, and the next one when the enzyme comes in the same process", () =>
+  it.effect("needs no beat, and runs in the next one when the enzyme is loaded in the same process", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([allA, leftOut], { pace: "demand" })
@@ -51,13 +53,16 @@ describe("a signal that only an enzyme takes which is left out", () => {
       assert.deepStrictEqual(yield* space.get("/data/b"), [1, 2])
     }))
 
-  it.effect("is discarded by a rollback, and the space goes on when the enzyme comes", () =>
+  it.effect("is discarded by a rollback, and the space continues when the enzyme is loaded", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([allA, leftOut])
       yield* send(space, "a", 1)
       yield* steps(space, 1)
-      const ids = yield* Effect.forEach([1, 2], (payload) => Effect.map(space.signal({ signal: "/signals/b", payload, qos: "discard" }), ({ id }) => id))
+      const ids = yield* Effect.forEach(
+        [1, 2],
+        (payload) => Effect.map(space.signal({ signal: "/signals/b", payload, qos: "discard" }), ({ id }) => id)
+      )
       yield* send(space, "a", 2)
       yield* steps(space, 1)
       for (const ask of [space.control.pause(), space.control.rollback(0)]) {
@@ -73,7 +78,7 @@ describe("a signal that only an enzyme takes which is left out", () => {
       yield* replays(space)
     }))
 
-  it.effect("waits through starts at which its module fails to load, as the space knew it", () =>
+  it.effect("waits through starts at which its module fails to load", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const first = yield* machine.boot([allA, allB])
@@ -91,17 +96,18 @@ describe("a signal that only an enzyme takes which is left out", () => {
       yield* steps(fourth, 2)
       assert.deepStrictEqual(yield* fourth.get("/data/b"), [1, 2])
       yield* replays(fourth)
-      // A file that is gone holds nothing.
+      // A deleted file retains no signal.
       const fifth = yield* machine.boot([allA])
       const gone = yield* send(fifth, "b", 3)
       yield* steps(fifth, 1)
       assert.deepInclude(yield* fifth.receipt(gone), { status: "no-match" })
     }))
 
-  it.effect("is held as another attempt, too, and as a dead letter that is sent again", () =>
+  it.effect("is retained as a further attempt, too, and as a redelivered dead letter", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const failing = (first: () => unknown): TestMachine.Versioned => ({ ...allB, module: enzyme("b", (tx, { attempt }) => attempt < 2 ? first() : void tx.set("/data/attempt", attempt)) })
+      const failing = (first: () => unknown): TestMachine.Versioned =>
+        ({ ...allB, module: enzyme("b", (tx, { attempt }) => attempt < 2 ? first() : void tx.set("/data/attempt", attempt)) })
       const retrying = failing(() => new Retry({ reason: "later" }))
       const first = yield* machine.boot([retrying])
       const id = yield* send(first, "b", 1)
@@ -127,14 +133,15 @@ describe("a signal that only an enzyme takes which is left out", () => {
       assert.deepInclude(yield* sixth.receipt(dead), { status: "handled" })
     }))
 
-  it.effect("is taken once and in its order by each enzyme of its own, however often that is left out", () =>
+  it.effect("is handled once and in order by each of its enzymes, however often they are left out", () =>
     Effect.gen(function*() {
       for (const seed of Trials.seeds(8, { from: 1 })) {
         const draw = Random.make(seed)
         const modules = all(noting("pair"), noting("target", { lane: "target", bind: ["/data/t"] }), noting("space", { lane: "space" }))
         const sent = new Map<string, Array<number>>(modules.map(({ module }) => [module.name, []]))
         const machine = yield* TestMachine.make
-        const boot = (isLeftOut: () => boolean) => machine.boot(modules.map((module) => isLeftOut() ? { ...module, leftOut: true } : module))
+        const boot = (isLeftOut: () => boolean) =>
+          machine.boot(modules.map((module) => isLeftOut() ? { ...module, leftOut: true } : module))
         let space = yield* boot(() => false)
         for (let i = 0; i < 30; i++) {
           const kind = draw(5)
@@ -148,7 +155,9 @@ describe("a signal that only an enzyme takes which is left out", () => {
         }
         space = yield* boot(() => false)
         yield* steps(space, 40)
-        for (const [name, payloads] of sent) assert.deepStrictEqual((yield* space.get(`/data/${name}`)) ?? [], payloads, `seed ${seed}, ${name}`)
+        for (const [name, payloads] of sent) {
+          assert.deepStrictEqual((yield* space.get(`/data/${name}`)) ?? [], payloads, `seed ${seed}, ${name}`)
+        }
         yield* replays(space)
       }
     }), 60_000)

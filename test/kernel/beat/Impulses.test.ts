@@ -4,11 +4,11 @@ import { Registry, Retry, type SignalRequest } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, steps } from "../TestSpace.ts"
 
-/** Sends these from one run, when `/signals/start` comes. */
+/** An enzyme that sends these signals from one run, on `/signals/start`. */
 const sender = (...requests: ReadonlyArray<SignalRequest>) => enzyme("start", (tx) => requests.map((request) => tx.signal(request)))
 
 describe("impulses", () => {
-  it.effect("that are equal share one run, and each has its line in the agenda", () =>
+  it.effect("that are equal share one run, and have a line each in the agenda", () =>
     Effect.gen(function*() {
       let runs = 0
       const impulse = { signal: "/signals/i" }
@@ -19,7 +19,10 @@ describe("impulses", () => {
       yield* space.signal({ signal: "/signals/start" })
       yield* steps(space, 3)
       assert.strictEqual(runs, 1)
-      assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "agenda"), Array.from({ length: 3 }, () => "enzyme=i rc=0 signal=/signals/i target=-"))
+      assert.deepStrictEqual(
+        yield* TestKernel.ledger(space, 1, "agenda"),
+        Array.from({ length: 3 }, () => "enzyme=i rc=0 signal=/signals/i target=-")
+      )
       assert.lengthOf((yield* TestKernel.ledger(space, 2, "inbox"))!, 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -35,7 +38,7 @@ describe("impulses", () => {
       assert.deepStrictEqual(targets, ["/data/a", "/data/b", undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("run each for itself where an enzyme is repeatable", () =>
+  it.effect("have a run each if the enzyme is repeatable", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
       const impulse = { signal: "/signals/i" }
@@ -76,7 +79,7 @@ describe("impulses", () => {
       assert.lengthOf((yield* TestKernel.ledger(space, 2, "agenda"))!, 3)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("wait behind another attempt of their pair, and behind one that lost a conflict", () =>
+  it.effect("wait behind a retry of their pair, and behind a conflict loser", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
       const [soon, later] = [{ signal: "/signals/i" }, { signal: "/signals/i", at: { beats: 2 } }]
@@ -106,7 +109,10 @@ describe("impulses", () => {
   it.effect("ask the registry once for each pair of a beat, and again in the next", () =>
     Effect.gen(function*() {
       const impulse = { signal: "/signals/i" }
-      const space = yield* TestKernel.space([sender(impulse, impulse, impulse, { signal: "/signals/j" }), enzyme("i", (tx) => tx.signal(impulse))])
+      const space = yield* TestKernel.space([
+        sender(impulse, impulse, impulse, { signal: "/signals/j" }),
+        enzyme("i", (tx) => tx.signal(impulse))
+      ])
       const registry = yield* Registry
       yield* space.signal({ signal: "/signals/start" })
       const asked: Array<number> = []
@@ -120,7 +126,7 @@ describe("impulses", () => {
 })
 
 describe("a chain of signals", () => {
-  it.effect("that goes beyond the limit on hops ends in the dead letters", () =>
+  it.effect("beyond the limit of hops ends in the dead letters", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([enzyme("loop", (tx) => {
@@ -139,7 +145,7 @@ describe("a chain of signals", () => {
 })
 
 describe("an impulse", () => {
-  it.effect("that is not too deep runs, although an equal one of its beat is", () =>
+  it.effect("within the limit of hops runs, although an equal one of its beat exceeds it", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([
@@ -156,7 +162,7 @@ describe("an impulse", () => {
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, hops: 1 } }))))
 })
 
-describe("what a run sends", () => {
+describe("a signal sent by a run", () => {
   it.effect("runs in the next beat and never in its own, in the order in which it was sent", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []

@@ -9,7 +9,7 @@ const ask = enzyme("ask", (tx) => void tx.rv.spawn({ key: "job", due_off: 50 }))
 const booting = Effect.provide(TestKernel.layer({ boot: true }))
 
 describe("A new space", () => {
-  it.effect("is sent /CEP:sig_sys/init once, where enzymes take it, before anything else runs", () =>
+  it.effect("is sent /CEP:sig_sys/init once, before any other run, if an enzyme takes it", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([rvInit, ask])
       const { id } = yield* space.signal({ signal: "/signals/ask" })
@@ -24,7 +24,7 @@ describe("A new space", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(booting, RendezvousSpace.granted))
 
-  it.effect("is sent nothing where no enzyme takes it", () =>
+  it.effect("is sent no such signal if no enzyme takes it", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("a", () => 1)])
       yield* space.signal({ signal: "/signals/a" })

@@ -11,7 +11,7 @@ const labels = { cells: { "/data/secret/**": ["secret"] }, declassify: {} }
 const declassifying = { cells: { ...labels.cells, "/data/other/**": ["other"] }, declassify: { open: ["secret"] } }
 const number = (value: Value): number => Number(value ?? 0)
 
-/** Looks at what is derived once it knows a secret, and keeps what it saw with it. */
+/** Reads derived cells after a secret, and stores their values under its label. */
 const look = enzyme("look", (tx) => {
   tx.get("/data/secret/a")
   tx.set("/data/secret/seen", [tx.get("/data/above") ?? null, tx.list("/data")])
@@ -33,9 +33,12 @@ const open = (more: Partial<Computation.ComputationDefinition>): ReadonlyArray<N
   Computation.make({ name: "above", output: "/data/above", run: (tx) => number(tx.get("/data/open")) * 10 })
 ]
 
-/** What a reader without clearance is answered within a beat and a millisecond. */
+/** The answer to a reader without clearance within a beat and a millisecond. */
 const asked = Fx.fnUntraced(function*(space: Space, address: string) {
-  const fiber = yield* Fx.forkChild(Fx.result(space.reader({ name: "web", atoms: [] }).get(address, { wait: 1 })), { startImmediately: true })
+  const fiber = yield* Fx.forkChild(
+    Fx.result(space.reader({ name: "web", atoms: [] }).get(address, { wait: 1 })),
+    { startImmediately: true }
+  )
   yield* space.step
   yield* turns(1)
   yield* TestClock.adjust(1)
@@ -43,7 +46,7 @@ const asked = Fx.fnUntraced(function*(space: Space, address: string) {
   return answer._tag === "Success" ? answer.success : `${answer.failure.code} ${answer.failure.message}`
 })
 
-/** What the reader is told of a node, whether a handling that knows a secret looked at it before or not. */
+/** The answers to the reader about a node, with and without an earlier read by a handling that knows a secret. */
 const told = (nodes: ReadonlyArray<NodeDefinition>, isLooked: boolean) =>
   Fx.gen(function*() {
     yield* register(...nodes)
@@ -55,7 +58,11 @@ const told = (nodes: ReadonlyArray<NodeDefinition>, isLooked: boolean) =>
       if (isLooked) yield* space.signal({ signal: "/signals/look", id: `look-${x}` })
       yield* space.step
       looked.push(yield* space.get("/data/secret/seen"))
-      seen.push(yield* space.reader({ name: "web", atoms: [] }).list("/data"), yield* asked(space, "/data/open"), yield* asked(space, "/data/above"))
+      seen.push(
+        yield* space.reader({ name: "web", atoms: [] }).list("/data"),
+        yield* asked(space, "/data/open"),
+        yield* asked(space, "/data/above")
+      )
       yield* TestClock.adjust(600)
     }
     yield* replays(space)
@@ -64,7 +71,7 @@ const told = (nodes: ReadonlyArray<NodeDefinition>, isLooked: boolean) =>
 
 describe("A handling that knows a secret", () => {
   for (const [name, more] of Object.entries(gates)) {
-    it.effect(`moves no gate by a look at what is derived: ${name}`, () =>
+    it.effect(`moves no gate by reading a derived cell: ${name}`, () =>
       Fx.gen(function*() {
         const [without, within] = [yield* told(open(more), false), yield* told(open(more), true)]
         assert.deepStrictEqual(within.seen, without.seen)
@@ -72,7 +79,7 @@ describe("A handling that knows a secret", () => {
       }))
   }
 
-  it.effect("sees what is derived as it is now, whatever a gate holds back, and alone", () =>
+  it.effect("sees current derived values, whatever a gate delays, and alone", () =>
     Fx.gen(function*() {
       const { looked } = yield* told(open({ throttle: 1000 }), true)
       assert.deepStrictEqual(looked.map((seen) => (seen as ReadonlyArray<unknown>)[0]), [10, 20, 30])
@@ -87,7 +94,7 @@ const sum = (run: (tx: Transaction) => Value, more: Partial<Computation.Computat
 
 const looker = (read: (tx: Transaction) => Value) => Effect.make({ name: "looker", read, deliver: () => {} })
 
-/** Nodes above that read what is derived below where a secret says so. */
+/** Nodes with the higher label that read derived cells depending on a secret. */
 const nosy: ReadonlyArray<readonly [name: string, nodes: ReadonlyArray<NodeDefinition>]> = [
   ["an effect", [
     looker((tx) => isTold(tx) ? [tx.get("/data/above") ?? null, tx.list("/data")] : 0)
@@ -109,7 +116,7 @@ const nosy: ReadonlyArray<readonly [name: string, nodes: ReadonlyArray<NodeDefin
   ]]
 ]
 
-/** The answers to a reader of a gated node, by whether nodes above look at it. */
+/** The answers to a reader of a gated node, with and without reads by nodes above. */
 const beside = (definitions: ReadonlyArray<NodeDefinition>, secret: number) =>
   Fx.gen(function*() {
     yield* register(...definitions)
@@ -140,7 +147,7 @@ describe("A node that knows a secret", () => {
     }
   }
 
-  it.effect("reads what another one declassified, though it may not know the sources of that", () =>
+  it.effect("reads a declassified value, though not the sources", () =>
     Fx.gen(function*() {
       const declassified = Computation.make({ name: "open", output: "/data/open", throttle: 1000, run: (tx) => tx.get("/data/secret/a") })
       const other = Computation.make({ name: "other", output: "/data/other/sum", run: (tx) => number(tx.get("/data/open")) * 10 })
@@ -154,7 +161,7 @@ describe("A node that knows a secret", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer({ labels: declassifying }))))
 
-  it.effect("hears of changes below after a restart", () =>
+  it.effect("runs for changes below after a restart", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       let runs = 0
@@ -177,7 +184,7 @@ describe("A node that knows a secret", () => {
       assert.deepStrictEqual(seen, [10, 20, 30])
     }).pipe(Fx.scoped))
 
-  it.effect("reads what is derived below as it is now, whatever a gate holds back", () =>
+  it.effect("reads current derived values below, whatever a gate delays", () =>
     Fx.gen(function*() {
       const above = [sum((tx) => number(tx.get("/data/above"))), looker((tx) => tx.get("/data/secret/sum"))]
       const { sums } = yield* beside([...open({ throttle: 1000 }), ...above], 1)

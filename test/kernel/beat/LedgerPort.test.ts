@@ -28,7 +28,7 @@ const die = enzyme("die", () => new Fatal({ reason: "out of order" }), { onFatal
 const watching: Ledger = { ...flows, folders: [...flows.folders, "/net/toy"] }
 
 describe("The port of ledgers", () => {
-  it.effect("fires a timer once, though its ledger does nothing about it", () =>
+  it.effect("fires a timer once, even if its ledger ignores it", () =>
     within([operations, { ...toyIn(new ToyLedger.World()), atCapture: () => {} }], Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.control.command("toy", armed(2)))
@@ -39,7 +39,7 @@ describe("The port of ledgers", () => {
       yield* replays(space)
     })))
 
-  it.effect("hands a timer to the ledger whose documents lie there, not to one that watches them", () =>
+  it.effect("hands a timer to the owner of its documents, not to a watching ledger", () =>
     within([operations, rendezvous, watching, toyIn(new ToyLedger.World())], Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.control.command("toy", armed(2)))
@@ -48,7 +48,7 @@ describe("The port of ledgers", () => {
       yield* replays(space)
     })))
 
-  it.effect("keeps captured input for the beat after one that was aborted", () => {
+  it.effect("keeps captured input of an aborted beat for the next", () => {
     const world = new ToyLedger.World()
     return within([operations, toyIn(world)], Effect.gen(function*() {
       const space = yield* TestKernel.space([die])
@@ -63,7 +63,7 @@ describe("The port of ledgers", () => {
     }))
   })
 
-  it.effect("has a beat take input as soon as it waits, and stops the live half with its space", () => {
+  it.effect("starts a beat for waiting input, and stops the live half with its space", () => {
     const world = new ToyLedger.World()
     const list = new LedgerList([operations, toyIn(world)])
     const kernel = TestKernel.layer({ pace: "demand", tempo: 1000 }).pipe(Layer.provide(Layer.succeed(CurrentLedgers, () => list)))
@@ -88,7 +88,7 @@ describe("The port of ledgers", () => {
       yield* replays(space)
     })))
 
-  it("refuses lists in which one ledger takes the place of another, and folders too short to be found", () => {
+  it("refuses lists with two ledgers of one folder, and folders that are too short", () => {
     const toy = toyIn(new ToyLedger.World())
     const other = { ...toy, name: "other" }
     assert.throws(() => new LedgerList([toy, other]), "two ledgers have their documents below /net/toy")

@@ -14,10 +14,14 @@ const limits = TestKernel.settings.limits
 const count = enzyme("count", (tx) => tx.increment("/data/n"), { query: "/signals/**" })
 
 describe("a beat captures", () => {
-  it.effect("1,024 signals, and leaves the others to the next, in order", () =>
+  it.effect("1,024 signals, and the next beats the others, in order", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([count])
-      yield* Effect.forEach(Array.from({ length: 2500 }, (_, i) => i), (i) => space.signal({ signal: `/signals/${i}` }), { concurrency: "unbounded" })
+      yield* Effect.forEach(
+        Array.from({ length: 2500 }, (_, i) => i),
+        (i) => space.signal({ signal: `/signals/${i}` }),
+        { concurrency: "unbounded" }
+      )
       const taken: Array<number> = []
       for (let beat = 0; beat < 4; beat++) {
         yield* space.step
@@ -40,10 +44,14 @@ describe("a beat captures", () => {
       assert.deepStrictEqual(taken, [1, 2, 2])
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, captureBytes: 300 } }))))
 
-  it.effect("no more because many attempts or delayed signals are due at once", () =>
+  it.effect("no more if many attempts or delayed signals are due at once", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
-        enzyme("busy", (tx, { attempt }) => attempt === 1 ? new Retry({ reason: "busy" }) : tx.increment("/data/n"), { query: "/signals/busy/*" }),
+        enzyme(
+          "busy",
+          (tx, { attempt }) => attempt === 1 ? new Retry({ reason: "busy" }) : tx.increment("/data/n"),
+          { query: "/signals/busy/*" }
+        ),
         enzyme("late", (tx) => tx.increment("/data/n"), { query: "/signals/late/*" })
       ])
       for (let i = 0; i < 12; i++) yield* space.signal({ signal: `/signals/busy/${i}` })
@@ -60,8 +68,8 @@ describe("a beat captures", () => {
     }).pipe(Effect.provide(TestKernel.layer({ tempo: 100, limits: { ...limits, captureSignals: 4 } }))))
 })
 
-describe("an inbox that is full", () => {
-  it.effect("refuses a further signal, and takes it once there is room", () =>
+describe("a full inbox", () => {
+  it.effect("refuses a further signal, and accepts it once there is room", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([count])
       for (let i = 0; i < 3; i++) yield* space.signal({ signal: `/signals/${i}` })
@@ -73,7 +81,7 @@ describe("an inbox that is full", () => {
       assert.strictEqual(yield* space.get("/data/n"), 4)
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxSignals: 3 } }))))
 
-  it.effect("of characters refuses a further one, too, but nothing that it knows already", () =>
+  it.effect("by characters refuses a further signal, too, but no repetition of a known one", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([count])
       const big = { signal: "/signals/a", id: "a", payload: "x".repeat(90) }
@@ -83,7 +91,7 @@ describe("an inbox that is full", () => {
       yield* space.signal({ signal: "/signals/c" })
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxBytes: 320 } }))))
 
-  it.effect("holds up nothing that runs send", () =>
+  it.effect("delays no signal of runs", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("fan", (tx) => {
@@ -97,9 +105,11 @@ describe("an inbox that is full", () => {
       assert.strictEqual(yield* space.get("/data/n"), 50)
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxSignals: 1 } }))))
 
-  it.effect("counts paths and targets, and what waits for another attempt", () =>
+  it.effect("counts paths and targets, and signals that wait for a retry", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("try", (_, { attempt }) => attempt < 2 ? new Retry({ reason: "once" }) : undefined, { query: "/try/**" })])
+      const space = yield* TestKernel.space([
+        enzyme("try", (_, { attempt }) => attempt < 2 ? new Retry({ reason: "once" }) : undefined, { query: "/try/**" })
+      ])
       const long = `/try/${"n".repeat(250)}`
       yield* space.signal({ signal: long })
       yield* space.step
@@ -126,12 +136,12 @@ describe("a signal's path", () => {
 })
 
 describe("the backlog of a space", () => {
-  /** Sends ten signals for each one that it takes. */
+  /** Sends ten signals for each signal it handles. */
   const tenfold = enzyme("ten", (tx) => {
     for (let i = 0; i < 10; i++) tx.signal({ signal: `/ten/${tx.id()}`, payload: i })
   }, { query: "/ten/**", retry: { attempts: 3 } })
 
-  it.effect("keeps runs from sending more than may wait beside what one beat takes, and buries those that never can", () =>
+  it.effect("refuses signals of runs beyond the limit of waiting ones, and buries runs that can never send", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([tenfold])
       const { id } = yield* space.signal({ signal: "/ten/first" })
@@ -153,7 +163,13 @@ describe("the backlog of a space", () => {
 
   it.effect("counts characters, too", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("big", (tx, { payload }) => void tx.signal({ signal: "/signals/none", payload: "x".repeat(payload as number) }), { retry: { attempts: 1 } })])
+      const space = yield* TestKernel.space([
+        enzyme(
+          "big",
+          (tx, { payload }) => void tx.signal({ signal: "/signals/none", payload: "x".repeat(payload as number) }),
+          { retry: { attempts: 1 } }
+        )
+      ])
       const small = yield* space.signal({ signal: "/signals/big", payload: 100 })
       const large = yield* space.signal({ signal: "/signals/big", target: undefined, payload: 1000 })
       yield* steps(space, 2)
@@ -161,7 +177,7 @@ describe("the backlog of a space", () => {
       assert.strictEqual((yield* space.receipt(large.id))?.handlings[0]?.error?.code, "backlog/full")
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, backlogBytes: 1000 } }))))
 
-  it.effect("lets a chain go on where it is full, and what was refused when there is room", () =>
+  it.effect("lets a chain continue when full, and refused runs when there is room", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("chain", (tx) => void tx.signal({ signal: "/signals/chain" })),
@@ -179,7 +195,7 @@ describe("the backlog of a space", () => {
 })
 
 describe("control input", () => {
-  it.effect("is refused over the limit, and what fits comes in as many beats as it needs", () =>
+  it.effect("is refused over the limit, and otherwise taken in as many beats as it needs", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const sets = yield* Effect.forEach(Array.from({ length: 12 }, (_, i) => i), (i) =>
@@ -192,10 +208,12 @@ describe("control input", () => {
       assert.strictEqual(late._tag, "Success")
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxBytes: 8500, captureBytes: 2100 } }))))
 
-  const set = (text: string, n: number): Queued => ({ command: { kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), group: undefined }, answer: () => undefined })
-  const bind = (cell: string): Queued => ({ command: { kind: "bind", change: { cell, enzyme: "e", propagate: true, tombstone: false } }, answer: () => undefined })
+  const set = (text: string, n: number): Queued =>
+    ({ command: { kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), group: undefined }, answer: () => undefined })
+  const bind = (cell: string): Queued =>
+    ({ command: { kind: "bind", change: { cell, enzyme: "e", propagate: true, tombstone: false } }, answer: () => undefined })
 
-  it("is refused over the limit of what waits, in number and in characters, and taken when there is room", () => {
+  it("is refused over the limits of waiting number and characters, and accepted when there is room", () => {
     const inbox = new Inbox()
     const narrow = { ...limits, inboxSignals: 2, inboxBytes: 1000 }
     assert.isUndefined(inbox.offer(set("x".repeat(500), 1), narrow))
@@ -207,10 +225,16 @@ describe("control input", () => {
     assert.isUndefined(inbox.offer(set("x".repeat(800), 2), narrow))
   })
 
-  it("comes into a beat in order, as much as fits and at least one, and stays until that is committed", () => {
+  it("enters a beat in order, at least one and up to the limit, and stays queued until the commit", () => {
     const inbox = new Inbox()
     const narrow = { ...limits, captureBytes: 1000, captureSignals: 3 }
-    const all = [set("x".repeat(2000), 0), set("x".repeat(300), 1), set("x".repeat(300), 2), set("x".repeat(300), 3), ...[4, 5, 6, 7].map((n) => bind(`/data/${n}`))]
+    const all = [
+      set("x".repeat(2000), 0),
+      set("x".repeat(300), 1),
+      set("x".repeat(300), 2),
+      set("x".repeat(300), 3),
+      ...[4, 5, 6, 7].map((n) => bind(`/data/${n}`))
+    ]
     for (const queued of all) inbox.offer(queued, narrow)
     const counts: Array<number> = []
     while (inbox.commands.length > 0) {

@@ -15,12 +15,12 @@ const DERIVED = ["/data/low/derived", "/data/high/derived", "/data/low/mixed", "
 
 const labels = { cells: { "/data/high/**": ["secret"], "/data/high": ["secret"], "/rt/ops/**": [] }, declassify: {} }
 
-/** One thing that a random run does; `known` is all that it learned so far. */
+/** An act of a random run; `known` is a digest of all its earlier reads. */
 type Act = (tx: Transaction, event: Event, known: number) => number | Retry | Fatal
 
 const number = (value: Value): number => typeof value === "number" ? value : value === undefined ? 1 : JSON.stringify(value).length
 
-/** The acts of random runs: whatever a run can do, in every way that depends on what it knows. */
+/** The acts of random runs: every capability of a run, depending on its earlier reads. */
 const acts: ReadonlyArray<(draw: Random.Random) => Act> = [
   (draw) => read(Random.pick(draw, [...LOW, ...HIGH, ...DERIVED])),
   (draw) => read(Random.pick(draw, HIGH)),
@@ -56,7 +56,9 @@ const acts: ReadonlyArray<(draw: Random.Random) => Act> = [
   },
   () => (tx, _, known) => {
     const oid = tx.get("/data/low/oid")
-    if (typeof oid === "string" && known % 2 === 0) tx.report({ severity: "sev:crit", topic: "odd/operation", note: `it is ${known}`, attach: oid })
+    if (typeof oid === "string" && known % 2 === 0) {
+      tx.report({ severity: "sev:crit", topic: "odd/operation", note: `it is ${known}`, attach: oid })
+    }
     return known
   },
   () => (_, { attempt }, known) => known % 3 === 0 && attempt < 3 ? new Retry({ reason: "not yet" }) : known,
@@ -69,7 +71,7 @@ const acts: ReadonlyArray<(draw: Random.Random) => Act> = [
     try {
       tx.set("/data/low/caught", known % 4)
     } catch {
-      // A refusal outlives this.
+      // A refusal is not undone by this catch.
     }
     return known
   }
@@ -94,17 +96,18 @@ const random = (draw: Random.Random, name: string): Enzyme.Enzyme => {
   }, {
     query: `/signals/act/${draw(2) === 0 ? "*" : draw(4)}`,
     lane: Random.pick(draw, ["pair", "target", "space"] as const),
-    // A space that is shut down is for everyone to see.
+    // The shutdown of a space is visible to every reader.
     onFatal: "continue",
     retry: { attempts: 4 },
     isolation: draw(2) === 0 ? "serializable" : "snapshot"
   })
 }
 
-/** How a node is held back, if at all. */
-const gate = (draw: Random.Random) => Random.pick(draw, [{}, {}, { throttle: 400 }, { throttle: 5000 }, { debounce: 200 }, { debounce: 200, throttle: 400 }])
+/** The time gate of a node, if any. */
+const gate = (draw: Random.Random) =>
+  Random.pick(draw, [{}, {}, { throttle: 400 }, { throttle: 5000 }, { debounce: 200 }, { debounce: 200, throttle: 400 }])
 
-/** Nodes that read below their label, and whether they do follows from a secret. */
+/** Nodes that read below their label, depending on a secret. */
 const above = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
   const [secret, low] = [Random.pick(draw, HIGH), Random.pick(draw, DERIVED.filter((address) => address.startsWith("/data/low")))]
   const isNosy = (tx: Transaction): boolean => number(tx.get(secret)) % 2 === 0
@@ -121,9 +124,11 @@ const nodes = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
   return [
     Computation.make({ name: "low", output: DERIVED[0]!, ...gate(draw), run: (tx) => number(tx.get(a)) % 4 }),
     Computation.make({ name: "high", output: DERIVED[1]!, ...gate(draw), run: (tx) => number(tx.get(b)) + number(tx.get(c)) }),
-    // Reads what is secret where something open says so, and is refused as long as it does.
-    Computation.make({ name: "mixed", output: DERIVED[2]!, ...gate(draw), run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7 }),
-    // Fails at times, so that what it derived when somebody asked last is another thing than what it would derive.
+    // Reads a secret depending on an open cell, and is then refused.
+    Computation.make({
+      name: "mixed", output: DERIVED[2]!, ...gate(draw), run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7
+    }),
+    // Fails at times, so that its last derived value differs from its current one.
     Computation.make({
       name: "brittle",
       output: DERIVED[3]!,
@@ -140,14 +145,19 @@ const nodes = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
   ]
 }
 
-/** Runs one beat. One that is aborted takes no time: the next takes its input at once. */
-const stepped = (space: Space): Fx.Effect<unknown> => Fx.flatMap(Fx.result(space.step), ({ _tag }) => _tag === "Success" ? Fx.void : stepped(space))
+/** Runs one beat. An aborted one takes no time: the next takes its input at once. */
+const stepped = (space: Space): Fx.Effect<unknown> =>
+  Fx.flatMap(Fx.result(space.step), ({ _tag }) => _tag === "Success" ? Fx.void : stepped(space))
 
-/** Lets all come to rest, while time goes on. */
+/** Advances the clock until the space is idle. */
 const rest = (space: Space) =>
-  Fx.forEach(Array.from({ length: 30 }), () => Fx.andThen(Fx.forEach([1, 2], () => stepped(space)), TestClock.adjust(2000)), { discard: true })
+  Fx.forEach(
+    Array.from({ length: 30 }),
+    () => Fx.andThen(Fx.forEach([1, 2], () => stepped(space)), TestClock.adjust(2000)),
+    { discard: true }
+  )
 
-/** What somebody is answered who waits for one beat and a millisecond. */
+/** The answer to a caller within one beat and a millisecond. */
 const answered = <A, E>(space: Space, ask: Fx.Effect<A, E>) =>
   Fx.gen(function*() {
     const fiber = yield* Fx.forkChild(Fx.result(ask), { startImmediately: true })
@@ -157,13 +167,13 @@ const answered = <A, E>(space: Space, ask: Fx.Effect<A, E>) =>
     return yield* Fiber.join(fiber)
   })
 
-/** Looks at what is derived, where what it knows says so. */
+/** Reads derived cells depending on its earlier reads. */
 const look = enzyme("look", (tx) => {
   const known = number(tx.get(HIGH[0]!))
   if (known % 2 === 0) tx.set("/data/high/looked", DERIVED.reduce((sum, address) => (sum * 7 + number(tx.get(address))) % 1009, known))
 })
 
-/** What a reader is shown time after time, while gates are closed and somebody above may look, too. */
+/** The repeated answers to a reader, while gates are closed and runs above may read, too. */
 const glimpsed = Fx.fnUntraced(function*(space: Space, draw: Random.Random) {
   const reader = space.reader({ name: "web", atoms: [] })
   const seen: Array<unknown> = []
@@ -179,16 +189,24 @@ const glimpsed = Fx.fnUntraced(function*(space: Space, draw: Random.Random) {
   return seen
 })
 
-/** What a reader without clearance is shown in the end. */
+/** The final answers to a reader without clearance. */
 const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) {
   const reader = space.reader({ name: "web", atoms: [] })
   const asked = <A>(effect: Fx.Effect<A, { readonly code: string; readonly message: string }>) =>
     Fx.map(answered(space, effect), (result) => result._tag === "Success" ? result.success : [result.failure.code, result.failure.message])
   const seen: Record<string, unknown> = {}
-  for (const address of [...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/caught", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0", "/sys/index/over/fact"]) seen[address] = yield* asked(reader.get(address, { wait: 1 }))
-  for (const folder of ["/data", "/data/low", "/data/high", "/rt/dead", "/data/mailbox/diag/msgs", "/sys", "/sys/index", "/sys/index/over/fact"]) seen[`list ${folder}`] = yield* asked(reader.list(folder))
+  for (const address of [
+    ...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/caught", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0", "/sys/index/over/fact"
+  ]) {
+    seen[address] = yield* asked(reader.get(address, { wait: 1 }))
+  }
+  for (const folder of [
+    "/data", "/data/low", "/data/high", "/rt/dead", "/data/mailbox/diag/msgs", "/sys", "/sys/index", "/sys/index/over/fact"
+  ]) {
+    seen[`list ${folder}`] = yield* asked(reader.list(folder))
+  }
   seen["below"] = yield* asked(reader.below("/data", { limit: 3 }))
-  // Ids of operations tell the beat, and how often theirs moved is as open as they are.
+  // Ids of operations contain the beat, and their numbers of changes are as public as they are.
   const oid = yield* space.get("/data/low/oid")
   const dossier = typeof oid === "string" ? yield* asked(reader.get(`/rt/ops/${oid}`, { wait: 1 })) : undefined
   const { code, state, status } = (dossier ?? {}) as Readonly<Record<string, unknown>>
@@ -198,7 +216,7 @@ const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) 
   return seen
 })
 
-/** One of two worlds that differ in what is secret, and in what is sent secretly. */
+/** One of two worlds that differ in secret cells and secret signals. */
 const world = (seed: number, isOther: boolean) =>
   Fx.gen(function*() {
     const draw = Random.make(seed)
@@ -212,12 +230,17 @@ const world = (seed: number, isOther: boolean) =>
     const reader = space.reader({ name: "web", atoms: [] })
     const followed: Array<unknown> = []
     for (const address of [...LOW, DERIVED[0]!, "/data/low/log"]) {
-      yield* Fx.forkChild(Stream.runForEach(reader.watch(address), ({ isReset, value }) => Fx.sync(() => void followed.push([address, value, isReset]))), { startImmediately: true })
+      yield* Fx.forkChild(
+        Stream.runForEach(reader.watch(address), ({ isReset, value }) => Fx.sync(() => void followed.push([address, value, isReset]))),
+        { startImmediately: true }
+      )
     }
     const ids: Array<string> = []
     for (let wave = 0; wave < 2; wave++) {
       for (let i = 0; i < 6; i++) {
-        if (own(3) === 0) yield* space.signal({ signal: `/signals/act/${own(4)}`, payload: [own(20), 0], label: ["secret"], id: `high-${wave}-${i}` })
+        if (own(3) === 0) {
+          yield* space.signal({ signal: `/signals/act/${own(4)}`, payload: [own(20), 0], label: ["secret"], id: `high-${wave}-${i}` })
+        }
         ids.push((yield* reader.signal({ signal: `/signals/act/${draw(4)}`, payload: [draw(20), 0], id: `low-${wave}-${i}` })).id)
       }
       yield* rest(space)
@@ -227,12 +250,14 @@ const world = (seed: number, isOther: boolean) =>
     yield* rest(space)
     const seen = yield* shown(space, ids)
     const secrets = yield* Fx.forEach(HIGH, (address) => space.get(address))
-    const byAddress = [...LOW, DERIVED[0]!, "/data/low/log"].map((address) => followed.filter((item) => (item as ReadonlyArray<unknown>)[0] === address))
+    const byAddress = [...LOW, DERIVED[0]!, "/data/low/log"].map(
+      (address) => followed.filter((item) => (item as ReadonlyArray<unknown>)[0] === address)
+    )
     return { space, secrets, seen: { ...seen, glimpses, followed: byAddress } }
   })
 
-describe("Two spaces that differ in what is secret", () => {
-  it.effect("give a reader who may not know the same cells, lists, receipts and problems, and the same values in the same order", () =>
+describe("Two spaces that differ in secrets", () => {
+  it.effect("give a reader without clearance the same cells, lists, receipts and problems, and the same values in the same order", () =>
     Fx.gen(function*() {
       let differing = 0
       let logged = 0
@@ -244,12 +269,18 @@ describe("Two spaces that differ in what is secret", () => {
           Fx.provide(Fx.map(world(seed, isOther), ({ secrets, seen }) => ({ secrets, seen })), TestKernel.layer({ labels })))
         assert.deepStrictEqual(other!.seen, one!.seen, `seed ${seed}`)
         if (JSON.stringify(one!.secrets) !== JSON.stringify(other!.secrets)) differing++
-        if (((one!.seen as Record<string, unknown>)["/data/low/log"] as ReadonlyArray<number> | undefined)?.every((item) => typeof item === "number") === true) logged++
+        if (
+          (
+            (one!.seen as Record<string, unknown>)["/data/low/log"] as ReadonlyArray<number> | undefined
+          )?.every((item) => typeof item === "number") === true
+        ) {
+          logged++
+        }
         if (JSON.stringify(one!.seen).includes("\"withheld\"")) risen++
         if (JSON.stringify((one!.seen as Record<string, unknown>)["glimpses"]).includes("cell/held")) held++
         if (((one!.seen as Record<string, unknown>)["operation"] as ReadonlyArray<unknown>)[1] !== undefined) operated++
       }
-      // The worlds do differ, and much goes on in the open and above it.
+      // The worlds do differ, and both have much activity below and above the label.
       assert.isAbove(differing, SEEDS.length * 0.9)
       assert.isAbove(logged, SEEDS.length / 3)
       assert.isAbove(risen, SEEDS.length / 3)
@@ -257,7 +288,7 @@ describe("Two spaces that differ in what is secret", () => {
       assert.isAbove(held, SEEDS.length / 3)
     }), 300_000)
 
-  it.effect("are each run again to the same entries, by the labels of then", () =>
+  it.effect("replay to the same entries, by the labels of each beat", () =>
     Fx.forEach(Trials.seeds(25, { least: 2 }), (seed) =>
       Fx.gen(function*() {
         const { space } = yield* world(seed, true)

@@ -6,8 +6,8 @@ import { ended, enzyme, steps } from "../TestSpace.ts"
 
 const again = () => new Retry({ reason: "not yet" })
 
-describe("a run that asks for another attempt", () => {
-  it.effect("gets it after 1, 2, 4 … beats, and is told which one it is", () =>
+describe("a run that ends with Retry", () => {
+  it.effect("runs again after 1, 2, 4 … beats, with the number of the attempt", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([enzyme("try", (tx, { attempt }) => {
@@ -25,7 +25,7 @@ describe("a run that asks for another attempt", () => {
       assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.value, "done")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("waits no longer than the limit on backing off", () =>
+  it.effect("waits no longer than the limit of the backoff", () =>
     Effect.gen(function*() {
       const log: Array<number> = []
       const space = yield* TestKernel.space([enzyme("try", (tx) => {
@@ -52,7 +52,7 @@ describe("a run that asks for another attempt", () => {
       assert.deepStrictEqual((yield* ended(space, id))?.toSorted(), ["a", "b", "c", "d", "e"].map((name) => `${name} ok @1 #2`))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("runs again alone: the others of its signal do not", () =>
+  it.effect("runs again alone, without the other runs of its signal", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("a", (tx) => tx.increment("/data/a"), { query: "/signals/s" }),
@@ -65,7 +65,7 @@ describe("a run that asks for another attempt", () => {
       assert.deepStrictEqual(yield* ended(space, id), ["a ok @0 #1", "c ok @0 #1", "b ok @3 #3"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("launches nothing until it is well", () =>
+  it.effect("launches no signal or operation until it succeeds", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("try", (tx, { attempt }) => {
@@ -81,7 +81,7 @@ describe("a run that asks for another attempt", () => {
       assert.lengthOf((yield* space.get("/sys/bind/data/x")) as ReadonlyArray<unknown>, 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("does so for an impulse, too", () =>
+  it.effect("runs again for an impulse, too", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([
@@ -96,7 +96,7 @@ describe("a run that asks for another attempt", () => {
       assert.deepStrictEqual(log, ["1@1", "2@2", "3@4"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("ends in a dead letter and a diagnostic when its attempts are used up", () =>
+  it.effect("ends in a dead letter and a diagnostic after its last attempt", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("try", again, { retry: { attempts: 3 } })])
       const { id } = yield* space.signal({ signal: "/signals/try", target: undefined, payload: { n: 1 } })
@@ -115,11 +115,14 @@ describe("a run that asks for another attempt", () => {
       assert.deepInclude(letter as object, { attempt: 3, beat: 3, code: "run/retry", enzyme: "try", signal: "/signals/try", tag: "Retry" })
       assert.deepStrictEqual(yield* space.get(`/rt/dead/${id}/try#/payload`), { n: 1 })
       const [diagnostic, ...others] = yield* TestKernel.diagnostics(space)
-      assert.deepInclude(diagnostic, { sev: "sev:crit", topic: "run/dead", code: "run/retry", origin: { kind: "enzyme", name: "try" }, subject: "/signals/try", issued_beat: 3 })
+      assert.deepInclude(diagnostic, {
+        sev: "sev:crit", topic: "run/dead", code: "run/retry", origin: { kind: "enzyme", name: "try" }, subject: "/signals/try",
+        issued_beat: 3
+      })
       assert.lengthOf(others, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("goes to the dead letters when its enzyme is withdrawn meanwhile", () =>
+  it.effect("ends in a dead letter if its enzyme is withdrawn meanwhile", () =>
     Effect.gen(function*() {
       const retrying = enzyme("try", again)
       const space = yield* TestKernel.space([retrying])
@@ -131,7 +134,7 @@ describe("a run that asks for another attempt", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("an enzyme that shares its name, tried again", () => {
+describe("a retried enzyme with a shared name", () => {
   const sharing = () => {
     const ran: Array<string> = []
     const made = ["/signals/s", "/signals/**"].map((query, i) =>
@@ -143,7 +146,7 @@ describe("an enzyme that shares its name, tried again", () => {
   }
 
   for (const stays of [0, 1]) {
-    it.effect(`goes on when the other one is withdrawn, which does not (${stays})`, () =>
+    it.effect(`continues when the other one is withdrawn, and that one does not (${stays})`, () =>
       Effect.gen(function*() {
         const { made, ran } = sharing()
         const space = yield* TestKernel.space(made)
@@ -159,7 +162,7 @@ describe("an enzyme that shares its name, tried again", () => {
       }).pipe(Effect.provide(TestKernel.layer())))
   }
 
-  it.effect("goes on when another comes to share it, which did not begin it", () =>
+  it.effect("continues when another enzyme of its name is registered", () =>
     Effect.gen(function*() {
       const { made: [one, other], ran } = sharing()
       const space = yield* TestKernel.space([other!])
@@ -171,7 +174,7 @@ describe("an enzyme that shares its name, tried again", () => {
       assert.strictEqual((yield* space.receipt(id))?.status, "handled")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("has a receipt and a dead letter of its own", () =>
+  it.effect("has its own receipt and dead letter", () =>
     Effect.gen(function*() {
       const { made } = sharing()
       const space = yield* TestKernel.space(made.map((one) => ({ ...one, retry: { attempts: 1 } })))
@@ -183,8 +186,8 @@ describe("an enzyme that shares its name, tried again", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("a run that fails for good", () => {
-  it.effect("is not tried again, and the others of its signal and beat stand", () =>
+describe("a permanent failure", () => {
+  it.effect("is not retried, and the other runs of its signal and beat stand", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("a", (tx) => tx.set("/data/a", 1), { query: "/signals/s" }),
@@ -198,7 +201,11 @@ describe("a run that fails for good", () => {
       yield* space.signal({ signal: "/signals/other" })
       yield* steps(space, 3)
       assert.deepStrictEqual(yield* ended(space, id), ["a ok @0 #1", "b dead @0 #1"])
-      assert.deepStrictEqual((yield* space.receipt(id))?.handlings[1]?.error, { tag: "NoSuchThing", code: "thing/unknown", message: "no such thing" })
+      assert.deepStrictEqual((yield* space.receipt(id))?.handlings[1]?.error, {
+        tag: "NoSuchThing",
+        code: "thing/unknown",
+        message: "no such thing"
+      })
       assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b"), yield* space.get("/data/other")], [1, undefined, 1])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), [
         "enzyme=a rc=0 signal=/signals/s target=-",
@@ -207,7 +214,7 @@ describe("a run that fails for good", () => {
       ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is one that wrote outside its envelope, even where it caught the refusal", () =>
+  it.effect("is a write outside the envelope, even if the run catches the refusal", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("sly", (tx) => {
         try {
@@ -223,7 +230,7 @@ describe("a run that fails for good", () => {
       assert.strictEqual((yield* TestKernel.diagnostics(space))[0]?.["code"], "envelope/outside")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is one whose result no cell could hold", () =>
+  it.effect("is a result that no cell can hold", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("odd", () => ({ f: () => 1 }))])
       const { id } = yield* space.signal({ signal: "/signals/odd" })

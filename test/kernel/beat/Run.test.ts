@@ -22,7 +22,11 @@ describe("a run", () => {
           return { a: 1 }
         }, on),
         enzyme("value", () => 7, on),
-        enzyme("waiting", (tx) => Effect.promise(() => Promise.resolve(3)).pipe(Effect.tap((n) => Effect.sync(() => tx.set("/data/waiting", n)))), on)
+        enzyme(
+          "waiting",
+          (tx) => Effect.promise(() => Promise.resolve(3)).pipe(Effect.tap((n) => Effect.sync(() => tx.set("/data/waiting", n)))),
+          on
+        )
       ])
       const { id } = yield* space.signal({ signal: "/signals/s" })
       yield* space.step
@@ -31,7 +35,7 @@ describe("a run", () => {
       assert.deepStrictEqual(yield* space.list("/data"), ["effect", "promise", "waiting"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("sees the state that the last beat left, and never another run of its beat", () =>
+  it.effect("sees the state after the previous beat, and never another run of its beat", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const space = yield* TestKernel.space([
@@ -45,7 +49,7 @@ describe("a run", () => {
       assert.deepStrictEqual(seen, [undefined, 0, 1])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is told the signal, its target, its payload, and what its query captured", () =>
+  it.effect("receives the signal, its target, its payload, and the parameters of its query", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const space = yield* TestKernel.space([
@@ -53,10 +57,12 @@ describe("a run", () => {
       ])
       const { id } = yield* space.signal({ signal: "/shop/7/order/9", target: "/data/shop/7", payload: [1] })
       yield* space.step
-      assert.deepStrictEqual(seen, [{ id, signal: "/shop/7/order/9", target: "/data/shop/7", payload: [1], params: { shop: "7", order: "9" }, attempt: 1 }])
+      assert.deepStrictEqual(seen, [
+        { id, signal: "/shop/7/order/9", target: "/data/shop/7", payload: [1], params: { shop: "7", order: "9" }, attempt: 1 }
+      ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("runs after the one before it has ended, in agenda order", () =>
+  it.effect("starts after the end of the previous one, in agenda order", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const slow = (name: string) =>
@@ -73,7 +79,7 @@ describe("a run", () => {
 })
 
 describe("time and chance in a run", () => {
-  it.effect("are the beat's, in transactions and in Effects alike", () =>
+  it.effect("come from the beat, in transactions and in Effects", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust("5 seconds")
       const seen: Array<unknown> = []
@@ -93,7 +99,9 @@ describe("time and chance in a run", () => {
     Effect.gen(function*() {
       const draws = Effect.gen(function*() {
         const drawn: Array<number> = []
-        const space = yield* TestKernel.space(["a", "b"].map((name) => enzyme(name, (tx) => void drawn.push(tx.random(), tx.random()), { query: "/signals/s" })))
+        const space = yield* TestKernel.space(["a", "b"].map(
+          (name) => enzyme(name, (tx) => void drawn.push(tx.random(), tx.random()), { query: "/signals/s" })
+        ))
         yield* space.signal({ signal: "/signals/s" })
         yield* space.signal({ signal: "/signals/s" })
         yield* steps(space, 2)
@@ -105,7 +113,7 @@ describe("time and chance in a run", () => {
       assert.strictEqual(new Set(first).size, 8)
     }))
 
-  it.effect("do not pass: who sleeps fails at once and is told what to do instead", () =>
+  it.effect("do not pass: a sleep fails at once, and its message names the alternative", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("s", () => Effect.sleep("1 second"))])
       const { id } = yield* space.signal({ signal: "/signals/s" })
@@ -115,7 +123,7 @@ describe("time and chance in a run", () => {
       assert.include(error?.message, "at: { ms }")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("never go back, even where the host's clock does", () =>
+  it.effect("never go back, even if the host's clock does", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("s", (tx) => tx.now)])
       yield* TestClock.setTime(10_000)
@@ -124,13 +132,16 @@ describe("time and chance in a run", () => {
       yield* TestClock.setTime(4_000)
       const second = yield* space.signal({ signal: "/signals/s" })
       yield* space.step
-      const values = yield* Effect.forEach([first, second], ({ id }) => Effect.map(space.receipt(id), (receipt) => receipt?.handlings[0]?.value))
+      const values = yield* Effect.forEach(
+        [first, second],
+        ({ id }) => Effect.map(space.receipt(id), (receipt) => receipt?.handlings[0]?.value)
+      )
       assert.deepStrictEqual(values, [10_000, 10_000])
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("a run that takes longer than its limit", () => {
-  it.effect("is over, counts as a failed attempt, and can use its transaction no more", () =>
+describe("a run beyond its time limit", () => {
+  it.effect("ends, counts as a failed attempt, and can no longer use its transaction", () =>
     Effect.gen(function*() {
       let kept: Transaction | undefined
       let release: () => void = () => undefined
@@ -156,7 +167,7 @@ describe("a run that takes longer than its limit", () => {
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), ["enzyme=slow rc=-1 signal=/signals/slow target=-"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is given up after two attempts, since its space stands still meanwhile", () =>
+  it.effect("is given up after two attempts, because its space waits meanwhile", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("stuck", () => new Promise(() => undefined))])
       const { id } = yield* space.signal({ signal: "/signals/stuck" })
@@ -192,7 +203,7 @@ describe("a run that takes longer than its limit", () => {
       yield* replays(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is interrupted where it is an Effect", () =>
+  it.effect("is interrupted if it is an Effect", () =>
     Effect.gen(function*() {
       let interrupted = false
       const space = yield* TestKernel.space([enzyme("slow", (_, { attempt }) =>
@@ -206,9 +217,12 @@ describe("a run that takes longer than its limit", () => {
       assert.isTrue(interrupted)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("lets what arrives meanwhile be durable and answered", () =>
+  it.effect("delays no durable answer to signals that arrive meanwhile", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("slow", () => new Promise(() => undefined), { retry: { attempts: 1 } }), enzyme("quick", () => 1)])
+      const space = yield* TestKernel.space([
+        enzyme("slow", () => new Promise(() => undefined), { retry: { attempts: 1 } }),
+        enzyme("quick", () => 1)
+      ])
       yield* space.signal({ signal: "/signals/slow" })
       const beat = yield* Effect.forkChild(space.step, { startImmediately: true })
       yield* turns()
@@ -221,7 +235,7 @@ describe("a run that takes longer than its limit", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
-describe("what a run throws", () => {
+describe("an error thrown by a run", () => {
   class Own extends Schema.TaggedError<Own>()("Own", {}) {
     readonly code = "own/code"
   }
@@ -235,7 +249,7 @@ describe("what a run throws", () => {
   ]
 
   for (const [what, error, tag, code] of thrown) {
-    it.effect(`has a tag and a code that no host has a say in: ${what}`, () =>
+    it.effect(`has a tag and a code that do not depend on the host: ${what}`, () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([enzyme("s", () => {
           throw error
@@ -248,7 +262,7 @@ describe("what a run throws", () => {
   }
 
   for (const code of ["run/timeout", "backlog/full", "node/gated"]) {
-    it.effect(`is dead at once in a replay too, though its code is one that the runtime has: ${code}`, () =>
+    it.effect(`is a dead letter at once in a replay too, even with a code of the runtime: ${code}`, () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([enzyme("s", () => {
           throw { _tag: "Own", code }
@@ -264,24 +278,30 @@ describe("what a run throws", () => {
 describe("a payload schema", () => {
   const Order = Schema.Struct({ id: Schema.NumberFromString, at: Schema.optionalKey(Schema.Date) })
 
-  it.effect("decodes what the run sees", () =>
+  it.effect("decodes the payload for the run", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("order", (_, { payload }) => (payload as { readonly id: number }).id + 1, { payload: Order })])
+      const space = yield* TestKernel.space([
+        enzyme("order", (_, { payload }) => (payload as { readonly id: number }).id + 1, { payload: Order })
+      ])
       const { id } = yield* space.signal({ signal: "/signals/order", payload: { id: "41" } })
       yield* space.step
       assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.value, 42)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("names each mistake of a payload, not the first alone", () =>
+  it.effect("reports each mistake of a payload, not only the first", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("order", () => 1, { payload: Schema.Struct({ item: Schema.String, count: Schema.Int, to: Schema.Struct({ city: Schema.String }) }) })])
+      const space = yield* TestKernel.space([
+        enzyme("order", () => 1, {
+          payload: Schema.Struct({ item: Schema.String, count: Schema.Int, to: Schema.Struct({ city: Schema.String }) })
+        })
+      ])
       const { id } = yield* space.signal({ signal: "/signals/order", payload: { item: 3, count: 0.5, to: {} } })
       yield* space.step
       const message = (yield* space.receipt(id))?.handlings[0]?.error?.message ?? ""
       for (const field of ["item", "count", "city"]) assert.include(message, field)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("buries what does not fit, without a run, naming what is wrong", () =>
+  it.effect("buries an invalid payload without a run, with the reasons", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([enzyme("order", () => void runs++, { payload: Order })])

@@ -10,22 +10,22 @@ import * as TestMachine from "../TestMachine.ts"
 class ReferenceModel {
   beat = -1
   readonly data = new Map<string, number>()
-  /** What the data was after each beat. */
+  /** The data after each beat. */
   readonly past: Array<ReadonlyMap<string, number>> = []
   paused = false
   gated = false
   halted = false
   booted = false
-  /** Who holds each cell that is locked. */
+  /** The holder of each locked cell. */
   readonly locks = new Map<string, "pause" | "outside">()
   horizon: number | null = null
   control: Control & { age: number } | undefined
   waiting: Array<Sent> = []
-  /** Runs that met a lock, with it: they go on when they may, since it is gone. */
+  /** Parked runs with their locks: they continue after the release. */
   private held: Array<readonly [lock: string, sent: Sent]> = []
   readonly ends = new Map<string, string>()
 
-  /** One beat, and what the space answers to what is asked of it there. */
+  /** Runs one beat, and returns the answer of the space to its command. */
   step(asked?: Asked): "done" | "refused" {
     this.beat++
     this.steer()
@@ -42,7 +42,7 @@ class ReferenceModel {
   }
 
   private begin(asked: Control): boolean {
-    // One that is shut down, or about to be, is not shut down once more.
+    // A second shutdown is refused.
     if (asked.verb === "shutdown" && (this.halted || this.control?.verb === "shutdown")) return true
     const can = asked.verb === "shutdown" || (this.control === undefined && this.allows(asked.verb))
     if (!can) return false
@@ -72,7 +72,7 @@ class ReferenceModel {
   }
 
   private run(sent: Sent): void {
-    // The nearest lock above the cells that it writes, in the order in which it does.
+    // The nearest lock above its written cells, in the order of the writes.
     const lock = [`/data/${sent.key}`, "/data"].find((cell) => this.locks.has(cell))
     if (lock !== undefined) return void this.held.push([lock, sent])
     this.data.set(sent.key, (this.data.get(sent.key) ?? 0) + sent.by)
@@ -98,7 +98,7 @@ class ReferenceModel {
     control.age++
     const at = `${control.verb} ${control.age}`
     if (at === "pause 1") {
-      // A lock that somebody else holds fails the pause.
+      // A lock of another holder fails the pause.
       if (this.locks.has("/data")) return void (this.control = undefined)
       this.gated = true
       this.locks.set("/data", "pause")
@@ -150,7 +150,10 @@ const put = enzyme("put", (tx, { payload }) => {
 const dataOf = Effect.fnUntraced(function*(space: Space) {
   const keys = yield* space.below("/data", { limit: 1000 })
   const cells = keys.filter((key) => !key.startsWith("/data/mailbox/"))
-  return new Map(yield* Effect.forEach(cells, (key) => Effect.map(space.get(key), (value) => [key.slice("/data/".length), value as number] as const)))
+  return new Map(yield* Effect.forEach(
+    cells,
+    (key) => Effect.map(space.get(key), (value) => [key.slice("/data/".length), value as number] as const)
+  ))
 })
 
 const sorted = (data: ReadonlyMap<string, number>) => [...data].sort(([a], [b]) => a < b ? -1 : 1)
@@ -184,13 +187,21 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
   const ask = Effect.fnUntraced(function*(asked: Asked) {
     const expected = model.step(asked)
     const result = yield* controlled(space, request(asked))
-    assert.strictEqual(result._tag === "Success" ? "done" : result.failure.code === "control/refused" ? "refused" : result.failure.code, expected)
+    assert.strictEqual(
+      result._tag === "Success" ? "done" : result.failure.code === "control/refused" ? "refused" : result.failure.code,
+      expected
+    )
     yield* compare
   })
   for (let move = 0; move < moves; move++) {
     const choice = draw(22)
     if (choice < 8) {
-      const sent = { n: n++, key: Random.pick(draw, ["a", "b", "c"]), by: draw(9) + 1, qos: Random.pick(draw, ["control", "retain", "retain", "discard"] as const) }
+      const sent = {
+        n: n++,
+        key: Random.pick(draw, ["a", "b", "c"]),
+        by: draw(9) + 1,
+        qos: Random.pick(draw, ["control", "retain", "retain", "discard"] as const)
+      }
       const { id } = yield* space.signal({ signal: `/signals/put/${sent.n}`, payload: sent, qos: sent.qos })
       model.waiting.push({ ...sent, id })
     } else if (choice < 15) yield* step
@@ -216,10 +227,13 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
   assert.isUndefined((yield* space.examine(verify)).fault)
 })
 
-describe("a space that is paused, rolled back, resumed, shut down, started again and cut off at any time", () => {
+describe("a space under pauses, rollbacks, shutdowns, restarts and crashes", () => {
   for (const part of [1, 2, 3, 4]) {
     it.effect(`matches the reference model in every beat (part ${part})`, () =>
-      Effect.forEach(Trials.seeds(25, { from: 100 * part, least: 2 }), (seed) =>
-        Effect.scoped(live(seed, 70)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+      Effect.forEach(
+        Trials.seeds(25, { from: 100 * part, least: 2 }),
+        (seed) => Effect.scoped(live(seed, 70)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))),
+        { discard: true }
+      ), 60_000)
   }
 })

@@ -15,7 +15,7 @@ import * as ToyLedger from "./ToyLedger.ts"
 
 const alarmsOf = (tx: Transaction): ToyLedger.Alarms => {
   assert.instanceOf(tx, Draft)
-  // The sources name no such ledger, so its face has no type there.
+  // The sources do not know this ledger, so its face has no type there.
   return tx.ledger("toy" as keyof Ledgers) as unknown as ToyLedger.Alarms
 }
 
@@ -36,8 +36,8 @@ const withToy = <A, E>(test: (world: ToyLedger.World) => Effect.Effect<A, E, Ker
   return test(world).pipe(Effect.provide(Layer.provide(kernel, Layer.succeed(CurrentLedgers, () => list))))
 }
 
-describe("A ledger that is added to the list", () => {
-  it.effect("takes a command, answers its reply, and leaves nothing of one that it refuses", () => withToy(() =>
+describe("A ledger added to the list", () => {
+  it.effect("executes a command, returns its reply, and leaves no trace of a refused one", () => withToy(() =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(enzymes)
       const command = (key: string, beats: number) => {
@@ -54,7 +54,7 @@ describe("A ledger that is added to the list", () => {
       yield* replays(space)
     })))
 
-  it("needs a name of its own, and a folder that users cannot write", () => {
+  it("needs a unique name, and a folder that users cannot write", () => {
     const toy = ToyLedger.make(new ToyLedger.World())
     assert.throws(() => new LedgerList([toy, toy]), "two ledgers have one name")
     assert.throws(() => new LedgerList([{ ...toy, folders: ["/data/toy"] }]), "where users write")
@@ -76,7 +76,7 @@ describe("A ledger that is added to the list", () => {
       yield* replays(space)
     })))
 
-  it.effect("captures input that its live half brings, once, and hands it outputs after the flush", () => withToy((world) =>
+  it.effect("captures the input of its live half once, and hands it outputs after the flush", () => withToy((world) =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(enzymes)
       yield* space.signal({ signal: "/signals/arm", payload: "a b" })

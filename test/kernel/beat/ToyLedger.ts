@@ -1,5 +1,5 @@
 /**
- * A complete ledger beside those of the runtime: alarms, which ring in time or are answered from outside first.
+ * A complete ledger beside those of the runtime: alarms, which ring at their time unless they are answered from outside first.
  *
  *     /net/toy/<key>   { state: "armed" | "rung" | "done", due, since, asked, answer? }
  *
@@ -71,7 +71,7 @@ export class AlarmRefused extends Schema.TaggedError<AlarmRefused>()("AlarmRefus
   }
 }
 
-/** The world outside: alarms that it heard of, and a way to answer them. */
+/** The live half: the announced alarms, and a function to answer them. */
 export class World {
   readonly heard: Array<string> = []
   readonly events: Array<string> = []
@@ -149,7 +149,7 @@ const expiry: ExpiryRule = {
   find: (key, { since }, { stage }) => (newest(stage, key)?.since ?? Infinity) <= since ? whole(addressOf(key).key) : whole()
 }
 
-/** The ledger of alarms, with a world outside. */
+/** The ledger of alarms, with its live half. */
 export const make = (world: World): Ledger<Toy> => ({
   name: "toy",
   folders: [FOLDER],

@@ -7,12 +7,12 @@ import { enzyme } from "../TestSpace.ts"
 
 const GROUP_TURNS = 2
 
-/** A host whose turns are taken by hand. */
+/** A host with turns taken by the test. */
 const host = () => {
   const asked: Array<{ readonly run: () => void; readonly again: boolean }> = []
   const turn = (run: () => void, again = false) => void asked.push({ run, again })
   const pacemaker = Layer.effect(Pacemaker, Effect.map(Pacemaker, (real) => ({ ...real, turn }))).pipe(Layer.provide(TestPacemaker.layer))
-  /** Takes the one turn that is asked for; answers whether it was asked for again. */
+  /** Takes the one requested turn. Returns whether another was requested. */
   const take = (): boolean => {
     assert.strictEqual(asked.length, 1)
     const { again, run } = asked.shift()!
@@ -30,7 +30,7 @@ describe("a group", () => {
   })
 
   for (const more of [0, 1, GROUP_TURNS]) {
-    it.effect(`begins one turn after the last that came, of which ${more} came a turn after another`, () => {
+    it.effect(`begins one turn after the last signal, with ${more} signals a turn apart`, () => {
       const { asked, layer, take } = host()
       return Effect.gen(function*() {
         const { answered, post } = yield* open
@@ -48,7 +48,7 @@ describe("a group", () => {
     })
   }
 
-  it.effect("waits for more no longer than its limit says", () => {
+  it.effect("waits for further signals no longer than its limit", () => {
     const { layer, take } = host()
     return Effect.gen(function*() {
       const { answered, post } = yield* open

@@ -3,10 +3,10 @@ import { join } from "node:path"
 import { command, current } from "../../scripts/Host.ts"
 import { run } from "../../scripts/Process.ts"
 
-// The process that is measured is Node's, whichever host starts it.
+// The measured process is always Node's, whichever host starts it.
 describe.runIf(current() === "node")("What a beat makes", () => {
-  // A signal makes some 10 KB. What of it comes of age is copied twice, and waits for a collection of the whole heap.
-  // Runs are between 80 and 210 bytes. The table of a map that is cleared in each beat adds 150.
+  // A signal allocates some 10 KB. Objects promoted to the old generation are copied twice, and need a major collection.
+  // Measured: between 80 and 210 bytes. A map that is cleared in each beat adds 150.
   for (const [atOnce, targets] of [[1, 256], [16, 256], [16, 3000], [256, 256]] as const) {
     it(`dies young, with ${atOnce} at once for ${targets} targets`, { timeout: 60_000 }, async () => {
       const { code, output } = await run([...command("node", join(import.meta.dirname, "young.ts")), String(atOnce), String(targets)])

@@ -1,5 +1,5 @@
 /**
- * Runs many beats, and prints how many bytes each signal left in the old generation of V8's heap.
+ * Runs many beats, and prints the bytes that each signal leaves in the old generation of V8's heap.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { platform } from "../../../src/main/node.ts"
 import { collectV8 } from "../../../src/main/IdleCollector.ts"
 import * as HashLayer from "../../support/HashLayer.ts"
 
-/** Signals before anything is measured, signals that are measured, how many of them come at once, and for how many targets. */
+/** The numbers of warm-up signals, of measured signals, of concurrent signals, and of targets. */
 const WARM = 16_000
 const MEASURED = 32_000
 const AT_ONCE = Number(process.argv[2])
@@ -45,7 +45,9 @@ const layer = Kernel.layer.pipe(
   Layer.provide(unsynced(0)({ folder, options: {} })),
   Layer.provide(Layer.mergeAll(HostPacemaker.layer(platform.turn), Registry.layer, Scheduler.layer(), Reactor.none)),
   Layer.provide(HashLayer.layer),
-  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
+  Layer.provide(Layer.succeed(KernelSettings, {
+    tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults
+  }))
 )
 
 const program = Effect.gen(function*() {
@@ -59,12 +61,15 @@ const program = Effect.gen(function*() {
   while (sent < WARM + MEASURED) {
     for (let i = 0; i < AT_ONCE; i++) {
       const n = sent++
-      space.post({ signal: "/signals/young/count", target: `/data/young/k${n % TARGETS}`, payload: { n } }, { accepted: () => {}, fail: (error) => { throw error } })
+      space.post(
+        { signal: "/signals/young/count", target: `/data/young/k${n % TARGETS}`, payload: { n } },
+        { accepted: () => {}, fail: (error) => { throw error } }
+      )
     }
     yield* space.idle
-    // All that is there comes of age with a collection of the whole heap, as it does while a server rests.
+    // A major collection promotes all live objects, as it does while a server is idle.
     if (sent - AT_ONCE < WARM && sent >= WARM) yield* Effect.promise(collectV8)
-    // What such a collection takes back does not count.
+    // The objects that such a collection frees do not count.
     const now = old()
     if (sent > WARM) left += Math.max(0, now - seen)
     seen = now

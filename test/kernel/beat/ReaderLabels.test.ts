@@ -1,0 +1,153 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx, Fiber, Stream } from "effect"
+import type { Transaction } from "systole"
+import { Computation, Kernel, Link } from "systole"
+import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
+import { ended, layer, open, paid } from "./LabelledSpace.ts"
+
+describe("A reader", () => {
+  it.effect("is refused a place above its clearance, with or without a value, and each refusal is recorded", () =>
+    Fx.gen(function*() {
+      const space = yield* paid()
+      const reader = space.reader(open)
+      for (const address of ["/data/pay/ann", "/data/pay/nobody", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0"]) {
+        const refused = yield* Fx.flip(reader.get(address))
+        assert.strictEqual(refused.code, "label/withheld")
+        assert.strictEqual(
+          refused.message,
+          `${address} is withheld from reader "web", whatever is there. Ask with the token of a reader that is cleared for it`
+        )
+      }
+      assert.deepStrictEqual((yield* space.denials).map(({ address, reader }) => [reader, address]).slice(0, 2), [
+        ["web", "/data/pay/ann"],
+        ["web", "/data/pay/nobody"]
+      ])
+      assert.strictEqual((yield* controlled(space, space.reader({ name: "hr", atoms: ["salary"] }).get("/data/pay/ann")))._tag, "Success")
+      assert.deepStrictEqual(yield* reader.list("/data/pay"), [])
+      assert.deepStrictEqual(yield* reader.below("/data", { limit: 10 }), [])
+      assert.strictEqual((yield* Fx.flip(Stream.runDrain(reader.watch("/data/pay/ann")))).code, "label/withheld")
+      assert.strictEqual((yield* Fx.flip(reader.blobPart("a".repeat(64), 0))).code, "label/withheld")
+    }).pipe(Fx.provide(layer)))
+
+  it.effect("sees no withheld value through a link", () =>
+    Fx.gen(function*() {
+      const space = yield* paid(enzyme("link", (tx) => tx.set("/data/link", Link.make("/data/pay/ann"))))
+      yield* ended(space, "link")
+      const shown = yield* controlled(space, space.reader(open).get("/data/link"))
+      assert.strictEqual(shown._tag === "Failure" && shown.failure.code, "label/withheld")
+    }).pipe(Fx.provide(layer)))
+
+  it.effect("sees no index of the runtime with keys of withheld cells", () =>
+    Fx.gen(function*() {
+      const spawn = (tx: Transaction) => {
+        for (const key of ["payAnn", "payBob"]) tx.rv.spawn({ key })
+        tx.rv.report("payAnn")
+      }
+      const tie = (tx: Transaction) => tx.set("/data/link", Link.make("/sys/index/over/rv/0000000000000001-000000"))
+      const kernel = yield* Kernel
+      yield* kernel.register(Computation.make({ name: "notes", output: "/data/notes", run: (tx) => tx.list("/sys/index/rv") }))
+      const told = {
+        list: (tx: Transaction) => tx.set("/data/open", tx.list("/sys/index/rv")),
+        get: (tx: Transaction) => tx.set("/data/open", tx.get("/sys/index/rv/payBob") ?? 0),
+        names: (tx: Transaction) => tx.set("/data/open", tx.list("/sys"))
+      }
+      const space = yield* RendezvousSpace.space({ spawn, tie, ...told })
+      yield* RendezvousSpace.ask(space, "spawn")
+      yield* RendezvousSpace.ask(space, "tie")
+      const [note] = yield* space.list("/sys/index/over/rv")
+      assert.deepStrictEqual([note, yield* space.list("/sys/index/rv")], ["0000000000000001-000000", ["payBob"]])
+      const places = [
+        "/sys/index/rv/payBob", "/sys/index/rv/payNobody", "/sys/index/over/rv", `/sys/index/over/rv/${note}`,
+        "/sys/index/over/rv/x?scope=user:1", "/sys/index/flow", "/sys/index"
+      ]
+      const reader = space.reader(open)
+      for (const place of places) {
+        assert.strictEqual((yield* Fx.flip(reader.get(place))).code, "label/withheld", place)
+        assert.strictEqual((yield* Fx.flip(Stream.runDrain(reader.watch(place)))).code, "label/withheld", place)
+      }
+      const linked = yield* controlled(space, reader.get("/data/link"))
+      assert.strictEqual(linked._tag === "Failure" && linked.failure.code, "label/withheld")
+      for (const folder of ["/sys/index", "/sys/index/rv", "/sys/index/over", "/sys/index/over/rv"]) {
+        assert.deepStrictEqual([yield* reader.list(folder), yield* reader.below(folder, { limit: 10 })], [[], []], folder)
+      }
+      assert.notInclude(yield* reader.list("/sys"), "index")
+      for (const after of [undefined, "/sys/index", "/sys/index/over/rv"]) {
+        for (const key of yield* reader.below("/", { after, limit: 100 })) assert.notMatch(key, /index|pay/)
+      }
+      for (const name of Object.keys(told)) assert.strictEqual(yield* RendezvousSpace.ask(space, name), "label/below", name)
+      const node = yield* controlled(space, space.pull("/data/notes"))
+      assert.notInclude(JSON.stringify(node), "payBob")
+      assert.deepStrictEqual(yield* space.reader({ name: "hr", atoms: ["salary"] }).list("/sys/index/rv"), ["payBob"])
+    }).pipe(Fx.provide(TestKernel.layer({ labels: {
+      cells: { "/data/rv/pay*": ["salary"], "/data/inbox/flow/inst_event/pay*": ["salary"], "/sys/index/**": ["salary"] },
+      declassify: {}
+    } })), RendezvousSpace.granted))
+
+  it.effect("needs all atoms of the space for the indexes, whichever a rule names, as a run does", () =>
+    Fx.gen(function*() {
+      const spawn = (tx: Transaction) => tx.rv.spawn({ key: "payAnn" })
+      const list = (tx: Transaction) => tx.set("/data/shared", tx.list("/sys/index/rv"))
+      const get = (tx: Transaction) => tx.set("/data/shared", tx.get("/sys/index/rv/payAnn") ?? 0)
+      const space = yield* RendezvousSpace.space({ spawn, list, get })
+      yield* RendezvousSpace.ask(space, "spawn")
+      const staff = space.reader({ name: "staff", atoms: ["staff"] })
+      assert.strictEqual((yield* Fx.flip(staff.get("/sys/index/rv/payAnn"))).code, "label/withheld")
+      assert.deepStrictEqual([yield* staff.list("/sys/index/rv"), yield* staff.below("/sys/index", { limit: 10 })], [[], []])
+      assert.deepStrictEqual(yield* space.reader({ name: "hr", atoms: ["staff", "salary"] }).list("/sys/index/rv"), ["payAnn"])
+      for (const name of ["list", "get"]) assert.strictEqual(yield* RendezvousSpace.ask(space, name), "label/below", name)
+      assert.isUndefined(yield* space.get("/data/shared"))
+    }).pipe(Fx.provide(TestKernel.layer({ labels: {
+      cells: {
+        "/data/rv/pay*": ["salary"], "/data/inbox/flow/inst_event/pay*": ["salary"], "/sys/index/**": ["staff"], "/data/shared": ["staff"]
+      },
+      declassify: {}
+    } })), RendezvousSpace.granted))
+
+  it.effect("sees the cleared parts of receipts, and no receipt of a secret event", () =>
+    Fx.gen(function*() {
+      const space = yield* paid(
+        enzyme("a", (tx) => tx.get("/data/pay/ann"), { query: "/signals/all" }),
+        enzyme("b", () => "b", { query: "/signals/all" })
+      )
+      const reader = space.reader(open)
+      const { id } = yield* reader.signal({ signal: "/signals/all" })
+      assert.match(id, /^[0-9a-f]{32}$/)
+      const secret = (yield* space.signal({ signal: "/signals/all", label: ["salary"], payload: 1 })).id
+      yield* steps(space, 2)
+      assert.deepStrictEqual(yield* reader.receipt(id), {
+        id,
+        status: "handled",
+        handlings: [{ enzyme: "b", outcome: "ok", value: "b" }, { enzyme: "a", outcome: "withheld" }]
+      })
+      assert.isUndefined(yield* reader.receipt(secret))
+    }).pipe(Fx.provide(layer)))
+
+  it.effect("follows a place by opaque cursors, and continues after one", () =>
+    Fx.gen(function*() {
+      const space = yield* paid()
+      const reader = space.reader(open)
+      const follow = (last?: string) => Fx.gen(function*() {
+        const seen: Array<{ readonly cursor: string; readonly value: unknown; readonly isReset: boolean }> = []
+        const fiber = yield* Fx.forkChild(
+          Stream.runForEach(reader.watch("/data/x", last), (value) => Fx.sync(() => void seen.push(value))),
+          { startImmediately: true }
+        )
+        yield* turns()
+        return { seen, fiber }
+      })
+      yield* controlled(space, space.set("/data/x", 1))
+      const first = yield* follow()
+      yield* Fiber.interrupt(first.fiber)
+      yield* controlled(space, space.set("/data/x", 2))
+      const { cursor } = first.seen[0]!
+      assert.match(cursor, /^[0-9a-f]{16}$/)
+      const next = yield* follow(cursor)
+      assert.deepStrictEqual(next.seen.map(({ isReset, value }) => [value, isReset]), [[2, false]])
+      for (const wrong of ["0", "ffffffffffffffff", "x"]) {
+        const { seen } = yield* follow(wrong)
+        assert.deepStrictEqual(seen.map(({ isReset, value }) => [value, isReset]), [[2, true]], wrong)
+      }
+    }).pipe(Fx.provide(layer)))
+})
