@@ -12,17 +12,20 @@ import * as Graph from "./Graph.ts"
 const number = (value: Value): number => Number(value ?? 0)
 
 describe("K: attempts of nodes", () => {
-  it("K27 a run whose transaction is dropped because what it reads stands too deep runs again as often as it takes, for the same reasons, and leaves nothing of the attempts before", () => {
+  it("K27 a run dropped for the depth of its reads runs again as often as needed, with the same causes, and without traces", () => {
     const [chains, depth] = [25, MAX_NESTING + 10]
     const scheduler = new SpaceScheduler()
     const attempts: Array<readonly [status: string, causes: ReadonlyArray<string>]> = []
     for (let chain = 0; chain < chains; chain++) {
       scheduler.set(`/x/${chain}/0`, 1)
-      for (let i = 1; i <= depth; i++) scheduler.register(Computation.make({ name: `step${chain}.${i}`, output: `/x/${chain}/${i}`, run: (tx) => {
-        const below = number(tx.get(`/x/${chain}/${i - 1}`))
-        // Every second chain makes nothing, so that nothing changes when it was run.
-        return chain % 2 === 0 ? below + 1 : undefined
-      } }))
+      for (let i = 1; i <= depth; i++) {
+        const run = (tx: Transaction) => {
+          const below = number(tx.get(`/x/${chain}/${i - 1}`))
+          // Every second chain has no output, so that its run changes no cell.
+          return chain % 2 === 0 ? below + 1 : undefined
+        }
+        scheduler.register(Computation.make({ name: `step${chain}.${i}`, output: `/x/${chain}/${i}`, run }))
+      }
     }
     scheduler.register(Effect.make({
       name: "top",
@@ -31,7 +34,9 @@ describe("K: attempts of nodes", () => {
         attempts.push([node.run!.children === undefined ? "clean" : "left over", causesOf(node)])
         const isDeep = tx.get("/deep") === true
         tx.start(Computation.make({ name: `child${attempts.length}`, output: `/child/${attempts.length}`, run: () => attempts.length }))
-        return isDeep ? Array.from({ length: chains }, (_, chain) => number(tx.get(`/x/${chain}/${depth}`))).reduce((sum, x) => sum + x, 0) : null
+        return isDeep
+          ? Array.from({ length: chains }, (_, chain) => number(tx.get(`/x/${chain}/${depth}`))).reduce((sum, x) => sum + x, 0)
+          : null
       },
       deliver: (value) => void told.push(value)
     }))
@@ -50,8 +55,10 @@ describe("K: attempts of nodes", () => {
     assert.strictEqual(scheduler.snapshot().find(({ name }) => name === "top")!.runs, 2)
   })
 
-  /** Fails with what `fails` says of `/data/x`, for so many attempts. */
-  const failing = (log: Graph.Log, plan: Record<number, { readonly times: number; readonly error: () => unknown }>) => (tx: Transaction): Value => {
+  /** Fails with the error that `fails` has for the value of `/data/x`, for its number of attempts. */
+  type Plan = Record<number, { readonly times: number; readonly error: () => unknown }>
+
+  const failing = (log: Graph.Log, plan: Plan) => (tx: Transaction): Value => {
     const x = number(tx.get("/data/x"))
     if (!TestKernel.isOwn(tx)) return x
     log.ran("attempt", tx)
@@ -63,7 +70,7 @@ describe("K: attempts of nodes", () => {
   const tried = new Map<number, number>()
   const passing = () => new Retry({ reason: "not yet" })
 
-  it.effect("K28 a node that fails with Retry runs again, later each time and ten times at most, then stays and runs when what it reads changes; any other failure is not tried again", () =>
+  it.effect("K28 a node that fails with Retry runs ten times at most, at growing delays, then at a change; other failures are final", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       tried.clear()
@@ -71,7 +78,12 @@ describe("K: attempts of nodes", () => {
         Computation.make({
           name: "failing",
           output: "/data/out",
-          run: failing(log, { 1: { times: 3, error: passing }, 2: { times: 99, error: passing }, 4: { times: 99, error: () => new TypeError("no") }, 6: { times: 3, error: passing } })
+          run: failing(log, {
+            1: { times: 3, error: passing },
+            2: { times: 99, error: passing },
+            4: { times: 99, error: () => new TypeError("no") },
+            6: { times: 3, error: passing }
+          })
         }),
         log.effect("watch", (tx) => tx.get("/data/out"))
       )
@@ -103,7 +115,7 @@ describe("K: attempts of nodes", () => {
       log.take()
       assert.deepStrictEqual(yield* waits, [])
       assert.deepStrictEqual((yield* failures).slice(1), ["node/failed run/failed"])
-      // The count began anew.
+      // The count begins anew.
       yield* Graph.put(space, ["/data/x", 6])
       log.take()
       assert.deepStrictEqual(yield* waits, [250, 750, 1750])

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { BeatAborted, Enzyme, Fatal, Registry, Retry } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 
-/** An enzyme that counts its runs under `/data/<name>`, and does what it is told. */
+/** An enzyme that counts its runs under `/data/<name>`, and executes this function. */
 const counting = (name: string, query: string, more: Partial<Enzyme.Definition> = {}) =>
   Enzyme.make({
     ...more,
@@ -22,7 +22,7 @@ const journalOf = (space: Effect.Success<ReturnType<typeof TestKernel.space>>) =
   })
 
 describe("C: the beat cycle", () => {
-  it.effect("C1 a signal runs in the step after it was posted, and what it emits runs in the next step and not before", () =>
+  it.effect("C1 a signal runs in the step after its post, and its emissions run in the next step and not before", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         counting("first", "/signals/first", { run: (tx) => tx.signal({ signal: "/signals/second" }) }),
@@ -36,7 +36,7 @@ describe("C: the beat cycle", () => {
       assert.strictEqual(yield* space.get("/data/second"), 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C2 what is emitted in beat N runs in N+1 and never in N, and the ledger of N+1 has its inbox line", () =>
+  it.effect("C2 an emission of beat N runs in N+1 and never in N, and the ledger of N+1 has its inbox line", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         counting("first", "/signals/first", { run: (tx) => tx.signal({ signal: "/signals/second", target: "/data/x" }) }),
@@ -47,7 +47,9 @@ describe("C: the beat cycle", () => {
       yield* space.step
       assert.deepStrictEqual(yield* TestKernel.ledger(space, beat, "agenda"), ["enzyme=first rc=0 signal=/signals/first target=-"])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, beat + 1, "inbox"), ["signal=/signals/second target=/data/x"])
-      assert.deepStrictEqual(yield* TestKernel.ledger(space, beat + 1, "agenda"), ["enzyme=second rc=0 signal=/signals/second target=/data/x"])
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, beat + 1, "agenda"), [
+        "enzyme=second rc=0 signal=/signals/second target=/data/x"
+      ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("C3 a signal for beat 99 is recorded at once and runs in beat 99 and not before; a beat that is over is refused", () =>
@@ -99,7 +101,7 @@ describe("C: the beat cycle", () => {
       }
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C6 a queue that was processed runs nothing again", () =>
+  it.effect("C6 a processed queue does not run again", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([counting("one", "/signals/one")])
       yield* space.signal({ signal: "/signals/one" })
@@ -109,7 +111,7 @@ describe("C: the beat cycle", () => {
       assert.deepStrictEqual(yield* TestKernel.ledger(space, again, "agenda"), [])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C7 an enzyme that asks once for another attempt runs in N and in N+1, and not in N+2", () =>
+  it.effect("C7 an enzyme that ends once with Retry runs in N and in N+1, and not in N+2", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         Enzyme.make({
@@ -132,7 +134,7 @@ describe("C: the beat cycle", () => {
       assert.strictEqual(yield* space.get("/data/shy"), 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C8 of two enzymes that are well and one that asks for another attempt, only the last runs again", () =>
+  it.effect("C8 of two successful enzymes and one that ends with Retry, only the last runs again", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         counting("a", "/signals/s"),
@@ -147,7 +149,11 @@ describe("C: the beat cycle", () => {
       assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b"), yield* space.get("/data/c")], [1, 1, 1])
       const receipt = yield* space.receipt(id)
       assert.strictEqual(receipt?.status, "handled")
-      assert.deepStrictEqual(receipt?.handlings.map(({ attempt, beat, enzyme }) => [enzyme, beat, attempt]), [["a", 0, 1], ["b", 0, 1], ["c", 1, 2]])
+      assert.deepStrictEqual(receipt?.handlings.map(({ attempt, beat, enzyme }) => [enzyme, beat, attempt]), [
+        ["a", 0, 1],
+        ["b", 0, 1],
+        ["c", 1, 2]
+      ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("C10 a fatal run as the second of three aborts the step: the number stands and the third does not run", () =>
@@ -197,7 +203,7 @@ describe("C: the beat cycle", () => {
       assert.strictEqual((yield* space.receipt("x.0.2"))?.status, "no-match")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C13 the stage line counts the impulses that were promoted", () =>
+  it.effect("C13 the stage line counts the promoted impulses", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         counting("two", "/signals/two", { run: (tx) => ["/signals/a", "/signals/b"].forEach((signal) => tx.signal({ signal })) }),
@@ -211,7 +217,7 @@ describe("C: the beat cycle", () => {
       assert.deepStrictEqual(yield* TestKernel.ledger(space, second, "stage"), [`commit: promoted 1 impulse -> beat ${second + 1}`])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C14 without ledgers no ledger cells are shown and all else is the same", () =>
+  it.effect("C14 without ledgers no ledger cells are shown, and all other results are equal", () =>
     Effect.gen(function*() {
       const run = (ledgers: boolean) =>
         Effect.gen(function*() {
@@ -219,7 +225,12 @@ describe("C: the beat cycle", () => {
           const { id } = yield* space.signal({ signal: "/signals/one" })
           yield* space.step
           const receipt = yield* space.receipt(id)
-          return { receipt, one: yield* space.get("/data/one"), journal: yield* journalOf(space), agenda: yield* TestKernel.ledger(space, 0, "agenda") }
+          return {
+            receipt,
+            one: yield* space.get("/data/one"),
+            journal: yield* journalOf(space),
+            agenda: yield* TestKernel.ledger(space, 0, "agenda")
+          }
         }).pipe(Effect.provide(TestKernel.layer({ ledgers })))
       const { agenda: none, ...without } = yield* run(false)
       const { agenda: some, ...within } = yield* run(true)
@@ -245,7 +256,7 @@ describe("C: the beat cycle", () => {
       assert.strictEqual(registry.resolutions - before, 2)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C17 what one enzyme writes in N another one reads in N+1 and not in N", () =>
+  it.effect("C17 a write of beat N is visible to another enzyme in N+1 and not in N", () =>
     Effect.gen(function*() {
       const reads: Array<unknown> = []
       const space = yield* TestKernel.space([
@@ -261,7 +272,7 @@ describe("C: the beat cycle", () => {
       assert.deepStrictEqual(reads, ["old", "new"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C18 the same registry, inbox and inputs give a journal that is the same to the byte", () =>
+  it.effect("C18 the same registry, inbox and inputs give the same journal, byte for byte", () =>
     Effect.gen(function*() {
       const run = Effect.gen(function*() {
         const space = yield* TestKernel.space([

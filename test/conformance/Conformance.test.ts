@@ -16,7 +16,7 @@ describe("Conformance", () => {
     assert.deepStrictEqual(ids.slice(0, 3), ["B1", "B2", "B3"])
   })
 
-  it("reads the ids that a title begins with", () => {
+  it("reads the ids at the beginning of a title", () => {
     assert.deepStrictEqual(Conformance.idsOf("B1 orders by after"), ["B1"])
     assert.deepStrictEqual(Conformance.idsOf("C12, C13 writes its lines"), ["C12", "C13"])
     assert.deepStrictEqual(Conformance.idsOf("orders B1 first"), [])
@@ -30,29 +30,33 @@ describe("Conformance", () => {
   })
 
   it("calls a scenario passed only when all of its tests pass", () => {
-    const rows = Conformance.table(["B1", "B2", "B3", "B4"], report(["B1 a", "passed"], ["B1, B2 b", "failed"], ["B3 c", "passed"]), new Map())
+    const rows = Conformance.table(
+      ["B1", "B2", "B3", "B4"],
+      report(["B1 a", "passed"], ["B1, B2 b", "failed"], ["B3 c", "passed"]),
+      new Map()
+    )
     assert.deepStrictEqual(rows.map((row) => row.result), ["failed", "failed", "passed", "missing"])
   })
 
-  it("lets a deviation stand for a test, but not cover a failing one", () => {
+  it("accepts a deviation instead of a test, but not beside a failing one", () => {
     const deviating = Conformance.deviations("- **B1** one reason\n- **B2** another\n- **B3**\n")
     assert.deepStrictEqual([...deviating.keys()], ["B1", "B2"])
     const rows = Conformance.table(["B1", "B2"], report(["B2 x", "failed"]), deviating)
     assert.deepStrictEqual(rows.map((row) => row.result), ["deviation", "failed"])
   })
 
-  it("sees gaps in what is finished alone", () => {
+  it("finds gaps in finished scenarios alone", () => {
     const rows = Conformance.table(["B1", "B2", "C1"], report(["B1 a", "passed"]), new Map())
     assert.deepStrictEqual(Conformance.gaps(rows, ["B1", "B2"]).map((row) => row.id), ["B2"])
   })
 
-  it("keeps what was finished finished", () => {
+  it("never lists fewer finished scenarios", () => {
     const finished = Conformance.expand((JSON.parse(text("finished.json")) as { ranges: ReadonlyArray<string> }).ranges, ids)
     const least = Conformance.expand(["B", "C1-C18"], ids)
     assert.deepStrictEqual(least.filter((id) => !finished.includes(id)), [])
   })
 
-  it("names scenarios in the deviations that exist", () => {
+  it("has deviations of existing scenarios only", () => {
     assert.deepStrictEqual([...Conformance.deviations(text("deviations.md")).keys()].filter((id) => !ids.includes(id)), [])
   })
 })

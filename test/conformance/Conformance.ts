@@ -1,14 +1,14 @@
 /**
- * Which scenarios have a test, and how it went.
+ * The scenarios, their tests and the results.
  *
  * @module
  */
 import type { Report } from "../scripts/Vitest.ts"
 
-/** How a scenario stands. */
+/** The result of a scenario. */
 export type Result = "passed" | "failed" | "deviation" | "missing"
 
-/** One scenario with the tests that show it. */
+/** A scenario with its tests. */
 export interface Row {
   readonly id: string
   readonly test: string
@@ -19,15 +19,15 @@ export interface Row {
 export const scenarioIds = (scenarios: string): ReadonlyArray<string> =>
   [...scenarios.matchAll(/^- \*\*([A-Z]\d+)\*\* /gm)].map((match) => match[1]!)
 
-/** The ids with which a test's title begins: `B1 …`, or `C12, C13 …`. */
+/** The ids at the beginning of a test's title: `B1 …`, or `C12, C13 …`. */
 export const idsOf = (title: string): ReadonlyArray<string> =>
   /^[A-Z]\d+(?:, [A-Z]\d+)*(?= )/.exec(title)?.[0].split(", ") ?? []
 
-/** The ids that are listed as deviations, each with the reason. */
+/** The ids of the deviations, each with the reason. */
 export const deviations = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/^- \*\*([A-Z]\d+)\*\* (\S.*)$/gm)].map((match) => [match[1]!, match[2]!]))
 
-/** The ids that finished letters (`B`) and ranges (`C1-C18`, or `C1`) stand for. */
+/** Expands letters (`B`) and ranges (`C1-C18`, or `C1`) to ids. */
 export const expand = (ranges: ReadonlyArray<string>, ids: ReadonlyArray<string>): ReadonlyArray<string> => {
   const wanted = ranges.map(bounds)
   return ids.filter((id) => wanted.some(({ first, last, letter }) => id[0] === letter && numberOf(id) >= first && numberOf(id) <= last))
@@ -42,7 +42,7 @@ const bounds = (range: string) => {
 
 const numberOf = (id: string): number => Number(id.slice(1))
 
-/** Lays the scenarios, the report of their tests and the deviations side by side. */
+/** Joins the scenarios, the report of their tests and the deviations. */
 export const table = (
   ids: ReadonlyArray<string>,
   report: Report,
@@ -52,7 +52,11 @@ export const table = (
   return ids.map((id) => {
     const own = tests.filter((test) => idsOf(test.title).includes(id))
     if (own.length === 0) return { id, test: deviating.get(id) ?? "", result: deviating.has(id) ? "deviation" : "missing" }
-    return { id, test: own.map((test) => test.title).join("; "), result: own.every((test) => test.status === "passed") ? "passed" : "failed" }
+    return {
+      id,
+      test: own.map((test) => test.title).join("; "),
+      result: own.every((test) => test.status === "passed") ? "passed" : "failed"
+    }
   })
 }
 

@@ -8,10 +8,11 @@ import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { history, isReplayedEqual } from "./ReplayCheck.ts"
 
-/** Kernels whose spaces boot, as those of every host do. */
+/** Kernels with booting spaces, as on every host. */
 const booting = (changed: Partial<Settings> = {}) => TestKernel.layer({ boot: true, ...changed })
 
-const listener = (log: Array<string>) => enzyme("listener", (tx, { signal }) => void log.push(`${signal} @${tx.beat}`), { query: "/op/*", bind: ["/rt/ops"] })
+const listener = (log: Array<string>) =>
+  enzyme("listener", (tx, { signal }) => void log.push(`${signal} @${tx.beat}`), { query: "/op/*", bind: ["/rt/ops"] })
 
 const asked = <A extends { readonly oid: string }, E>(space: Space, ask: Effect.Effect<A, E>) => Effect.gen(function*() {
   const result = yield* controlled(space, ask)
@@ -41,7 +42,7 @@ describe("C: control", () => {
       assert.isTrue((yield* Config.decode({ boot: true })).kernel.boot)
     }))
 
-  it.effect("C20 a new space boots, one state a beat, while what comes in runs", () =>
+  it.effect("C20 a new space boots, one state per beat, while signals run", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
       yield* space.signal({ signal: "/signals/count" })
@@ -57,7 +58,7 @@ describe("C: control", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(booting())))
 
-  it.effect("C20 a space that is opened again runs no beat and writes nothing, and one that was cut off goes on with its boot", () =>
+  it.effect("C20 a reopened space runs no beat and writes no cell, and an interrupted boot continues", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([], { boot: true })
@@ -70,16 +71,18 @@ describe("C: control", () => {
       yield* again.idle
       assert.strictEqual(yield* again.head, 4)
       assert.strictEqual(machine.flushes(), flushes)
-      // Its next beat is like any other: nobody asks for another boot.
+      // Its next beat is ordinary: no further boot is requested.
       yield* again.signal({ signal: "/signals/none" })
       yield* again.idle
       assert.strictEqual(yield* again.head, 5)
       assert.deepStrictEqual(yield* topics(again), [])
-      assert.deepStrictEqual(yield* history(again, (yield* again.control.state).boot_oid!), ["ist:run @0", "ist:kernel @1", "ist:store @2", "ist:packs @3", "ist:ok @4"])
+      assert.deepStrictEqual(yield* history(again, (yield* again.control.state).boot_oid!), [
+        "ist:run @0", "ist:kernel @1", "ist:store @2", "ist:packs @3", "ist:ok @4"
+      ])
       yield* isReplayedEqual(again)
     }))
 
-  it.effect("C21 a shutdown comes through its states once, and nothing runs until the space is started again", () =>
+  it.effect("C21 a shutdown passes through its states once, and no run follows until the space is restarted", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
       yield* steps(space, 5)
@@ -102,7 +105,7 @@ describe("C: control", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(booting())))
 
-  it.effect("C23 while a space is paused what comes in waits, and runs once when it is resumed", () =>
+  it.effect("C23 signals to a paused space wait, and run once after the resume", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
       const { oid } = yield* paused(space)
@@ -118,11 +121,13 @@ describe("C: control", () => {
       assert.strictEqual(yield* space.get("/data/n"), 1)
       assert.deepStrictEqual(yield* ended(space, id), ["count ok @9 #1"])
       assert.deepInclude(yield* space.control.state, { state: "running", parked: 0, locks: [] })
-      for (const cell of ["/sys/state/paused", "/sys/state/gated", "/sys/state/control", "/sys/locks/data"]) assert.isUndefined(yield* space.get(cell), cell)
+      for (const cell of ["/sys/state/paused", "/sys/state/gated", "/sys/state/control", "/sys/locks/data"]) {
+        assert.isUndefined(yield* space.get(cell), cell)
+      }
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C23 a paused space runs no beat for what it parks, nor for what comes due", () =>
+  it.effect("C23 a paused space runs no beat for parked signals or due timers", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
       yield* space.control.pause()
@@ -139,7 +144,7 @@ describe("C: control", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
 
-  it.effect("C24, D24 while a space is paused continuations, time-outs, facts and signals for control run", () =>
+  it.effect("C24, D24 continuations, time-outs, diagnostics and signals with qos control run while a space is paused", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([
@@ -167,7 +172,7 @@ describe("C: control", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C25 a rollback is refused while an earlier one is not resumed, with one fact, and what is parked stays", () =>
+  it.effect("C25 a rollback is refused before the resume of an earlier one, with one diagnostic, and parked signals stay", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
       yield* space.signal({ signal: "/signals/count" })
@@ -187,7 +192,7 @@ describe("C: control", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C27, C28 a rollback brings back what was deleted, nested cells and all, and what was made later goes", () =>
+  it.effect("C27, C28 a rollback restores deleted cells, nested ones included, and removes later ones", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("delete", (tx) => {
         tx.delete("/data/tree")
@@ -195,7 +200,12 @@ describe("C: control", () => {
         tx.set("/data/other", { later: true })
         tx.set("/data/kept?scope=user:7", "later")
       })])
-      for (const [address, value] of [["/data/tree", { kind: "dictionary" }], ["/data/tree/leaf", { payload: new Date(7) }], ["/data/kept?scope=user:7", { 10: 1, 9: 2 }]] as const) {
+      const cells = [
+        ["/data/tree", { kind: "dictionary" }],
+        ["/data/tree/leaf", { payload: new Date(7) }],
+        ["/data/kept?scope=user:7", { 10: 1, 9: 2 }]
+      ] as const
+      for (const [address, value] of cells) {
         yield* controlled(space, space.set(address, value))
       }
       yield* space.signal({ signal: "/signals/delete" })
@@ -221,7 +231,7 @@ describe("C: control", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C29 a pause of a space whose /data is locked fails, with one fact, and leaves it running", () =>
+  it.effect("C29 a pause fails if /data is locked, with one diagnostic, and the space keeps running", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
       yield* controlled(space, space.control.lock("/data"))
@@ -238,7 +248,7 @@ describe("C: control", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("C30 the numbers of histories go on, whatever was rolled back", () =>
+  it.effect("C30 the numbers of histories continue after a rollback", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* paused(space)
@@ -250,12 +260,14 @@ describe("C: control", () => {
       assert.deepStrictEqual(numbers, [1, 2, 3, 4])
       assert.deepInclude(yield* space.get(`/rt/ops/${oid}`), { hist_next: 5 })
       assert.lengthOf((yield* space.ops.list({ limit: 10 })).operations, 3)
-      assert.deepStrictEqual(yield* history(space, "OPS:0.x.0"), ["ist:run @0", "ist:plan @1", "ist:quiesce @2", "ist:paused @3", "ist:ok @4"])
+      assert.deepStrictEqual(yield* history(space, "OPS:0.x.0"), [
+        "ist:run @0", "ist:plan @1", "ist:quiesce @2", "ist:paused @3", "ist:ok @4"
+      ])
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
 describe("D: the operations of a space itself", () => {
-  it.effect("D20 who awaits a state of the boot is told once, in the beat after it", () =>
+  it.effect("D20 an await of a boot state is continued once, in the beat after it", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([listener(log)])
@@ -273,9 +285,12 @@ describe("D: the operations of a space itself", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(booting())))
 
-  it.effect("D29 something fatal has a shutdown begin in its beat", () =>
+  it.effect("D29 a fatal run starts a shutdown in its beat", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("bad", () => new Fatal({ reason: "the end" })), enzyme("count", (tx) => tx.increment("/data/n"))])
+      const space = yield* TestKernel.space([
+        enzyme("bad", () => new Fatal({ reason: "the end" })),
+        enzyme("count", (tx) => tx.increment("/data/n"))
+      ])
       yield* space.signal({ signal: "/signals/bad" })
       yield* Effect.flip(space.step)
       yield* space.step
@@ -288,7 +303,7 @@ describe("D: the operations of a space itself", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D29 a report of something fatal does so too, and an enzyme that says so goes on", () =>
+  it.effect("D29 a fatal report starts one too, and an enzyme with onFatal continue does not", () =>
     Effect.gen(function*() {
       const report = enzyme("report", (tx) => tx.report({ severity: "sev:fatal", topic: "sky/fell", note: "" }))
       const space = yield* TestKernel.space([report, enzyme("on", () => new Fatal({ reason: "on" }), { onFatal: "continue" })])

@@ -12,7 +12,7 @@ const number = (value: Value): number => Number(value ?? 0)
 const viewOf = (scheduler: SpaceScheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
 
 describe("G: invalidation, liveness, demand", () => {
-  it.effect("G1, G4 an equal output goes no further: what reads it does not run", () =>
+  it.effect("G1, G4 an equal output stops the propagation: its readers do not run", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -26,7 +26,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), { parity: 3 })
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G2 each output that differs runs the effect once", () =>
+  it.effect("G2 each different output runs the effect once", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -39,7 +39,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), { double: 3, watch: 3 })
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G3 while a gate holds the writer, its clean readers stay clean", () =>
+  it.effect("G3 while a gate delays the writer, its clean readers stay clean", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -56,7 +56,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.strictEqual(log.seen["watch"], 2)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("G7 a subscriber does not hear of changes of its own group, and does of others", () => {
+  it("G7 a subscriber is notified of changes of other groups, and not of its own", () => {
     const log = new Graph.Log()
     const scheduler = new SpaceScheduler()
     scheduler.register(log.effect("editor", (tx) => tx.get("/text"), { changeGroup: "editor" }))
@@ -70,7 +70,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.deepStrictEqual(log.take(), { editor: 1 })
   })
 
-  it("G8 what a node is not told of is no cause, and what it is told of is one", () => {
+  it("G8 a suppressed change is no cause, and a notified one is", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", writes: ["/beside"], changeGroup: "g", run: (tx) => {
       tx.set("/beside", tx.get("/x") ?? 0)
@@ -84,7 +84,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.deepStrictEqual(viewOf(scheduler, "c").causes, ["/x"])
   })
 
-  it("G9 causes that differ in scope or path stay apart, and repeats are one", () => {
+  it("G9 causes with different scopes or paths are separate, and repeated ones are one", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) =>
       ["/x#/a/b", "/x#/a~1b", "/x?scope=user:u#/a/b"].map((address) => tx.get(address) ?? null) }))
@@ -96,7 +96,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.deepStrictEqual(viewOf(scheduler, "c").causes, ["/x#/a/b", "/x#/a~1b", "/x?scope=user:u#/a/b"])
   })
 
-  it("G10 a node that was withdrawn comes back without causes", () => {
+  it("G10 a withdrawn node comes back without causes", () => {
     const scheduler = new SpaceScheduler()
     const node = Computation.make({ name: "c", output: "/c", run: (tx) => tx.get("/x") })
     scheduler.register(node)
@@ -108,7 +108,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.strictEqual(viewOf(scheduler, "c").status, "never-ran")
   })
 
-  it.effect("G12 a node that nobody reads does not run, and runs once when somebody does", () =>
+  it.effect("G12 a node without readers does not run, and runs once for its first reader", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(log.computation("double", "/data/double", (tx) => number(tx.get("/data/x")) * 2))
@@ -131,7 +131,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.deepStrictEqual(log.take(), { c: 1 })
   })
 
-  it("G15 a node that never ran hears of no change at the reads that it declares", () => {
+  it("G15 a node that never ran is not invalidated at its declared reads", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", reads: ["/x"], run: (tx) => tx.get("/x") }))
     scheduler.set("/x", 1)
@@ -140,7 +140,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.strictEqual(viewOf(scheduler, "c").status, "never-ran")
   })
 
-  it.effect("G16 the branch that is not taken any more is no reason to run, and the other one is", () =>
+  it.effect("G16 a change in the abandoned branch is no cause, and one in the taken branch is", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(log.effect("either", (tx) => tx.get(tx.get("/data/flag") === true ? "/data/a" : "/data/b")))
@@ -158,7 +158,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), { either: 1 })
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G17 a parent that read what the child it creates then writes runs once more, all in one beat", () =>
+  it.effect("G17 a parent that read the later output of its child runs once more, in the same beat", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const sampled: Array<Value> = []
@@ -174,17 +174,20 @@ describe("G: invalidation, liveness, demand", () => {
       assert.strictEqual(yield* space.get("/data/x"), 2)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G19 a child that nobody reads runs once, and is dormant then", () =>
+  it.effect("G19 a child without readers runs once, and is then dormant", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
-      const space = yield* Graph.open(log.effect("parent", (tx) => tx.start(log.computation("child", "/data/child", (tx) => tx.get("/data/x")))))
+      const space = yield* Graph.open(log.effect(
+        "parent",
+        (tx) => tx.start(log.computation("child", "/data/child", (tx) => tx.get("/data/x")))
+      ))
       yield* Graph.put(space, ["/data/x", 1])
       assert.deepStrictEqual(log.take(), { parent: 1, child: 1 })
       yield* Graph.put(space, ["/data/x", 2])
       assert.deepStrictEqual(log.take(), {})
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G20 a child whose first run waits for its debounce runs once when that is over", () =>
+  it.effect("G20 a child with a debounce runs first, and once, at its end", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const child = log.computation("child", { output: "/data/child", debounce: 100 }, (tx) => tx.get("/data/x"))
@@ -200,7 +203,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), {})
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G6 of two pieces of one module, the one hears of what the other writes", () =>
+  it.effect("G6 of two pieces of one module, each is notified of writes of the other", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const next = Computation.make({
@@ -220,7 +223,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.strictEqual(log.seen["watch"], 7)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("G23 a node that reads what it derives does not depend on itself", () =>
+  it.effect("G23 a node that reads its own output does not depend on itself", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -233,7 +236,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), {})
     }).pipe(Fx.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(TestRuntime.Unstable, ["count /data/count"]))))))
 
-  it.effect("G28 a node that writes outside its surface changes nothing, and one diagnostic says so", () =>
+  it.effect("G28 a node that writes outside its surface changes no cell, and has one diagnostic", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -257,15 +260,20 @@ describe("G: invalidation, liveness, demand", () => {
       assert.strictEqual(yield* space.get("/data/out"), 0)
       for (const cell of ["/data/elsewhere", "/data/beyond", "/data/index/a"]) assert.isUndefined(yield* space.get(cell))
       const told = yield* TestKernel.diagnostics(space)
-      assert.deepStrictEqual(told.map(({ code, origin }) => [origin, code]), [[{ kind: "node", name: "astray" }, "envelope/outside"], [{ kind: "node", name: "wide" }, "envelope/outside"]])
+      assert.deepStrictEqual(told.map(({ code, origin }) => [origin, code]), [
+        [{ kind: "node", name: "astray" }, "envelope/outside"],
+        [{ kind: "node", name: "wide" }, "envelope/outside"]
+      ])
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("G29 a ring of 20,000 nodes takes no room on the stack", () => {
+  it("G29 a ring of 20,000 nodes needs no stack", () => {
     const scheduler = new SpaceScheduler()
     const count = 20_000
     for (let i = 0; i < count; i++) {
       const above = `/ring/${(i + count - 1) % count}`
-      scheduler.register(Computation.make({ name: `n${i}`, output: `/ring/${i}`, reads: [above], run: (tx) => Math.min(1, number(tx.get(above))) }))
+      scheduler.register(Computation.make({
+        name: `n${i}`, output: `/ring/${i}`, reads: [above], run: (tx) => Math.min(1, number(tx.get(above)))
+      }))
     }
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/ring/0"), deliver: () => {} }))
     scheduler.settle()
@@ -273,7 +281,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.isTrue(scheduler.snapshot().every(({ live }) => !live))
   })
 
-  it("G30 what a node writes is nothing that it read", () => {
+  it("G30 a write of a node is not among its reads", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", writes: ["/d"], run: (tx) => {
       tx.set("/d", 1)
@@ -284,7 +292,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.deepStrictEqual(viewOf(scheduler, "c").reads, [])
   })
 
-  it.effect("G31 a node that throws is told of, stays subscribed, and harms no other", () =>
+  it.effect("G31 a node that throws is reported, stays subscribed, and affects no other", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -303,7 +311,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.strictEqual(log.seen["bad"], 2)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("G31 a run that fails leaves none of the nodes that it started, and those of the run before it stay", () => {
+  it("G31 a failed run leaves none of its started nodes, and those of the run before it stay", () => {
     const scheduler = new SpaceScheduler()
     const child = (name: string) => Computation.make({ name, output: `/${name}`, run: (tx) => tx.get("/x") })
     scheduler.register(Effect.make({
@@ -329,7 +337,7 @@ describe("G: invalidation, liveness, demand", () => {
     assert.deepStrictEqual(names(), [])
   })
 
-  it.effect("G32 a child that its parent starts no more does not run, though its inputs changed too", () =>
+  it.effect("G32 a child that its parent no longer starts does not run, even if its inputs changed", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const child = log.computation("child", "/data/child", (tx) => tx.get("/data/x"))

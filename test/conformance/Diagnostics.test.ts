@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { CurrentReporter, Effect as Node, Enzyme, Kernel, Link, Reporter, type Report, Retry, type Space, type Told } from "systole"
+import type { Report, Space, Told, Transaction } from "systole"
+import { CurrentReporter, Effect as Node, Enzyme, Kernel, Link, Reporter, Retry } from "systole"
 import { controlled, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { isReplayedEqual } from "./ReplayCheck.ts"
 
-const report: Report = { severity: "sev:crit", topic: "order/stuck", code: "order/late", note: "nobody ships it", subject: "/data/orders/17", payload: { since: 4 } }
+const report: Report = {
+  severity: "sev:crit", topic: "order/stuck", code: "order/late", note: "nobody ships it", subject: "/data/orders/17", payload: { since: 4 }
+}
 
 const reporting = (more: Partial<Report>) => enzyme("reporting", (tx) => tx.report({ ...report, ...more }))
 
@@ -15,10 +18,10 @@ const start = (space: Space) => controlled(space, space.ops.start({ verb: "op/sh
 
 const OID = "OPS:0.x.0"
 
-describe("D: what went wrong", () => {
+describe("D: diagnostics", () => {
   for (const severity of ["sev:fatal", "sev:crit", "sev:usage", "sev:warn", "sev:debug"] as const) {
     const fails = severity === "sev:fatal" || severity === "sev:crit" || severity === "sev:usage"
-    it.effect(`D26 a fact of ${severity} that is attached to an operation ${fails ? "closes it with sts:fail" : "leaves it open"}`, () =>
+    it.effect(`D26 a diagnostic of ${severity} attached to an operation ${fails ? "closes it with sts:fail" : "leaves it open"}`, () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([reporting({ severity, attach: OID })])
         yield* start(space)
@@ -31,7 +34,7 @@ describe("D: what went wrong", () => {
       }).pipe(Effect.provide(TestKernel.layer())))
   }
 
-  it.effect("D26 an operation that fails so continues who awaits that, and one that is closed already stays as it is", () =>
+  it.effect("D26 such a failure continues its awaiting enzymes, and a closed operation stays unchanged", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([
@@ -53,7 +56,7 @@ describe("D: what went wrong", () => {
       yield* isReplayedEqual(other)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D27 a fact is sealed with its severity, topic, code, note, payload, beat, origin and a link to its subject", () =>
+  it.effect("D27 a diagnostic is sealed with its severity, topic, code, note, payload, beat, origin and a link to its subject", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([reporting({}), enzyme("scribble", (tx) => tx.set("/data/mailbox/diag/msgs/0.0", 1))])
       yield* controlled(space, space.set("/data/orders/17", { item: "tea" }))
@@ -75,11 +78,16 @@ describe("D: what went wrong", () => {
       assert.strictEqual((yield* Effect.flip(space.set(place, 1))).code, "cell/refused")
       yield* post(space, "/signals/scribble")
       assert.strictEqual(((yield* space.get(place)) as typeof fact)["topic"], "order/stuck")
-      assert.deepInclude((yield* TestKernel.diagnostics(space))[1] as object, { sev: "sev:usage", topic: "cell.store.readonly", subject: Link.make("/data/mailbox/diag/msgs/0.0"), origin: { kind: "enzyme", name: "scribble" } })
+      assert.deepInclude((yield* TestKernel.diagnostics(space))[1] as object, {
+        sev: "sev:usage",
+        topic: "cell.store.readonly",
+        subject: Link.make("/data/mailbox/diag/msgs/0.0"),
+        origin: { kind: "enzyme", name: "scribble" }
+      })
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D28 a fact that is to be told makes one line /CEP:sig_cei in the ledger of the next beat", () =>
+  it.effect("D28 a diagnostic with a signal has one line /CEP:sig_cei in the ledger of the next beat", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([reporting({ signal: true })])
       yield* post(space, "/signals/reporting")
@@ -90,7 +98,7 @@ describe("D: what went wrong", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D28 what the runtime finds is told to an enzyme that takes it, by the address of the fact, and to nobody where none does", () =>
+  it.effect("D28 a diagnostic of the runtime is signalled by its address, if an enzyme takes the signal", () =>
     Effect.gen(function*() {
       const heard: Array<unknown> = []
       const space = yield* TestKernel.space([enzyme("fails", () => {
@@ -99,7 +107,11 @@ describe("D: what went wrong", () => {
       yield* post(space, "/signals/fails")
       yield* space.step
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "inbox"), [])
-      const alarm = Enzyme.make({ name: "alarm", query: "/CEP:sig_cei/sev:crit", run: (tx, { payload }) => void heard.push([payload, (tx.get(payload as string) as { readonly topic?: string }).topic]) })
+      const alarm = Enzyme.make({
+        name: "alarm",
+        query: "/CEP:sig_cei/sev:crit",
+        run: (tx, { payload }) => void heard.push([payload, (tx.get(payload as string) as { readonly topic?: string }).topic])
+      })
       const same = yield* TestKernel.space([alarm])
       yield* post(same, "/signals/fails")
       yield* same.step
@@ -107,20 +119,21 @@ describe("D: what went wrong", () => {
       yield* isReplayedEqual(same)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D28 an enzyme that fails at such a signal is told of in a fact, and not sent round again", () =>
+  it.effect("D28 a failure at such a signal is a diagnostic without a further signal", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([reporting({}), Enzyme.make({ name: "alarm", query: "/CEP:sig_cei/*", retry: { attempts: 1 }, run: (tx) => {
+      const run = (tx: Transaction) => {
         tx.report({ severity: "sev:crit", topic: "alarm/off", note: "", signal: true })
-        if (tx.beat > 1) return new Retry({ reason: "no" })
-        return undefined
-      } })])
+        return tx.beat > 1 ? new Retry({ reason: "no" }) : undefined
+      }
+      const alarm = Enzyme.make({ name: "alarm", query: "/CEP:sig_cei/*", retry: { attempts: 1 }, run })
+      const space = yield* TestKernel.space([reporting({}), alarm])
       yield* post(space, "/signals/reporting")
       yield* steps(space, 4)
       assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic }) => topic), ["order/stuck", "alarm/off"])
       for (let beat = 2; beat <= 4; beat++) assert.deepStrictEqual(yield* TestKernel.ledger(space, beat, "inbox"), [])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a report that is none aborts its run, and leaves the ledger as it was but for that", () =>
+  it.effect("an invalid report aborts its run, and has one diagnostic", () =>
     Effect.gen(function*() {
       const bad: ReadonlyArray<Partial<Report>> = [
         { severity: "sev:bad" as never },
@@ -136,7 +149,7 @@ describe("D: what went wrong", () => {
         try {
           tx.report({ ...report, ...bad[payload as number] })
         } catch {
-          // What was refused stays refused.
+          // The refusal is not undone by this catch.
         }
       })])
       for (const [i] of bad.entries()) {
@@ -144,11 +157,14 @@ describe("D: what went wrong", () => {
         yield* space.step
       }
       const told = yield* TestKernel.diagnostics(space)
-      assert.deepStrictEqual(told.map(({ code }) => code), ["diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "address/invalid", "diagnostic/invalid", "value/invalid"])
+      assert.deepStrictEqual(told.map(({ code }) => code), [
+        "diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "address/invalid", "diagnostic/invalid",
+        "value/invalid"
+      ])
       assert.isUndefined(yield* space.get("/data/x"))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("an effect that fails at what it is told is reported, each time, and fails nobody else", () => {
+  it.effect("each failed delivery of an effect is reported, and affects no other", () => {
     const log: Array<Told> = []
     const reporter = new Reporter((told) => log.push(told))
     return Effect.gen(function*() {
@@ -163,16 +179,20 @@ describe("D: what went wrong", () => {
       for (let i = 0; i < 2; i++) yield* post(space, "/signals/count")
       yield* turns()
       assert.deepStrictEqual(seen, [1, 2])
-      const told = log.map(({ beat, note, origin, severity, space, topic }) => [severity, topic, space, beat, origin.kind, origin.name, note])
-      assert.sameDeepMembers(told, ["throws", "rejects", "throws", "rejects"].map((name) =>
-        ["sev:crit", "node/undelivered", "test", undefined, "node", name, `what it was told failed it: ${name === "throws" ? "TypeError: " : ""}no luck`]))
+      const told = log.map(
+        ({ beat, note, origin, severity, space, topic }) => [severity, topic, space, beat, origin.kind, origin.name, note]
+      )
+      assert.sameDeepMembers(told, ["throws", "rejects", "throws", "rejects"].map((name) => {
+        const note = `what it was told failed it: ${name === "throws" ? "TypeError: " : ""}no luck`
+        return ["sev:crit", "node/undelivered", "test", undefined, "node", name, note]
+      }))
       assert.deepStrictEqual(reporter.counts("test").map(({ count }) => count), [4])
       yield* isReplayedEqual(space)
       assert.lengthOf(log, 4)
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(CurrentReporter, reporter)))))
   })
 
-  it.effect("each fact comes to the log and the counts once, when it is durable, and what its run loses does not", () => {
+  it.effect("each diagnostic is logged and counted once, when durable, and not if its run is dropped", () => {
     const log: Array<Told> = []
     const reporter = new Reporter((told) => log.push(told))
     return Effect.gen(function*() {
@@ -185,8 +205,14 @@ describe("D: what went wrong", () => {
       ])
       yield* post(space, "/signals/reporting")
       yield* post(space, "/signals/lost")
-      assert.deepStrictEqual(log.map(({ beat, space, topic }) => [space, beat, topic]), [["test", 0, "order/stuck"], ["test", 1, "run/dead"]])
-      assert.deepStrictEqual(yield* space.get("/rt/analytics/diag"), [{ count: 1, sev: "sev:crit", topic: "order/stuck" }, { count: 1, sev: "sev:crit", topic: "run/dead" }])
+      assert.deepStrictEqual(log.map(({ beat, space, topic }) => [space, beat, topic]), [
+        ["test", 0, "order/stuck"],
+        ["test", 1, "run/dead"]
+      ])
+      assert.deepStrictEqual(yield* space.get("/rt/analytics/diag"), [
+        { count: 1, sev: "sev:crit", topic: "order/stuck" },
+        { count: 1, sev: "sev:crit", topic: "run/dead" }
+      ])
       assert.deepStrictEqual(reporter.counts("other"), [])
       yield* isReplayedEqual(space)
       assert.lengthOf(log, 2)

@@ -9,7 +9,7 @@ const durable = (name: string, run: Enzyme.Definition["run"], options: Partial<E
 /** Writes 5 to the counter, as another writer. */
 const other = Enzyme.make({ name: "other", query: "/signals/other", run: (tx) => tx.set("/data/count", 5) })
 
-/** Reads the counter, sleeps, and adds to it in one way or another. */
+/** Reads the counter, sleeps, and adds to it by a set, a fresh read or an increment. */
 const adder = (how: "blind" | "fresh" | "increment") =>
   durable(how, async (tx: Transaction) => {
     const before = (tx.get("/data/count") ?? 0) as number
@@ -19,7 +19,7 @@ const adder = (how: "blind" | "fresh" | "increment") =>
     tx.set("/data/count", now + 1)
   })
 
-/** Runs an adder with another writer in between; answers its receipt's handling. */
+/** Runs an adder with another writer in between. Returns the handling of its receipt. */
 const interleaved = async (space: TestSpace, how: string) => {
   const id = await space.signal({ signal: `/signals/${how}` })
   await space.step()
@@ -47,7 +47,7 @@ describe("Durable runs", () => {
       assert.strictEqual(await space.get("/data/count"), 6)
     }))
 
-  it("N30 counts for each run of a lane that is kept to the end", () => {
+  it("N30 counts for each run of a lane held to the end", () => {
     const strict = durable("strict", async (tx: Transaction) => {
       const before = (tx.get("/data/count") ?? 0) as number
       await tx.sleep(10)

@@ -15,7 +15,7 @@ const codes = (space: Effect.Success<ReturnType<typeof TestKernel.space>>) =>
   Effect.map(space.dead({ limit: 100 }), ({ letters }) => letters.map(({ code }) => code))
 
 describe("K: events and lanes", () => {
-  it.effect("K1 events run in the order in which they were sent, on paths of any depth, and not for an enzyme that was withdrawn", () =>
+  it.effect("K1 events run in the order of their sending, on paths of any depth, and not for a withdrawn enzyme", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
       const log = enzyme("log", (_, { payload, signal }) => void ran.push(`${signal} ${payload}`), { query: "/signals/**" })
@@ -32,7 +32,7 @@ describe("K: events and lanes", () => {
       assert.strictEqual((yield* space.receipt(id))?.status, "no-match")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K2 a second exclusive enzyme on a query is refused with an error that names both, and the next version of the same takes its place", () =>
+  it.effect("K2 a second exclusive enzyme on a query is refused by both names, and its next version replaces the first", () =>
     Effect.gen(function*() {
       const version = (n: number) => enzyme("one", (tx) => tx.append("/data/ran", n), { query: "/signals/s", exclusive: true })
       const first = version(1)
@@ -50,7 +50,7 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(yield* space.get("/data/ran"), [1, 2])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K4 what a run does not read is not brought up to date for it", () =>
+  it.effect("K4 a run does not update derived cells that it does not read", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
       yield* Graph.register(
@@ -66,7 +66,7 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(seen, [1])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K5 all that a run reads is up to date before it runs, also what becomes stale while the rest is brought up to date", () =>
+  it.effect("K5 the reads of a run are up to date before it, including cells invalidated by the update itself", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
       yield* Graph.register(
@@ -79,7 +79,9 @@ describe("K: events and lanes", () => {
       )
       const seen: Array<unknown> = []
       const reads = ["/data/late", "/data/a", "/data/b"]
-      const space = yield* TestKernel.space([enzyme("look", (tx) => void seen.push(reads.map((address) => tx.get(address))), { reads: () => reads })])
+      const space = yield* TestKernel.space([
+        enzyme("look", (tx) => void seen.push(reads.map((address) => tx.get(address))), { reads: () => reads })
+      ])
       for (const x of [1, 2]) {
         yield* controlled(space, space.set("/data/x", x))
         yield* space.signal({ signal: "/signals/look", payload: x })
@@ -88,10 +90,11 @@ describe("K: events and lanes", () => {
       }
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K7 a ring that only a run asks for runs as often as one pass may, and the run waits then, longer each time", () =>
+  it.effect("K7 a ring demanded by a run alone runs up to the limit of a pass, and the run waits, longer each time", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
-      const ring = (name: string, other: string) => log.computation(name, `/data/${name}`, (tx) => Number(tx.get(`/data/${other}`) ?? 0) + 1)
+      const ring = (name: string, other: string) =>
+        log.computation(name, `/data/${name}`, (tx) => Number(tx.get(`/data/${other}`) ?? 0) + 1)
       yield* Graph.register(ring("a", "b"), ring("b", "a"))
       const space = yield* TestKernel.space([enzyme("look", (tx) => tx.set("/data/looked", tx.get("/data/a")), { reads: ["/data/a"] })])
       yield* space.signal({ signal: "/signals/look", payload: 1 })
@@ -109,10 +112,11 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic }) => topic), ["node/non-settling"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K7 a ring that comes to rest does so before the run that asks for it", () =>
+  it.effect("K7 a converging ring converges before the run that demands it", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
-      const ring = (name: string, other: string) => log.computation(name, `/data/${name}`, (tx) => Math.min(5, Number(tx.get(`/data/${other}`) ?? 0) + 1))
+      const ring = (name: string, other: string) =>
+        log.computation(name, `/data/${name}`, (tx) => Math.min(5, Number(tx.get(`/data/${other}`) ?? 0) + 1))
       yield* Graph.register(ring("a", "b"), ring("b", "a"))
       const space = yield* TestKernel.space([enzyme("look", (tx) => tx.set("/data/looked", tx.get("/data/a")))])
       yield* space.signal({ signal: "/signals/look", payload: 1 })
@@ -121,7 +125,7 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b")], [5, 5])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K8 where it cannot be told what a run reads, it does not run, that is told once to who waits, and the queue goes on", () =>
+  it.effect("K8 a run with undeterminable reads does not start, its caller is answered once, and the queue continues", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
       yield* Graph.register(log.computation("double", "/data/double", (tx) => Number(tx.get("/data/x")) * 2))
@@ -134,7 +138,10 @@ describe("K: events and lanes", () => {
       })
       const space = yield* TestKernel.space([look])
       yield* controlled(space, space.set("/data/x", 4))
-      const told = yield* Effect.forEach([1, 2, 3], (payload) => Effect.forkChild(space.handled({ signal: "/signals/look", payload }), { startImmediately: true }))
+      const told = yield* Effect.forEach(
+        [1, 2, 3],
+        (payload) => Effect.forkChild(space.handled({ signal: "/signals/look", payload }), { startImmediately: true })
+      )
       yield* turns()
       yield* steps(space, 3)
       const receipts = yield* Effect.forEach(told, Fiber.join)
@@ -146,7 +153,7 @@ describe("K: events and lanes", () => {
       assert.isUndefined(difference)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K10 an enzyme that throws runs once, commits and sends nothing, is told once to who waits, and leaves a dead letter for a receipt", () =>
+  it.effect("K10 an enzyme that throws runs once, commits no write or signal, answers its caller once, and has a dead letter", () =>
     Effect.gen(function*() {
       let runs = 0
       let next = 0
@@ -161,7 +168,10 @@ describe("K: events and lanes", () => {
         enzyme("next", () => void next++)
       ])
       let told = 0
-      const waiting = yield* Effect.forkChild(Effect.tap(space.handled({ signal: "/signals/bad", payload: 1 }), () => Effect.sync(() => told++)), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(
+        Effect.tap(space.handled({ signal: "/signals/bad", payload: 1 }), () => Effect.sync(() => told++)),
+        { startImmediately: true }
+      )
       yield* steps(space, 3)
       const receipt = yield* Fiber.join(waiting)
       yield* steps(yield* (yield* Kernel).space("other"), 2)
@@ -171,13 +181,16 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(yield* codes(space), ["run/failed"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K11 the next event of a lane runs before the commit of the one before is durable", () =>
+  it.effect("K11 the next event of a lane runs before the commit of the previous one is durable", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([enzyme("e", (tx, { payload }) => void ran.push([payload, tx.beat]))], { pace: "demand" })
       yield* machine.hold
-      const answers = yield* Effect.forkChild(Effect.forEach([1, 2], (payload) => space.handled({ signal: "/signals/e", payload }), { concurrency: "unbounded" }), { startImmediately: true })
+      const answers = yield* Effect.forkChild(
+        Effect.forEach([1, 2], (payload) => space.handled({ signal: "/signals/e", payload }), { concurrency: "unbounded" }),
+        { startImmediately: true }
+      )
       yield* machine.held
       yield* turns()
       assert.deepStrictEqual(ran, [[1, 0], [2, 1]])
@@ -186,10 +199,11 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual((yield* Fiber.join(answers)).map(({ status }) => status), ["handled", "handled"])
     }))
 
-  it.effect("K12 what one run sends shares its key and counts from 0, another run has another key, and ids from outside are unique", () =>
+  it.effect("K12 the signals of one run share its key and count from 0, other runs have other keys, and external ids are unique", () =>
     Effect.gen(function*() {
       const sent: Array<ReadonlyArray<string>> = []
-      const send = (name: string) => enzyme(name, (tx) => void sent.push([0, 1].map((n) => tx.signal({ signal: "/signals/next", payload: n }))), { query: "/signals/s" })
+      const send = (name: string) =>
+        enzyme(name, (tx) => void sent.push([0, 1].map((n) => tx.signal({ signal: "/signals/next", payload: n }))), { query: "/signals/s" })
       const space = yield* TestKernel.space([send("a"), send("b")])
       const ids = []
       for (let i = 0; i < 3; i++) ids.push((yield* space.signal({ signal: "/signals/s", payload: i })).id)
@@ -211,13 +225,14 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(seen, ids.flatMap((id) => [1, 2, 3].map((attempt) => `${id} ${attempt}`)))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K14 a caller's id is one event for the same principal, signal and target in a space, another for any other, and cannot be forged with delimiters", () =>
+  it.effect("K14 a caller's id is unique per space, principal, signal and target, and cannot be forged with delimiters", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const here = yield* kernel.space("here")
       const there = yield* kernel.space("there")
       const base = { signal: "/signals/s", target: "/data/x", payload: 1, id: "i", principal: "local" }
-      const id = (space: typeof here, changed: Partial<typeof base> = {}) => Effect.map(space.signal({ ...base, ...changed }), (accepted) => accepted.id)
+      const id = (space: typeof here, changed: Partial<typeof base> = {}) =>
+        Effect.map(space.signal({ ...base, ...changed }), (accepted) => accepted.id)
       const first = yield* id(here)
       assert.strictEqual(yield* id(here), first)
       assert.strictEqual((yield* here.signal({ signal: "/signals/s", target: "/data/x", payload: 1, id: "i" })).id, first)
@@ -234,7 +249,7 @@ describe("K: events and lanes", () => {
       assert.strictEqual(new Set([first, ...others]).size, others.length + 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K17 a run that is rejected eight times for a conflict is applied once, at its ninth invocation, and nothing is in error", () =>
+  it.effect("K17 a run with eight conflict losses is applied once, at its ninth invocation, without an error", () =>
     Effect.gen(function*() {
       const { enzymes, ran } = Tournament.make(9)
       const space = yield* TestKernel.space(enzymes)
@@ -260,7 +275,7 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(beats.slice(1).map((beat, i) => beat - beats[i]!), [1, 2, 4, 8, 16, 32, 64, 64, 64])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K19 rejections beyond the budget end in one dead letter, and nothing is applied", () =>
+  it.effect("K19 rejections beyond the budget end in one dead letter, and no write is applied", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([enzyme("e", (tx) => {
@@ -286,7 +301,7 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ sev, topic }) => [sev, topic]), [["sev:crit", "run/dead"]])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K21 any other error, a permanent one and a broken rule each cost one invocation, are told apart by their codes, and end neither beat nor space", () =>
+  it.effect("K21 other errors, permanent ones, and violations cost an invocation each, have distinct codes and stop no beat or space", () =>
     Effect.gen(function*() {
       const runs: Record<string, number> = {}
       const failing = (name: string, fail: (tx: Parameters<Enzyme.Definition["run"]>[0]) => unknown, options = {}) =>
@@ -307,7 +322,7 @@ describe("K: events and lanes", () => {
       assert.strictEqual(yield* space.get("/data/well"), 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K23 who opted out of attempts gets none, whoever sent the signal", () =>
+  it.effect("K23 an enzyme without retries is not retried, for any sender", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([
@@ -323,12 +338,14 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(yield* codes(space), ["run/retry"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("K25 who waits for quiet waits for an event whose run waits for a gate, and for those behind it in its lane", () =>
+  it.effect("K25 idle waits for an event that a gate delays, and for those behind it in its lane", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
       yield* Graph.register(log.computation("slow", { output: "/data/slow", throttle: 100 }, (tx) => tx.get("/data/x")))
       const seen: Array<unknown> = []
-      const space = yield* TestKernel.space([enzyme("look", (tx, { payload }) => void seen.push([payload, tx.get("/data/slow")]), { reads: ["/data/slow"] })])
+      const space = yield* TestKernel.space([
+        enzyme("look", (tx, { payload }) => void seen.push([payload, tx.get("/data/slow")]), { reads: ["/data/slow"] })
+      ])
       yield* space.set("/data/x", 1)
       yield* space.handled({ signal: "/signals/look", payload: 0 })
       yield* space.set("/data/x", 2)
@@ -343,7 +360,7 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(log.take(), { slow: 2 })
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
 
-  it.effect("K26 with one lane for the space events run one by one in the order they came, and only its head is tried again", () =>
+  it.effect("K26 with one lane for the space events run one by one in order of arrival, and only its head is retried", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
       const space = yield* TestKernel.space([enzyme("e", (tx, { attempt, payload }) => {

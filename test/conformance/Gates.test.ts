@@ -13,7 +13,7 @@ const number = (value: Value): number => Number(value ?? 0)
 describe("J: gates and idle", () => {
   const live = { pace: "demand" } as const
 
-  it.effect("J1 an effect with a debounce runs once when all is quiet, by the one wake", () =>
+  it.effect("J1 an effect with a debounce runs once after the last change, by one wake", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 }))
@@ -31,7 +31,7 @@ describe("J: gates and idle", () => {
       assert.strictEqual(log.seen["late"], 3)
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  it("J3 a debounce given with the node holds, and one that is cleared does not", () => {
+  it("J3 a debounce given with the node delays it, and a cleared one does not", () => {
     const log = new Graph.Log()
     const scheduler = new SpaceScheduler()
     const node = scheduler.register(log.effect("late", (tx) => tx.get("/x"), { debounce: 100 }))
@@ -45,7 +45,7 @@ describe("J: gates and idle", () => {
     assert.deepStrictEqual(log.take(), { late: 1 })
   })
 
-  it.effect("J4 a node that is withdrawn while it waits never runs, and holds nobody up", () =>
+  it.effect("J4 a node withdrawn while it waits never runs, and delays no other", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const node = log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 })
@@ -58,10 +58,13 @@ describe("J: gates and idle", () => {
       assert.deepStrictEqual(log.take(), {})
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  it.effect("J6 an effect that takes 50 ms or more on average over three runs gets a debounce of 100 ms, in a replay and after a restart as well; nothing else does", () =>
+  it.effect("J6 an effect of 50 ms or more on average over three runs gets a debounce of 100 ms, also in a replay; others do not", () =>
     Fx.gen(function*() {
       let spent = 0
-      const slow = Layer.effect(Pacemaker, Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + spent }))).pipe(Layer.provide(TestPacemaker.layer))
+      const slow = Layer.effect(
+        Pacemaker,
+        Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + spent }))
+      ).pipe(Layer.provide(TestPacemaker.layer))
       yield* Fx.gen(function*() {
         const log = new Graph.Log()
         const takes = (millis: number) => (tx: Transaction) => {
@@ -90,11 +93,13 @@ describe("J: gates and idle", () => {
         assert.deepStrictEqual(log.take(), { slow: 1 })
         assert.strictEqual(log.seen["slow"], 5)
         const head = yield* space.head
-        for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+        for (let from = 0; from <= head; from++) {
+          assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+        }
       }).pipe(Fx.provide(TestKernel.layer({}, undefined, { pacemaker: slow })))
     }))
 
-  it("J6 two slow runs are no reason for a debounce, and a third one is, in another process as well", () => {
+  it("J6 two slow runs cause no debounce, and a third one does, in another process as well", () => {
     const effect = Effect.make({ name: "slow", read: (tx) => tx.get("/x"), deliver: () => {} })
     const begin = () => {
       const scheduler = new SpaceScheduler()
@@ -125,16 +130,18 @@ describe("J: gates and idle", () => {
     assert.strictEqual(scheduler.nextDue, 40)
   })
 
-  it("J9 when the gate that was first lets go early, the wake is that of the next", () => {
+  it("J9 if the first gate opens early, the wake is that of the next", () => {
     const scheduler = new SpaceScheduler()
-    const [first] = [100, 300].map((debounce) => scheduler.register(Effect.make({ name: `late${debounce}`, read: () => null, deliver: () => {}, debounce })))
+    const [first] = [100, 300].map(
+      (debounce) => scheduler.register(Effect.make({ name: `late${debounce}`, read: () => null, deliver: () => {}, debounce }))
+    )
     scheduler.settle(0)
     assert.strictEqual(scheduler.nextDue, 100)
     scheduler.registry.remove(first!)
     assert.strictEqual(scheduler.nextDue, 300)
   })
 
-  it("J11 what nobody demands arms no wake", () => {
+  it("J11 a node without demand arms no wake", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 100, run: (tx) => tx.get("/x") }))
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/slow"), deliver: () => {} }))
@@ -146,7 +153,7 @@ describe("J: gates and idle", () => {
     assert.isUndefined(scheduler.nextDue)
   })
 
-  it.effect("J5 a space that closes calls its wake off", () =>
+  it.effect("J5 a closing space cancels its wake", () =>
     Fx.gen(function*() {
       const armed = new Set<number>()
       const pacemaker = Layer.effect(Pacemaker, Fx.map(Pacemaker, (real) => ({
@@ -173,10 +180,13 @@ describe("J: gates and idle", () => {
       assert.deepStrictEqual(log.take(), {})
     }))
 
-  it.effect("J12 an event that waits for a moment between two readings of the clock is not lost, and who waits for quiet waits for it", () =>
+  it.effect("J12 an event due between two readings of the clock is not lost, and idle waits for it", () =>
     Fx.gen(function*() {
       let readings = 0
-      const restless = Layer.effect(Pacemaker, Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + readings++ }))).pipe(Layer.provide(TestPacemaker.layer))
+      const restless = Layer.effect(
+        Pacemaker,
+        Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + readings++ }))
+      ).pipe(Layer.provide(TestPacemaker.layer))
       yield* Fx.gen(function*() {
         const log = new Graph.Log()
         const seen: Array<Value> = []
@@ -199,7 +209,7 @@ describe("J: gates and idle", () => {
       }).pipe(Fx.provide(TestKernel.layer(live, undefined, { pacemaker: restless })))
     }))
 
-  it.effect("J13 who waits for quiet hears of the end of a space: at once, or when the run is over that was under way", () =>
+  it.effect("J13 idle fails when its space closes: at once, or after the current run", () =>
     Fx.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const began = yield* Deferred.make<void>()
@@ -221,7 +231,7 @@ describe("J: gates and idle", () => {
       assert.strictEqual((yield* Fx.result(space.idle))._tag, "Failure")
     }))
 
-  it.effect("who waits for quiet waits for effects and materializers that a gate holds back, and not for another run of a computation", () =>
+  it.effect("idle waits for effects and materializers that a gate delays, and not for computations", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -247,7 +257,7 @@ describe("J: gates and idle", () => {
       assert.deepStrictEqual(log.take(), { late: 1 })
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  /** Waits for quiet, at a step of the clock at a time; answers how long that took. */
+  /** Waits for idle, in steps of the clock. Returns the elapsed time. */
   const quietAfter = Fx.fn("quietAfter")(function*(space: Space) {
     const idle = yield* Fx.forkChild(space.idle, { startImmediately: true })
     yield* turns()
@@ -259,7 +269,7 @@ describe("J: gates and idle", () => {
     return waited
   })
 
-  it.effect("H13 what never comes to rest is waited for in its own first passes, whatever else was given up before", () =>
+  it.effect("H13 idle waits for a divergent ring in its first passes, even if another was suspended before", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const endless = (name: string) => {
@@ -277,10 +287,11 @@ describe("J: gates and idle", () => {
       assert.strictEqual(yield* quietAfter(space), 750)
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  it.effect("H14 what was given up and came to rest is waited for as long again when it begins anew", () =>
+  it.effect("H14 idle waits as long again for a suspended ring that converged and diverges anew", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
-      const ring = (here: string, there: string) => log.computation(here, `/data/${here}`, (tx) => tx.get("/data/on") === true ? number(tx.get(`/data/${there}`)) + 1 : 0)
+      const ring = (here: string, there: string) =>
+        log.computation(here, `/data/${here}`, (tx) => tx.get("/data/on") === true ? number(tx.get(`/data/${there}`)) + 1 : 0)
       const space = yield* Graph.open(ring("a", "b"), ring("b", "a"), log.effect("watch", (tx) => tx.get("/data/a")))
       for (let wave = 0; wave < 2; wave++) {
         yield* space.set("/data/on", true)
@@ -292,11 +303,15 @@ describe("J: gates and idle", () => {
       }
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  it.effect("J14 a delivery that goes on is waited for, however it ends", () =>
+  it.effect("J14 idle waits for a running delivery, successful or failed", () =>
     Fx.gen(function*() {
       for (const ends of ["well", "badly"]) {
         const gate = yield* Deferred.make<void, Error>()
-        const space = yield* Graph.open(Effect.make({ name: `slow-${ends}`, read: (tx) => tx.get(`/data/${ends}`), deliver: () => Fx.runPromise(Deferred.await(gate)) }))
+        const space = yield* Graph.open(Effect.make({
+          name: `slow-${ends}`,
+          read: (tx) => tx.get(`/data/${ends}`),
+          deliver: () => Fx.runPromise(Deferred.await(gate))
+        }))
         yield* space.handled({ signal: "/signals/put", payload: [[`/data/${ends}`, 1]] })
         const idle = yield* Fx.forkChild(space.idle, { startImmediately: true })
         yield* turns()

@@ -9,7 +9,7 @@ import { Computation, Effect, Kernel, Materializer } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-/** How often each node ran, what each effect was told last, and in which order they ran. */
+/** A log of runs: their numbers, their order, and the last delivery of each effect. */
 export class Log {
   readonly runs: Record<string, number> = {}
   readonly seen: Record<string, Value> = {}
@@ -21,7 +21,7 @@ export class Log {
     this.order.push(name)
   }
 
-  /** The runs since this was asked last. */
+  /** The runs since the last call. */
   take(): Record<string, number> {
     const runs = { ...this.runs }
     for (const name of Object.keys(this.runs)) delete this.runs[name]
@@ -29,7 +29,11 @@ export class Log {
     return runs
   }
 
-  computation(name: string, output: string | Omit<Computation.ComputationDefinition, "name" | "run">, run: (tx: Transaction) => Value): NodeDefinition {
+  computation(
+    name: string,
+    output: string | Omit<Computation.ComputationDefinition, "name" | "run">,
+    run: (tx: Transaction) => Value
+  ): NodeDefinition {
     const rest = typeof output === "string" ? { output } : output
     return Computation.make({ ...rest, name, run: (tx) => (this.ran(name, tx), run(tx)) })
   }
@@ -45,7 +49,11 @@ export class Log {
     })
   }
 
-  materializer(name: string, writes: ReadonlyArray<string> | Omit<Materializer.MaterializerDefinition, "name" | "run">, run: (tx: Transaction) => void): NodeDefinition {
+  materializer(
+    name: string,
+    writes: ReadonlyArray<string> | Omit<Materializer.MaterializerDefinition, "name" | "run">,
+    run: (tx: Transaction) => void
+  ): NodeDefinition {
     const rest = "writes" in writes ? writes : { writes }
     return Materializer.make({ ...rest, name, run: (tx) => (this.ran(name, tx), run(tx)) })
   }
@@ -56,7 +64,7 @@ const writer = enzyme("put", (tx, { payload }) => {
   for (const [address, value] of payload as ReadonlyArray<readonly [string, Value]>) tx.set(address, value)
 }, { query: "/signals/put" })
 
-/** Takes nodes in. */
+/** Registers nodes. */
 export const register = (...nodes: ReadonlyArray<NodeDefinition>) =>
   Fx.flatMap(Kernel, (kernel) => Fx.forEach(nodes, (node) => kernel.register(node), { discard: true }))
 
@@ -67,7 +75,7 @@ export const open = (...nodes: ReadonlyArray<NodeDefinition>) => Fx.andThen(regi
 export const put = (space: Space, ...cells: ReadonlyArray<readonly [address: string, value: Value]>) =>
   Fx.andThen(space.signal({ signal: "/signals/put", payload: cells }), space.step)
 
-/** What a place is derived to be, brought up to date for it. */
+/** The derived value of a place, after a pull. */
 export const pull = (space: Space, address: string) =>
   Fx.gen(function*() {
     const fiber = yield* Fx.forkChild(space.pull(address), { startImmediately: true })

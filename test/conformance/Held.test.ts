@@ -9,7 +9,7 @@ import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
-describe("J: pulls of what is held back", () => {
+describe("J: pulls of delayed nodes", () => {
   const live = { pace: "demand" } as const
 
   /** A space with a node that waits a second after each of its runs, and one that reads it. */
@@ -28,7 +28,7 @@ describe("J: pulls of what is held back", () => {
   const pulled = (space: Space, address: string, options?: { readonly wait?: number }) =>
     Fx.forkChild(Fx.result(space.pull(address, options)), { startImmediately: true })
 
-  it.effect("J16 a pull waits for what a gate holds, and is answered by the beat that settles it", () =>
+  it.effect("J16 a pull waits for a gated node, and is answered by the beat that settles it", () =>
     Fx.gen(function*() {
       const space = yield* slow
       const pulls = [yield* pulled(space, "/data/slow"), yield* pulled(space, "/data/above")]
@@ -42,7 +42,7 @@ describe("J: pulls of what is held back", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  it.effect("J16 a pull whose caller waits no longer is told when to ask again, and never the value of before", () =>
+  it.effect("J16 a pull beyond its wait is answered with the time of the next try, and never with the old value", () =>
     Fx.gen(function*() {
       const space = yield* slow
       const opens = (yield* Clock.currentTimeMillis) + 1000
@@ -60,7 +60,7 @@ describe("J: pulls of what is held back", () => {
       assert.strictEqual((yield* Fiber.join(again).pipe(Fx.map((answer) => answer._tag === "Success" && answer.success))), 20)
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  it.effect("J16 a pull waits for what failed and is tried again, and for rings that do not rest, ten seconds at most", () =>
+  it.effect("J16 a pull waits for retried nodes and divergent rings, ten seconds at most", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const ring = (here: string, there: string) => log.computation(here, `/data/${here}`, (tx) => number(tx.get(`/data/${there}`)) + 1)
@@ -87,7 +87,7 @@ describe("J: pulls of what is held back", () => {
       assert.strictEqual(held._tag === "Failure" && held.failure.code, "cell/held")
     }).pipe(Fx.provide(TestKernel.layer(live))))
 
-  it.effect("J16 a pull goes along links to what is derived behind them", () =>
+  it.effect("J16 a pull follows links to derived cells", () =>
     Fx.gen(function*() {
       const space = yield* slow
       yield* space.set("/data/link", Link.make("/data/above"))

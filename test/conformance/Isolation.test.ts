@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
-import { Computation, type Enzyme, type Kernel, type NodeDefinition, type Registry, type Settings, type Space, type Transaction } from "systole"
+import {
+  Computation, type Enzyme, type Kernel, type NodeDefinition, type Registry, type Settings, type Space, type Transaction
+} from "systole"
 import { enzyme, put, register, replays, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -12,7 +14,7 @@ const test = (name: string, run: () => Effect.Effect<void, unknown, Needs>, sett
 const BUYERS = 300
 const STOCK = 100
 
-/** Sells one piece where there is any, by a look at `place`; answers whether it did. */
+/** Sells one piece if `place` shows stock. Returns whether it did. */
 const sale = (place: string) => enzyme("buy", (tx) => {
   const stock = Number(tx.get(place))
   if (stock > 0) tx.set("/data/stock", stock - 1)
@@ -22,7 +24,7 @@ const sale = (place: string) => enzyme("buy", (tx) => {
 const mirror = Computation.make({ name: "mirror", output: "/data/shown", run: (tx) => Number(tx.get("/data/stock") ?? 0) })
 const shown = Computation.make({ name: "shown", output: "/data/shown/twice", run: (tx) => Number(tx.get("/data/shown") ?? 0) })
 
-/** Posts so many signals of one beat, and steps until all are over; answers what their receipts say. */
+/** Posts this number of signals to one beat, and steps until all are handled. Returns their values. */
 const all = Effect.fnUntraced(function*(space: Space, count: number, signal: string) {
   const ids: Array<string> = []
   for (let i = 0; i < count; i++) ids.push((yield* space.signal({ signal: `${signal}/${i}` })).id)
@@ -51,7 +53,7 @@ const sold = Effect.fnUntraced(function*(place: string, nodes: ReadonlyArray<Nod
   return space
 })
 
-/** Two runs of one beat, each of which reads both places and empties its own; what they leave. */
+/** Two runs of one beat, each of which reads both places and empties its own. Returns the final values. */
 const skew = Effect.fnUntraced(function*(place: (name: string) => string, options: Partial<Enzyme.Definition> = {}) {
   const leave = (name: string) => enzyme(name, (tx) => {
     if (["a", "b"].filter((name) => tx.get(place(name)) === 1).length === 2) tx.set(`/data/${name}`, 0)
@@ -63,22 +65,29 @@ const skew = Effect.fnUntraced(function*(place: (name: string) => string, option
   yield* space.step
   const lines = yield* Effect.forEach([beat, beat + 1], (beat) => TestKernel.ledger(space, beat, "agenda"))
   yield* replays(space)
-  return { left: [yield* space.get("/data/a"), yield* space.get("/data/b")], runs: lines.map((lines) => lines!.map((line) => line.split(" ").slice(0, 2).join(" "))) }
+  return {
+    left: [yield* space.get("/data/a"), yield* space.get("/data/b")],
+    runs: lines.map((lines) => lines!.map((line) => line.split(" ").slice(0, 2).join(" ")))
+  }
 })
 
 const again = [["enzyme=a rc=0", "enzyme=b rc=conflict"], ["enzyme=b rc=0"]]
 
-const derived = ["a", "b"].map((name) => Computation.make({ name: `of_${name}`, output: `/data/of/${name}`, run: (tx) => Number(tx.get(`/data/${name}`) ?? 0) }))
+const derived = ["a", "b"].map(
+  (name) => Computation.make({ name: `of_${name}`, output: `/data/of/${name}`, run: (tx) => Number(tx.get(`/data/${name}`) ?? 0) })
+)
 
 describe("C: isolation", () => {
-  test("C31 of 300 buyers of one beat exactly as many buy as there is stock, and the receipts agree", () =>
+  test("C31 of 300 buyers in one beat as many buy as there is stock, and the receipts agree", () =>
     Effect.gen(function*() {
       yield* sold("/data/stock", [])
     }))
 
   test("C31 a counter that 1,000 runs of one beat read and set counts all of them", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("count", (tx) => tx.set("/data/n", Number(tx.get("/data/n") ?? 0) + 1), { query: "/signals/count/:n" })])
+      const space = yield* TestKernel.space([
+        enzyme("count", (tx) => tx.set("/data/n", Number(tx.get("/data/n") ?? 0) + 1), { query: "/signals/count/:n" })
+      ])
       yield* all(space, 1000, "/signals/count")
       assert.strictEqual(yield* space.get("/data/n"), 1000)
     }))
@@ -94,7 +103,7 @@ describe("C: isolation", () => {
   for (const [what, look, isLost] of places) {
     for (const reader of ["first", "second"]) {
       const lost = isLost && reader === "second"
-      test(`C32 of two runs that set one place to equal values, the ${reader} had read ${what}: the later one ${lost ? "runs again" : "commits, too"}`, () =>
+      test(`C32 two runs set equal values, and the ${reader} read ${what}: the later one ${lost ? "runs again" : "commits, too"}`, () =>
         Effect.gen(function*() {
           const space = yield* TestKernel.space(["first", "second"].map((name) => enzyme(name, (tx) => {
             if (name === reader) look(tx)
@@ -102,7 +111,9 @@ describe("C: isolation", () => {
           }, { query: "/signals/set" })))
           yield* space.signal({ signal: "/signals/set" })
           yield* space.step
-          assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), ["enzyme=first rc=0 signal=/signals/set target=-", `enzyme=second rc=${lost ? "conflict" : "0"} signal=/signals/set target=-`])
+          assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), [
+            "enzyme=first rc=0 signal=/signals/set target=-", `enzyme=second rc=${lost ? "conflict" : "0"} signal=/signals/set target=-`
+          ])
           yield* space.step
           assert.strictEqual((yield* TestKernel.ledger(space, 1, "agenda"))?.length ?? 0, lost ? 1 : 0)
           yield* replays(space)
@@ -110,18 +121,18 @@ describe("C: isolation", () => {
     }
   }
 
-  test("C33 where the configuration says serializable, one of two runs that each read what the other writes runs again", () =>
+  test("C33 with serializable isolation, one of two runs with crossing reads and writes runs again", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* skew((name) => `/data/${name}`), { left: [0, 1], runs: again })
     }), { isolation: "serializable" })
 
-  test("C33 an enzyme that says snapshot keeps that, whatever the configuration says", () =>
+  test("C33 an enzyme with snapshot isolation keeps it under any configuration", () =>
     Effect.gen(function*() {
       const { left } = yield* skew((name) => `/data/${name}`, { isolation: "snapshot" })
       assert.deepStrictEqual(left, [0, 0])
     }), { isolation: "serializable" })
 
-  test("C35 buyers that see the stock through computations buy exactly as much as there is", () =>
+  test("C35 buyers that read the stock through computations buy exactly the stock", () =>
     Effect.gen(function*() {
       const space = yield* sold("/data/shown/twice", [mirror, shown])
       const { difference, impossible } = yield* space.examine(async (archive) => {
@@ -131,7 +142,7 @@ describe("C: isolation", () => {
       assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
     }))
 
-  test("C35 one of two serializable runs that each see through a computation what the other writes runs again", () =>
+  test("C35 one of two serializable runs with crossing reads through computations runs again", () =>
     Effect.gen(function*() {
       yield* register(...derived)
       assert.deepStrictEqual(yield* skew((name) => `/data/of/${name}`, { isolation: "serializable" }), { left: [0, 1], runs: again })

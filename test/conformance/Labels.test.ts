@@ -4,7 +4,10 @@ import { Computation, Effect, Kernel, Retry, why } from "systole"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-const labels = { cells: { "/data/secret/**": ["salary"], "/data/health/**": ["health"], "/data/both/**": ["salary", "health"] }, declassify: {} }
+const labels = {
+  cells: { "/data/secret/**": ["salary"], "/data/health/**": ["health"], "/data/both/**": ["salary", "health"] },
+  declassify: {}
+}
 const layer = TestKernel.layer({ labels })
 
 /** The labels of an event's handlings, by enzyme. */
@@ -12,7 +15,7 @@ const learned = (space: Parameters<typeof controlled>[0], id: string) =>
   Fx.map(space.receipt(id), (receipt) => Object.fromEntries(receipt!.handlings.map(({ enzyme, label }) => [enzyme, label ?? []])))
 
 describe("M: labels", () => {
-  it.effect("M18 another attempt knows what the one before knew, after a retryable failure and after a conflict; after success and exhaustion nothing is left of it", () =>
+  it.effect("M18 a retry keeps the label of the previous attempt, after a failure and after a conflict, until success or exhaustion", () =>
     Fx.gen(function*() {
       const retried = enzyme("retried", (tx, { attempt, payload }) => {
         if (payload === "again" && attempt === 1) return new Retry({ reason: `not with ${tx.get("/data/secret/a")}` })
@@ -42,10 +45,14 @@ describe("M: labels", () => {
       assert.deepStrictEqual(yield* learned(space, id), { first: ["salary"], second: ["salary"] })
     }).pipe(Fx.provide(layer)))
 
-  it.effect("M19 what is brought up to date for a handling tells it nothing but what it reads", () =>
+  it.effect("M19 an update for a handling adds no label beyond its own reads", () =>
     Fx.gen(function*() {
       const kernel = yield* Kernel
-      yield* kernel.register(Computation.make({ name: "secret", output: "/data/secret/sum", run: (tx) => Number(tx.get("/data/secret/a")) + Number(tx.get("/data/open")) }))
+      yield* kernel.register(Computation.make({
+        name: "secret",
+        output: "/data/secret/sum",
+        run: (tx) => Number(tx.get("/data/secret/a")) + Number(tx.get("/data/open"))
+      }))
       yield* kernel.register(Computation.make({ name: "open", output: "/data/total", run: (tx) => Number(tx.get("/data/open")) * 2 }))
       const asks = enzyme("asks", (tx) => tx.get("/data/total"), { reads: ["/data/secret/sum"] })
       const knows = enzyme("knows", (tx) => tx.get("/data/secret/sum"))
@@ -60,10 +67,14 @@ describe("M: labels", () => {
       assert.deepInclude((yield* space.receipt(asking))!.handlings[0], { value: 2 })
     }).pipe(Fx.provide(layer)))
 
-  it.effect("M20 each run of a node carries the node and what changed before it, in the pass and before a handling, and the journal names the node with what it wrote", () =>
+  it.effect("M20 each run of a node carries its node and causes, in the pass and before a handling, and the journal names the writer", () =>
     Fx.gen(function*() {
       const kernel = yield* Kernel
-      yield* kernel.register(Computation.make({ name: "sum", output: "/data/sum", run: (tx) => Number(tx.get("/data/a") ?? 0) + Number(tx.get("/data/b") ?? 0) }))
+      yield* kernel.register(Computation.make({
+        name: "sum",
+        output: "/data/sum",
+        run: (tx) => Number(tx.get("/data/a") ?? 0) + Number(tx.get("/data/b") ?? 0)
+      }))
       yield* kernel.register(Computation.make({ name: "names", output: "/data/names", run: (tx) => tx.list("/data/items").length }))
       yield* kernel.register(Effect.make({ name: "show", read: (tx) => [tx.get("/data/sum"), tx.get("/data/names")], deliver: () => {} }))
       const put = enzyme("put", (tx, { payload }) => {
@@ -72,7 +83,8 @@ describe("M: labels", () => {
       const look = enzyme("look", (tx) => tx.get("/data/sum"))
       const space = yield* TestKernel.space([put, look])
       yield* space.graph.trace(["run"])
-      const sent = (...addresses: ReadonlyArray<string>) => Fx.andThen(space.signal({ signal: "/signals/put", payload: [...addresses] }), space.step)
+      const sent = (...addresses: ReadonlyArray<string>) =>
+        Fx.andThen(space.signal({ signal: "/signals/put", payload: [...addresses] }), space.step)
       yield* space.step
       const both = yield* sent("/data/a", "/data/b", "/data/unread")
       const item = yield* sent("/data/items/x")

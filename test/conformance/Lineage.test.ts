@@ -9,10 +9,13 @@ import * as Graph from "./Graph.ts"
 import * as Tournament from "./Tournament.ts"
 
 describe("L: lineage and receipts", () => {
-  it.effect("L1 what a run sends that lost a conflict is never handled, and what its committed attempt sends is, once", () =>
+  it.effect("L1 signals of a conflict loser are never handled, and those of its committed attempt are, once", () =>
     Effect.gen(function*() {
       const handled: Array<unknown> = []
-      const { enzymes, ran } = Tournament.make(2, (tx, n, run) => void (n === 1 && tx.signal({ signal: "/signals/follow", payload: `attempt ${run}` })))
+      const { enzymes, ran } = Tournament.make(
+        2,
+        (tx, n, run) => void (n === 1 && tx.signal({ signal: "/signals/follow", payload: `attempt ${run}` }))
+      )
       const space = yield* TestKernel.space([...enzymes, enzyme("follow", (_, { payload }) => void handled.push(payload))])
       yield* Tournament.start(space, 2)
       yield* steps(space, 5)
@@ -20,7 +23,7 @@ describe("L: lineage and receipts", () => {
       assert.deepStrictEqual(handled, ["attempt 2"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("L5 what a run sends that may write nothing is handled as any other", () =>
+  it.effect("L5 signals of a run without write permission are handled as others are", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("look", (tx) => tx.signal({ signal: "/signals/follow", payload: tx.get("/data/x") ?? null }), { writes: [] }),
@@ -31,7 +34,7 @@ describe("L: lineage and receipts", () => {
       assert.strictEqual(yield* space.get("/data/followed"), 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("L6 a signal to another space does not leave before its beat is durable, is handled once after that, and never where its run failed", () =>
+  it.effect("L6 a signal to another space leaves after its beat is durable, is handled once, and never if its run failed", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make([
         enzyme("send", (tx, { attempt, payload }) => {
@@ -61,9 +64,14 @@ describe("L: lineage and receipts", () => {
 
   /** Pieces that double a number, and count their runs. */
   const doubling = (log: Graph.Log) =>
-    Computation.make({ name: "double", inputs: ["of"], output: "/data/double/:of", run: (tx, { of }) => (log.ran(`double ${of}`, tx), Number(tx.get(`/data/${of}`) ?? 0) * 2) })
+    Computation.make({
+      name: "double",
+      inputs: ["of"],
+      output: "/data/double/:of",
+      run: (tx, { of }) => (log.ran(`double ${of}`, tx), Number(tx.get(`/data/${of}`) ?? 0) * 2)
+    })
 
-  it.effect("L8 a piece that is started by a run that never comes to its end does not run, and nothing is left of it", () =>
+  it.effect("L8 a piece started by an unfinished run does not run, and leaves no trace", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
       yield* Graph.register(doubling(log), log.effect("watch", (tx) => tx.get("/data/double/x")))
@@ -81,7 +89,7 @@ describe("L: lineage and receipts", () => {
       assert.isUndefined(yield* space.get("/data/double/x"))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("L9 a start that waits goes with who was to make it, and another one in its place stays when it goes", () =>
+  it.effect("L9 a pending start is dropped with its run, and another start of the same piece stays", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
       const parent = (name: string, debounce: number) => log.effect(name, (tx) => tx.start("double", { of: "x" }), { debounce })
@@ -104,7 +112,7 @@ describe("L: lineage and receipts", () => {
       assert.strictEqual(log.seen["watch"], 4)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("L12 an event that starts a piece and is delivered twice has started one, which goes on deriving", () =>
+  it.effect("L12 an event that starts a piece and is delivered twice starts one, which keeps deriving", () =>
     Effect.gen(function*() {
       const log = new Graph.Log()
       yield* Graph.register(doubling(log), log.effect("watch", (tx) => tx.get("/data/double/x")))
@@ -158,13 +166,13 @@ describe("L: lineage and receipts", () => {
       assert.deepStrictEqual(values, [1, 2, 3])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("L18 when the receipt itself is pruned, its event is known all the same, and does not run again", () =>
+  it.effect("L18 an event is still known after its receipt is pruned, and does not run again", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([enzyme("e", () => void runs++)])
       const posted = { signal: "/signals/e", payload: 1, id: "mine" }
       const { id } = yield* space.signal(posted)
-      // Stores look for what is too old once in 256 rows.
+      // Stores prune once in 256 rows.
       yield* steps(space, 300)
       assert.strictEqual((yield* space.receipt(id))?.status, "pruned")
       const refused = yield* Effect.flip(space.set(`/rt/receipts/${id}`, undefined))
@@ -174,7 +182,7 @@ describe("L: lineage and receipts", () => {
       assert.strictEqual(runs, 1)
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 500 } }))))
 
-  it.effect("L19 a handling that writes nothing has its receipt created the first time, and is turned away the second", () =>
+  it.effect("L19 a handling without writes has its receipt created the first time, and is refused the second time", () =>
     Effect.gen(function*() {
       let runs = 0
       const space = yield* TestKernel.space([enzyme("e", () => ++runs, { writes: [] })])
@@ -183,14 +191,14 @@ describe("L: lineage and receipts", () => {
       assert.isFalse(first.duplicate)
       yield* space.step
       assert.strictEqual((yield* space.receipt(first.id))?.handlings[0]?.value, 1)
-      // While the first one waits, runs, and is over.
+      // While the first one waits, runs, and is handled.
       assert.isTrue((yield* space.signal(posted)).duplicate)
       yield* steps(space, 2)
       assert.strictEqual(runs, 1)
       assert.deepStrictEqual((yield* space.receipt(first.id))?.handlings.map(({ beat, value }) => [beat, value]), [[0, 1]])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("L21 a second delivery is permanent, a conflict is not and costs no attempt, and a broken rule ends the handling with a code of its own", () =>
+  it.effect("L21 a second delivery is permanent, a conflict is retried and costs no attempt, and a violation ends with its own code", () =>
     Effect.gen(function*() {
       const runs: Array<string> = []
       const { enzymes } = Tournament.make(2)

@@ -10,10 +10,10 @@ import * as Trials from "../support/Trials.ts"
 const number = (value: Value): number => Number(value ?? 0)
 const viewOf = (scheduler: SpaceScheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
 
-/** How many live readers each node has, by the engine. */
+/** The number of live readers of each node, by the engine. */
 const counts = (scheduler: SpaceScheduler) => Object.fromEntries(scheduler.snapshot().map(({ liveRefs, name }) => [name, liveRefs]))
 
-/** The same, from nothing but who reads what. */
+/** The same, computed from the reads alone. */
 const rebuilt = (scheduler: SpaceScheduler): Record<string, number> => {
   const nodes = [...scheduler.registry.values()].sort((a, b) => a.ordinal - b.ordinal)
   const reads = new Map(nodes.map((node) => {
@@ -22,7 +22,7 @@ const rebuilt = (scheduler: SpaceScheduler): Record<string, number> => {
     return [node, keys] as const
   }))
   const readersOf = (writer: (typeof nodes)[number]) => nodes.flatMap((reader) =>
-    reader === writer || writer.output === undefined ? [] : reads.get(reader)!.filter((key) => key === writer.output!.key).map(() => reader))
+    reader === writer ? [] : reads.get(reader)!.filter((key) => key === writer.output?.key).map(() => reader))
   const live = new Set(nodes.filter(({ definition: { _tag } }) => _tag !== "Computation"))
   for (let size = -1; size !== live.size;) {
     size = live.size
@@ -32,7 +32,7 @@ const rebuilt = (scheduler: SpaceScheduler): Record<string, number> => {
 }
 
 describe("G: liveness", () => {
-  it("G24 readers that were there before the writer give it their demand, and that of its own writers with it", () => {
+  it("G24 readers registered before the writer give it their demand, and so to its own writers", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/b"), deliver: () => {} }))
     scheduler.settle()
@@ -45,7 +45,7 @@ describe("G: liveness", () => {
     assert.strictEqual(viewOf(scheduler, "watch").runs, 2)
   })
 
-  it("G25 after each of any number of changes, the counts of live readers are what counting all of them anew gives", () => {
+  it("G25 after each change, the counts of live readers equal a full count", () => {
     for (const seed of Trials.seeds(300)) {
       const draw = Random.make(seed)
       const scheduler = new SpaceScheduler()
@@ -70,7 +70,11 @@ describe("G: liveness", () => {
         if (draw(3) > 0) scheduler.set(place(draw(size * 2)), draw(size))
         else if (known === undefined) scheduler.register(define(i))
         else if (draw(2) === 0) scheduler.remove(`n${i}`)
-        else if (known.definition._tag === "Computation") scheduler.register(Effect.make({ name: `n${i}`, read: (tx) => tx.get(`/c/${draw(size)}`) ?? null, deliver: () => {} }))
+        else if (known.definition._tag === "Computation") scheduler.register(Effect.make({
+          name: `n${i}`,
+          read: (tx) => tx.get(`/c/${draw(size)}`) ?? null,
+          deliver: () => {}
+        }))
         assert.deepStrictEqual(counts(scheduler), rebuilt(scheduler), `seed ${seed}, before round ${round} settles`)
         scheduler.settle(round * 3000)
         assert.deepStrictEqual(counts(scheduler), rebuilt(scheduler), `seed ${seed}, round ${round}`)
@@ -90,11 +94,11 @@ describe("G: liveness", () => {
     assert.throws(() => scheduler.register(Computation.make({ name: "e", output: "/e", run: () => 1 })), /cannot become a Computation/)
   })
 
-  it("G27 a node that was known before its parent runs after it all the same", () => {
+  it("G27 a node known before its parent still runs after it", () => {
     const scheduler = new SpaceScheduler()
     const order: Array<string> = []
     const child = Computation.make({ name: "child", output: "/child", run: (tx) => (order.push("child"), tx.get("/x")) })
-    // Its place is the first one, from when nobody started it.
+    // Its position is the first one, from before any start.
     scheduler.register(child)
     scheduler.remove("child")
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/child") ?? null, deliver: () => {} }))
@@ -115,12 +119,14 @@ describe("G: liveness", () => {
     assert.deepStrictEqual(order, ["parent", "child", "parent", "child", "parent"])
   })
 
-  it("G33 nodes that list the folder in which they derive can go, one after the other, and the rest settles at what is there", () => {
+  it("G33 nodes that list the folder of their outputs can be withdrawn one by one, and the others settle", () => {
     const names = ["a", "b", "c"]
     const folder = () => {
       const scheduler = new SpaceScheduler()
       for (const name of names) scheduler.register(Computation.make({ name, output: `/c/${name}`, run: (tx) => tx.list("/c").length }))
-      for (const name of names) scheduler.register(Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/c/${name}`) ?? null, deliver: () => {} }))
+      for (const name of names) {
+        scheduler.register(Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/c/${name}`) ?? null, deliver: () => {} }))
+      }
       scheduler.settle()
       return scheduler
     }
@@ -131,8 +137,10 @@ describe("G: liveness", () => {
         scheduler.settle()
         scheduler.set(`/c/${first}`, undefined)
         scheduler.settle()
-        for (const name of names) assert.strictEqual(scheduler.pull(`/c/${name}`), name === first ? undefined : 2, `${name} without ${first}`)
-        // To be watched takes a node's output from the graph as well.
+        for (const name of names) {
+          assert.strictEqual(scheduler.pull(`/c/${name}`), name === first ? undefined : 2, `${name} without ${first}`)
+        }
+        // A watched node loses its output in the graph as well.
         if (second !== first) scheduler.register(Effect.make({ name: second, read: (tx) => tx.list("/c").length, deliver: () => {} }))
         scheduler.settle()
         for (const name of names) scheduler.remove(name)
@@ -145,13 +153,15 @@ describe("G: liveness", () => {
   it.effect("G33 the same when their module goes, and when a piece is stopped", () =>
     Fx.gen(function*() {
       const kernel = yield* Kernel
-      // A node hears nothing of its own output, so each counts the others.
+      // A node is not notified of its own output, so each counts the others.
       const others = (tx: Transaction, own: Value) => tx.list("/data/c").filter((name) => name !== own).length
       const count = (name: string) => Computation.make({ name, output: `/data/c/${name}`, run: (tx) => others(tx, name) })
       const c = count("c")
       for (const node of [count("a"), count("b"), c]) yield* kernel.register(node)
       yield* kernel.register(Effect.make({ name: "watch", read: (tx) => tx.get("/data/c/a") ?? null, deliver: () => {} }))
-      yield* kernel.register(Computation.make({ name: "piece", inputs: ["name"], output: "/data/c/:name", run: (tx, { name }) => others(tx, name) }))
+      yield* kernel.register(Computation.make({
+        name: "piece", inputs: ["name"], output: "/data/c/:name", run: (tx, { name }) => others(tx, name)
+      }))
       const space = yield* TestKernel.space([
         enzyme("start", (tx) => tx.set("/data/started", ["d", "e"].map((name) => tx.start("piece", { name })))),
         enzyme("stop", (tx) => {

@@ -9,7 +9,7 @@ import * as TestKernel from "../support/TestKernel.ts"
 
 type Verbs = Readonly<Record<string, (tx: Transaction) => unknown>>
 
-/** Enzymes of the mailroom, one that takes in what is staged, and one that does what it is told. */
+/** The enzymes of the mailroom, one that takes staged requests, and one that executes these functions. */
 const enzymes = (verbs: Verbs, seen: Array<unknown> = []) => [
   mrInit,
   mrRoute,
@@ -18,25 +18,29 @@ const enzymes = (verbs: Verbs, seen: Array<unknown> = []) => [
 ]
 
 const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
-  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Effect.provideService(SystemGrants, new Set(["mr_init", "mr_route", "do"]))))
+  it.effect(
+    name,
+    () => run().pipe(Effect.provide(TestKernel.layer()), Effect.provideService(SystemGrants, new Set(["mr_init", "mr_route", "do"])))
+  )
 
 const begin = (verbs: Verbs = {}, seen: Array<unknown> = []) => TestKernel.space(enzymes(verbs, seen))
 
-/** Has the mailroom begun; answers what that returned. */
+/** Begins the mailroom. Returns its result. */
 const boot = Effect.fnUntraced(function*(space: Space) {
   const { id } = yield* space.signal({ signal: "/CEP:sig_sys/init" })
   yield* space.step
   return (yield* space.receipt(id))!.handlings[0]!.value
 })
 
-/** Puts a request into the lobby, and tells of it. */
+/** Puts a request into the lobby, and sends its signal. */
 const put = Effect.fnUntraced(function*(space: Space, address: string) {
   const { id } = yield* space.signal({ signal: Mailroom.ADDED, target: address })
   yield* space.step
   return (yield* space.receipt(id))!.handlings.map(({ enzyme, outcome }) => `${enzyme} ${outcome}`)
 })
 
-const catalogue = (scopes: Readonly<Record<string, unknown>>) => (tx: Transaction) => Object.entries(scopes).forEach(([scope, value]) => tx.set(`/sys/err_cat/${scope}`, value))
+const catalogue = (scopes: Readonly<Record<string, unknown>>) =>
+  (tx: Transaction) => Object.entries(scopes).forEach(([scope, value]) => tx.set(`/sys/err_cat/${scope}`, value))
 
 const buckets = (...names: ReadonlyArray<string>) => ({ mailroom: { buckets: Object.fromEntries(names.map((name) => [name, {}])) } })
 
@@ -44,13 +48,20 @@ const lobby = "/data/inbox/coh/be_create/r1"
 const goal = "/data/coh/inbox/be_create/r1"
 
 describe("E: mailroom", () => {
-  test("E26 the buckets of the catalogue are there, and those of a namespace that is added are at once", () =>
+  test("E26 the buckets of the catalogue exist, and those of an added namespace exist at once", () =>
     Effect.gen(function*() {
-      const space = yield* begin({ catalogue: catalogue({ coh: buckets("be_create"), flow: buckets("inst_start") }), add: (tx) => Mailroom.addNamespace(tx, "bank", ["pay", "refund"]), more: (tx) => Mailroom.addNamespace(tx, "bank", ["close"]) })
+      const space = yield* begin({
+        catalogue: catalogue({ coh: buckets("be_create"), flow: buckets("inst_start") }),
+        add: (tx) => Mailroom.addNamespace(tx, "bank", ["pay", "refund"]),
+        more: (tx) => Mailroom.addNamespace(tx, "bank", ["close"])
+      })
       yield* RendezvousSpace.ask(space, "catalogue")
       assert.isTrue(yield* boot(space))
       for (const [namespace, bucket] of [["coh", "be_create"], ["flow", "inst_start"]]) {
-        assert.deepStrictEqual([yield* space.list(`/data/inbox/${namespace}`), yield* space.list(`/data/${namespace}/inbox`)], [[bucket!], [bucket!]])
+        assert.deepStrictEqual(
+          [yield* space.list(`/data/inbox/${namespace}`), yield* space.list(`/data/${namespace}/inbox`)],
+          [[bucket!], [bucket!]]
+        )
       }
       yield* RendezvousSpace.ask(space, "add")
       assert.deepStrictEqual(yield* space.list("/data/inbox/bank"), ["pay", "refund"])
@@ -68,7 +79,13 @@ describe("E: mailroom", () => {
       yield* boot(space)
       yield* RendezvousSpace.ask(space, "write")
       assert.deepStrictEqual(yield* put(space, lobby), ["mr_route ok", "inst_ing ok"])
-      const staged = { kind: "being", name: "ann", original: { kind: "being", name: "ann" }, outcome: "pending", meta: { parents: [lobby], txn: { state: "committed" } } }
+      const staged = {
+        kind: "being",
+        name: "ann",
+        original: { kind: "being", name: "ann" },
+        outcome: "pending",
+        meta: { parents: [lobby], txn: { state: "committed" } }
+      }
       assert.deepStrictEqual(yield* space.get(goal), staged as never)
       assert.deepStrictEqual(yield* space.get(lobby), staged as never)
       yield* space.step
@@ -76,7 +93,7 @@ describe("E: mailroom", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("E28 a request whose name came before is not staged, and stays in the lobby", () =>
+  test("E28 a request with a known name is not staged, and stays in the lobby", () =>
     Effect.gen(function*() {
       const space = yield* begin({
         both: (tx) => [tx.set(goal, { old: true }), tx.set(lobby, { old: false })],
@@ -90,9 +107,12 @@ describe("E: mailroom", () => {
       assert.deepStrictEqual(yield* RendezvousSpace.ask(space, "nowhere"), [false, false])
     }))
 
-  test("E29 a duplicate is taken out of the lobby, and the first stays as it was, also when it is told of twice", () =>
+  test("E29 a duplicate is removed from the lobby, and the first stays unchanged, also after two signals", () =>
     Effect.gen(function*() {
-      const space = yield* begin({ both: (tx) => [tx.set(goal, { old: true }), tx.set(lobby, { old: false })], write: (tx) => tx.set(`${lobby}0`, { n: 1 }) })
+      const space = yield* begin({
+        both: (tx) => [tx.set(goal, { old: true }), tx.set(lobby, { old: false })],
+        write: (tx) => tx.set(`${lobby}0`, { n: 1 })
+      })
       yield* boot(space)
       yield* RendezvousSpace.ask(space, "both")
       assert.deepStrictEqual(yield* put(space, lobby), ["mr_route ok", "inst_ing ok"])
@@ -103,7 +123,7 @@ describe("E: mailroom", () => {
       assert.deepStrictEqual(yield* space.list("/data/inbox/coh/be_create"), [])
     }))
 
-  test("E32 a name that is put into the lobby again after it was staged is told as a duplicate, and what is staged stays as it was", () =>
+  test("E32 a staged name put into the lobby again is reported as a duplicate, and the staged request stays unchanged", () =>
     Effect.gen(function*() {
       const space = yield* begin({
         write: (tx) => tx.set(lobby, { name: "ann" }),
@@ -126,7 +146,10 @@ describe("E: mailroom", () => {
       yield* controlled(space, space.set(lobby, { name: "eve" }))
       assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [{ name: "eve" }, staged] as never)
       yield* RendezvousSpace.ask(space, "again")
-      assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [{ name: "bob", outcome: "none", meta: {} }, staged] as never)
+      assert.deepStrictEqual(
+        [yield* space.get(lobby), yield* space.get(goal)],
+        [{ name: "bob", outcome: "none", meta: {} }, staged] as never
+      )
       assert.deepStrictEqual(yield* put(space, lobby), ["mr_route ok", "inst_ing ok"])
       assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [undefined, staged] as never)
       const told = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "mailroom/duplicate")
@@ -134,10 +157,19 @@ describe("E: mailroom", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("E30 a damaged catalogue is told in one line that names scope and issue, and an empty one means the defaults", () =>
+  test("E30 a damaged catalogue is reported in one line with scope and issue, and an empty one means the defaults", () =>
     Effect.gen(function*() {
-      const damaged = [[3, "scope-without-dictionary"], [{}, "missing-mailroom-node"], [{ mailroom: 1 }, "mailroom-node-not-dictionary"], [{ mailroom: {} }, "missing-mailroom-buckets"], [{ mailroom: { buckets: [] } }, "mailroom-buckets-not-dictionary"]] as const
-      const space = yield* begin(Object.fromEntries([...damaged.map(([value], i) => [`bad${i}`, catalogue({ coh: buckets("be_create"), law: value })] as const), ["clear", (tx: Transaction) => [tx.delete("/sys/err_cat/coh"), tx.delete("/sys/err_cat/law")]]]))
+      const damaged = [
+        [3, "scope-without-dictionary"],
+        [{}, "missing-mailroom-node"],
+        [{ mailroom: 1 }, "mailroom-node-not-dictionary"],
+        [{ mailroom: {} }, "missing-mailroom-buckets"],
+        [{ mailroom: { buckets: [] } }, "mailroom-buckets-not-dictionary"]
+      ] as const
+      const space = yield* begin(Object.fromEntries([
+        ...damaged.map(([value], i) => [`bad${i}`, catalogue({ coh: buckets("be_create"), law: value })] as const),
+        ["clear", (tx: Transaction) => [tx.delete("/sys/err_cat/coh"), tx.delete("/sys/err_cat/law")]]
+      ]))
       for (const i of damaged.keys()) {
         yield* RendezvousSpace.ask(space, `bad${i}`)
         assert.isFalse(yield* boot(space))
@@ -151,10 +183,18 @@ describe("E: mailroom", () => {
       assert.deepStrictEqual(yield* space.list("/data/flow/inbox"), ["fl_upsert", "inst_ctrl", "inst_event", "inst_start", "ni_upsert"])
     }))
 
-  test("E31 the router comes before whoever takes requests in, and leaves alone what it does not know", () =>
+  test("E31 the router runs before the takers of requests, and ignores unknown cells", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
-      const space = yield* begin({ write: (tx) => ["/data/inbox/none/be_create/r1", "/data/inbox/coh/none/r1", "/data/inbox/coh/be_create/r1/deep", `${lobby}x`].forEach((cell) => tx.set(cell, cell === `${lobby}x` ? 3 : { cell })) }, seen)
+      const space = yield* begin(
+        {
+          write: (tx) =>
+            [
+              "/data/inbox/none/be_create/r1", "/data/inbox/coh/none/r1", "/data/inbox/coh/be_create/r1/deep", `${lobby}x`
+            ].forEach((cell) => tx.set(cell, cell === `${lobby}x` ? 3 : { cell }))
+        },
+        seen
+      )
       yield* boot(space)
       yield* RendezvousSpace.ask(space, "write")
       for (const cell of ["/data/inbox/none/be_create/r1", "/data/inbox/coh/none/r1", "/data/inbox/coh/be_create/r1/deep"]) {

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Kernel, type Space, type Transaction } from "systole"
-import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { isReplayedEqual } from "./ReplayCheck.ts"
 
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
 
-/** An enzyme that does what its event's payload names, and keeps what that answers. */
+/** An enzyme that executes the function named by its payload, and stores the result. */
 const doer = (verbs: Readonly<Record<string, (tx: Transaction) => unknown>>) =>
   enzyme("do", (tx, { payload }) => {
     const answer = verbs[payload as string]!(tx)
@@ -18,9 +18,11 @@ const listener = (log: Array<string>) => enzyme("listener", (tx, { payload, sign
   log.push(`${signal} ${target} ${String(payload)} @${tx.beat}`)
 }, { query: "/op/*", bind: ["/rt/ops"] })
 
-/** Has these done, by one beat. */
+/** Executes these functions in one beat. */
 const ask = Effect.fnUntraced(function*(space: Space, ...names: ReadonlyArray<string>) {
-  for (const [i, name] of names.entries()) yield* space.signal({ signal: "/signals/do", payload: name, target: undefined, id: `${name}-${yield* space.head}-${i}` })
+  for (const [i, name] of names.entries()) {
+    yield* space.signal({ signal: "/signals/do", payload: name, target: undefined, id: `${name}-${yield* space.head}-${i}` })
+  }
   return yield* space.step
 })
 
@@ -32,7 +34,7 @@ const history = (space: Space, oid: string) => Effect.map(space.ops.get(oid), (d
 const OID = "OPS:0.0.0"
 
 describe("D: operations", () => {
-  it.effect("D1 one in opm:direct has a sealed envelope, a history and no watchers, and closes in ist:ok with a sealed close", () =>
+  it.effect("D1 an operation in opm:direct has a sealed envelope, a history and no watchers, and ends in ist:ok with a sealed close", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([doer({
         start: (tx) => tx.op.start({ ...request, mode: "opm:direct", payload: { size: [1, 2] }, ttl: 7 }),
@@ -40,8 +42,12 @@ describe("D: operations", () => {
       })])
       yield* ask(space, "start")
       assert.strictEqual(yield* answer(space, "start"), OID)
-      assert.deepStrictEqual(yield* space.get(`/rt/ops/${OID}`), { beat: 0, code: 0, hist_next: 2, state: "ist:run", watchers: 0, wtch_next: 1 })
-      assert.deepInclude(yield* space.get(`/rt/ops/${OID}/envelope`), { verb: "op/render", target: "/data/scene", mode: "opm:direct", ttl: 7, issued_beat: 0 })
+      assert.deepStrictEqual(yield* space.get(`/rt/ops/${OID}`), {
+        beat: 0, code: 0, hist_next: 2, state: "ist:run", watchers: 0, wtch_next: 1
+      })
+      assert.deepInclude(yield* space.get(`/rt/ops/${OID}/envelope`), {
+        verb: "op/render", target: "/data/scene", mode: "opm:direct", ttl: 7, issued_beat: 0
+      })
       assert.deepStrictEqual(yield* space.get(`/rt/ops/${OID}/envelope#/payload_id/size`), [1, 2])
       assert.deepStrictEqual(yield* space.list(`/rt/ops/${OID}/history`), ["OPH:1"])
       yield* ask(space, "close")
@@ -54,7 +60,7 @@ describe("D: operations", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D2 the same state twice in one beat makes one entry of the history", () =>
+  it.effect("D2 the same state twice in one beat is one entry of the history", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([doer({
         all: (tx) => {
@@ -70,7 +76,7 @@ describe("D: operations", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D3, D4 the same state makes an entry in a later beat, and in the same beat another code and note alone", () =>
+  it.effect("D3, D4 the same state is an entry in a later beat, and changes code and note alone in the same beat", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([doer({
         start: (tx) => tx.op.start(request),
@@ -84,7 +90,7 @@ describe("D: operations", () => {
       assert.deepStrictEqual(yield* history(space, OID), ["ist:run", "ist:skel", "ist:skel"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D5, D8 after the close no state is set, and what is no status closes nothing", () =>
+  it.effect("D5, D8 no state is set after the close, and an invalid status closes no operation", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([doer({
         start: (tx) => tx.op.start(request),
@@ -102,7 +108,7 @@ describe("D: operations", () => {
       assert.deepStrictEqual(yield* history(space, OID), ["ist:run", "ist:fail"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D7 one that is cancelled is in ist:cnl, which ist:cxl names as well", () =>
+  it.effect("D7 a cancelled operation is in ist:cnl, with the alias ist:cxl", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([listener(log), doer({
@@ -120,7 +126,7 @@ describe("D: operations", () => {
       assert.deepStrictEqual(log, [`/op/a /rt/ops/${OID} undefined @2`, `/op/b /rt/ops/${OID} undefined @2`])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D9 an await is continued once, in the beat after the state was set, and its watcher is gone", () =>
+  it.effect("D9 an await is continued once, in the beat after the state is set, and its watcher is removed", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([listener(log), doer({
@@ -129,7 +135,9 @@ describe("D: operations", () => {
       })])
       yield* ask(space, "start")
       assert.deepStrictEqual(yield* space.list(`/rt/ops/${OID}/watchers`), ["OPW:1"])
-      assert.deepInclude(yield* space.get(`/rt/ops/${OID}/watchers/OPW:1`), { want: "ist:unveil", deadline: 0, cont: "/op/cont", enzyme: "do" })
+      assert.deepInclude(yield* space.get(`/rt/ops/${OID}/watchers/OPW:1`), {
+        want: "ist:unveil", deadline: 0, cont: "/op/cont", enzyme: "do"
+      })
       yield* space.step
       yield* ask(space, "unveil")
       assert.deepStrictEqual([log, yield* space.list(`/rt/ops/${OID}/watchers`)], [[], []])
@@ -156,10 +164,13 @@ describe("D: operations", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D12, D13 a ttl of one beat is over in the next, op/tmo runs once in the one after, and one diagnostic tells of it", () =>
+  it.effect("D12, D13 a ttl of one beat ends in the next, op/tmo runs once in the one after, with one diagnostic", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
-      const space = yield* TestKernel.space([listener(log), doer({ start: (tx) => tx.op.await(tx.op.start(request), "ist:unveil", { signal: "/op/cont", ttl: 1 }) })])
+      const space = yield* TestKernel.space([
+        listener(log),
+        doer({ start: (tx) => tx.op.await(tx.op.start(request), "ist:unveil", { signal: "/op/cont", ttl: 1 }) })
+      ])
       yield* ask(space, "start")
       assert.deepInclude(yield* space.get(`/rt/ops/${OID}/watchers/OPW:1`), { deadline: 1 })
       assert.deepInclude(yield* space.get(`/rt/ops/${OID}`), { watchers: 1 })
@@ -174,7 +185,7 @@ describe("D: operations", () => {
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D23 a continuation and a time-out carry the ids of the pipeline that the operation belongs to", () =>
+  it.effect("D23 a continuation and a time-out carry the ids of the operation's pipeline", () =>
     Effect.gen(function*() {
       const pipeline = { pipeline_id: "p:1", stage_id: "s:2", dag_run_id: "r:3", hop_index: 4 }
       const heard: Array<unknown> = []
@@ -195,7 +206,8 @@ describe("D: operations", () => {
       assert.deepInclude(yield* space.get(`/rt/ops/${OID}/envelope`), { pipeline })
       for (let i = 0; i < 3; i++) yield* space.step
       assert.deepStrictEqual(heard, [["/op/plain", undefined], ["/op/cont", pipeline], ["/op/tmo", pipeline]])
-      for (const bad of ["p", [1], { id: 1.5 }, { "a b": 1 }, { id: "x".repeat(256) }, Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`id${i}`, i]))]) {
+      const tooMany = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`id${i}`, i]))
+      for (const bad of ["p", [1], { id: 1.5 }, { "a b": 1 }, { id: "x".repeat(256) }, tooMany]) {
         assert.strictEqual((yield* Effect.flip(space.ops.start({ ...request, pipeline: bad as never }))).code, "ops/invalid")
       }
       yield* isReplayedEqual(space)
@@ -215,7 +227,7 @@ describe("D: operations", () => {
       assert.lengthOf(yield* TestKernel.diagnostics(space), 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D16 a state that came and went is awaited in vain", () =>
+  it.effect("D16 a state already left does not end an await", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([listener(log), doer({
@@ -235,7 +247,9 @@ describe("D: operations", () => {
 
   it.effect("D18 a start without a target or with no verb leaves no trace", () =>
     Effect.gen(function*() {
-      const bad = [{ target: "" }, { target: undefined }, { verb: "" }, { verb: "a b" }, { mode: "direct" }, { ttl: -1 }, { payload: () => 1 }]
+      const bad = [
+        { target: "" }, { target: undefined }, { verb: "" }, { verb: "a b" }, { mode: "direct" }, { ttl: -1 }, { payload: () => 1 }
+      ]
       const space = yield* TestKernel.space([doer(Object.fromEntries(bad.map((part, i) => [`bad${i}`, (tx: Transaction) => {
         tx.set("/data/trace", i)
         try {
@@ -252,7 +266,7 @@ describe("D: operations", () => {
       assert.deepStrictEqual(letters.map(({ code }) => code).toSorted(), [...Array<string>(6).fill("ops/invalid"), "value/invalid"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D19 a start of a run that fails afterwards leaves nothing", () =>
+  it.effect("D19 a start by a run that fails later leaves no trace", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const space = yield* TestKernel.space([listener(log), doer({
@@ -268,7 +282,7 @@ describe("D: operations", () => {
       assert.deepStrictEqual([yield* space.below("/rt/ops", { limit: 10 }), left, log], [[], [], []])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D21 get tells in one line how an operation stands, the run's own changes included", () =>
+  it.effect("D21 get describes an operation in one line, including the changes of the run", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([listener([]), doer({
         all: (tx) => {
@@ -287,7 +301,7 @@ describe("D: operations", () => {
       ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("D22 a continuation goes to the operation's cell: unheard it is refused, its enzyme gone nobody runs, and the awaiting one is bound until then", () =>
+  it.effect("D22 a continuation goes to the operation's cell: refused if unheard, not run if its enzyme is gone, bound until then", () =>
     Effect.gen(function*() {
       const own: Array<string> = []
       const waiter = enzyme("waiter", (tx, { signal, target }) => {
@@ -305,7 +319,9 @@ describe("D: operations", () => {
       })])
       yield* space.signal({ signal: "/wait/start" })
       yield* space.step
-      assert.deepStrictEqual(yield* space.get(`/sys/bind/rt/ops/${OID}`), [{ awaits: true, beat: 0, enzyme: "waiter", propagate: false, tombstone: false }])
+      assert.deepStrictEqual(yield* space.get(`/sys/bind/rt/ops/${OID}`), [
+        { awaits: true, beat: 0, enzyme: "waiter", propagate: false, tombstone: false }
+      ])
       yield* ask(space, "unheard")
       assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters.map(({ code }) => code), ["ops/unheard"])
       yield* ask(space, "plan")
@@ -323,7 +339,7 @@ describe("D: operations", () => {
 })
 
 describe("operations in one beat", () => {
-  it.effect("commute where they are awaited, and conflict where they are set and closed, so that the loser sees the closed one", () =>
+  it.effect("commute for awaits, and conflict for set and close, so that the loser sees the closed one", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const run = (name: string, verb: (tx: Transaction) => unknown) => enzyme(name, (tx) => {
@@ -336,17 +352,23 @@ describe("operations in one beat", () => {
         run("d", (tx) => tx.op.setState(OID, "ist:plan")),
         run("e", (tx) => tx.op.await(OID, "ist:never", { signal: "/op/e" }))
       ])
-      for (const name of ["a", "c", "e"]) yield* (yield* Kernel).register(enzyme(`${name}-hears`, () => undefined, { query: `/op/${name}`, bind: ["/rt/ops"] }))
+      for (const name of ["a", "c", "e"]) {
+        yield* (yield* Kernel).register(enzyme(`${name}-hears`, () => undefined, { query: `/op/${name}`, bind: ["/rt/ops"] }))
+      }
       yield* ask(space, "start")
       yield* space.signal({ signal: "/signals/all" })
       yield* steps(space, 4)
       assert.deepStrictEqual(yield* space.get("/data/answers"), [["a", null], ["b", true], ["c", null], ["e", null], ["d", false]])
-      assert.deepStrictEqual(log.toSorted(), [`/op/a /rt/ops/${OID} undefined @2`, `/op/c /rt/ops/${OID} undefined @2`, `/op/tmo /rt/ops/${OID} undefined @2`])
-      assert.deepStrictEqual(yield* space.get(`/rt/ops/${OID}`), { beat: 1, code: 0, hist_next: 3, state: "ist:ok", status: "sts:ok", watchers: 0, wtch_next: 4 })
+      assert.deepStrictEqual(log.toSorted(), [
+        `/op/a /rt/ops/${OID} undefined @2`, `/op/c /rt/ops/${OID} undefined @2`, `/op/tmo /rt/ops/${OID} undefined @2`
+      ])
+      assert.deepStrictEqual(yield* space.get(`/rt/ops/${OID}`), {
+        beat: 1, code: 0, hist_next: 3, state: "ist:ok", status: "sts:ok", watchers: 0, wtch_next: 4
+      })
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("agree where two runs set the same state: one entry, and no number is lost", () =>
+  it.effect("agree if two runs set the same state: one entry, and no number is lost", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([doer({ start: (tx) => tx.op.start(request) }),
         ...["a", "b"].map((name) => enzyme(name, (tx) => tx.op.setState(OID, "ist:plan"), { query: "/signals/all" }))])
@@ -355,31 +377,6 @@ describe("operations in one beat", () => {
       yield* space.step
       assert.deepStrictEqual(yield* history(space, OID), ["ist:run", "ist:plan"])
       assert.deepInclude(yield* space.get(`/rt/ops/${OID}`), { hist_next: 3 })
-      yield* isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer())))
-})
-
-describe("operations from outside", () => {
-  it.effect("are started, moved and closed by the next beat, seen by its runs, and listed", () =>
-    Effect.gen(function*() {
-      const space = yield* TestKernel.space([doer({ look: (tx) => tx.op.get("OPS:0.x.0") ?? "none" })])
-      yield* space.signal({ signal: "/signals/do", payload: "look" })
-      const started = yield* controlled(space, space.ops.start({ ...request, payload: new Map([["a", 1n]]) }))
-      assert.deepStrictEqual(started._tag === "Success" && started.success, { oid: "OPS:0.x.0", beat: 0 })
-      assert.strictEqual(yield* answer(space, "look"), "oid=OPS:0.x.0 state=ist:run closed=0 status=- watchers=0")
-      yield* controlled(space, space.ops.start(request))
-      yield* controlled(space, space.ops.setState("OPS:0.x.0", "ist:plan", { code: 4, note: "soon" }))
-      yield* controlled(space, space.ops.cancel("OPS:0.x.0", { why: new Date(5) }))
-      const first = yield* space.ops.list({ limit: 1 })
-      assert.deepStrictEqual(first, {
-        operations: [{ oid: "OPS:0.x.0", verb: "op/render", target: "/data/scene", mode: "opm:states", state: "ist:cnl", code: 0, status: "sts:cnl", watchers: 0 }],
-        next: "OPS:0.x.0"
-      })
-      const rest = yield* space.ops.list({ limit: 5, after: first.next })
-      assert.deepStrictEqual([rest.operations.map(({ oid }) => oid), rest.next], [["OPS:1.x.0"], undefined])
-      const dossier = yield* space.ops.get("OPS:0.x.0")
-      assert.deepStrictEqual([dossier?.payload, dossier?.close], [new Map([["a", 1n]]), { status: "sts:cnl", closed_beat: 3, summary: { why: new Date(5) } }])
-      assert.deepStrictEqual(dossier?.history.map(({ beat, number, state }) => [number, beat, state]), [[1, 0, "ist:run"], [2, 2, "ist:plan"], [3, 3, "ist:cnl"]])
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 })

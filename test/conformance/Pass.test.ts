@@ -11,7 +11,7 @@ import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
-/** Two computations that never agree, and an effect that looks at one of them. */
+/** Two computations that diverge, and an effect that reads one of them. */
 const ring = (log: Graph.Log): ReadonlyArray<NodeDefinition> => [
   log.computation("tick", "/data/tick", (tx) => number(tx.get("/data/tock")) + 1),
   log.computation("tock", "/data/tock", (tx) => number(tx.get("/data/tick")) + 1),
@@ -35,7 +35,7 @@ describe("H: pass, ordering, convergence", () => {
       assert.strictEqual(log.seen["end"], 10)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("H2 nodes on one level run in the order of their registration, whatever woke them first", () =>
+  it.effect("H2 nodes on one level run in the order of registration, for any order of invalidation", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(...["c", "a", "b"].map((name) => log.effect(name, (tx) => tx.get(`/data/${name}`))))
@@ -45,15 +45,19 @@ describe("H: pass, ordering, convergence", () => {
       assert.deepStrictEqual(log.order, ["c", "a", "b"])
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("H4, H5 chains settle in one beat, whether they declare their reads or not, and nobody calls them restless", () =>
+  it.effect("H4, H5 chains settle in one beat, with or without declared reads, and are not reported as divergent", () =>
     Fx.gen(function*() {
       for (const declared of [true, false]) {
         const log = new Graph.Log()
         const length = declared ? 12 : 8
         const name = (n: number) => `${declared ? "declared" : "silent"}${n}`
-        // Registered from the end, so that each meets writers that never ran.
+        // Registered from the end, so that each reads writers before their first run.
         const chain = Array.from({ length }, (_, i) => length - i).map((n) =>
-          log.computation(name(n), { output: `/data/${name(n)}`, reads: declared ? [`/data/${name(n - 1)}`] : [] }, (tx) => number(tx.get(`/data/${name(n - 1)}`)) + 1)
+          log.computation(
+            name(n),
+            { output: `/data/${name(n)}`, reads: declared ? [`/data/${name(n - 1)}`] : [] },
+            (tx) => number(tx.get(`/data/${name(n - 1)}`)) + 1
+          )
         )
         const space = yield* Graph.open(log.effect(`watch${declared}`, (tx) => tx.get(`/data/${name(length)}`)), ...chain)
         yield* Graph.put(space, [`/data/${name(0)}`, 100])
@@ -63,7 +67,7 @@ describe("H: pass, ordering, convergence", () => {
       }
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("H7, H8 a ring that never comes to rest runs at most ten times each, and one diagnostic names it", () =>
+  it.effect("H7, H8 the nodes of a divergent ring run at most ten times each, and one diagnostic names it", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(...ring(log))
@@ -77,7 +81,7 @@ describe("H: pass, ordering, convergence", () => {
       assert.include(["tick", "tock"], (told[0]!["origin"] as { readonly name?: string }).name)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("H10 a node that does not come to rest waits 250, 500, 1000, 2000 and again 2000 ms", () => {
+  it("H10 a divergent node waits 250, 500, 1000, 2000 and again 2000 ms", () => {
     const scheduler = new SpaceScheduler()
     for (const node of ring(new Graph.Log())) scheduler.register(node)
     let now = 0
@@ -90,7 +94,7 @@ describe("H: pass, ordering, convergence", () => {
     assert.deepStrictEqual(waits, [250, 500, 1000, 2000, 2000])
   })
 
-  it("H11 what nobody demands is not put off, nor what waits for its debounce", () => {
+  it("H11 a node without demand is not delayed, nor one in its debounce", () => {
     const log = new Graph.Log()
     const scheduler = new SpaceScheduler()
     scheduler.register(log.computation("dormant", "/dormant", (tx) => tx.get("/x")))
@@ -98,13 +102,19 @@ describe("H: pass, ordering, convergence", () => {
     for (const node of ring(log)) scheduler.register(node)
     const { restless } = scheduler.settle(0)
     assert.isTrue(restless.every(({ definition: { name } }) => name === "tick" || name === "tock"))
-    assert.deepStrictEqual(scheduler.snapshot().filter(({ streak }) => streak > 0).map(({ name }) => name).filter((name) => name === "dormant" || name === "later"), [])
+    assert.deepStrictEqual(
+      scheduler.snapshot().filter(({ streak }) => streak > 0).map(({ name }) => name).filter(
+        (name) => name === "dormant" || name === "later"
+      ),
+      []
+    )
   })
 
-  it("H12 a node that comes to rest waits no more, and is not counted any more", () => {
+  it("H12 a node that converges no longer waits, and is no longer counted", () => {
     const scheduler = new SpaceScheduler()
     let isCalm = false
-    const step = (name: string, other: string) => Computation.make({ name, output: `/${name}`, run: (tx) => isCalm ? 0 : number(tx.get(`/${other}`)) + 1 })
+    const step = (name: string, other: string) =>
+      Computation.make({ name, output: `/${name}`, run: (tx) => isCalm ? 0 : number(tx.get(`/${other}`)) + 1 })
     scheduler.register(step("a", "b"))
     scheduler.register(step("b", "a"))
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/a"), deliver: () => {} }))
@@ -116,18 +126,20 @@ describe("H: pass, ordering, convergence", () => {
     assert.isTrue(scheduler.snapshot().every(({ eligibleAt, streak }) => streak === 0 && eligibleAt === 0))
   })
 
-  it("H15 a node that is put off stays invalid: it is neither forced nor called clean", () => {
+  it("H15 a delayed node stays invalid: it is neither forced nor marked clean", () => {
     const scheduler = new SpaceScheduler()
     for (const node of ring(new Graph.Log())) scheduler.register(node)
     const { restless } = scheduler.settle(0)
     const runs = () => scheduler.snapshot().map(({ runs }) => runs)
     const before = runs()
-    for (const { definition } of restless) assert.strictEqual(scheduler.snapshot().find(({ name }) => name === definition.name)!.status, "invalid")
+    for (const { definition } of restless) {
+      assert.strictEqual(scheduler.snapshot().find(({ name }) => name === definition.name)!.status, "invalid")
+    }
     scheduler.settle(249)
     assert.deepStrictEqual(runs(), before)
   })
 
-  it("H19 passes that take less than three tenths of the time, or for less than five seconds, are not told of; those that take more are, once for as long as they do", () => {
+  it("H19 passes of less than three tenths of the time, or less than five seconds, are not reported; longer ones are, once", () => {
     const told = (passes: ReadonlyArray<readonly [wait: number, spent: number]>) => {
       const load = new Load()
       let now = 1000
@@ -140,10 +152,14 @@ describe("H: pass, ordering, convergence", () => {
     assert.deepStrictEqual(told([...many(60, [60, 40]), ...many(60, [1000, 10]), ...many(200, [60, 40])]).length, 2)
   })
 
-  it.effect("H19 nodes that keep the host busy are told of outside of beats, once; a pass that puts nodes off names ten of them and says how many there are", () => {
+  it.effect("H19 nodes that keep the host busy are reported once, outside beats; a pass names ten delayed nodes and their number", () => {
     const facts: Array<Told> = []
     let spent = 0
-    const slow = Layer.effect(Pacemaker, Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + spent }))).pipe(Layer.provide(TestPacemaker.layer))
+    const slow = Layer.effect(
+      Pacemaker,
+      Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + spent }))
+    ).pipe(Layer.provide(TestPacemaker.layer))
+    const reporter = Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))
     return Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -151,25 +167,34 @@ describe("H: pass, ordering, convergence", () => {
           if (TestKernel.isOwn(tx)) spent += 600
           return tx.get("/data/x")
         }),
-        // Twelve pairs, each of which never agrees.
-        ...Array.from({ length: 24 }, (_, i) => log.computation(`ring${i}`, `/data/ring/${i}`, (tx) => number(tx.get(`/data/ring/${i ^ 1}`)) + 1)),
-        log.effect("watch", (tx) => [tx.get("/data/slow") ?? null, ...Array.from({ length: 24 }, (_, i) => tx.get(`/data/ring/${i}`) ?? null)])
+        // Twelve divergent pairs.
+        ...Array.from(
+          { length: 24 },
+          (_, i) => log.computation(`ring${i}`, `/data/ring/${i}`, (tx) => number(tx.get(`/data/ring/${i ^ 1}`)) + 1)
+        ),
+        log.effect(
+          "watch",
+          (tx) => [tx.get("/data/slow") ?? null, ...Array.from({ length: 24 }, (_, i) => tx.get(`/data/ring/${i}`) ?? null)]
+        )
       )
       for (let x = 0; x < 20; x++) {
         yield* TestClock.adjust(1000)
         yield* Graph.put(space, ["/data/x", x])
       }
-      assert.deepStrictEqual(facts.filter(({ topic }) => topic === "node/busy").map(({ beat, space }) => [beat, space]), [[undefined, "test"]])
+      assert.deepStrictEqual(
+        facts.filter(({ topic }) => topic === "node/busy").map(({ beat, space }) => [beat, space]),
+        [[undefined, "test"]]
+      )
       const restless = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "node/non-settling")
       assert.lengthOf(restless, 1)
       assert.strictEqual((yield* TestKernel.diagnostics(space)).length, 1)
       const note = restless[0]!["note"] as string
       assert.isAtLeast(Number(/^\d+/.exec(note)?.[0]), 12)
       assert.lengthOf([...note.matchAll(/ring\d+\b/g)], 10)
-    }).pipe(Fx.provide(TestKernel.layer({}, undefined, { pacemaker: slow }).pipe(Layer.provide(Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))))))
+    }).pipe(Fx.provide(TestKernel.layer({}, undefined, { pacemaker: slow }).pipe(Layer.provide(reporter))))
   })
 
-  it.effect("H20 a node that makes something else of the same values when it runs twice is told of once, with the place; what the second run makes is dropped", () => {
+  it.effect("H20 a node with two outputs for the same inputs is reported once, with the place; the second output is dropped", () => {
     const facts: Array<Told> = []
     const expected = ["adds /data/sum", "draws /data/chance", "starts", "falls /data/fell", "beside /data/other"]
     const layer = TestKernel.layer().pipe(Layer.provide([
@@ -201,12 +226,15 @@ describe("H: pass, ordering, convergence", () => {
       for (const x of [1, 2]) yield* Graph.put(space, ["/data/x", x])
       assert.deepStrictEqual(log.take(), { pure: 2, adds: 2, draws: 2, beside: 2, steady: 2, starts: 2, falls: 2, watch: 2 })
       assert.deepStrictEqual(log.seen["watch"], [4, 3, 4, 2, 2])
-      assert.deepStrictEqual(facts.filter(({ topic }) => topic === "node/unstable").map(({ note }) => note.split(" ")[0]), expected.map((line) => line.split(" ")[0]!))
+      assert.deepStrictEqual(
+        facts.filter(({ topic }) => topic === "node/unstable").map(({ note }) => note.split(" ")[0]),
+        expected.map((line) => line.split(" ")[0]!)
+      )
       assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
     }).pipe(Fx.provide(layer))
   })
 
-  it("H21 looking at the graph changes no run and no order", () => {
+  it("H21 an inspection of the graph changes no run and no order", () => {
     const orders = [false, true].map((isLooking) => {
       const log = new Graph.Log()
       const scheduler = new SpaceScheduler()
@@ -223,9 +251,10 @@ describe("H: pass, ordering, convergence", () => {
 })
 
 describe("I: materializers", () => {
-  const index = (log: Graph.Log, more = {}) => log.materializer("index", { writes: ["/data/index/*"], ...more }, (tx) => tx.set("/data/index/x", tx.get("/data/x")))
+  const index = (log: Graph.Log, more = {}) =>
+    log.materializer("index", { writes: ["/data/index/*"], ...more }, (tx) => tx.set("/data/index/x", tx.get("/data/x")))
 
-  it.effect("I1 a materializer runs though nobody reads what it writes", () =>
+  it.effect("I1 a materializer runs without readers", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(index(log))
@@ -234,7 +263,7 @@ describe("I: materializers", () => {
       assert.strictEqual(yield* space.get("/data/index/x"), 1)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("I2 it runs after all else, unless somebody reads inside its envelope", () =>
+  it.effect("I2 it runs last, unless a node reads inside its envelope", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(index(log), log.effect("other", (tx) => tx.get("/data/x")))
@@ -265,7 +294,7 @@ describe("I: materializers", () => {
       assert.deepStrictEqual(log.take(), { index: 1 })
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("I6 its envelope makes nobody its reader, and an output does", () => {
+  it("I6 its envelope makes no node its reader, and an output does", () => {
     const log = new Graph.Log()
     const scheduler = new SpaceScheduler()
     scheduler.register(log.materializer("index", ["/index/*"], (tx) => tx.set("/index/x", tx.get("/x"))))
@@ -292,7 +321,7 @@ describe("I: materializers", () => {
       assert.strictEqual(yield* space.get("/data/index/x"), 2)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("I8 an envelope in another scope goes before no reader of this one", () =>
+  it.effect("I8 an envelope in another scope precedes no reader of this one", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(

@@ -18,7 +18,7 @@ const enzyme = (name: string, query: string, more: Partial<Enzyme.Definition> = 
     ...more
   })
 
-/** Sends a signal and runs a beat; answers what the agenda says: the names of those that ran, or why nobody did. */
+/** Sends a signal and runs a beat. Returns the agenda: the names of the runs, or the reason for none. */
 const ran = (space: Space, posted: PostedSignal) =>
   Effect.gen(function*() {
     yield* space.signal(posted)
@@ -26,7 +26,7 @@ const ran = (space: Space, posted: PostedSignal) =>
     return lines?.map((line) => /^enzyme=(\S+) rc=0 /.exec(line)?.[1] ?? line.split(" ")[0])
   })
 
-/** Hands something to a space that its next beat does, and runs that beat. */
+/** Gives a control input to a space, and runs the beat that executes it. */
 const captured = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const waiting = yield* Effect.forkChild(control, { startImmediately: true })
@@ -37,7 +37,7 @@ const captured = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
 const bind = (space: Space, cell: string, name: string) => captured(space, space.bind(cell, name))
 const unbind = (space: Space, cell: string, name: string) => captured(space, space.unbind(cell, name))
 
-/** Enzymes with random `after` lists that can be kept: each names only such as stand before it in a hidden order. */
+/** Enzymes with random satisfiable `after` lists: each names only enzymes before it in a hidden order. */
 const randomSet = (draw: Random.Random, size: number, query: string) => {
   const names = Random.shuffled(draw, Array.from({ length: size }, (_, i) => `e${i}`))
   return names.map((name, i) => enzyme(name, query, { after: names.slice(0, i).filter(() => draw(3) === 0) }))
@@ -66,7 +66,7 @@ describe("B: registry, matching, ordering", () => {
 
   const contrary = [enzyme("d", "/signals/s", { after: ["e"] }), enzyme("e", "/signals/s", { after: ["d"] })]
 
-  it.effect("B2 enzymes that wait for each other leave the signal to nobody, not even to a third one", () =>
+  it.effect("B2 enzymes that wait for each other block the signal, even for a third one", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([...contrary, enzyme("f", "/signals/s")])
       const { id } = yield* space.signal({ signal: "/signals/s" })
@@ -108,7 +108,7 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(yield* ran(space, { signal: "/signals/y/x" }), ["B", "a", "b"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B6 of two enzymes with one name and equal queries the one activated earlier runs first", () =>
+  it.effect("B6 of two enzymes with one name and equal queries the one activated first runs first", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const early = enzyme("twin", "/signals/*/x", { label: "early" })
@@ -152,7 +152,7 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(yield* ran(space, { signal: "/hm" }), ["no-match"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B12 an empty query takes every signal, and runs after whatever pins down more", () =>
+  it.effect("B12 an empty query takes every signal, and runs after more specific ones", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("a", ""), enzyme("b", "/**"), enzyme("c", "/signals/**")])
       assert.deepStrictEqual(yield* ran(space, { signal: "/signals/image/thumbnail" }), ["c", "a", "b"])
@@ -181,7 +181,7 @@ describe("B: registry, matching, ordering", () => {
       assert.strictEqual((yield* space.receipt(id))?.status, "no-match")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B15 what a parent binds reaches all cells below, bound at run time or declared", () =>
+  it.effect("B15 a binding of a parent reaches all cells below, bound at run time or declared", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("declared", "/signals/s", { bind: ["/data/shop"] }),
@@ -196,7 +196,7 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(yield* space.get("/data/runs"), { declared: 2, x: 2 })
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B16 what does not propagate counts at its own cell alone", () =>
+  it.effect("B16 a binding without propagation holds at its own cell alone", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("declared", "/signals/s", { bind: [{ cell: "/data/shop", propagate: false }] }),
@@ -207,7 +207,7 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(yield* ran(space, { signal: "/signals/s", target: "/data/shop" }), ["declared", "x"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B18 a withdrawal at a leaf masks what the cells above give, there and not beside it", () =>
+  it.effect("B18 a withdrawal at a leaf masks the bindings above, there and not beside it", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("declared", "/signals/s", { bind: ["/data/shop"] }), enzyme("x", "/signals/s")])
       yield* bind(space, "/data/shop", "x")
@@ -223,7 +223,7 @@ describe("B: registry, matching, ordering", () => {
       ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B19 of what a cell was told of a name the newest counts", () =>
+  it.effect("B19 the newest binding of a name at a cell holds", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("declared", "/signals/s", { bind: ["/data/leaf"] }),
@@ -246,9 +246,12 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(yield* taken, ["declared", "x"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B21 what is bound above and at the leaf runs once", () =>
+  it.effect("B21 an enzyme bound above and at the leaf runs once", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("declared", "/signals/s", { bind: ["/data", "/data/leaf"] }), enzyme("x", "/signals/s")])
+      const space = yield* TestKernel.space([
+        enzyme("declared", "/signals/s", { bind: ["/data", "/data/leaf"] }),
+        enzyme("x", "/signals/s")
+      ])
       yield* bind(space, "/data", "x")
       yield* bind(space, "/data/leaf", "x")
       yield* bind(space, "/data/leaf", "declared")
@@ -263,7 +266,7 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(yield* ran(space, { signal: "/p/q", target: "/data/leaf" }), ["x"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B24 without a signal all that is bound runs, by the specificity of the query and then by name", () =>
+  it.effect("B24 without a signal all bound enzymes run, by the specificity of the query and then by name", () =>
     Effect.gen(function*() {
       const bound = { bind: ["/data"] }
       const space = yield* TestKernel.space([
@@ -276,8 +279,9 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(yield* ran(space, { target: "/data/leaf" }), ["d", "b", "c", "a"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it("B26 a match by signal and target goes before a match by one of them, however specific that is", () => {
-    const candidate = (name: string, strength: number, specificity: number) => ({ name, strength, specificity, before: [], after: [], order: 0 })
+  it("B26 a match by signal and target precedes a match by one of them, of any specificity", () => {
+    const candidate = (name: string, strength: number, specificity: number) =>
+      ({ name, strength, specificity, before: [], after: [], order: 0 })
     const both = candidate("z", 2, 2)
     const one = candidate("a", 1, 12)
     assert.isBelow(Order.priority(both, one), 0)
@@ -285,7 +289,7 @@ describe("B: registry, matching, ordering", () => {
     assert.deepStrictEqual(Order.arrange([one, both]), [both, one])
   })
 
-  it.effect("B27 whatever the after lists, as long as they can be kept, all run and each after those it names", () =>
+  it.effect("B27 with any satisfiable after lists, all run, and each after the enzymes it names", () =>
     Effect.gen(function*() {
       const draw = Random.make(27)
       const rounds = Array.from({ length: 24 }, (_, round) => ({ signal: `/signals/r${round}`, size: 3 + draw(10) }))
@@ -324,7 +328,7 @@ describe("B: registry, matching, ordering", () => {
       for (const order of orders) assert.deepStrictEqual(order, orders[0])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B29 what is registered during a beat takes part from the next one on, which counts it", () =>
+  it.effect("B29 an enzyme registered during a beat takes part from the next one on, which counts it", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const late = enzyme("late", "/signals/s")
@@ -342,7 +346,7 @@ describe("B: registry, matching, ordering", () => {
       assert.deepStrictEqual(counts, [1, 1, 0])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B30 what is registered before the start takes part in the first beat", () =>
+  it.effect("B30 an enzyme registered before the start takes part in the first beat", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       yield* kernel.register(enzyme("x", "/signals/s"))
@@ -351,14 +355,17 @@ describe("B: registry, matching, ordering", () => {
       assert.strictEqual(yield* space.get("/rt/beat/0/meta#/activated"), 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("B31 only with exactly its descriptor is an enzyme withdrawn, active or still waiting", () =>
+  it.effect("B31 an enzyme, active or pending, is withdrawn only by its exact descriptor", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const run = () => "ran"
       const x = enzyme("x", "/signals/s", { label: "x", run })
       const space = yield* TestKernel.space([x])
       const others = [{ label: "other" }, { repeatable: true }, { query: "/signals/*" }, { bind: ["/data"] }, { run: () => "else" }]
-      const refuse = Effect.forEach(others, (other) => Effect.flip(kernel.unregister(Enzyme.make({ name: "x", query: "/signals/s", label: "x", run, ...other }))))
+      const refuse = Effect.forEach(
+        others,
+        (other) => Effect.flip(kernel.unregister(Enzyme.make({ name: "x", query: "/signals/s", label: "x", run, ...other })))
+      )
       assert.deepStrictEqual((yield* refuse).map(({ code }) => code), others.map(() => "enzyme/unknown"))
       assert.deepStrictEqual(yield* ran(space, { signal: "/signals/s" }), ["x"])
       yield* refuse

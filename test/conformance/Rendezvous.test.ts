@@ -9,36 +9,40 @@ import * as TestKernel from "../support/TestKernel.ts"
 const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
   it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-const spawning = (spec: Omit<RendezvousSpec, "key"> & { readonly key?: string }) => ({ spawn: (tx: Transaction) => tx.rv.spawn({ key: "job", ...spec }) })
+const spawning = (spec: Omit<RendezvousSpec, "key"> & { readonly key?: string }) =>
+  ({ spawn: (tx: Transaction) => tx.rv.spawn({ key: "job", ...spec }) })
 
 const { ask, entry, event, events } = RendezvousSpace
 
-/** The states of the entry `job` after each of so many beats. */
+/** The states of the entry `job` after each of this number of beats. */
 const states = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof RendezvousSpace.space>>, count: number) {
   const seen: Array<string> = []
   for (let i = 0; i < count; i++) {
     const beat = yield* space.step
-    const { due, grace_used, state } = yield* entry(space, "job") as Effect.Effect<{ readonly state: string; readonly due: string; readonly grace_used: string }>
+    const {
+      due, grace_used, state
+    } = yield* entry(space, "job") as Effect.Effect<{ readonly state: string; readonly due: string; readonly grace_used: string }>
     seen.push(`${beat} ${state} ${due} ${grace_used}`)
   }
   return seen
 })
 
 describe("E: rendezvous", () => {
-  test("E1 an entry that says only when it is due is pending, with every other field as text", () =>
+  test("E1 an entry with a due beat alone is pending, with every other field as text", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space(spawning({ due: 5 }))
       yield* ask(space, "spawn")
       const { token_id, ...rest } = yield* entry(space, "job") as Effect.Effect<{ readonly token_id: string }>
       assert.deepStrictEqual(rest as unknown, {
-        state: "pending", prof: "rv-fixed", spawn_beat: "1", due: "5", epoch_k: "0", input_fp: "0", deadline: "0", grace_delta: "0", max_grace: "0", kill_wait: "0",
+        state: "pending", prof: "rv-fixed", spawn_beat: "1", due: "5", epoch_k: "0", input_fp: "0", deadline: "0",
+        grace_delta: "0", max_grace: "0", kill_wait: "0",
         grace_used: "0", event_flag: "0", on_miss: "timeout", kill_mode: "none", cas_hash: "", signal_path: "CEP:sig_rv/job", telemetry: {}
       })
       assert.match(token_id, /^[0-9a-f]{64}$/)
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("E2 the signal of an entry is made of its key's tag, or kept as it is given", () =>
+  test("E2 the signal of an entry is derived from its key's tag, or kept as given", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         all: (tx) => {
@@ -51,17 +55,24 @@ describe("E: rendezvous", () => {
       assert.deepInclude(yield* entry(space, "two"), { signal_path: "app:done/two" })
     }))
 
-  test("E3, E4 one that is due is ready and stays so, and its report gives exactly one event, with the telemetry", () =>
+  test("E3, E4 a due entry is ready and stays so, and its report gives exactly one event, with the telemetry", () =>
     Effect.gen(function*() {
       const heard: Array<unknown> = []
       const space = yield* RendezvousSpace.space({ ...spawning({}), report: (tx) => tx.rv.report("job", { frames: [1, 2] }) },
-        [enzyme("heard", (tx, { payload, signal, target }) => void heard.push([tx.beat, signal, target, (payload as { readonly outcome: string }).outcome]), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow"] })])
+        [enzyme("heard", (tx, { payload, signal, target }) => {
+          heard.push([tx.beat, signal, target, (payload as { readonly outcome: string }).outcome])
+        }, { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow"] })])
       yield* ask(space, "spawn")
       assert.deepStrictEqual(yield* states(space, 2), ["2 ready 1 0", "3 ready 1 0"])
       assert.isUndefined(yield* event(space, "job"))
       assert.isTrue(yield* ask(space, "report"))
       yield* space.step
-      assert.deepStrictEqual(yield* event(space, "job"), { key: "job", beat: "4", outcome: "applied", state: "applied", signal_path: "CEP:sig_rv/job", telemetry: { frames: [1, 2] } } as never)
+      assert.deepStrictEqual(
+        yield* event(space, "job"),
+        {
+          key: "job", beat: "4", outcome: "applied", state: "applied", signal_path: "CEP:sig_rv/job", telemetry: { frames: [1, 2] }
+        } as never
+      )
       assert.deepInclude(yield* entry(space, "job"), { state: "applied", event_flag: "0", telemetry: { frames: [1, 2] } })
       yield* steps(space, 5)
       assert.deepStrictEqual(yield* events(space, "job"), [4])
@@ -69,7 +80,7 @@ describe("E: rendezvous", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("E5 one that is killed at once is killed by the next scan, with its event", () =>
+  test("E5 an immediate kill takes effect in the next scan, with its event", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ ...spawning({ due: 50 }), kill: (tx) => tx.rv.kill("job", { mode: "kill", wait: 0 }) })
       yield* ask(space, "spawn")
@@ -82,7 +93,7 @@ describe("E: rendezvous", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("E7 one that is late uses its grace first, and is timed out after it", () =>
+  test("E7 a late entry uses its grace first, and then times out", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space(spawning({ due: 3, grace_delta: 1, max_grace: 1, on_miss: "timeout" }))
       yield* ask(space, "spawn")
@@ -92,14 +103,16 @@ describe("E: rendezvous", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("E8 with on_miss grace it is put off, and then late until somebody reports", () =>
+  test("E8 with on_miss grace it is postponed, and then late until a report", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         ...spawning({ due: 3, on_miss: "grace", grace_delta: 2, max_grace: 1 }),
         report: (tx) => tx.rv.report("job")
       })
       yield* ask(space, "spawn")
-      assert.deepStrictEqual((yield* states(space, 7)).slice(1), ["3 ready 3 0", "4 late 5 1", "5 late 5 1", "6 late 5 1", "7 late 5 1", "8 late 5 1"])
+      assert.deepStrictEqual((yield* states(space, 7)).slice(1), [
+        "3 ready 3 0", "4 late 5 1", "5 late 5 1", "6 late 5 1", "7 late 5 1", "8 late 5 1"
+      ])
       yield* ask(space, "report")
       assert.deepStrictEqual(yield* events(space, "job"), [9])
     }))
@@ -139,7 +152,7 @@ describe("E: rendezvous", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  test("E15 it is put off by exactly so many beats, and killed after as many scans as it is given", () =>
+  test("E15 it is postponed by exactly the given beats, and killed after the given scans", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         ...spawning({ due: 20 }),
@@ -159,7 +172,7 @@ describe("E: rendezvous", () => {
       assert.deepStrictEqual(seen, [["pending", "stop", "2"], ["pending", "stop", "1"], ["killed", "none", "0"]])
     }))
 
-  test("E16 what is asked of an unknown key is refused, but to be put off by nothing", () =>
+  test("E16 requests for an unknown key are refused, except a postponement by zero", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         all: (tx) => [tx.rv.resched("no", 1), tx.rv.kill("no"), tx.rv.report("no", {}), tx.rv.resched("no", 0)]
@@ -168,7 +181,7 @@ describe("E: rendezvous", () => {
       assert.deepStrictEqual(yield* space.list("/data/rv"), [])
     }))
 
-  test("E17 a spawn of a run that fails, and a report that cannot be kept, leave the ledger as it was", () =>
+  test("E17 a spawn by a failed run, and an invalid report, leave the ledger unchanged", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         ...spawning({}),
@@ -189,7 +202,7 @@ describe("E: rendezvous", () => {
       assert.strictEqual(yield* RendezvousSpace.digest(space), before)
     }))
 
-  it.effect("E19 without a specification, and before the ledger was begun, nothing is spawned, and the code says why", () =>
+  it.effect("E19 a spawn without a specification, or before the ledger began, is refused with a code", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(
         RendezvousSpace.enzymes({ none: (tx) => tx.rv.spawn(undefined as never), early: (tx) => tx.rv.spawn({ key: "job" }) })
@@ -202,7 +215,7 @@ describe("E: rendezvous", () => {
       assert.isString(yield* ask(space, "early"))
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  test("E20 a state that nobody knows is taken for pending", () =>
+  test("E20 an unknown state is read as pending", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space(spawning({ due: 4 }), [enzyme("odd", (tx) => tx.set("/data/rv/job#/state", "strange"))])
       yield* ask(space, "spawn")
@@ -210,7 +223,7 @@ describe("E: rendezvous", () => {
       assert.deepStrictEqual(yield* states(space, 3), ["2 strange 4 0", "3 strange 4 0", "4 ready 4 0"])
     }))
 
-  test("E22 the event carries the id of whoever is to hear of it", () =>
+  test("E22 the event carries the id of its receiver", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ ...spawning({ inst_id: "order:17" }), report: (tx) => tx.rv.report("job") })
       yield* ask(space, "spawn")
@@ -218,16 +231,24 @@ describe("E: rendezvous", () => {
       assert.deepInclude(yield* event(space, "job"), { inst_id: "order:17" })
     }))
 
-  test("E33 an entry in quarantine is a fact, and a release puts it back to where its next correct report is taken", () =>
+  test("E33 an entry in quarantine is a diagnostic, and after a release its next correct report is accepted", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         keep: (tx) => tx.blob(new Uint8Array([1, 2, 3])),
-        spawn: (tx) => [tx.rv.spawn({ key: "job", prof: "rv-cas", deadline: 5 }), tx.rv.spawn({ key: "late", due_off: 1, max_grace: 1, on_miss: "quarantine" })],
+        spawn: (tx) =>
+          [
+            tx.rv.spawn({ key: "job", prof: "rv-cas", deadline: 5 }),
+            tx.rv.spawn({ key: "late", due_off: 1, max_grace: 1, on_miss: "quarantine" })
+          ],
         wrong: (tx) => tx.rv.report("job", { cas_hash: "0".repeat(64) })
       })
       const address = (yield* ask(space, "keep")) as string
       yield* ask(space, "spawn")
-      const facts = Effect.map(TestKernel.diagnostics(space), (facts) => facts.map(({ note, sev, subject, topic }) => [topic, sev, note, (subject as unknown as Link.Link).$link].join(" ")).toSorted())
+      const facts = Effect.map(
+        TestKernel.diagnostics(space),
+        (facts) =>
+          facts.map(({ note, sev, subject, topic }) => [topic, sev, note, (subject as unknown as Link.Link).$link].join(" ")).toSorted()
+      )
       assert.deepStrictEqual(yield* facts, [])
       yield* ask(space, "wrong")
       yield* steps(space, 5)
@@ -243,13 +264,13 @@ describe("E: rendezvous", () => {
       assert.deepInclude(yield* event(space, "job"), { outcome: "applied" })
       const over = yield* controlled(space, space.rv.release("job"))
       assert.strictEqual(over._tag === "Failure" && over.failure.code, "rv/finished")
-      // Nobody reports on the other one, so it is set aside again, and that is told again.
+      // The other one has no report, so it is quarantined again, with a further diagnostic.
       yield* steps(space, 3)
       assert.deepStrictEqual(yield* facts, [fact("job"), fact("late"), fact("late")])
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
-  it.effect("E24 a ledger that is begun, torn down and begun again is empty and usable each time", () =>
+  it.effect("E24 a ledger begun again after a teardown is empty and usable", () =>
     Effect.gen(function*() {
       for (let cycle = 0; cycle < 3; cycle++) {
         const machine = yield* TestMachine.make

@@ -154,7 +154,7 @@ describe("N: asynchronous requests", () => {
       assert.deepInclude(failed, { state: "fail", errno: -5 })
     })))
 
-  it.effect("N9 a request that is still queued misses its deadline, too", () => {
+  it.effect("N9 a queued request can miss its deadline, too", () => {
     const started: Array<string> = []
     const busy: Channel.Channel = {
       id: "bank", provider: "busy", hosts: ["node", "deno", "bun"], jobs: 1, opcodes: { charge: {} },
@@ -232,7 +232,7 @@ describe("N: asynchronous requests", () => {
     assert.deepStrictEqual(sync, native)
   }))
 
-  it.effect("N14 the depth is what is pending and running, completions are per beat, time-outs and totals only grow", () =>
+  it.effect("N14 the depth counts pending and running requests, completions are per beat, time-outs and totals only grow", () =>
     withReactor(({ reactor, space }) => Effect.gen(function*() {
       const metrics = Effect.map(space.get("/rt/analytics/async/reactor/io"), (found) => found as unknown as Record<string, number>)
       yield* request(space, { channel: "bank", opcode: "charge", times: 3, bytes: 10, attempts: 1 })
@@ -259,7 +259,7 @@ describe("N: asynchronous requests", () => {
       }
     })))
 
-  it.effect("N29 a restart repeats what is repeatable with its key, and interrupts the rest", () => Effect.gen(function*() {
+  it.effect("N29 a restart repeats repeatable requests with their keys, and interrupts the others", () => Effect.gen(function*() {
     const reactor = new TestReactor(channels)
     const machine = yield* RestartableKernel.make([ask], reactor.layer)
     const before = yield* machine.boot()

@@ -13,7 +13,8 @@ const put = enzyme("put", (tx, { payload }) => {
   for (const [address, value] of payload as ReadonlyArray<readonly [string, Value]>) tx.set(address, value)
 })
 
-const send = (space: Space, address: string, value: Value) => Fx.andThen(space.signal({ signal: "/signals/put", payload: [[address, value]] }), space.step)
+const send = (space: Space, address: string, value: Value) =>
+  Fx.andThen(space.signal({ signal: "/signals/put", payload: [[address, value]] }), space.step)
 
 describe("M: persistence of nodes", () => {
   /** A chain of two and an effect at its end. */
@@ -24,7 +25,7 @@ describe("M: persistence of nodes", () => {
     log.effect("watch", (tx) => tx.get("/data/more"))
   ]
 
-  it("M1 what is kept of a node is what it read and how, its surface and its version, and nothing of what a run wrote", () => {
+  it("M1 the stored record of a node has its reads, its surface and its version, and no written value", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/x", { a: 1, b: { c: 2 } })
     scheduler.register(Materializer.make({
@@ -56,13 +57,18 @@ describe("M: persistence of nodes", () => {
     assert.notInclude(JSON.stringify(kept), "/index/1")
   })
 
-  it.effect("M5 of what is kept of several pieces of a module, each takes its own: one that is to run does, whatever the others are", () =>
+  it.effect("M5 each piece of a module resumes from its own record: an invalid one runs, in any state of the others", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const modules = () => [
         put,
-        Computation.make({ name: "total", inputs: ["cart"], output: "/data/total/:cart", run: (tx, { cart }) => (log.ran(`total ${cart}`, tx), tx.get(`/data/cart/${cart}`)) }),
+        Computation.make({
+          name: "total",
+          inputs: ["cart"],
+          output: "/data/total/:cart",
+          run: (tx, { cart }) => (log.ran(`total ${cart}`, tx), tx.get(`/data/cart/${cart}`))
+        }),
         enzyme("open", (tx, { payload }) => tx.start("total", { cart: payload }))
       ]
       const watch = log.effect("watch", (tx) => ["a", "b", "c"].map((cart) => tx.get(`/data/total/${cart}`) ?? null))
@@ -71,7 +77,7 @@ describe("M: persistence of nodes", () => {
       yield* steps(first, 2)
       yield* send(first, "/data/cart/a", 1)
       log.take()
-      // While the module is not there, what one of them read changes.
+      // An input of one of them changes while the module is absent.
       yield* send(yield* machine.boot([put]), "/data/cart/b", 7)
       const space = yield* machine.boot([...modules(), watch])
       yield* space.step
@@ -79,7 +85,7 @@ describe("M: persistence of nodes", () => {
       assert.deepStrictEqual(log.seen["watch"], [1, 7, null])
     }).pipe(Fx.scoped))
 
-  it.effect("M6 a writer whose newest run changed nothing has its readers after a restart", () =>
+  it.effect("M6 a writer whose newest run changed no output has its readers after a restart", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -93,7 +99,7 @@ describe("M: persistence of nodes", () => {
       assert.strictEqual(log.seen["watch"], 4)
     }).pipe(Fx.scoped))
 
-  it.effect("M8 a space that opens again runs no node of its own accord, delivers nothing again, and goes on where it was", () =>
+  it.effect("M8 a reopened space runs no node without a cause, repeats no delivery, and continues", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -111,7 +117,7 @@ describe("M: persistence of nodes", () => {
       assert.strictEqual<Value>(log.seen["watch"], 4)
     }).pipe(Fx.scoped))
 
-  it.effect("M9 what changed while a node's module was not there makes exactly those run that read it", () =>
+  it.effect("M9 changes during the absence of a module run exactly their readers", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -129,7 +135,7 @@ describe("M: persistence of nodes", () => {
       assert.strictEqual(yield* space.get("/data/index"), 1)
     }).pipe(Fx.scoped))
 
-  it.effect("M4 a node that is another one now begins anew", () =>
+  it.effect("M4 a node with a new version begins anew", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -146,7 +152,7 @@ describe("M: persistence of nodes", () => {
       assert.strictEqual(yield* space.get("/data/rest"), 0)
     }).pipe(Fx.scoped))
 
-  it.effect("M7 a surface that is declared holds after a restart, too", () =>
+  it.effect("M7 a declared surface holds after a restart, too", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -163,7 +169,7 @@ describe("M: persistence of nodes", () => {
       assert.strictEqual(log.seen["watch"], 3)
     }).pipe(Fx.scoped))
 
-  it.effect("M10 a node that starts others runs when the space opens again, and they come back as they were", () =>
+  it.effect("M10 a node that starts others runs when the space opens again, and they resume unchanged", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -181,11 +187,16 @@ describe("M: persistence of nodes", () => {
       assert.deepStrictEqual(log.take(), { child: 1, watch: 1 })
     }).pipe(Fx.scoped))
 
-  it.effect("M13 a node's own changes do not leave it to be run, and those of others do", () =>
+  it.effect("M13 a node's own changes do not invalidate it, and those of others do", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
-      const count = () => log.materializer("count", ["/data/count"], (tx) => tx.set("/data/count", Math.max(number(tx.get("/data/count")), number(tx.get("/data/x")))))
+      const count = () =>
+        log.materializer(
+          "count",
+          ["/data/count"],
+          (tx) => tx.set("/data/count", Math.max(number(tx.get("/data/count")), number(tx.get("/data/x"))))
+        )
       yield* send(yield* machine.boot([put, count()]), "/data/x", 3)
       log.take()
       const space = yield* machine.boot([put, count()])
@@ -195,7 +206,7 @@ describe("M: persistence of nodes", () => {
       assert.deepStrictEqual(log.take(), { count: 1 })
     }).pipe(Fx.scoped))
 
-  it.effect("M11 what an aborted or failed flush was to keep is not kept", () =>
+  it.effect("M11 an aborted or failed flush stores no record", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -210,7 +221,7 @@ describe("M: persistence of nodes", () => {
       assert.deepStrictEqual(log.take(), {})
     }).pipe(Fx.scoped))
 
-  it.effect("lets a debounce that was running go on after a restart", () =>
+  it.effect("continues a running debounce after a restart", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -229,7 +240,7 @@ describe("M: persistence of nodes", () => {
       assert.deepStrictEqual(log.take(), { late: 1 })
     }).pipe(Fx.scoped))
 
-  it.effect("M20 each run of a node is known by its node and its causes, in the pass and before a handling alike, after a restart as well", () =>
+  it.effect("M20 each run of a node is recorded with its node and causes, in the pass, before a handling, and after a restart", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -246,12 +257,14 @@ describe("M: persistence of nodes", () => {
         return run.filter(({ beat }) => beat === head).map(({ causes, in: where, node }) => `${node} ${where}: ${causes.join(" ")}`.trim())
       })
       assert.deepStrictEqual(yield* known(first), ["half pass:", "more pass:", "watch pass:"])
-      // The handling asks for what its own beat's input changes.
+      // The handling reads cells that depend on the input of its own beat.
       yield* first.set("/data/x", 8).pipe(Fx.forkChild({ startImmediately: true }))
       yield* first.signal({ signal: "/signals/look", payload: 12 })
       yield* first.step
-      assert.deepStrictEqual(yield* known(first), ["half gate: /data/x", "more gate: /data/half", "half pass: /data/x", "more pass: /data/half", "watch pass: /data/more"])
-      // While its module is not there, what it reads changes.
+      assert.deepStrictEqual(yield* known(first), [
+        "half gate: /data/x", "more gate: /data/half", "half pass: /data/x", "more pass: /data/half", "watch pass: /data/more"
+      ])
+      // Its input changes while its module is absent.
       yield* send(yield* machine.boot([put]), "/data/x", 20)
       const space = yield* machine.boot(chain(log))
       yield* space.graph.trace(["run"])
@@ -259,7 +272,7 @@ describe("M: persistence of nodes", () => {
       assert.deepStrictEqual(yield* known(space), ["half pass: /data/x", "more pass: /data/half", "watch pass: /data/more"])
     }).pipe(Fx.scoped))
 
-  it.effect("M21 that a node failed is known after a restart, with its code; nothing runs for that, and a change of what it read runs it", () =>
+  it.effect("M21 a failure of a node is known after a restart, with its code; it runs again at a change of its reads alone", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -273,7 +286,9 @@ describe("M: persistence of nodes", () => {
       ]
       const standing = (space: Space) => Fx.map(space.graph.view, ({ findings, nodes, stats }): unknown => {
         const { code, error, status } = nodes.find(({ name }) => name === "half")!
-        return { status, code, error, failed: stats.failed, found: findings.filter(({ code }) => code === "node/failed").map(({ node }) => node) }
+        return {
+          status, code, error, failed: stats.failed, found: findings.filter(({ code }) => code === "node/failed").map(({ node }) => node)
+        }
       })
       const first = yield* machine.boot(modules())
       yield* send(first, "/data/x", 4)

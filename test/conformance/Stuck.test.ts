@@ -5,7 +5,7 @@ import { processes } from "../support/TestWatchdog.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 describe("C: runs that never return", () => {
-  it.effect("C34 a run that never returns is tried once more after its process was ended, and a dead letter after the second end, and all else is handled once", () =>
+  it.effect("C34 a run that never returns is retried once after its process ends, then buried, and all others are handled once", () =>
     Effect.gen(function*() {
       const { ends, reach, start } = yield* processes("poison")
       const first = yield* start()

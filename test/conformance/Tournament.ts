@@ -1,5 +1,5 @@
 /**
- * A tournament: rejections that a test can count on.
+ * A tournament: deterministic rejections.
  *
  * Each two of its contenders share a document that both write, so one of them
  * wins in each beat, in the order in which they came, and each of the others
@@ -12,7 +12,7 @@ import { Effect } from "effect"
 import type { Enzyme, Space, Transaction } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 
-/** The enzyme of so many contenders, how often each ran, and what each does beside contending. */
+/** The enzyme of this number of contenders, the runs of each, and a further action of each. */
 export const make = (count: number, also: (tx: Transaction, n: number, run: number) => void = () => {}): {
   readonly enzymes: ReadonlyArray<Enzyme.Enzyme>
   readonly ran: Array<number>
@@ -30,6 +30,9 @@ export const make = (count: number, also: (tx: Transaction, n: number, run: numb
   return { enzymes: [contend], ran }
 }
 
-/** Sends all contenders in order; answers their ids. */
+/** Sends all contenders in order. Returns their ids. */
 export const start = (space: Space, count: number) =>
-  Effect.forEach(Array.from({ length: count }, (_, n) => n), (n) => Effect.map(space.signal({ signal: `/signals/contend/${n}`, payload: n }), ({ id }) => id))
+  Effect.forEach(
+    Array.from({ length: count }, (_, n) => n),
+    (n) => Effect.map(space.signal({ signal: `/signals/contend/${n}`, payload: n }), ({ id }) => id)
+  )

@@ -5,7 +5,7 @@ import { Computation, Document, Effect, Kernel, Link, replay, SpaceScheduler } f
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 
-/** Which of these readers of `/data/x` run again when it goes from one value to another. */
+/** The readers of `/data/x` that run again when its value changes. */
 const triggered = (readers: Readonly<Record<string, (tx: Transaction) => unknown>>, before: Value, after: Value) =>
   Fx.gen(function*() {
     const log = new Graph.Log()
@@ -23,30 +23,33 @@ const at = (path: string) => (tx: Transaction) => tx.get(`/data/x#${path}`)
 const keys = (path: string) => (tx: Transaction) => tx.keys(`/data/x#${path}`)
 
 describe("F: trigger matching", () => {
-  it.effect("F1 a reader hears of a value that differs, and of no other", () =>
+  it.effect("F1 a reader is invalidated by a different value, and by no other", () =>
     Fx.gen(function*() {
       assert.deepStrictEqual(yield* triggered({ a: at("/a") }, { a: 1 }, { a: 2 }), { a: 1 })
       assert.deepStrictEqual(yield* triggered({ a: at("/a") }, { a: 1 }, { a: 1, b: 2 }), {})
     }))
 
-  it.effect("F2 a deep reader hears of what lies below, and nobody of what lies beside", () =>
+  it.effect("F2 a deep reader is invalidated by changes below, and no reader by changes beside", () =>
     Fx.gen(function*() {
       assert.deepStrictEqual(yield* triggered({ a: at("/a"), c: at("/a/b") }, { a: { b: 1, c: 1 } }, { a: { b: 1, c: 2 } }), { a: 1 })
     }))
 
-  it.effect("F3 a new key is news to its readers and to those of what it is in", () =>
+  it.effect("F3 a new key invalidates its readers and those of its container", () =>
     Fx.gen(function*() {
       const readers = { fresh: at("/obj/newKey"), whole: at("/obj"), other: at("/obj/existing") }
-      assert.deepStrictEqual(yield* triggered(readers, { obj: { existing: 1 } }, { obj: { existing: 1, newKey: 2 } }), { fresh: 1, whole: 1 })
+      assert.deepStrictEqual(
+        yield* triggered(readers, { obj: { existing: 1 } }, { obj: { existing: 1, newKey: 2 } }),
+        { fresh: 1, whole: 1 }
+      )
     }))
 
-  it.effect("F5 a field of what has no fields stays what it was", () =>
+  it.effect("F5 a field of a value without fields does not change", () =>
     Fx.map(triggered({ field: at("/field") }, 42, 43), (runs) => assert.deepStrictEqual(runs, {})))
 
-  it.effect("F6 an item beyond both arrays stays what it was", () =>
+  it.effect("F6 an item beyond both arrays does not change", () =>
     Fx.map(triggered({ sixth: at("/items/5") }, { items: [1, 2] }, { items: [3, 4] }), (runs) => assert.deepStrictEqual(runs, {})))
 
-  it.effect("F7 values that come, go and change their kind are news, and null for null is none", () =>
+  it.effect("F7 values that appear, vanish or change their kind invalidate, and null for null does not", () =>
     Fx.gen(function*() {
       const pairs: ReadonlyArray<readonly [Value, Value, boolean]> = [
         [{}, { a: 1 }, true],
@@ -61,27 +64,27 @@ describe("F: trigger matching", () => {
       }
     }))
 
-  it.effect("F9 what changes inside is news to the deep reader, and not to who looks at the keys", () =>
+  it.effect("F9 a change inside invalidates the deep reader, and not the reader of the keys", () =>
     Fx.gen(function*() {
       const readers = { deep: at("/a"), shallow: keys("/a") }
       assert.deepStrictEqual(yield* triggered(readers, { a: { b: 1 } }, { a: { b: 2 } }), { deep: 1 })
       assert.deepStrictEqual(yield* triggered(readers, { a: { b: 1 } }, { a: { b: 1, c: 1 } }), { deep: 1, shallow: 1 })
     }))
 
-  it.effect("F11 a change is news above, at and below its place, as far as values differ", () =>
+  it.effect("F11 a change invalidates above, at and below its place, as far as values differ", () =>
     Fx.gen(function*() {
       const readers = { all: at("/users"), one: at("/users/123"), profile: at("/users/123/profile"), other: at("/users/7") }
       const runs = yield* triggered(readers, { users: { 123: { profile: 1 }, 7: 1 } }, { users: { 123: { profile: 2 }, 7: 1 } })
       assert.deepStrictEqual(runs, { all: 1, one: 1, profile: 1 })
     }))
 
-  it.effect("F12 a node that read several places of what changed runs once", () =>
+  it.effect("F12 a node that read several changed places runs once", () =>
     Fx.gen(function*() {
       const readers = { all: (tx: Transaction) => [at("/a")(tx), at("/a/b")(tx), at("")(tx), keys("/a")(tx)] }
       assert.deepStrictEqual(yield* triggered(readers, { a: { b: 1 } }, { a: { b: 2, c: 1 } }), { all: 1 })
     }))
 
-  it.effect("F15 a reader that looks into another scope hears of that one and of the old no more", () =>
+  it.effect("F15 a reader that changes its scope is invalidated by the new one alone", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(log.effect("mine", (tx) => tx.get(`/data/x?scope=user:${tx.get("/data/who")}`)))
@@ -97,7 +100,7 @@ describe("F: trigger matching", () => {
       assert.deepStrictEqual(log.take(), { mine: 1 })
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("F17 a node that is withdrawn hears of nothing that it reads now", () =>
+  it.effect("F17 a withdrawn node is not invalidated by its reads", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const node = log.effect("reader", (tx) => tx.get(String(tx.get("/data/where") ?? "/data/a")))
@@ -109,12 +112,12 @@ describe("F: trigger matching", () => {
       assert.deepStrictEqual(log.take(), {})
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("F18 a write of what is there already is news to nobody", () =>
+  it.effect("F18 a write of the same value invalidates no reader", () =>
     Fx.gen(function*() {
       assert.deepStrictEqual(yield* triggered({ whole: at(""), keys: keys("") }, { a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }), {})
     }))
 
-  it.effect("F9 who looks at keys sees those behind a link, and hears when the link goes elsewhere", () =>
+  it.effect("F9 a reader of keys sees those behind a link, and is invalidated when the link changes", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const link = (to: string) => Link.make(to) as unknown as Value
@@ -129,15 +132,19 @@ describe("F: trigger matching", () => {
       yield* Graph.put(space, ["/data/b", { y: 2 }], ["/data/a", { w: 1 }])
       assert.deepStrictEqual(log.take(), {})
       const head = yield* space.head
-      for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+      for (let from = 0; from <= head; from++) {
+        assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+      }
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("F14 reads are listed in the order of their addresses, and without those that lie in another one of the same document and scope", () => {
+  it("F14 reads are listed by address, without those inside another one of the same document and scope", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Effect.make({
       name: "reader",
       read: (tx) => {
-        for (const place of ["/x#/10", "/x#/2", "/x#/1", "/x#/a/b/c", "/x#/a/b", "/x#/a/bc", "/y#/a/b/c", "/x?scope=user:ann#/a/b/c"]) tx.get(place)
+        for (const place of ["/x#/10", "/x#/2", "/x#/1", "/x#/a/b/c", "/x#/a/b", "/x#/a/bc", "/y#/a/b/c", "/x?scope=user:ann#/a/b/c"]) {
+          tx.get(place)
+        }
         for (const place of ["/x#/a/b", "/x#/a/b/d", "/x#/k"]) tx.keys(place)
         tx.get("/x#/k/l")
         return tx.list("/x") as unknown as Value
@@ -150,16 +157,20 @@ describe("F: trigger matching", () => {
     assert.deepStrictEqual(viewOf(scheduler, "reader").reads.toSorted(), reads.toSorted())
     assert.deepStrictEqual(viewOf(scheduler, "reader").reads.filter((read) => read.startsWith("/x#")), reads.slice(0, 7))
     assert.deepStrictEqual(scheduler.observation("reader")!.reads.filter(([read]) => read === "/x#/k"), [["/x#/k", "shallow"]])
-    // What was left out is a reason all the same.
+    // An omitted read is still a cause.
     scheduler.set("/x", { a: { b: { c: 2 } }, k: { l: 1 } })
     assert.deepStrictEqual(scheduler.observation("reader")!.causes.map((i) => scheduler.observation("reader")!.reads[i]![0]), ["/x#/a/b"])
   })
 
-  it("F16 what nobody reads or writes any more is forgotten, in its own graph alone, and found again by whoever reads it", () => {
+  it("F16 an address without readers and writers is removed, in its own graph alone, and found again by a reader", () => {
     const held = new Map<string, Document.Document>([["/x", Document.encode(1)], ["/y", Document.encode({ a: 1 })]])
     const ground = { read: (key: string) => held.get(key), children: () => [], content: () => undefined, holds: true }
     const graphs = [new SpaceScheduler(ground), new SpaceScheduler(ground)]
-    const reader = Effect.make({ name: "reader", read: (tx) => number(tx.get("/x")) + number(tx.get("/y#/a")) + number(tx.get("/derived")), deliver: () => {} })
+    const reader = Effect.make({
+      name: "reader",
+      read: (tx) => number(tx.get("/x")) + number(tx.get("/y#/a")) + number(tx.get("/derived")),
+      deliver: () => {}
+    })
     const writer = Computation.make({ name: "writer", output: "/derived", run: (tx) => number(tx.get("/y")) })
     const places = (graph: SpaceScheduler) => [...graph.graph.locations.values()].map(({ key }) => key).toSorted()
     for (const graph of graphs) {
@@ -185,7 +196,7 @@ describe("F: trigger matching", () => {
     assert.deepStrictEqual(graph.graph.locations.whole(graph.graph.locations.root("/x")), 5)
   })
 
-  it.effect("F19 what is only peeked at is up to date, and no reason to run again", () =>
+  it.effect("F19 a peeked cell is up to date, and no cause to run again", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
@@ -201,10 +212,12 @@ describe("F: trigger matching", () => {
       assert.deepStrictEqual(log.take(), { reader: 1, double: 1 })
       assert.deepStrictEqual(log.seen["reader"], [1, 4, "new"])
       const head = yield* space.head
-      for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+      for (let from = 0; from <= head; from++) {
+        assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+      }
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("F19 a place that was peeked at and is read then is a reason to run", () => {
+  it("F19 a place peeked at and then read is a cause to run", () => {
     const log = new Graph.Log()
     const scheduler = new SpaceScheduler()
     scheduler.register(log.effect("reader", (tx) => [tx.peek("/x") ?? null, tx.get("/x") ?? null, tx.peek("/x") ?? null]))
