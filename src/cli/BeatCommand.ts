@@ -38,7 +38,7 @@ const show = Command.make("show", {
 }, ({ beat, json, space }) =>
   Client.use((client) => client.ask<Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/beats/${beat}`)).pipe(
     Effect.flatMap((ledgers) => Output.data(json, ledgers, Object.entries(ledgers).flatMap(([name, ledger]) => describe(name, ledger))))
-  )).pipe(Command.withDescription("Print what came in, what ran and what it left"))
+  )).pipe(Command.withDescription("Print the inbox, the agenda, the stage and the metadata of a beat"))
 
 const describe = (name: string, ledger: unknown): ReadonlyArray<string> => {
   const lines = Array.isArray(ledger) ? ledger : [ledger]

@@ -38,7 +38,7 @@ const get = Command.make("get", {
   space: SpaceArgument.name,
   address,
   pull: Flag.Boolean("pull").pipe(
-    Flag.withDescription("Bring up to date what it is derived from, and wait until that is settled"),
+    Flag.withDescription("Update a derived cell and its sources first, and wait until they are settled"),
     Flag.withDefault(false)
   ),
   wait: Flag.Int("wait").pipe(Flag.withDescription("With --pull: wait at most so many seconds, 1 to 60; 10 unless given"), Flag.optional),
@@ -49,7 +49,7 @@ const get = Command.make("get", {
     const headers = Option.match(wait, { onNone: () => ({}), onSome: (seconds) => ({ prefer: `wait=${seconds}` }) })
     const value = yield* (yield* Client).ask<unknown>(pull ? `${place}${place.includes("?") ? "&" : "?"}pull` : place, { headers })
     yield* Output.data(json, value, JSON.stringify(value, null, 2))
-  })).pipe(Command.withDescription("Print what a cell holds, as JSON"))
+  })).pipe(Command.withDescription("Print the value of a cell, as JSON"))
 
 const ls = Command.make("ls", {
   space: SpaceArgument.name,
@@ -92,7 +92,7 @@ const watch = Command.make("watch", {
       const value = event === "absent" ? undefined : JSON.parse(data) as unknown
       return Output.data(json, { beat: id, value }, `${id}  ${event === "absent" ? "absent" : data}`)
     })
-  })).pipe(Command.withDescription("Print what a cell holds now, and again after each beat that changes it"))
+  })).pipe(Command.withDescription("Print the value of a cell now, and after each beat that changes it"))
 
 /**
  * The command `cell`.

@@ -69,16 +69,16 @@ const plain = (verb: string, done: string, description: string) =>
  * @since 0.1.0
  */
 export const commands = [
-  plain("pause", "paused", "Pause a space: what has nothing to do with control waits, and /data is locked"),
-  plain("resume", "resumed", "Resume a space: what waited runs"),
+  plain("pause", "paused", "Pause a space: all signals but those with qos control wait, and /data is locked"),
+  plain("resume", "resumed", "Resume a space: parked signals run"),
   Command.make("rollback", {
     space: SpaceArgument.name,
-    beat: Argument.Int("beat").pipe(Argument.withDescription("The beat to go back to: user data becomes what it was after it")),
+    beat: Argument.Int("beat").pipe(Argument.withDescription("The target beat: user data is restored to the state after it")),
     json: Output.json
   }, ({ beat, json, space }) => perform({ space, json, verb: "rollback", body: { to: beat }, done: `rolled back to beat ${beat}:` })).pipe(
-    Command.withDescription("Make all user data of a paused space what it was after a beat"),
+    Command.withDescription("Restore all user data of a paused space to the state after a beat"),
     Command.provide(Client.layer)
   ),
-  plain("shutdown", "shut down", "Shut a space down: what comes in waits until it is started again"),
+  plain("shutdown", "shut down", "Shut a space down: signals wait until it is restarted"),
   plain("restart", "started", "Boot a space that was shut down")
 ] as const

@@ -58,7 +58,7 @@ const about = ({ signal, space, target }: DeadLetter): string =>
  * @since 0.1.0
  */
 export const command = Command.make("dead").pipe(
-  Command.withDescription("Look at what failed for good, and send it again"),
+  Command.withDescription("List, show and redeliver dead letters"),
   Command.withSubcommands([ls, show, send]),
   Command.provide(Client.layer)
 )

@@ -40,7 +40,7 @@ const list = PageList.command<InstanceRow>({
 const start = Command.make("start", {
   space: SpaceArgument.name,
   flow: Argument.String("flow").pipe(Argument.withDescription("The name of the flow")),
-  input: Flag.String("input").pipe(Flag.withDescription("What it is started with, as JSON"), Flag.optional),
+  input: Flag.String("input").pipe(Flag.withDescription("The input of the flow, as JSON"), Flag.optional),
   id: Flag.String("id").pipe(Flag.withDescription("The id of the instance; minted unless given"), Flag.optional),
   json: Output.json
 }, ({ flow, id, input, json, space }) =>

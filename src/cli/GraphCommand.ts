@@ -30,7 +30,7 @@ export const command = Command.make("graph", {
 }, ({ format, json, space }) =>
   Client.use((client) => client.ask<GraphReport>(`${SpaceArgument.path(space)}/graph`)).pipe(
     Effect.flatMap((report) => Output.data(json, report, draw[format](report)))
-  )).pipe(Command.withDescription("Show the nodes of a space, who reads whom, and what stands out"), Command.provide(Client.layer))
+  )).pipe(Command.withDescription("Show the nodes of a space, their reads, and findings"), Command.provide(Client.layer))
 
 const table = ({ edges, findings, nodes, stats }: GraphReport): ReadonlyArray<string> => [
   ...Output.table(nodes.map(

@@ -79,7 +79,7 @@ const workerToken = Config.option(Config.NonEmptyString("SYSTOLE_RV_TOKEN"))
 const report = Command.make("report", {
   space: SpaceArgument.name,
   key,
-  telemetry: Flag.String("telemetry").pipe(Flag.withDescription("What is reported, as JSON: an object"), Flag.optional),
+  telemetry: Flag.String("telemetry").pipe(Flag.withDescription("The telemetry of the report: a JSON object"), Flag.optional),
   json: Output.json
 }, ({ json, key, space, telemetry }) =>
   Effect.gen(function*() {

@@ -23,7 +23,7 @@ const port = Flag.Int("port").pipe(
 )
 
 const without = Flag.String("without").pipe(
-  Flag.withDescription("An enzyme to leave out; what it alone would take is held until a start without this. More than once for several"),
+  Flag.withDescription("An enzyme to leave out; signals for it alone are held until a start without this. More than once for several"),
   Flag.atLeast(0)
 )
 
@@ -35,7 +35,7 @@ const permission = Flag.Boolean("permission").pipe(
 )
 
 const hold = Flag.String("hold").pipe(
-  Flag.withDescription("A space that takes what comes and runs no beat by itself until systole space release; more than once for several"),
+  Flag.withDescription("A space that accepts signals but runs no beat by itself until systole space release; more than once for several"),
   Flag.atLeast(0)
 )
 

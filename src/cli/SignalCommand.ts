@@ -26,10 +26,10 @@ type Answer = Receipt & { readonly reason?: string } | { readonly id: string; re
  */
 export const command = Command.make("signal", {
   space: SpaceArgument.name,
-  signal: Flag.String("signal").pipe(Flag.withDescription("What is asked, such as /signals/greet"), Flag.optional),
+  signal: Flag.String("signal").pipe(Flag.withDescription("The signal path, such as /signals/greet"), Flag.optional),
   target: Flag.String("target").pipe(Flag.withDescription("The cell it is asked of, such as /data/orders/17"), Flag.optional),
   payload: Flag.String("payload").pipe(Flag.withDescription("The payload, as JSON"), Flag.optional),
-  qos: Flag.String("qos").pipe(Flag.withDescription("What a pause and a rollback do with it: control, retain or discard"), Flag.optional),
+  qos: Flag.String("qos").pipe(Flag.withDescription("Its treatment by pause and rollback: control, retain or discard"), Flag.optional),
   id: Flag.String("id").pipe(Flag.withDescription("Your own id: sent twice, the signal is handled once"), Flag.optional),
   at: Flag.String("at").pipe(Flag.withDescription("When, as JSON: {\"ms\":1000}, {\"beats\":3} or {\"beat\":17}"), Flag.optional),
   wait: Flag.Int("wait").pipe(
@@ -74,7 +74,7 @@ export const command = Command.make("signal", {
   })).pipe(
     Command.withDescription("Send a signal to a space"),
     Command.withExamples([
-      { command: "systole signal shop --signal /signals/greet/ann --wait 5", description: "Greet Ann, and see what came of it" }
+      { command: "systole signal shop --signal /signals/greet/ann --wait 5", description: "Greet Ann, and see the result" }
     ]),
     Command.provide(Client.layer)
   )

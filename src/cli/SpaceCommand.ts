@@ -25,7 +25,7 @@ const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
 const state = Command.make("state", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control`)).pipe(
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
-  )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, what is parked, and what is locked"))
+  )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, its parked signals, and its locks"))
 
 const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
   id,
@@ -40,7 +40,7 @@ const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: Wa
 
 const waiting = PageList.command<WaitingRow>({
   name: "waiting",
-  description: "List what waits in a space, and for what: parked, delayed, retrying, held, a lost conflict, its lane, another space",
+  description: "List the waiting signals of a space by reason: parked, delayed, retrying, held, a lost conflict, its lane, another space",
   after: "Where the list before ended",
   limit: 100,
   page: PageList.served("waiting", "waiting"),
@@ -54,7 +54,7 @@ const holdCommand = (verb: "hold" | "release", description: string) =>
     )).pipe(Command.withDescription(description))
 
 const hold =
-  holdCommand("hold", "Let no beat of a space run by itself until it is released or the server ends; what comes is taken, and waits")
+  holdCommand("hold", "Let no beat of a space run by itself until it is released or the server ends; signals are accepted, and wait")
 const release = holdCommand("release", "Let the beats of a held space run again")
 
 const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): ReadonlyArray<string> => [
@@ -65,7 +65,7 @@ const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): 
   ...locks.map(({ by, cell }) => `${cell} is locked by ${by}`)
 ]
 
-const cell = Argument.String("cell").pipe(Argument.withDescription("The cell below which nothing is written, such as /data/orders"))
+const cell = Argument.String("cell").pipe(Argument.withDescription("The cell, with all cells below, such as /data/orders"))
 
 const lockCommand = (verb: "lock" | "unlock", method: "PUT" | "DELETE", description: string) =>
   Command.make(verb, { space: SpaceArgument.name, cell, json: Output.json }, ({ cell, json, space }) =>
