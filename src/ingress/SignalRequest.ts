@@ -94,7 +94,8 @@ const MAX_ID = 512
 export const check = (request: PostedSignal): void => {
   OutgoingSignal.make("", request, -1)
   const length = request.id?.length ?? 1
-  if (length < 1 || length > MAX_ID) throw new OutgoingSignal.InvalidSignal({ reason: `its id has ${length} characters; give 1 to ${MAX_ID}` })
+  if (length >= 1 && length <= MAX_ID) return
+  throw new OutgoingSignal.InvalidSignal({ reason: `its id has ${length} characters; give 1 to ${MAX_ID}` })
 }
 
 /**

@@ -243,7 +243,9 @@ export const cutOver = (
  * @category combinators
  * @since 0.1.0
  */
-export const lock = (work: BeatTransaction, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">): ControlRefused | undefined => {
+export const lock = (
+  work: BeatTransaction, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">
+): ControlRefused | undefined => {
   const { locks } = work.mode
   const holder = locks.get(cell)
   const refuse = (reason: string) => new ControlRefused({ verb: on ? "lock" : "unlock", reason })

@@ -64,7 +64,7 @@ export class CommandQueue implements SpaceControl {
     return Effect.map(this.submit(make), ({ beat }) => beat)
   }
 
-  /** What the store refuses stops the space. */
+  /** Stops the space after a failure of its store. */
   private stop(error: PersistenceError): SpaceStopped {
     const stopped = asStopped(this.live.space, error)
     this.group.stop(stopped)
@@ -172,7 +172,9 @@ export class CommandQueue implements SpaceControl {
   private locking(cell: string, on: boolean): Effect.Effect<number, ControlError> {
     return this.tell(() => {
       const { id, key, text } = ExternalChange.place(cell)
-      if (text !== id || key !== id) throw new WriteRefused({ address: cell, reason: "it is no cell but a place in one, or in a scope of its own. Lock the cell" })
+      if (text !== id || key !== id) {
+        throw new WriteRefused({ address: cell, reason: "it is no cell but a place in one, or in a scope of its own. Lock the cell" })
+      }
       SpaceMode.lockAddress(id)
       return { kind: "lock", cell: id, on }
     })
