@@ -106,6 +106,7 @@ export const statuses: Readonly<Record<string, number>> = {
   "io/unheard": 409,
   "link/loop": 409,
   "ops/closed": 409,
+  "ops/held": 409,
   "ops/unheard": 409,
   "rv/finished": 409,
   "rv/ledger-missing": 409,

@@ -84,6 +84,9 @@ export const linkTo = (place: Address.Address): Link.Link => Link.make(place.tex
  */
 export const isOid = (oid: unknown): oid is string => typeof oid === "string" && oid.startsWith("OPS:") && Name.refusal(oid) === undefined
 
+/** Whether an id is not minted by a beat: the dossier is one of the runtime's own work, which alone changes it. */
+export const isOfRuntime = (oid: string): boolean => oid.split(".").length !== 3
+
 /**
  * Compares operations by creation: dossiers of ledgers first, then by beat, with those from outside first and those of
  * the commit last.

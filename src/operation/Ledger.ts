@@ -15,7 +15,7 @@ import type { OperationRequest, Operations } from "../stage/Launch.ts"
 import type { OperationLaunch, OperationStart } from "../stage/Launches.ts"
 import { Advance, type Advanced } from "./Advance.ts"
 import * as Dossier from "./Dossier.ts"
-import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "./OperationError.ts"
+import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, OperationHeld, WatchersFull } from "./OperationError.ts"
 import * as Verbs from "./Verbs.ts"
 import * as Watches from "./Watches.ts"
 
@@ -63,14 +63,14 @@ const onOperation = <V extends Exclude<OperationCommand["verb"], "start">>(
 
 const commands: Ledger<Op>["commands"] = {
   start: { runsWhileHalted: true, execute: (draft, { request, value }) => Verbs.start(draft, request, value) },
-  state: onOperation((draft, command) => Verbs.setState(draft, command)),
+  state: onOperation((draft, command) => Verbs.setState(draft, { ...command, oid: Verbs.owned(command.oid) })),
   await: onOperation((draft, command, beat) =>
     Verbs.watch(draft, { ...command, payload: command.value }, {
       enzyme: Dossier.OUTSIDE,
       hears: (signal, target) => beat.hears(signal, target),
       open: () => beat.state.size
     })),
-  close: onOperation((draft, command) => Verbs.close(draft, { ...command, summary: command.value }))
+  close: onOperation((draft, command) => Verbs.close(draft, { ...command, oid: Verbs.owned(command.oid), summary: command.value }))
 }
 
 const workOf = (beat: Beat): Work => beat.work ??= { advance: new Advance(beat.stage, beat.moment, beat.state), advanced: undefined }
@@ -168,7 +168,7 @@ const expiry: ExpiryRule = {
 export const operations: Ledger<Op> = {
   name: "op",
   folders: [Dossier.FOLDER],
-  refusals: [InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, InvalidSignal],
+  refusals: [InvalidOperation, OperationAbsent, OperationClosed, OperationHeld, AwaitUnheard, WatchersFull, InvalidSignal],
   commands,
   open,
   timers: (watches) => watches.timers(),

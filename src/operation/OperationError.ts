@@ -32,6 +32,14 @@ export class OperationClosed extends Schema.TaggedError<OperationClosed>()(
   }
 }
 
+/** The operation is the runtime's own work: requests to the world, or a durable run. */
+export class OperationHeld extends Schema.TaggedError<OperationHeld>()("OperationHeld", { oid: Schema.String }) {
+  readonly code = "ops/held"
+  override get message() {
+    return `Operation "${this.oid}" is work of the runtime, which alone changes its state and closes it. Await it, or start one of your own`
+  }
+}
+
 /** No enzyme would take the signal of an await. */
 export class AwaitUnheard extends Schema.TaggedError<AwaitUnheard>()("AwaitUnheard", { oid: Schema.String, signal: Schema.String }) {
   readonly code = "ops/unheard"

@@ -19,7 +19,7 @@ import type { Continuation, OperationRequest, Operations, StateNote } from "../s
 import type { OperationLaunch } from "../stage/Launches.ts"
 import * as Write from "../stage/Write.ts"
 import * as Dossier from "./Dossier.ts"
-import { AwaitUnheard, InvalidOperation, OperationClosed, OperationAbsent, WatchersFull } from "./OperationError.ts"
+import { AwaitUnheard, InvalidOperation, OperationClosed, OperationAbsent, OperationHeld, WatchersFull } from "./OperationError.ts"
 import * as Vocabulary from "./Vocabulary.ts"
 import { MAX_AT_ONE, MAX_OPEN } from "./Watches.ts"
 
@@ -45,9 +45,10 @@ export interface Awaiting {
  */
 export const make = (draft: Draft, awaiting: Awaiting): Operations => ({
   start: (request) => draft.guarded(() => start(draft, request, encoded(request.payload))),
-  setState: (oid, state, note) => draft.guarded(() => told(() => setState(draft, { oid, state, ...note }))),
+  setState: (oid, state, note) => draft.guarded(() => told(() => setState(draft, { oid: owned(oid), state, ...note }))),
   await: (oid, want, then) => draft.guarded(() => watch(draft, { ...then, oid, want, payload: encoded(then.payload) }, awaiting)),
-  close: (oid, status, summary) => draft.guarded(() => told(() => close(draft, { oid, status, summary: encoded(summary) }))),
+  close: (oid, status, summary) =>
+    draft.guarded(() => told(() => close(draft, { oid: owned(oid), status, summary: encoded(summary) }))),
   get: (oid) => draft.guarded(() => {
     const live = Dossier.isOid(oid) ? read(draft, oid) : undefined
     return live === undefined ? undefined : Dossier.summary(oid, live)
@@ -63,9 +64,23 @@ const told = (verb: () => void): boolean => {
     verb()
     return true
   } catch (error) {
-    if (error instanceof InvalidOperation || error instanceof OperationAbsent || error instanceof OperationClosed) return false
+    if (refusals.some((refusal) => error instanceof refusal)) return false
     throw error
   }
+}
+
+const refusals = [InvalidOperation, OperationAbsent, OperationClosed, OperationHeld]
+
+/**
+ * The id of an operation that enzymes and callers may change.
+ *
+ * @throws OperationHeld
+ * @category guards
+ * @since 0.1.0
+ */
+export const owned = (oid: string): string => {
+  if (Dossier.isOid(oid) && Dossier.isOfRuntime(oid)) throw new OperationHeld({ oid })
+  return oid
 }
 
 /**

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  Address, BeatAborted, IdReused, InboxFull, InvalidOperation, InvalidSignal, OperationAbsent, OperationClosed, PersistenceError,
-  SpaceStopped, WriteRefused
+  Address, BeatAborted, IdReused, InboxFull, InvalidOperation, InvalidSignal, OperationAbsent, OperationClosed, OperationHeld,
+  PersistenceError, SpaceStopped, WriteRefused
 } from "systole"
 import * as PersistenceErrors from "../../src/persistence/PersistenceError.ts"
 import { InvalidValue } from "../../src/cell/Value.ts"
@@ -21,6 +21,7 @@ const expected: ReadonlyArray<readonly [Error, number]> = [
   [new InvalidOperation({ reason: "it is none" }), 400],
   [new OperationAbsent({ oid: "OPS:1.0.0" }), 404],
   [new OperationClosed({ oid: "OPS:1.0.0", status: "sts:ok" }), 409],
+  [new OperationHeld({ oid: "OPS:io" }), 409],
   [new IdReused({ id: "a" }), 422],
   [new InboxFull({ space: "shop", limit: "2 signals" }), 429],
   [new SpaceStopped({ space: "shop", reason: "it was closed" }), 503],

@@ -64,7 +64,7 @@ export const attach = ({ diagnostics }: BeatTransaction, ledgers: LedgerBeats): 
   ledgers.amend((draft) => {
     for (const { attach: oid = "", code, note } of failing) {
       const live = Dossier.live(draft.get(Dossier.address(oid).text))
-      if (live === undefined || live.status !== undefined) continue
+      if (live === undefined || live.status !== undefined || Dossier.isOfRuntime(oid)) continue
       Verbs.close(draft, { oid, status: "sts:fail", summary: Document.encode({ code, note }) })
     }
   })

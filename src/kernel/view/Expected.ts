@@ -8,7 +8,9 @@ import { InvalidAddress } from "../../cell/Address.ts"
 import type { LinkLoop } from "../../cell/Link.ts"
 import { InvalidValue } from "../../cell/Value.ts"
 import type * as Flows from "../../flow/FlowError.ts"
-import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../../operation/OperationError.ts"
+import type {
+  AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, OperationHeld, WatchersFull
+} from "../../operation/OperationError.ts"
 import type { CellLocked, RefusalClass } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type * as Requests from "../../reactor/ReactorError.ts"
@@ -22,7 +24,7 @@ export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReus
 export type ControlError =
   | InvalidAddress | InvalidValue | InvalidNode | InvalidSignal
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
-  | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull
+  | InvalidOperation | OperationAbsent | OperationClosed | OperationHeld | AwaitUnheard | WatchersFull
   | Meetings.RendezvousError | Flows.FlowError | Requests.RequestAbsent | Requests.RequestFinished | Requests.InvalidRequest
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
