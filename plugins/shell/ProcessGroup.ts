@@ -2,13 +2,13 @@
  * A process group: a program and all that it starts, with limits of time and output.
  *
  * The group ends as a whole: with the program, at an abort, and at the end of its time. A descendant that begins a session
- * of its own leaves the group, and is not ended.
+ * of its own leaves the group, and is not ended; its output after the end of the program is dropped.
  *
  * @module
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import process from "node:process"
-import { clearTimeout, setTimeout } from "node:timers"
+import { clearTimeout, setImmediate, setTimeout } from "node:timers"
 
 /** The program of a group, and its limits. */
 export interface Start {
@@ -75,6 +75,8 @@ export class ProcessGroup {
   private readonly child: ChildProcessWithoutNullStreams
   private readonly graceMillis: number
   private killer: NodeJS.Timeout | undefined
+  /** Whether the program has ended. */
+  private isOver = false
 
   private constructor(child: ChildProcessWithoutNullStreams, graceMillis: number) {
     this.child = child
@@ -102,8 +104,11 @@ export class ProcessGroup {
         group.kill()
         reject(error)
       })
-      // Descendants may hold the outputs open, so they end with the program.
-      child.once("exit", () => group.kill())
+      child.once("exit", () => {
+        clearTimeout(timer)
+        // Descendants may hold the outputs open, so they end with the program. One that left the group has the grace.
+        group.end()
+      })
       child.once("close", (code, signal) => {
         clearTimeout(timer)
         clearTimeout(group.killer)
@@ -121,14 +126,25 @@ export class ProcessGroup {
   }
 
   kill(): void {
+    if (this.isOver) return
     clearTimeout(this.killer)
     this.send("SIGKILL")
+  }
+
+  /** Kills what the ended program left, and closes its outputs after the grace. */
+  private end(): void {
+    this.kill()
+    // From now on its number can become that of another group.
+    this.isOver = true
+    const close = (): void => [this.child.stdin, this.child.stdout, this.child.stderr].forEach((each) => each.destroy())
+    // The outputs that have arrived are read first, also on a host that is late.
+    this.killer = setTimeout(() => setImmediate(close), this.graceMillis)
   }
 
   private send(signal: "SIGTERM" | "SIGKILL"): void {
     // Without a process there is no group, and the group 0 would be one's own.
     const { pid } = this.child
-    if (pid === undefined || pid <= 0) return
+    if (this.isOver || pid === undefined || pid <= 0) return
     try {
       process.kill(-pid, signal)
     } catch {

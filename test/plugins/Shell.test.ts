@@ -73,6 +73,13 @@ describe("The shell channel", () => {
     assert.deepInclude(await value(channel, { argv: script("cat"), stdin: Uint8Array.of(97, 98) }), { stdout: "ab" })
   })
 
+  it("does not wait for a descendant with a session of its own that holds the outputs open", async () => {
+    const { channel, root } = opened({ allow: [SH], graceMillis: 20 })
+    const found = await value(channel, { argv: script("setsid sh -c 'echo $$ > pid; exec sleep 60' & while [ ! -s pid ]; do :; done; echo done") })
+    assert.deepInclude(found, { code: 0, stdout: "done\n" })
+    process.kill(await pidIn(join(root, "pid")), "SIGKILL")
+  })
+
   it("takes `; rm -rf` and its like as plain text", async () => {
     const { channel, root } = opened({ allow: [{ program: "printf", args: ["%s", "*"] }] })
     mkdirSync(join(root, "kept"), { recursive: true })
