@@ -158,7 +158,7 @@ const watch = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "watc
 const declare = (beat: Beat, channel: string, run: number): void => {
   const { input, stage } = beat
   const work = workOf(beat)
-  beat.launch("op", { kind: "start", oid: Requests.SHARED, ...SHARED })
+  if (work.opened.length === 0) beat.launch("op", { kind: "start", oid: Requests.SHARED, ...SHARED })
   const declared = input?.channels.get(channel)
   if (declared === undefined || work.recorded.has(channel)) return
   work.recorded.add(channel)
