@@ -141,7 +141,7 @@ const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
 
 const bench: Bench = {
   cases: [...cases("memory", memory), ...cases("sqlite", sqlite)],
-  note: "Each request takes two beats at least: that of its run, and that of its completion, whose signal the next beat handles.",
+  note: "Each request takes three beats: those of its run, of its completion, and of the handling of its result.",
   close: async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     rmSync(folder, { recursive: true, force: true })
