@@ -3,7 +3,8 @@
  * ingress over spaces in SQLite, on the host that runs it.
  *
  * It adds the two routes of the baselines: `/stats`, and `/chain`, which is a chain
- * of ten signals, each handled in its own beat. `SYNC_US=n` replaces the
+ * of ten signals, each handled in its own beat. `/chain?durable` is one durable run
+ * of ten requests, which the baselines answer with their chain. `SYNC_US=n` replaces the
  * synchronization of the disk by a wait of n microseconds.
  *
  * @module
@@ -26,6 +27,7 @@ const [port, folder] = process.argv.slice(2)
 const syncMicros = process.env["SYNC_US"]
 const stats = { events: 0, commits: 0 }
 const STEPS = 10
+const HOSTS = ["node", "deno", "bun"] as const
 
 const count = Enzyme.make({
   name: "count",
@@ -58,6 +60,25 @@ const step = Enzyme.make({
     return next
   }
 })
+
+/** Ten steps of one durable run, each a request to a channel that does nothing. */
+const durable = Enzyme.make({
+  name: "durable",
+  query: "/signals/bench/durable",
+  bind: ["/data/chain"],
+  durable: true,
+  run: async (tx, event) => {
+    let value = (event.payload as { readonly n: number }).n
+    for (let step = 0; step < STEPS; step++) {
+      await tx.io.request({ channel: "noop", opcode: "noop" })
+      value++
+    }
+    stats.events++
+    return value
+  }
+})
+
+const noop = { id: "noop", provider: "noop", opcodes: { noop: { repeatable: true } }, hosts: HOSTS, jobs: 10_000, execute: () => ({}) }
 
 /** Counts the flushes of a store that follow an append. */
 const counted = (store: SpaceStore): SpaceStore => {
@@ -96,7 +117,7 @@ const layer = Kernel.layer.pipe(
     HostPacemaker.layer(turn),
     Registry.layer,
     Scheduler.layer(),
-    Reactor.none
+    Reactor.native([noop])
   )),
   Layer.provideMerge(HostHash.layer),
   Layer.provide(Layer.succeed(KernelSettings, {
@@ -123,11 +144,20 @@ const chain = async (space: Space, request: Request): Promise<Response> => {
   return Response.json({ id, value })
 }
 
+/** A durable run of ten steps. The response waits until its receipt is durable. */
+const run = async (space: Space, request: Request): Promise<Response> => {
+  const { id, payload } = await request.json() as { readonly id: string; readonly payload: { readonly n: number } }
+  const target = `/data/chain/${Address.name(`/${id}`)}`
+  const receipt = await Effect.runPromise(space.handled({ signal: "/signals/bench/durable", target, payload }))
+  return Response.json({ id, value: receipt.handlings[0]?.value }, { status: receipt.status === "handled" ? 200 : 500 })
+}
+
 await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
   const context = yield* Layer.build(layer)
   const [kernel, hash] = yield* Effect.all([Kernel, Hash]).pipe(Effect.provideContext(context))
   yield* kernel.register(count)
   yield* kernel.register(step)
+  yield* kernel.register(durable)
   const space = yield* kernel.space("bench", { create: true })
   const rules = {
     token: undefined,
@@ -141,7 +171,7 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     const { system, user } = process.cpuUsage()
     return Response.json({ ...stats, cpuMicros: user + system, rssMiB: Math.round(process.memoryUsage().rss / 1_048_576) })
   })
-  app.routes.post("/chain", (c) => chain(space, c.req.raw))
+  app.routes.post("/chain", (c) => c.req.query("durable") === undefined ? chain(space, c.req.raw) : run(space, c.req.raw))
   yield* Effect.promise(() => serve((request) => app.fetch(request), { host: "127.0.0.1", port: Number(port) }))
   return yield* Effect.never
 })))

@@ -1,0 +1,11 @@
+/**
+ * A durable run of ten awaited requests, answered when its receipt is durable,
+ * compared with ten commits written by hand. In a run of a thousand segments, a late
+ * one must cost no more than an early one.
+ */
+import { bench } from "./Durable.ts"
+import { longRun } from "./LongRun.ts"
+
+const { cases, ...rest } = await bench({ path: "/chain?durable", concurrencies: [1, 16, 64], rounds: 3, counted: "runs" })
+
+export default { ...rest, cases: [...cases, longRun] }
