@@ -86,7 +86,8 @@ export const rowsOf = (flight: InFlight, beat: number, hash: (text: string) => s
  * @since 0.1.0
  */
 export const ofFlight = (flight: InFlight): Receipt => {
-  const handlings = flight.over.map(ofHandling)
+  // After a redelivery, the last handling of the enzyme counts.
+  const handlings = [...new Map(flight.over.map((handling) => [handling.key, ofHandling(handling)])).values()]
   const status = flight.discarded ? "discarded" : handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
   return { id: flight.signal.id, status, beat: flight.captured, handlings, ...labelled(flight.signal.label) }
 }
@@ -103,13 +104,13 @@ const ofHandling = ({ attempt, beat, key, label, outcome }: Handling): HandlingR
 /**
  * The receipt of an event that a beat completed.
  *
- * Handlings of earlier beats are read from the journal, because a restart drops them from memory.
+ * Handlings of earlier beats are read from the journal if a restart dropped them from memory.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const ofLanded = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
-  flight.captured === beat ? ofFlight(flight) : find(store, flight.signal.id, false) ?? ofFlight(flight)
+  flight.captured === beat || !flight.isRevived ? ofFlight(flight) : find(store, flight.signal.id, false) ?? ofFlight(flight)
 
 /**
  * The receipt of an event, from the journal; `undefined` for an id in no entry and in no index row.

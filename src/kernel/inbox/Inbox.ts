@@ -262,9 +262,7 @@ export class Inbox {
   nextDue(limits: Limits): ReadonlyArray<Timer> { return firstOf(this.overdue, limits) }
 
   /** The other due timers, with the same limit. Empty while the space is paused or halted. */
-  nextMet(limits: Limits, { gated }: SpaceMode.SpaceMode): ReadonlyArray<Timer> {
-    return gated ? [] : firstOf(this.met, limits)
-  }
+  nextMet(limits: Limits, { gated }: SpaceMode.SpaceMode): ReadonlyArray<Timer> { return gated ? [] : firstOf(this.met, limits) }
 
   /** Takes another attempt into the beat, unless its enzyme has taken the pair there. */
   private resume(seq: number, capture: Capture): boolean {
@@ -292,6 +290,7 @@ export class Inbox {
     const known = this.flights.get(signal.id)
     if (known !== undefined) return known
     const flight = this.begin(signal, attemptOf(pending).captured, undefined)
+    flight.isRevived = true
     for (const other of this.waiting.named(signal.id)) {
       const { lane, loose } = attemptOf(other)
       flight.open++

@@ -105,6 +105,8 @@ export class InFlight {
   cycle = false
   /** Whether a rollback discarded it. */
   discarded = false
+  /** Whether it was made again from rows, so that `over` lacks the handlings that ended before. */
+  isRevived = false
   /** Ended handlings. */
   readonly over: Array<Handling> = []
 
