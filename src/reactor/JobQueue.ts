@@ -19,6 +19,9 @@ export interface QueuedJob {
 /** The default limit on jobs in progress. */
 const JOBS = 64
 
+/** The number of started or aborted jobs that a queue keeps, unless more wait. */
+const SPARE = 1024
+
 /** The numbers of jobs of a channel. */
 export interface JobState {
   readonly waiting: number
@@ -83,16 +86,24 @@ export class JobQueue {
   }
 
   private abort(ticket: Ticket): void {
-    if (ticket.state === "waiting") this.cancelled++
+    const isWaiting = ticket.state === "waiting"
     // The channel is told by the job's own signal; the room of a job in progress is free once it ends.
     ticket.state = "over"
+    if (isWaiting && ++this.cancelled > SPARE && this.cancelled * 2 > this.waiting.length - this.next) this.compact()
+  }
+
+  /** Removes started and aborted jobs, so that a channel whose jobs hang keeps no memory of those that gave up. */
+  private compact(): void {
+    this.waiting = this.waiting.slice(this.next).filter((ticket) => !this.isOver(ticket))
+    this.next = 0
+    this.cancelled = 0
   }
 
   /** Starts waiting jobs while there is room. */
   private advance(): void {
     while (this.active < this.limit && this.next < this.waiting.length) {
       const ticket = this.waiting[this.next++]
-      if (this.next > 1024 && this.next * 2 > this.waiting.length) {
+      if (this.next > SPARE && this.next * 2 > this.waiting.length) {
         this.waiting = this.waiting.slice(this.next)
         this.next = 0
       }

@@ -75,7 +75,8 @@ describe("The shell channel", () => {
 
   it("does not wait for a descendant with a session of its own that holds the outputs open", async () => {
     const { channel, root } = opened({ allow: [SH], graceMillis: 20 })
-    const found = await value(channel, { argv: script("setsid sh -c 'echo $$ > pid; exec sleep 60' & while [ ! -s pid ]; do :; done; echo done") })
+    const text = "setsid sh -c 'echo $$ > pid; exec sleep 60' & while [ ! -s pid ]; do :; done; echo done"
+    const found = await value(channel, { argv: script(text) })
     assert.deepInclude(found, { code: 0, stdout: "done\n" })
     process.kill(await pidIn(join(root, "pid")), "SIGKILL")
   })

@@ -33,6 +33,26 @@ describe("JobQueue", () => {
     assert.deepStrictEqual(queue.state, { waiting: 0, active: 1, ended: 1 })
   })
 
+  it("keeps no aborted jobs while the channel is busy, and the order of the others", async () => {
+    const { ends, log, queue, submit } = logged()
+    submit("a")
+    await settled()
+    for (let i = 0; i < 5000; i++) {
+      const abort = submit(`given up ${i}`)
+      if (i % 1000 === 0) submit(`b${i / 1000}`)
+      abort()
+    }
+    assert.isBelow(queue["waiting"].length, 2048)
+    assert.deepStrictEqual(queue.state, { waiting: 5, active: 1, ended: 0 })
+    for (let i = 0; i < 6; i++) {
+      ends.shift()?.()
+      await settled()
+    }
+    const executed = log.filter((line) => line.startsWith("execute"))
+    assert.deepStrictEqual(executed, ["a", "b0", "b1", "b2", "b3", "b4"].map((rid) => `execute ${rid}`))
+    assert.deepStrictEqual(queue.state, { waiting: 0, active: 0, ended: 6 })
+  })
+
   it("reports no outcome after an abort, and keeps the room until the job ends", async () => {
     const { ends, log, queue, submit } = logged()
     const abort = submit("a")
