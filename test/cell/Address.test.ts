@@ -21,7 +21,9 @@ describe("Address", () => {
   describe("parse", () => {
     it("takes an address apart", () => {
       const address = Address.parse("/data/assets/img123?scope=user:42#/width/0")
-      assert.deepInclude(address, { id: "/data/assets/img123", scope: "user:42", path: ["width", "0"], key: "/data/assets/img123?scope=user:42" })
+      assert.deepInclude(address, {
+        id: "/data/assets/img123", scope: "user:42", path: ["width", "0"], key: "/data/assets/img123?scope=user:42"
+      })
     })
 
     it("leaves out what says nothing", () => {
@@ -76,7 +78,9 @@ describe("Address", () => {
     })
 
     it("takes names of any alphabet, with or without a domain", () => {
-      for (const id of ["/data/größe", "/CEP:sig_rv/x", "/日本", "/a:b:c", "/\ud83d\ude00", "/__proto__"]) assert.strictEqual(Address.parse(id).id, id)
+      for (const id of ["/data/größe", "/CEP:sig_rv/x", "/日本", "/a:b:c", "/\ud83d\ude00", "/__proto__"]) {
+        assert.strictEqual(Address.parse(id).id, id)
+      }
     })
   })
 

@@ -116,7 +116,7 @@ describe("Change", () => {
       if (differs) assert.isTrue(Change.triggers({ path: read, shallow: false }, step))
     }, Trials.draws())
 
-    it.prop("hears at the place of a write exactly when it changed something there", [plain, plain, Schema.NonEmptyArray(Key)], ([inner, next, at]) => {
+    it.prop("triggers at the place of a write exactly if it changed", [plain, plain, Schema.NonEmptyArray(Key)], ([inner, next, at]) => {
       const before = Document.write(undefined, at, inner)
       const after = Document.write(before, at, next)
       const step = { path: at, before: Document.read(before, []), after: Document.read(after, []) }

@@ -43,7 +43,10 @@ describe("Document", () => {
 
     it("pin the stored form", () => {
       assert.strictEqual(doc({ b: 1, a: [true, null, "x"] }).text, "{\"a\":[true,null,\"x\"],\"b\":1}")
-      assert.strictEqual(doc({ at: new Date(0), n: 1n }).text, "{\"$rich\":{\"json\":{\"at\":\"1970-01-01T00:00:00.000Z\",\"n\":\"1\"},\"meta\":{\"values\":{\"at\":[\"Date\"],\"n\":[\"bigint\"]},\"v\":1}}}")
+      assert.strictEqual(
+      doc({ at: new Date(0), n: 1n }).text,
+      `{"$rich":{"json":{"at":"1970-01-01T00:00:00.000Z","n":"1"},"meta":{"values":{"at":["Date"],"n":["bigint"]},"v":1}}}`
+    )
       assert.strictEqual(doc({ $rich: 1 }).text, "{\"$rich\":{\"json\":{\"$rich\":1}}}")
     })
 

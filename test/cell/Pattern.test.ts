@@ -13,7 +13,9 @@ const fits = (glob: string, name: string): boolean => {
 }
 
 /** The reference model: it tries every match, the shortest first. */
-const reference = (segments: ReadonlyArray<string>, names: ReadonlyArray<string>, mode: Pattern.Mode): ReadonlyArray<string> | undefined => {
+type Names = ReadonlyArray<string>
+
+const reference = (segments: Names, names: Names, mode: Pattern.Mode): Names | undefined => {
   const [segment, ...others] = segments
   if (segment === undefined) return names.length === 0 || mode === "prefix" ? [] : undefined
   if (segment === "**") {
@@ -101,7 +103,9 @@ describe("Pattern", () => {
 
   describe("parse", () => {
     it("counts literal and partly literal segments", () => {
-      const weights = ["", "/a", "/a/b", "/a/*", "/a/img*", "/a/dom:*", "/**", "/:x", "/a/**/b"].map((text) => Pattern.parse(text).specificity)
+      const weights = [
+        "", "/a", "/a/b", "/a/*", "/a/img*", "/a/dom:*", "/**", "/:x", "/a/**/b"
+      ].map((text) => Pattern.parse(text).specificity)
       assert.deepStrictEqual(weights, [0, 2, 4, 2, 3, 3, 0, 0, 4])
     })
 

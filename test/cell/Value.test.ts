@@ -80,7 +80,10 @@ describe("Value", () => {
       assert.include(refusal({ b: new Uint8Array(Value.MAX_INLINE_BYTES + 1) }).message, "65537 bytes are more than the 65536")
     })
 
-    it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, () => 1, Symbol("s"), new Date(Number.NaN), /x/, new Error("x"), new (class Point {})(), new WeakMap(), Promise.resolve()])(
+    it.each([
+    Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, () => 1, Symbol("s"), new Date(Number.NaN), /x/, new Error("x"),
+    new (class Point {})(), new WeakMap(), Promise.resolve()
+  ])(
       "refuses %s and says where it stood",
       (value) => {
         assert.strictEqual(refusal({ a: [value] }).at, "/a/0")
@@ -143,7 +146,9 @@ describe("Value", () => {
       assert.strictEqual(Value.at(value, []), value)
     })
 
-    it.each([["toString"], ["a", "length"], ["a", "00"], ["a", "-1"], ["a", "1"], ["a", "1e0"], ["m", "k"], ["s", "0"], ["x", "y"]])("finds no value along %s %s", (...path) => {
+    it.each([
+    ["toString"], ["a", "length"], ["a", "00"], ["a", "-1"], ["a", "1"], ["a", "1e0"], ["m", "k"], ["s", "0"], ["x", "y"]
+  ])("finds no value along %s %s", (...path) => {
       assert.isUndefined(Value.at(value, path.filter((part) => part !== undefined)))
     })
   })

@@ -22,8 +22,11 @@ describe("systole flow", () => {
       Effect.promise(async () => {
         write(
           "systole.config.ts",
-          "export default " +
-            `${JSON.stringify({ enzymes: ["enzymes", relative(root, enzymes)], system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`
+          `export default ${JSON.stringify({
+            enzymes: ["enzymes", relative(root, enzymes)],
+            system: ["inst_ing", "mr_init", "mr_route", "rv_init"],
+            spaces: { create: "on-demand" }
+          })}\n`
         )
         await json("signal", "shop", "--signal", "/CEP:sig_sys/init", "--wait", "10")
         const declared = await run("flow", "ls")

@@ -3,7 +3,11 @@ import { Effect } from "effect"
 import { terminal } from "./Terminal.ts"
 
 const greet = `import { Enzyme } from "systole"
-export default Enzyme.make({ name: "greet", query: "/signals/greet/:who", run: (tx, event) => void tx.append("/data/greeted", event.params.who) })
+export default Enzyme.make({
+  name: "greet",
+  query: "/signals/greet/:who",
+  run: (tx, event) => void tx.append("/data/greeted", event.params.who)
+})
 `
 const stuck = `import { Enzyme } from "systole"
 await new Promise(() => {})
@@ -35,7 +39,11 @@ describe("systole start", () => {
   })
 
   const peek = `import { Enzyme } from "systole"
-export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => process.getBuiltinModule("node:fs").readFileSync("/etc/passwd", "utf8").length })
+export default Enzyme.make({
+  name: "peek",
+  query: "/signals/peek",
+  run: () => process.getBuiltinModule("node:fs").readFileSync("/etc/passwd", "utf8").length
+})
 `
   const peeking = { "systole.config.ts": config, "enzymes/greet.ts": greet, "enzymes/peek.ts": peek }
   const isNode = process.versions["bun"] === undefined && process.versions["deno"] === undefined

@@ -20,8 +20,11 @@ describe("systole rv", () => {
       Effect.promise(async () => {
         write(
           "systole.config.ts",
-          "export default " +
-            `${JSON.stringify({ enzymes: ["enzymes", relative(root, enzymes)], system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`
+          `export default ${JSON.stringify({
+            enzymes: ["enzymes", relative(root, enzymes)],
+            system: ["inst_ing", "mr_init", "mr_route", "rv_init"],
+            spaces: { create: "on-demand" }
+          })}\n`
         )
         for (const signal of ["/CEP:sig_sys/init", "/signals/work"]) await json("signal", "shop", "--signal", signal, "--wait", "10")
         const rows = await json("rv", "list", "shop") as ReadonlyArray<{ readonly key: string; readonly state: string }>

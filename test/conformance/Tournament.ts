@@ -1,10 +1,9 @@
 /**
  * A tournament: deterministic rejections.
  *
- * Each two of its contenders share a document that both write, so one of them
- * wins in each beat, in the order in which they came, and each of the others
- * loses on the document that it shares with that one: contender number n is
- * rejected n times, and then applied.
+ * Each two of its contenders write a shared document. So one contender wins in
+ * each beat, in order of arrival, and each of the others loses on the document
+ * shared with it. Contender number n is rejected n times, and then applied.
  *
  * @module
  */

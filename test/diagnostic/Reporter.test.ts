@@ -20,7 +20,10 @@ describe("The reporter", () => {
     reporter.report(told())
     reporter.report(told({ beat: 4 }))
     reporter.report(told({ space: "shop", severity: "sev:warn" }))
-    assert.deepStrictEqual(log, ["sev:crit run/dead home@3 resize: gave up (run/failed)", "sev:crit run/dead home@4 resize: gave up (run/failed)", "sev:warn run/dead shop@3 resize: gave up (run/failed)"])
+    assert.deepStrictEqual(log, [
+      "sev:crit run/dead home@3 resize: gave up (run/failed)", "sev:crit run/dead home@4 resize: gave up (run/failed)",
+      "sev:warn run/dead shop@3 resize: gave up (run/failed)"
+    ])
     assert.deepStrictEqual(reporter.counts("home"), [{ space: "home", severity: "sev:crit", topic: "run/dead", count: 2 }])
     assert.lengthOf(reporter.counts(), 2)
   })
@@ -46,7 +49,9 @@ describe("The reporter", () => {
   it("counts diagnostics beyond the limit of topics under one", () => {
     const reporter = new Reporter(() => {})
     for (let i = 0; i < 10_010; i++) reporter.report(told({ topic: `order/${i}` }))
-    assert.deepStrictEqual(reporter.counts().filter(({ topic }) => topic === "other"), [{ space: undefined, severity: "sev:crit", topic: "other", count: 10 }])
+    assert.deepStrictEqual(reporter.counts().filter(({ topic }) => topic === "other"), [
+      { space: undefined, severity: "sev:crit", topic: "other", count: 10 }
+    ])
   })
 })
 
@@ -59,7 +64,9 @@ describe("An accident", () => {
     const topic = (failure: unknown) => UnexpectedFailure.of(failure).topic
     assert.strictEqual(topic(damaged), "store/trouble")
     assert.strictEqual(topic(new SpaceStopped({ space: "home", reason: "no" })), "space/stopped")
-    for (const failure of [new TypeError("no"), "no", undefined, null, 7, unreadable, { code: "EACCES" }]) assert.strictEqual(topic(failure), "runtime/accident")
+    for (const failure of [new TypeError("no"), "no", undefined, null, 7, unreadable, { code: "EACCES" }]) {
+      assert.strictEqual(topic(failure), "runtime/accident")
+    }
     assert.strictEqual(line(UnexpectedFailure.of(new TypeError("it\n  is null"))), "sev:crit runtime/accident: TypeError: it is null")
   })
 })

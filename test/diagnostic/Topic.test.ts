@@ -7,7 +7,10 @@ import { root } from "../scripts/Host.ts"
 const readme = readFileSync(join(root, "src/diagnostic/README.md"), "utf8")
 
 /** The rows of the table of topics. */
-const rows = [...readme.matchAll(/^\| `([a-z-]+[./][a-z./-]+)` \| `(sev:[a-z]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, topic, severity, means, remedy]) => ({ topic, severity, means, remedy }))
+const rows = Array.from(
+  readme.matchAll(/^\| `([a-z]+[-_./][a-z-_./]+)` \| `(sev:[a-z]+)` \| (.+?) \| (.+?) \|$/gm),
+  ([, topic, severity, means, remedy]) => ({ topic, severity, means, remedy })
+)
 
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts") && file !== "diagnostic/Topic.ts")

@@ -30,7 +30,11 @@ interface Answer {
 /** Opens an address in a browser of its own. */
 export const open = async (url: string): Promise<Page> => {
   const profile = mkdtempSync(join(tmpdir(), "systole-browser-"))
-  const browser = spawn(installed!, ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] })
+  const browser = spawn(
+    installed!,
+    ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"],
+    { stdio: ["ignore", "ignore", "pipe"] }
+  )
   const gone = new Promise<void>((resolve) => browser.once("exit", () => resolve()))
   const endpoint = await new Promise<string>((resolve, reject) => {
     let printed = ""
@@ -40,7 +44,9 @@ export const open = async (url: string): Promise<Page> => {
     })
     browser.once("exit", (code) => reject(new Error(`The browser ended with exit code ${code}: ${printed}`)))
   })
-  const targets = await (await fetch(`http://${endpoint}/json/list`)).json() as ReadonlyArray<{ readonly type: string; readonly webSocketDebuggerUrl: string }>
+  const targets = await (await fetch(
+    `http://${endpoint}/json/list`
+  )).json() as ReadonlyArray<{ readonly type: string; readonly webSocketDebuggerUrl: string }>
   const socket = new WebSocket(targets.find(({ type }) => type === "page")!.webSocketDebuggerUrl)
   await new Promise<void>((resolve) => socket.addEventListener("open", () => resolve()))
   const answers = new Map<number, (answer: Answer) => void>()
@@ -53,13 +59,16 @@ export const open = async (url: string): Promise<Page> => {
     answers.set(++asked, resolve)
     socket.send(JSON.stringify({ id: asked, method, params }))
   })
-  const run = async (expression: string) => (await ask("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result?.result?.value
+  const run = async (expression: string) =>
+    (await ask("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result?.result?.value
   await ask("Page.navigate", { url })
   return {
     run,
     until: async (expression) => {
       for (;;) {
-        const value = await run(`new Promise((resolve) => requestAnimationFrame(() => { try { resolve(${expression}) } catch { resolve(false) } }))`)
+        const value = await run(
+          `new Promise((resolve) => requestAnimationFrame(() => { try { resolve(${expression}) } catch { resolve(false) } }))`
+        )
         if (value) return value
       }
     },

@@ -31,7 +31,9 @@ const client = (url: string) => {
     get: async (path: string) => (await fetch(`${url}${space}/cells${path}`)).json(),
     /** The events of the dashboard, from now on or after the last one that was seen. */
     follow: async function*(last?: string) {
-      const response = await fetch(`${url}${space}/cells/data/dashboard`, { headers: { accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) } })
+      const response = await fetch(`${url}${space}/cells/data/dashboard`, {
+        headers: { accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) }
+      })
       let text = ""
       for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
         const frames = (text + chunk).split("\n\n")
@@ -61,7 +63,10 @@ describe("The example of the shop", () => {
   it("sells exactly what is there, however many want it at once", served(async ({ get, order, receive }) => {
     await receive("tea", 4, 5)
     await receive("jam", 3, 1)
-    const all = await Promise.all([...Array.from({ length: 12 }, () => order("tea", 1)), ...Array.from({ length: 3 }, () => order("jam", 1))])
+    const all = await Promise.all([
+      ...Array.from({ length: 12 }, () => order("tea", 1)),
+      ...Array.from({ length: 3 }, () => order("jam", 1))
+    ])
     const [tea, jam] = [all.slice(0, 12), all.slice(12)]
     assert.strictEqual(tea.filter(({ placed }) => placed).length, 5)
     assert.deepStrictEqual(tea.filter(({ placed }) => placed).map(({ left }) => left).toSorted(), [0, 1, 2, 3, 4])
@@ -71,10 +76,15 @@ describe("The example of the shop", () => {
     assert.deepStrictEqual(await order("tea", 2), { left: 0, placed: true })
     assert.deepStrictEqual(await order("soap", 1), { left: 0, placed: false })
     assert.deepStrictEqual(await get("/data/stock?pull"), { jam: 0, tea: 0 })
-    assert.deepStrictEqual(await get("/data/dashboard?pull"), { items: [{ item: "jam", left: 0, price: 3 }, { item: "tea", left: 0, price: 5 }], orders: 7, takings: 33 })
+    assert.deepStrictEqual(await get("/data/dashboard?pull"), {
+      items: [{ item: "jam", left: 0, price: 3 }, { item: "tea", left: 0, price: 5 }],
+      orders: 7,
+      takings: 33
+    })
   }), 60_000)
 
-  it("tells who follows the dashboard of every order, and who comes back of those that were missed", served(async ({ follow, order, receive }) => {
+  it("tells a follower of the dashboard of every order, and after a reconnection of the missed ones", served(async (shop) => {
+    const { follow, order, receive } = shop
     await receive("tea", 4, 9)
     let last: string | undefined
     for await (const { id, orders, takings } of follow()) {
@@ -102,7 +112,8 @@ describe("The example of the shop", () => {
     assert.match(response.headers.get("content-security-policy")!, /default-src 'none'.*script-src 'sha256-[^']+'; connect-src 'self'/)
   }), 60_000)
 
-  it.runIf(Browser.installed !== undefined)("moves the numbers in an open browser with each order, its own and those of others", served(async ({ order, receive }, url) => {
+  it.runIf(Browser.installed !== undefined)("updates an open browser with each order, its own and others", served(async (shop, url) => {
+    const { order, receive } = shop
     await receive("tea", 4, 3)
     const page = await Browser.open(url)
     try {
@@ -115,7 +126,10 @@ describe("The example of the shop", () => {
       await order("tea", 1)
       await page.until(shown(12))
       await page.run(`document.querySelector("button").click()`)
-      assert.strictEqual(await page.until(`document.querySelector("#said").textContent.startsWith("There") && document.querySelector("#said").textContent`), "There is no tea left.")
+      assert.strictEqual(
+        await page.until(`document.querySelector("#said").textContent.startsWith("There") && document.querySelector("#said").textContent`),
+        "There is no tea left."
+      )
     } finally {
       await page.close()
     }

@@ -27,7 +27,9 @@ describe("The example of thumbnails", () => {
       ])
       await expectCell(space, INDEX, undefined)
       await space.step()
-      const sizes = await space.get(`${INDEX}#/rocket/thumbnail/sizes`) as ReadonlyArray<{ readonly address: string; readonly bytes: number }>
+      const sizes = await space.get(
+        `${INDEX}#/rocket/thumbnail/sizes`
+      ) as ReadonlyArray<{ readonly address: string; readonly bytes: number }>
       assert.strictEqual(sizes.length, 3)
       for (const { address, bytes } of sizes) assert.strictEqual((await space.get(address) as Uint8Array).length, bytes)
       await expectCell(space, `${INDEX}#/rocket/metadata/width`, 640)

@@ -79,7 +79,7 @@ describe("Rendezvous over HTTP", () => {
 
   for (const token of [undefined, "a-secret-of-the-server"]) {
     const config = token === undefined ? {} : { token }
-    test(`answer a wrong token alike for any space and key, and grant it no operator rights (${token === undefined ? "without" : "with"} a token)`, async (
+    test(`answer a wrong token alike for any space and key, without rights (${token === undefined ? "without" : "with"} a token)`, async (
       app
     ) => {
       const operator: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }

@@ -43,7 +43,11 @@ const perform = (tx: Transaction, { attempt, params, payload }: Event): unknown 
 
 const enzymes = [
   // Every third run is asynchronous, so that faults occur while a beat is in progress.
-  enzyme("work", (tx, event) => (event.payload as Work).n % 3 === 0 ? turn().then(() => perform(tx, event)) : perform(tx, event), { query: "/signals/work/:lane", onFatal: "continue" }),
+  enzyme(
+    "work",
+    (tx, event) => (event.payload as Work).n % 3 === 0 ? turn().then(() => perform(tx, event)) : perform(tx, event),
+    { query: "/signals/work/:lane", onFatal: "continue" }
+  ),
   enzyme("loose", (_, { attempt, payload }) => attempt <= (payload as Work).fails * 2 ? new Retry({ reason: "slow" }) : undefined, {
     query: "/signals/work/:lane",
     order: "loose"
@@ -71,9 +75,13 @@ class RandomHistory {
   private make() {
     const { draw } = this
     const lane = draw(LANES)
-    const work: Work = { n: this.posted.length, fails: draw(4) === 0 ? 1 + draw(2) : 0, fatal: draw(12) === 0, hot: draw(3) === 0, sends: draw(6) - 2 }
+    const work: Work = {
+      n: this.posted.length, fails: draw(4) === 0 ? 1 + draw(2) : 0, fatal: draw(12) === 0, hot: draw(3) === 0, sends: draw(6) - 2
+    }
     const id = draw(2) === 0 ? { id: `caller-${work.n}` } : {}
-    const made = { work, lane, signal: { signal: `/signals/work/${lane}`, payload: work, ...id } as PostedSignal, id: undefined as string | undefined }
+    const made = {
+      work, lane, signal: { signal: `/signals/work/${lane}`, payload: work, ...id } as PostedSignal, id: undefined as string | undefined
+    }
     this.posted.push(made)
     return made
   }
@@ -161,7 +169,9 @@ export const check = (seed: number, length: number, pace: Settings["pace"]) =>
   Effect.scoped(Effect.gen(function*() {
     const machine = yield* TestMachine.make
     // Every other history runs with low limits, so that signals and state spill to the store.
-    const limits = seed % 2 === 0 ? defaults : { ...defaults, captureSignals: 3, captureBytes: 200, groupBeats: 2, residentBytes: 2000, backoffBeats: 3 }
+    const limits = seed % 2 === 0
+      ? defaults
+      : { ...defaults, captureSignals: 3, captureBytes: 200, groupBeats: 2, residentBytes: 2000, backoffBeats: 3 }
     const settings = { tempo: 10, pace, limits }
     const history = new RandomHistory(machine, yield* machine.boot(enzymes, settings), { seed, settings })
     yield* history.run(length)

@@ -75,7 +75,9 @@ export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(f
     open: (name, options) =>
       Effect.map(memory.open(name, options), (store) => {
         const born = power
-        const failure = new PersistenceError({ reason: new StoreUnavailable({ space: name, place: "memory", detail: "the disk is broken" }) })
+        const failure = new PersistenceError({
+          reason: new StoreUnavailable({ space: name, place: "memory", detail: "the disk is broken" })
+        })
         const flush = Effect.gen(function*() {
           yield* Deferred.succeed(arrived, undefined)
           yield* Latch.await(gate)

@@ -71,7 +71,10 @@ describe("Config", () => {
   describe("isLoopback", () => {
     it("knows the names of this machine alone", () => {
       assert.deepStrictEqual(["127.0.0.1", "127.1.2.3", "localhost", "::1"].map(Config.isLoopback), [true, true, true, true])
-      assert.deepStrictEqual(["0.0.0.0", "::", "192.168.0.1", "localhost.evil.example"].map(Config.isLoopback), [false, false, false, false])
+      assert.deepStrictEqual(
+        ["0.0.0.0", "::", "192.168.0.1", "localhost.evil.example"].map(Config.isLoopback),
+        [false, false, false, false]
+      )
     })
   })
 })

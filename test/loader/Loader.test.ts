@@ -9,7 +9,8 @@ import * as ManifestModules from "../../src/main/ManifestModules.ts"
 
 const enzyme = Enzyme.make({ name: "count", query: "/signals/count", run: () => 1 })
 const plugin = (name: string, provides = {}) => ({ _tag: "Plugin", name, version: "1.0.0", provides, enzymes: [] })
-const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) => ({ file: "enzymes/a.ts", hash: "h", module, text: "t", hostImports })
+const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) =>
+  ({ file: "enzymes/a.ts", hash: "h", module, text: "t", hostImports })
 
 const load = (modules: Readonly<Record<string, unknown>>, sources: Partial<Loader.Sources> = {}) =>
   Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], millis: 10_000, ...sources }).pipe(
@@ -135,7 +136,10 @@ describe("Loader", () => {
 
     it.effect("gives a module's enzymes and nodes, a plugin's too", () =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(names(yield* restored(Effect.succeed(loaded([enzyme, { name: "x", query: "", run: () => 1 }])))), ["count", "x"])
+        assert.deepStrictEqual(
+          names(yield* restored(Effect.succeed(loaded([enzyme, { name: "x", query: "", run: () => 1 }])))),
+          ["count", "x"]
+        )
         assert.deepStrictEqual(names(yield* restored(Effect.succeed(loaded({ ...plugin("extra"), enzymes: [enzyme] })))), ["count"])
         const double = Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one")) * 2 })
         assert.deepStrictEqual(names(yield* restored(Effect.succeed(loaded(double)))), ["double"])

@@ -69,7 +69,10 @@ export default Enzyme.make({
   name: "effects",
   query: "/signals/effects",
   payload: Schema.Struct({ times: Schema.Natural }),
-  run: (tx, { attempt, payload }) => attempt === 1 ? new Retry({ reason: "once more" }) : Effect.map(Random.next, (chance) => tx.set("/data/chance", [payload.times, chance]))
+  run: (tx, { attempt, payload }) =>
+    attempt === 1
+      ? new Retry({ reason: "once more" })
+      : Effect.map(Random.next, (chance) => tx.set("/data/chance", [payload.times, chance]))
 })
 `)
     const systole = async (...args: ReadonlyArray<string>) =>

@@ -3,7 +3,9 @@ import { Effect, type Scope } from "effect"
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { type Kernel, type Persistence, type PersistenceError, type Registry, type Space, type SpaceStore, type Transaction, verify } from "systole"
+import {
+  type Kernel, type Persistence, type PersistenceError, type Registry, type Space, type SpaceStore, type Transaction, verify
+} from "systole"
 import * as Checksum from "../../src/persistence/Checksum.ts"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -14,7 +16,10 @@ const fileOf = (folder: string) => join(folder, "shop.sqlite")
 
 /** A test with a folder; it may open the store any number of times. */
 const inFolder = (name: string, body: (folder: string) => Effect.Effect<void, PersistenceError, Persistence | Scope.Scope>) =>
-  it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body(folder), SqliteFolder.layerIn(folder))).pipe(Effect.scoped))
+  it.effect(
+    name,
+    () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body(folder), SqliteFolder.layerIn(folder))).pipe(Effect.scoped)
+  )
 
 const change = (folder: string, sql: string) => {
   const database = new DatabaseSync(fileOf(folder))
@@ -29,7 +34,10 @@ const filled = (store: SpaceStore) => {
   content.finish("content")
   return write(store, beat(0, {
     cells: [cell("/data/one", "\"one\""), cell("/data/two", JSON.stringify("two".repeat(3000)))],
-    receipts: [{ id: "0.0.0", enzyme: "e", beat: 0 }, ...Array.from({ length: 40 }, (_, i) => ({ id: `caller-number-${i}`, enzyme: "", beat: 0, digest: "d" }))],
+    receipts: [
+      { id: "0.0.0", enzyme: "e", beat: 0 },
+      ...Array.from({ length: 40 }, (_, i) => ({ id: `caller-number-${i}`, enzyme: "", beat: 0, digest: "d" }))
+    ],
     queued: [{ seq: 3, id: "waits", text: "{\"n\":3}" }],
     observations: [{ node: "sum", text: "{\"v\":1}" }]
   }))
@@ -39,9 +47,17 @@ const examine = (store: SpaceStore) => [...store.examine()].length
 
 const damages: ReadonlyArray<readonly [what: string, sql: string, read: (store: SpaceStore) => unknown]> = [
   ["a cell's text", "UPDATE cell SET text = '\"ona\"' WHERE key = '/data/one'", (store) => store.read("/data/one")],
-  ["a long cell's text", "UPDATE cell SET text = replace(text, 'otwotwotwo', 'otwotwptwo') WHERE key = '/data/two'", (store) => store.read("/data/two")],
+  [
+    "a long cell's text",
+    "UPDATE cell SET text = replace(text, 'otwotwotwo', 'otwotwptwo') WHERE key = '/data/two'",
+    (store) => store.read("/data/two")
+  ],
   ["a cell's sum", "UPDATE cell SET sum = sum + 1 WHERE key = '/data/one'", (store) => store.read("/data/one")],
-  ["two cells that changed places", "UPDATE cell SET text = (SELECT text FROM cell WHERE key = '/data/two'), sum = (SELECT sum FROM cell WHERE key = '/data/two') WHERE key = '/data/one'", (store) => store.read("/data/one")],
+  [
+    "two cells that changed places",
+    "UPDATE cell SET (text, sum) = (SELECT text, sum FROM cell WHERE key = '/data/two') WHERE key = '/data/one'",
+    (store) => store.read("/data/one")
+  ],
   ["a receipt", "UPDATE receipt SET beat = 1", (store) => store.receipts("0.0.0")],
   ["a signal that waits", "UPDATE queue SET text = '{\"n\":2}'", (store) => [...store.queue()]],
   ["an observation", "UPDATE observation SET text = '{\"v\":2}'", (store) => store.observations()],
@@ -170,9 +186,13 @@ describe("A space over a damaged store", () => {
   const set = enzyme("set", (tx: Transaction, { payload }) => tx.set("/data/x", payload))
 
   const inSpace = <A>(folder: string, body: (space: Space) => Effect.Effect<A, unknown, Kernel | Registry | Scope.Scope>) =>
-    Effect.flatMap(TestKernel.space([set], "shop"), body).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layerIn(folder))), Effect.scoped)
+    Effect.flatMap(TestKernel.space([set], "shop"), body).pipe(
+      Effect.provide(TestKernel.layer({}, SqliteFolder.layerIn(folder))),
+      Effect.scoped
+    )
 
-  const codeOf = <A>(read: Effect.Effect<A, unknown>) => Effect.map(Effect.flip(read), (error) => (error as { readonly code?: string }).code)
+  const codeOf = <A>(read: Effect.Effect<A, unknown>) =>
+    Effect.map(Effect.flip(read), (error) => (error as { readonly code?: string }).code)
 
   it.effect("serves no cell and no beat that is damaged, and a verification tells of it", () =>
     Effect.gen(function*() {

@@ -28,7 +28,13 @@ const flushOf = (flush: number, model: Model, draw: Random.Random): ReadonlyArra
     return row
   })
 
-const check = (store: SpaceStore, { flush, model, draw }: { readonly flush: number; readonly model: Model; readonly draw: Random.Random }): void => {
+interface Drawn {
+  readonly flush: number
+  readonly model: Model
+  readonly draw: Random.Random
+}
+
+const check = (store: SpaceStore, { flush, model, draw }: Drawn): void => {
   for (let i = 0; i < 25 && model.size > 0; i++) {
     const id = idOf(draw(model.size))
     const known = model.get(id)!
@@ -56,8 +62,13 @@ describe("IdempotencyIndex", () => {
     Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder
       const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) =>
-        using("shop", body, { create: true, retention: { receiptMillis: 1000, journalMillis: 1000 } }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
-      const many = (store: SpaceStore, { clock, from, thousands }: { readonly clock: number; readonly from: number; readonly thousands: number }) =>
+        using("shop", body, {
+          create: true,
+          retention: { receiptMillis: 1000, journalMillis: 1000 }
+        }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
+      const many = (store: SpaceStore, { clock, from, thousands }: {
+        readonly clock: number; readonly from: number; readonly thousands: number
+      }) =>
         Effect.gen(function*() {
           for (let i = 0; i < thousands; i++) yield* write(store, at(store.head().beat + 1, clock, thousand(from + 1000 * i)))
         })
@@ -111,7 +122,8 @@ describe("IdempotencyIndex", () => {
   it.effect("keeps receipts that come without a beat", () =>
     Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder
-      const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) => using("shop", body, { create: true }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
+      const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) =>
+        using("shop", body, { create: true }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
       yield* life((store) => Effect.andThen(quiet(store, 0), write(store, { ...at(0, 0, [1]), entry: undefined })))
       yield* life((store) => Effect.sync(() => assert.lengthOf(store.receipts(idOf(1)), 1)))
     }).pipe(Effect.scoped))

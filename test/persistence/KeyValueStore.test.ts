@@ -7,7 +7,9 @@ import * as Trials from "../support/Trials.ts"
 
 describe("A store of another project, over a key-value database", () => {
   describe("keeps the contract of persistence", () => {
-    for (const { name, run } of persistenceContract({ persistence: KeyValueStore.layer, seeds: Trials.seeds(6, { from: 1 }) })) it(name, run)
+    for (const { name, run } of persistenceContract({ persistence: KeyValueStore.layer, seeds: Trials.seeds(6, { from: 1 }) })) {
+      it(name, run)
+    }
   })
 
   it("knows the runtime by its public name alone", () => {

@@ -6,7 +6,9 @@
  */
 import { Effect, Layer } from "effect"
 import type { Head, JournalRow, ObservationRow, QueueRow, ReceiptRow, Retention } from "systole"
-import { Address, Backend, checkSpaceName, ContentReferences, GroupStore, NoSuchSpace, Persistence, PersistenceError, Pruning, retention } from "systole"
+import {
+  Address, Backend, checkSpaceName, ContentReferences, GroupStore, NoSuchSpace, Persistence, PersistenceError, Pruning, retention
+} from "systole"
 import { type Entry, KeyValue } from "./KeyValue.ts"
 
 /** Changes that are written at once, and reads that see them. */
@@ -231,7 +233,10 @@ class KeyValueBackend implements Backend.Backend {
     const gone = oldest.slice(0, count)
     for (const { beat } of gone) dropBeat(changes, beat)
     const { beat, hash } = gone.at(-1) ?? meta.anchor
-    changes.set("meta", JSON.stringify({ ...meta, anchor: { beat, hash }, size: gone.reduce((size, row) => size - Pruning.sizeOf(row), meta.size) }))
+    changes.set(
+      "meta",
+      JSON.stringify({ ...meta, anchor: { beat, hash }, size: gone.reduce((size, row) => size - Pruning.sizeOf(row), meta.size) })
+    )
     dropCallers(changes, clock - receiptMillis, budget.rows)
     if (collect(changes, { clock, millis: contentMillis, anchor: beat, limit: budget.rows })) this.pruning.lookAgain()
     this.data.write(changes.all)

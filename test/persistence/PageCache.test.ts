@@ -14,7 +14,10 @@ const cachesOf = Effect.acquireRelease(
       databases.add(this)
       return exec.call(this, sql)
     }
-    const sizes = () => [...databases].filter((database) => database.isOpen).map((database) => database.prepare("PRAGMA cache_size").get()!["cache_size"] as number)
+    const sizes = () =>
+      [...databases].filter((database) => database.isOpen).map(
+        (database) => database.prepare("PRAGMA cache_size").get()!["cache_size"] as number
+      )
     return { sizes, end: () => void (DatabaseSync.prototype.exec = exec) }
   }),
   ({ end }) => Effect.sync(end)
@@ -26,7 +29,10 @@ const BUSY = -2000
 const opened = (space: string) => Persistence.use((persistence) => persistence.open(space, { create: true }))
 
 const inFolder = (name: string, body: Effect.Effect<void, unknown, Persistence | Scope.Scope>) =>
-  it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body, SqliteFolder.layerIn(folder))).pipe(Effect.scoped))
+  it.effect(
+    name,
+    () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body, SqliteFolder.layerIn(folder))).pipe(Effect.scoped)
+  )
 
 describe("SQLite's memory for an open space", () => {
   inFolder("is little until the space is busy", Effect.gen(function*() {

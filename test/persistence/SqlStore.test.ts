@@ -22,7 +22,10 @@ describe("SqlStore over node:sqlite keeps the contract of persistence", () => {
 
 /** A test with a folder; it may open the store any number of times. */
 const inFolder = (name: string, body: (folder: string) => Effect.Effect<void, PersistenceError, Persistence | Scope.Scope>) =>
-  it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body(folder), SqliteFolder.layerIn(folder))).pipe(Effect.scoped))
+  it.effect(
+    name,
+    () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body(folder), SqliteFolder.layerIn(folder))).pipe(Effect.scoped)
+  )
 
 const fileOf = (folder: string) => join(folder, "shop.sqlite")
 const open = using("shop", () => Effect.void)
@@ -200,7 +203,10 @@ describe("SqlStore over node:sqlite, on disk", () => {
           return [...store.scanJournal(0, Infinity)][0]?.beat ?? -1
         }), { create: true, retention: { journalMillis: 10_000 } })
       assert.isAbove(first, 0)
-      const { anchor_beat, anchor_hash, journal_size, size } = one(fileOf(folder), "SELECT *, (SELECT sum(size) FROM journal WHERE beat <= counted) AS size FROM meta")
+      const { anchor_beat, anchor_hash, journal_size, size } = one(
+        fileOf(folder),
+        "SELECT *, (SELECT sum(size) FROM journal WHERE beat <= counted) AS size FROM meta"
+      )
       assert.deepStrictEqual([anchor_beat, anchor_hash, journal_size], [first - 1, `hash${first - 1}`, size])
     }))
 
@@ -226,7 +232,10 @@ describe("SqlStore over node:sqlite, on disk", () => {
           Effect.gen(function*() {
             for (const end = n + 37; n < end; n++) yield* write(store, beat(n))
           }), { create: true, retention })
-        const { counted, journal_size, size } = one(fileOf(folder), "SELECT counted, journal_size, (SELECT sum(size) FROM journal WHERE beat <= counted) AS size FROM meta")
+        const { counted, journal_size, size } = one(
+          fileOf(folder),
+          "SELECT counted, journal_size, (SELECT sum(size) FROM journal WHERE beat <= counted) AS size FROM meta"
+        )
         if ((counted as number) >= 0) assert.strictEqual(journal_size, size)
       }
     }))
@@ -251,7 +260,10 @@ describe("SqlStore over node:sqlite, on disk", () => {
           const head = store.head().beat
           assert.isAtLeast(head, seen)
           assert.strictEqual(head % 3, 2, "a group is whole")
-          assert.deepStrictEqual(Array.from(store.scanJournal(0, Infinity), (row) => row.beat), Array.from({ length: head + 1 }, (_, n) => n))
+          assert.deepStrictEqual(
+            Array.from(store.scanJournal(0, Infinity), (row) => row.beat),
+            Array.from({ length: head + 1 }, (_, n) => n)
+          )
           assert.deepStrictEqual(["/a", "/b", "/c"].map((key) => store.read(key)), Array.from({ length: 3 }, () => String(head)))
           assert.strictEqual(store.receipts(`id${head}`).length, 1)
           assert.strictEqual([...store.queue()].length, (head + 1) / 3)
@@ -338,7 +350,10 @@ describe("SqlStore where a commit is not yet durable", () => {
 
 describe("SortKey", () => {
   it("puts keys in code-unit order by their UTF-8 bytes", () => {
-    const keys = ["", "a", "\u07ff", "\ud7ff", "\u{10000}", "\u{1f600}", "\u{10fffe}", "\u{10ffff}", "\u{10ffff}a", "\ue000", "\uff21", "\uffff", "\uffff\u{1f600}"]
+    const keys = [
+      "", "a", "\u07ff", "\ud7ff", "\u{10000}", "\u{1f600}", "\u{10fffe}", "\u{10ffff}", "\u{10ffff}a", "\ue000", "\uff21", "\uffff",
+      "\uffff\u{1f600}"
+    ]
     const stored = keys.map(SortKey.encode)
     assert.deepStrictEqual(stored.map(SortKey.decode), keys)
     const inBytes = [...stored].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))

@@ -34,4 +34,7 @@ export const hold = (file: string): Effect.Effect<void, never, Scope.Scope> =>
   ))
 
 /** SQLite files in a folder that is removed with the layer. */
-export const layer: Layer.Layer<Persistence, PersistenceError> = Layer.unwrap(Effect.map(folder, (path) => layerIn(join(path, "made", "when needed"))))
+export const layer: Layer.Layer<Persistence, PersistenceError> = Layer.unwrap(Effect.map(
+  folder,
+  (path) => layerIn(join(path, "made", "when needed"))
+))

@@ -75,7 +75,10 @@ const derived: Story = make({
   ],
   act: Fx.fnUntraced(function*({ kernel }) {
     const space = yield* kernel.space("home")
-    yield* together(space, [space.signal(write(["/data/carts/a", 1], ["/data/link", Link.make("/data/total")])), space.signal({ signal: "/signals/look" })])
+    yield* together(space, [
+      space.signal(write(["/data/carts/a", 1], ["/data/link", Link.make("/data/total")])),
+      space.signal({ signal: "/signals/look" })
+    ])
     yield* together(space, [space.signal({ signal: "/signals/open/a", payload: 3 }), space.signal(write(["/data/carts/b", 2]))])
     yield* beats(space, 4)
     const mark = yield* space.head

@@ -103,7 +103,8 @@ export const ofHttp = ({ hash, kernel }: Process, space: string): Effect.Effect<
     const shown: Record<string, string> = {}
     for (const path of routes(space)) {
       const response = await app.fetch(new Request(`http://localhost${path}`))
-      shown[`GET ${path}`] = `${response.status} ${response.headers.get("content-type")} ${response.headers.get("etag")} ${await response.text()}`
+      const { headers, status } = response
+      shown[`GET ${path}`] = `${status} ${headers.get("content-type")} ${headers.get("etag")} ${await response.text()}`
     }
     return shown
   })

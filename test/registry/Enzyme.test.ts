@@ -48,9 +48,17 @@ describe("Enzyme.make", () => {
 
   it("keeps the given fields", () => {
     const payload = Schema.Struct({ width: Schema.Int })
-    const made = Enzyme.make({ ...least, payload, bind: ["/data", { cell: "/env", propagate: false }, { cell: "/x" }], retry: { attempts: 3 }, lane: "space" } as Enzyme.Definition)
+    const made = Enzyme.make(
+      {
+        ...least, payload, bind: ["/data", { cell: "/env", propagate: false }, { cell: "/x" }], retry: { attempts: 3 }, lane: "space"
+      } as Enzyme.Definition
+    )
     assert.strictEqual(made.payload, payload)
-    assert.deepStrictEqual(made.bind, [{ cell: "/data", propagate: true }, { cell: "/env", propagate: false }, { cell: "/x", propagate: true }])
+    assert.deepStrictEqual(made.bind, [
+      { cell: "/data", propagate: true },
+      { cell: "/env", propagate: false },
+      { cell: "/x", propagate: true }
+    ])
     assert.deepStrictEqual([made.retry.attempts, made.lane], [3, "space"])
     assert.isTrue(Enzyme.is(made))
     assert.isTrue(Object.isFrozen(made))

@@ -24,7 +24,11 @@ const agrees = (trie: QueryTrie<Query>, queries: ReadonlyArray<Query>, draw: Ran
     const path = randomNames(draw)
     const found = trie.match(path)
     const expected = reference(queries, path)
-    assert.strictEqual(found.length, expected.length, `/${path.join("/")} among ${queries.map(({ mode, pattern }) => `${mode} ${pattern.text}`).join(" ")}`)
+    assert.strictEqual(
+      found.length,
+      expected.length,
+      `/${path.join("/")} among ${queries.map(({ mode, pattern }) => `${mode} ${pattern.text}`).join(" ")}`
+    )
     assert.sameMembers(found, [...expected])
   }
 }

@@ -137,7 +137,9 @@ describe("Enzymes", () => {
       const queries = ["", "/s", "/s/*", "/s/x", "/s/x*", "/:any/x", "/t", "/**/x"]
       const cells = ["/data", "/data/a", "/data/a/b", "/else"]
       const enzymes = Array.from({ length: 1 + draw(30) }, () =>
-        enzyme(`e${draw(12)}`, Random.pick(draw, queries), { bind: draw(3) === 0 ? [] : [{ cell: Random.pick(draw, cells), propagate: draw(4) > 0 }] })
+        enzyme(`e${draw(12)}`, Random.pick(draw, queries), {
+          bind: draw(3) === 0 ? [] : [{ cell: Random.pick(draw, cells), propagate: draw(4) > 0 }]
+        })
       )
       const registry = active(...enzymes)
       for (const signal of ["/s", "/s/x", "/s/xy", "/none", undefined]) {
@@ -197,7 +199,9 @@ describe("the cache of resolutions", () => {
       const lists = Random.pick(draw, spaces)
       const turn = draw(12)
       if (turn === 0) {
-        const added = enzyme(`e${draw(5)}`, Random.pick(draw, ["", "/s", "/s/*", "/s/x"]), { bind: draw(3) === 0 ? [Random.pick(draw, cells)] : [] })
+        const added = enzyme(`e${draw(5)}`, Random.pick(draw, ["", "/s", "/s/*", "/s/x"]), {
+          bind: draw(3) === 0 ? [Random.pick(draw, cells)] : []
+        })
         registry.register(added)
         there.push(added)
       }
@@ -217,7 +221,9 @@ describe("the cache of resolutions", () => {
 const bestPerName = (entries: ReadonlyArray<Entry>, signal: string | undefined, target: string): ReadonlyArray<Enzyme.Enzyme> => {
   const isBound = (name: string): boolean =>
     ["/data/a/b", "/data/a", "/data", "/else"].filter((cell) => Address.isWithin(cell, target)).some((cell) => {
-      const newest = entries.filter((entry) => entry.name === name).flatMap((entry) => entry.enzyme.bind.filter((bind) => bind.cell === cell)).at(-1)
+      const newest = entries.filter((entry) => entry.name === name).flatMap(
+        (entry) => entry.enzyme.bind.filter((bind) => bind.cell === cell)
+      ).at(-1)
       return newest !== undefined && (newest.propagate || cell === target)
     })
   const taking = entries.filter(({ mode, name, pattern }) =>
@@ -241,7 +247,11 @@ describe("Enzymes.register", () => {
       const first = new Enzymes(new Set())
       first.register(lonely)
       if (activate) first.activate()
-      assert.throws(() => first.register(enzyme("second", "/s")), Enzyme.InvalidEnzyme, "the query /s is exclusive, and \"lonely\" is there already")
+      assert.throws(
+        () => first.register(enzyme("second", "/s")),
+        Enzyme.InvalidEnzyme,
+        "the query /s is exclusive, and \"lonely\" is there already"
+      )
       assert.throws(() => first.register(lonely), "\"lonely\" is there already")
       first.register(enzyme("second", "/s/*"))
 
@@ -264,8 +274,14 @@ describe("Enzymes.register", () => {
 
   it("refuses envelopes that name the runtime's cells, and takes others that only reach them", () => {
     const registry = new Enzymes(new Set())
-    for (const writes of ["/rt/**", "/sys/bind/*", "/net", "/data/rv/x", "/data/flow/:id", "/data/mailbox/*", "/data/inbox/flow/inst_event/*", "/cas/x"]) {
-      assert.throws(() => registry.register(enzyme("a", "/s", { writes: ["/data/ok", writes] })), Enzyme.InvalidEnzyme, `its envelope names ${writes}`)
+    for (const writes of [
+        "/rt/**", "/sys/bind/*", "/net", "/data/rv/x", "/data/flow/:id", "/data/mailbox/*", "/data/inbox/flow/inst_event/*", "/cas/x"
+      ]) {
+      assert.throws(
+        () => registry.register(enzyme("a", "/s", { writes: ["/data/ok", writes] })),
+        Enzyme.InvalidEnzyme,
+        `its envelope names ${writes}`
+      )
     }
     registry.register(enzyme("a", "/s", { writes: ["/**", "/data/*", "/data/rvx", "/rtx/*"] }))
     assert.lengthOf(registry.all(), 1)

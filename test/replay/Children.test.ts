@@ -21,12 +21,15 @@ const start = (tx: Transaction, source = "/data/base"): number => {
   return base
 }
 
-const watch = (place: string): NodeDefinition => Effect.make({ name: `watch-${place.slice(6)}`, read: (tx) => tx.get(place), deliver: () => {} })
+const watch = (place: string): NodeDefinition =>
+  Effect.make({ name: `watch-${place.slice(6)}`, read: (tx) => tx.get(place), deliver: () => {} })
 
 const look = (place = "/data/child") => enzyme("look", (tx) => void tx.get(place))
 
 /** Runs one beat for each change of these places. */
-const story = Fx.fnUntraced(function*(nodes: ReadonlyArray<NodeDefinition>, changes: ReadonlyArray<readonly [place: string, value: number]>, each = 100) {
+type Changes = ReadonlyArray<readonly [place: string, value: number]>
+
+const story = Fx.fnUntraced(function*(nodes: ReadonlyArray<NodeDefinition>, changes: Changes, each = 100) {
   yield* register(...nodes)
   const space = yield* TestKernel.space([put, look()])
   for (const change of changes) {
@@ -62,16 +65,24 @@ describe("A replay of child nodes", () => {
         tx.start(Computation.make({ name: "other", output: "/data/child", run: () => 7 }))
         return tx.get("/data/x") ?? null
       }, deliver: () => {} })
-      const space = yield* story([first, second, third, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/x", 2], ["/data/base", 10], ["/data/x", 3]])
+      const space = yield* story([first, second, third, watch("/data/child")], [
+        ["/data/base", 1], ["/data/x", 1], ["/data/x", 2], ["/data/base", 10], ["/data/x", 3]
+      ])
       assert.strictEqual(yield* space.get("/data/child"), 13)
-      assert.sameMembers((yield* space.graph.view).nodes.flatMap(({ error, name }) => error?.includes("is refused") === true ? [name] : []), ["second", "third"])
+      assert.sameMembers(
+        (yield* space.graph.view).nodes.flatMap(({ error, name }) => error?.includes("is refused") === true ? [name] : []),
+        ["second", "third"]
+      )
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("restores a child's definition while its parent waits", () =>
     Fx.gen(function*() {
       const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {}, throttle: 500 })
-      const space = yield* story([parent, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/x", 2], ["/data/x", 3], ["/data/x", 4], ["/data/x", 5], ["/data/x", 6]])
+      const space = yield* story([parent, watch("/data/child")], [
+        ["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/x", 2], ["/data/x", 3], ["/data/x", 4], ["/data/x", 5],
+        ["/data/x", 6]
+      ])
       assert.strictEqual(yield* space.get("/data/child"), 16)
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
@@ -90,7 +101,9 @@ describe("A replay of child nodes", () => {
   it.effect("restores a child's definition after its parent failed", () =>
     Fx.gen(function*() {
       const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} })
-      const space = yield* story([parent, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/base", -1], ["/data/x", 2], ["/data/x", 3]])
+      const space = yield* story([parent, watch("/data/child")], [
+        ["/data/base", 1], ["/data/x", 1], ["/data/base", -1], ["/data/x", 2], ["/data/x", 3]
+      ])
       assert.strictEqual(yield* space.get("/data/child"), 4)
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
@@ -109,13 +122,17 @@ describe("A replay of child nodes", () => {
 
   it.effect("restores a child's definition from two creators, one of them a child itself", () =>
     Fx.gen(function*() {
-      const parent = (more: number) => Computation.make({ name: "parent", output: "/data/parent", run: (tx) => start(tx, "/data/base") + more })
+      const parent = (more: number) =>
+        Computation.make({ name: "parent", output: "/data/parent", run: (tx) => start(tx, "/data/base") + more })
       const above = Effect.make({ name: "above", read: (tx) => {
         const more = number(tx.get("/data/more"))
         tx.start(parent(more))
         return more
       }, deliver: () => {}, throttle: 300 })
-      const changes = Array.from({ length: 16 }, (_, i): readonly [string, number] => [["/data/x", "/data/base", "/data/more", "/data/x"][i % 4]!, i])
+      const changes = Array.from(
+        { length: 16 },
+        (_, i): readonly [string, number] => [["/data/x", "/data/base", "/data/more", "/data/x"][i % 4]!, i]
+      )
       yield* replays(yield* story([above, watch("/data/parent"), watch("/data/child")], changes, 70))
     }).pipe(Fx.provide(TestKernel.layer())))
 
@@ -130,7 +147,9 @@ describe("A replay of child nodes", () => {
           return before + (isNew ? number(tx.get("/data/child")) : 0)
         }, deliver: () => {} })
         yield* Fx.gen(function*() {
-          yield* replays(yield* story([parent], [["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/base", 2], ["/data/x", 2], ["/data/base", 12]]))
+          yield* replays(yield* story([parent], [
+            ["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/base", 2], ["/data/x", 2], ["/data/base", 12]
+          ]))
         }).pipe(Fx.provide(TestKernel.layer()))
       }
     }))

@@ -36,13 +36,22 @@ const beat = (space: Space, ...names: ReadonlyArray<string>) =>
 const source = (version: string) => `import { Enzyme } from "systole"
 import { mark } from "../lib/mark.ts"
 export default [
-  Enzyme.make({ name: "copy", query: "/signals/copy", run: (tx) => tx.set("/data/copy", [mark, "${version}", tx.get("/data/${version}")]) }),
-  Enzyme.make({ name: "take", query: "/signals/take_${version}", run: (tx) => tx.append("/data/taken", ["${version}", tx.get("/data/of_${version}") ?? 0]) })
+  Enzyme.make({
+    name: "copy",
+    query: "/signals/copy",
+    run: (tx) => tx.set("/data/copy", [mark, "${version}", tx.get("/data/${version}")])
+  }),
+  Enzyme.make({
+    name: "take",
+    query: "/signals/take_${version}",
+    run: (tx) => tx.append("/data/taken", ["${version}", tx.get("/data/of_${version}") ?? 0])
+  })
 ]
 `
 
 const write = (root: string, version: string): void => {
-  for (const [file, text] of [["enzymes/m.ts", source(version)], ["lib/mark.ts", `export const mark: string = "of ${version}"\n`]] as const) {
+  const mark = `export const mark: string = "of ${version}"\n`
+  for (const [file, text] of [["enzymes/m.ts", source(version)], ["lib/mark.ts", mark]] as const) {
     mkdirSync(dirname(join(root, file)), { recursive: true })
     writeFileSync(join(root, file), text)
   }
@@ -51,7 +60,10 @@ const write = (root: string, version: string): void => {
 const sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
 /** A runtime that loads its modules from a folder and stores its spaces there, until the scope of the effect closes. */
-const life = <A, E>(root: string, effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof TestKernel.layer>> | Layer.Success<ReturnType<typeof HostModules.layer>>>) =>
+const life = <A, E>(
+  root: string,
+  effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof TestKernel.layer>> | Layer.Success<ReturnType<typeof HostModules.layer>>>
+) =>
   Effect.provide(effect, Layer.fresh(
     TestKernel.layer({}, SqliteFolder.layerIn(join(root, "data"))).pipe(
       Layer.provide(Loader.restore),
@@ -76,7 +88,10 @@ describe("A replay of beats with other module files", () => {
           yield* beat(space, "copy")
         }
         yield* beat(space)
-        assert.deepStrictEqual([yield* space.get("/data/copy"), yield* space.get("/data/taken")], [["of c", "c", undefined], [["a", 0], ["b", 0]]])
+        assert.deepStrictEqual([yield* space.get("/data/copy"), yield* space.get("/data/taken")], [
+          ["of c", "c", undefined],
+          [["a", 0], ["b", 0]]
+        ])
         yield* isReplayedEqual(space)
         assert.deepStrictEqual((yield* kernel.enzymes).map(({ hash }) => hash), found.enzymes.map(({ hash }) => hash))
       }))
@@ -85,7 +100,10 @@ describe("A replay of beats with other module files", () => {
         const space = yield* Effect.flatMap(Kernel, (kernel) => kernel.space("test"))
         yield* isReplayedEqual(space)
         const taken = yield* space.examine((history) => why(history, "/data/taken"))
-        assert.deepStrictEqual([taken?.beat, taken?.writers.map(({ by, reads }) => [by, reads.map(({ address }) => address)])], [3, [["take", ["/data/of_b"]]]])
+        assert.deepStrictEqual(
+          [taken?.beat, taken?.writers.map(({ by, reads }) => [by, reads.map(({ address }) => address)])],
+          [3, [["take", ["/data/of_b"]]]]
+        )
         const explained = yield* space.examine((history) => explain(history, 1, "take"))
         assert.deepStrictEqual(explained?.signals.map(({ verdict }) => verdict), ["no-match", "ran", "no-match"])
         assert.include(explained?.signals[2]?.detail, "/signals/take_a")
@@ -118,7 +136,10 @@ const persistences = [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.lay
 /** A node with a different factor in each version, under the code of that version. */
 const scaled = (factor: number) => {
   const text = `times ${factor}`
-  return { node: Computation.make({ name: "scaled", output: "/data/scaled", run: (tx) => Number(tx.get("/data/one") ?? 0) * factor }), code: { hash: digest(text), text } }
+  return {
+    node: Computation.make({ name: "scaled", output: "/data/scaled", run: (tx) => Number(tx.get("/data/one") ?? 0) * factor }),
+    code: { hash: digest(text), text }
+  }
 }
 
 describe("A replay of beats with another node module", () => {
@@ -166,7 +187,10 @@ for (const [name, persistence] of persistences) {
         yield* beat(space, "m")
         yield* swap(two, one)
         yield* beat(space, "m")
-        const named = yield* Effect.forEach([0, 1, 2, 3], (beat) => Effect.map(space.journal(beat), (row) => [row!.text.includes("/sys/code"), row!.text.includes(`"made"`)]))
+        const named = yield* Effect.forEach(
+          [0, 1, 2, 3],
+          (beat) => Effect.map(space.journal(beat), (row) => [row!.text.includes("/sys/code"), row!.text.includes(`"made"`)])
+        )
         assert.deepStrictEqual(named, [[true, true], [false, false], [true, true], [true, false]])
         yield* isReplayedEqual(space)
       }).pipe(Effect.provide(TestKernel.layer({}, persistence).pipe(Layer.provide(recalling(one, two))))))
@@ -197,12 +221,21 @@ for (const [name, persistence] of persistences) {
         for (let i = 0; i < 2; i++) yield* pass(60)
         yield* beat(space, "m")
         yield* hasCode("no beat that ran it is left", [false, true])
-      }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 48 * 3_600_000, contentMillis: 3_600_000 } }, persistence).pipe(Layer.provide(recalling(one, two))))))
+      }).pipe(Effect.provide(
+        TestKernel.layer({ retention: { journalMillis: 48 * 3_600_000, contentMillis: 3_600_000 } }, persistence).pipe(
+          Layer.provide(recalling(one, two))
+        )
+      )))
 
     it.effect("is visible to runs from the next beat on, in a replay too", () =>
       Effect.gen(function*() {
         yield* swap(undefined, one)
-        const space = yield* TestKernel.space([TestSpace.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${one.code.hash}`) as Uint8Array | undefined)?.length ?? null))])
+        const space = yield* TestKernel.space([
+          TestSpace.enzyme(
+            "look",
+            (tx) => tx.append("/data/seen", (tx.get(`/cas/${one.code.hash}`) as Uint8Array | undefined)?.length ?? null)
+          )
+        ])
         yield* beat(space, "look")
         yield* beat(space, "look")
         assert.deepStrictEqual(yield* space.get("/data/seen"), [null, 3])
@@ -255,7 +288,11 @@ describe("A replay of beats with other modules", () => {
       assert.deepStrictEqual(yield* space.get("/data/marks"), ["first", "second", "second", "other"])
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(ModuleRestore, () =>
-      Promise.resolve({ enzymes: ["first", "second"].map((by) => TestSpace.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })), nodes: [] })))))))
+      Promise.resolve({
+              enzymes: ["first", "second"].map((by) =>
+                TestSpace.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })),
+              nodes: []
+            })))))))
 
   it.effect("refuses a text with another digest", () =>
     Effect.gen(function*() {

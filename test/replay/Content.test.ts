@@ -138,7 +138,10 @@ for (const [name, persistence] of persistences) {
         const space = yield* TestKernel.space(enzymes)
         yield* beat(space, "make", "make")
         yield* beat(space, "make", "look")
-        const made = yield* Effect.forEach([0, 1], (beat) => Effect.map(space.journal(beat), (row) => JSON.parse(row!.text.split("\n")[0]!).made))
+        const made = yield* Effect.forEach(
+          [0, 1],
+          (beat) => Effect.map(space.journal(beat), (row) => JSON.parse(row!.text.split("\n")[0]!).made)
+        )
         assert.deepStrictEqual(made, [[`/cas/${hash}`], undefined])
       }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
 
@@ -159,7 +162,10 @@ for (const [name, persistence] of persistences) {
 
     it.effect("is neither kept nor dated if the run loses a conflict", () =>
       Effect.gen(function*() {
-        const space = yield* TestKernel.space([...enzymes, TestSpace.enzyme("first", (tx) => tx.set("/data/ring", "first"), { query: "/signals/lose", before: ["lose"] })])
+        const space = yield* TestKernel.space([
+          ...enzymes,
+          TestSpace.enzyme("first", (tx) => tx.set("/data/ring", "first"), { query: "/signals/lose", before: ["lose"] })
+        ])
         yield* beat(space, "lose")
         yield* beat(space, "look")
         yield* beat(space, "look")

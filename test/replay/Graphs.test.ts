@@ -46,12 +46,19 @@ const live = Fx.fnUntraced(function*(seed: number) {
     }
     for (let n = 0; n < draw(3); n++) {
       const to = draw(8) === 0 ? Random.pick(draw, places) : `/s/${draw(4)}`
-      yield* space.signal({ signal: `/signals/act/${n}`, payload: [Random.pick(draw, places), to, RandomGraph.someValue(draw) ?? null, draw(12) === 0] })
+      yield* space.signal({
+        signal: `/signals/act/${n}`,
+        payload: [Random.pick(draw, places), to, RandomGraph.someValue(draw) ?? null, draw(12) === 0]
+      })
     }
     if (draw(2) === 0) yield* space.signal({ signal: "/signals/put", payload: changes.map(([source, value]) => [source, value ?? null]) })
     else for (const [source, value] of changes) yield* space.set(source, value).pipe(Fx.forkChild({ startImmediately: true }))
-    if (draw(6) === 0) yield* space.set("/data/ring", Link.make("/data/ring") as unknown as Value).pipe(Fx.forkChild({ startImmediately: true }))
-    if (draw(4) === 0) yield* Stream.runDrain(space.watch(Random.pick(draw, [...places, "/data/ring"]))).pipe(Fx.forkChild({ startImmediately: true }))
+    if (draw(6) === 0) {
+      yield* space.set("/data/ring", Link.make("/data/ring") as unknown as Value).pipe(Fx.forkChild({ startImmediately: true }))
+    }
+    if (draw(4) === 0) {
+      yield* Stream.runDrain(space.watch(Random.pick(draw, [...places, "/data/ring"]))).pipe(Fx.forkChild({ startImmediately: true }))
+    }
     if (draw(5) === 0) yield* glimpsed(space, space.pull(Random.pick(draw, places)))
     yield* TestClock.adjust(draw(60))
     yield* Fx.result(space.step)
@@ -64,8 +71,11 @@ const live = Fx.fnUntraced(function*(seed: number) {
 
 describe("Invariants of replays", () => {
   for (const part of [0, 1, 2]) {
-    it.effect(`graphs with failures, rings, waits, children, lost nodes, handler reads and aborts replay equal from every beat (part ${part})`, () =>
+    it.effect(`graphs with failures, rings, waits, children, lost nodes, reads and aborts replay equal from every beat (${part})`, () =>
       Fx.forEach(seeds.filter((seed) => seed % 3 === part), (seed) =>
-        live(seed).pipe(Fx.provide(TestKernel.layer({}, undefined, unchecked)), Fx.catchCause((cause) => Fx.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+        live(seed).pipe(
+          Fx.provide(TestKernel.layer({}, undefined, unchecked)),
+          Fx.catchCause((cause) => Fx.die(new Error(`life ${seed}`, { cause })))
+        ), { discard: true }), 60_000)
   }
 })

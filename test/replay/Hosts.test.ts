@@ -20,14 +20,21 @@ export default [
     name: "measure",
     query: "/signals/measure/:what",
     run: (tx, event) => {
-      tx.set("/data/measured/" + tx.id(), { what: event.params.what, chance: tx.random(), root: Math.sqrt(tx.now), third: 1 / 3, big: 10n ** 20n, at: new Date(tx.now), text: "é\\u{1F600}" })
+      tx.set("/data/measured/" + tx.id(), {
+        what: event.params.what, chance: tx.random(), root: Math.sqrt(tx.now), third: 1 / 3, big: 10n ** 20n, at: new Date(tx.now),
+        text: "é\\u{1F600}"
+      })
       tx.increment("/data/count")
       tx.signal({ signal: "/signals/derive", payload: new Map([["count", tx.get("/data/count")]]) })
       tx.set("/data/newest", ["${unit}", tx.get("/data/scale/${unit}") ?? 1])
       return tx.list("/data/measured")
     }
   }),
-  Enzyme.make({ name: "derive", query: "/signals/derive", run: (tx, event) => Effect.map(Random.nextInt, (chance) => tx.set("/data/derived", [event.payload, chance])) }),
+  Enzyme.make({
+    name: "derive",
+    query: "/signals/derive",
+    run: (tx, event) => Effect.map(Random.nextInt, (chance) => tx.set("/data/derived", [event.payload, chance]))
+  }),
   Enzyme.make({ name: "fails", query: "/signals/fails", run: () => null.no }),
   Enzyme.make({ name: "leaks", query: "/signals/leaks", run: (tx) => tx.set("/data/leak", process.pid) })
 ]
@@ -50,7 +57,9 @@ const project = () => {
     withdraw: () => rmSync(join(folder, "enzymes", "all.ts")),
     /** Changes the store of the space while it is closed. */
     tamper: (sql: string) => {
-      const file = readdirSync(join(folder, ".data"), { recursive: true, encoding: "utf8" }).find((name) => name.includes("home") && /\.(?:db|sqlite)$/.test(name))!
+      const file = readdirSync(join(folder, ".data"), { recursive: true, encoding: "utf8" }).find(
+        (name) => name.includes("home") && /\.(?:db|sqlite)$/.test(name)
+      )!
       const database = new DatabaseSync(join(folder, ".data", file))
       database.exec(sql)
       database.close()

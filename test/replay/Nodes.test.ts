@@ -7,30 +7,47 @@ import * as TestKernel from "../support/TestKernel.ts"
 
 const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", read: (tx) => tx.get(address), deliver: () => {} })
 
-const notes = (topic: string) => (found: ReadonlyArray<{ readonly [key: string]: Value }>) => found.filter((each) => each["topic"] === topic).map((each) => each["code"])
+const notes = (topic: string) =>
+  (found: ReadonlyArray<{ readonly [key: string]: Value }>) => found.filter((each) => each["topic"] === topic).map((each) => each["code"])
 
 describe("A replay of nodes", () => {
   it.effect("calls runs without a receiver, and finds views and content without scopes", () =>
     Fx.gen(function*() {
-      const reads = (name: string, address: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => [tx.get("/data/x"), tx.get(address)].length })
+      const reads = (name: string, address: string) =>
+        Computation.make({ name, output: `/data/${name}`, run: (tx) => [tx.get("/data/x"), tx.get(address)].length })
       yield* register(
         Computation.make({ name: "self", output: "/data/self", run(this: unknown, tx) { return [tx.get("/data/x"), typeof this] } }),
-        Computation.make({ name: "then", output: "/data/then", run: (tx) => tx.get("/data/x") === undefined ? 0 : { get then(): never { throw new Error("no look at this") } } }),
+        Computation.make({
+          name: "then",
+          output: "/data/then",
+          run: (tx) => tx.get("/data/x") === undefined ? 0 : { get then(): never { throw new Error("no look at this") } }
+        }),
         Computation.make({ name: "throws", output: "/data/throws", run: (tx) => { tx.get("/data/x"); throw Object.create(null) } }),
         reads("beat", "/rt/beat?scope=user:bob"),
-        Effect.make({ name: "watch", read: (tx) => ["self", "then", "throws", "beat"].map((name) => tx.get(`/data/${name}`) ?? null), deliver: () => {} })
+        Effect.make({
+          name: "watch",
+          read: (tx) => ["self", "then", "throws", "beat"].map((name) => tx.get(`/data/${name}`) ?? null),
+          deliver: () => {}
+        })
       )
       const space = yield* TestKernel.space([put])
       yield* write(space, ["/data/x", 1])
       assert.deepStrictEqual<Value>(yield* space.get("/data/self"), [1, "undefined"])
-      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map((each) => Link.is(each["subject"]) ? Link.target(each["subject"]).text : "none").sort(), ["/data/beat", "/data/then", "/data/throws"])
+      assert.deepStrictEqual(
+        (yield* TestKernel.diagnostics(space)).map((each) => Link.is(each["subject"]) ? Link.target(each["subject"]).text : "none").sort(),
+        ["/data/beat", "/data/then", "/data/throws"]
+      )
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("names the run that made a value, even if a later run of the pass made an equal one", () =>
     Fx.gen(function*() {
       yield* register(
-        Computation.make({ name: "a", output: "/data/a", run: (tx) => Math.min(Number(tx.get("/data/b") ?? 0) + Number(tx.get("/data/x") ?? 0), 3) }),
+        Computation.make({
+          name: "a",
+          output: "/data/a",
+          run: (tx) => Math.min(Number(tx.get("/data/b") ?? 0) + Number(tx.get("/data/x") ?? 0), 3)
+        }),
         Computation.make({ name: "b", output: "/data/b", run: (tx) => Number(tx.get("/data/a") ?? 0) }),
         watch("/data/b")
       )
@@ -44,7 +61,8 @@ describe("A replay of nodes", () => {
   for (const how of ["get", "peek"] as const) {
     it.effect(`is equal if nodes that read each other change an earlier read of a third one with ${how}`, () =>
       Fx.gen(function*() {
-        const next = (name: string, above: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/data/${above}`) ?? 0) + 1) })
+        const next = (name: string, above: string) =>
+          Computation.make({ name, output: `/data/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/data/${above}`) ?? 0) + 1) })
         yield* register(next("a", "b"), next("b", "a"), next("last", "a"))
         yield* register(Computation.make({ name: "most", output: "/data/most", run: (tx) => {
           const seen = [tx[how]("/data/a"), tx.get("/data/b"), tx.get("/data/last"), tx.get("/data/a")]
@@ -77,7 +95,10 @@ describe("A replay of nodes", () => {
         tx.get("/data/x")
         return run(tx) as Value
       } }))
-      yield* register(...nodes, Effect.make({ name: "watch", read: (tx) => wrong.map(([name]) => tx.get(`/data/out/${name}`) ?? null), deliver: () => {} }))
+      yield* register(
+        ...nodes,
+        Effect.make({ name: "watch", read: (tx) => wrong.map(([name]) => tx.get(`/data/out/${name}`) ?? null), deliver: () => {} })
+      )
       const space = yield* TestKernel.space([put])
       yield* write(space, ["/data/x", 1])
       assert.deepStrictEqual(notes("node/failed")(yield* TestKernel.diagnostics(space)), wrong.map(() => "transaction/refused"))
@@ -135,7 +156,8 @@ describe("A replay of nodes", () => {
         } })
       }
       for (const [name, make] of Object.entries(makers)) yield* Fx.gen(function*() {
-        const run = (tx: Parameters<NodeDefinition["run"]>[0]) => tx.now < 300 ? new Retry({ reason: "not yet" }) as never : Number(tx.get("/data/x"))
+        const run = (tx: Parameters<NodeDefinition["run"]>[0]) =>
+          tx.now < 300 ? new Retry({ reason: "not yet" }) as never : Number(tx.get("/data/x"))
         yield* register(make(run), watch("/data/n"))
         const space = yield* TestKernel.space([put])
         yield* write(space, ["/data/x", 7])

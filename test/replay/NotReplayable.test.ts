@@ -16,7 +16,9 @@ describe("A replay", () => {
       assert.deepStrictEqual([difference, impossible?.code, impossible?.beat], [undefined, "replay/pruned", 0])
       assert.include(impossible?.reason, `beat ${first! - 1}`)
       const whole = yield* space.examine((history) => replay(history, undefined, Infinity))
-      assert.deepStrictEqual([whole.impossible, whole.difference, whole.from, whole.to, whole.beats], [undefined, undefined, first, 699, 700 - first!])
+      assert.deepStrictEqual([whole.impossible, whole.difference, whole.from, whole.to, whole.beats], [
+        undefined, undefined, first, 699, 700 - first!
+      ])
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
 
   for (const steps of [500, 700, 900]) {
@@ -27,7 +29,10 @@ describe("A replay", () => {
           yield* space.signal({ signal: "/signals/count" })
           yield* space.step
         }
-        const looking = yield* Effect.forkChild(space.examine((history) => replay(history, undefined, Infinity)), { startImmediately: true })
+        const looking = yield* Effect.forkChild(
+          space.examine((history) => replay(history, undefined, Infinity)),
+          { startImmediately: true }
+        )
         yield* TestSpace.turns(12)
         for (let i = 0; i < steps; i++) yield* space.step
         const { difference, impossible } = yield* Fiber.join(looking)
@@ -37,7 +42,10 @@ describe("A replay", () => {
 
   it.effect("ends at an entry that needs a pruned one", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([TestSpace.enzyme("start", (tx) => tx.signal({ signal: "/signals/late", at: { beat: 650 } })), TestSpace.enzyme("late", (tx) => tx.set("/data/late", 1))])
+      const space = yield* TestKernel.space([
+        TestSpace.enzyme("start", (tx) => tx.signal({ signal: "/signals/late", at: { beat: 650 } })),
+        TestSpace.enzyme("late", (tx) => tx.set("/data/late", 1))
+      ])
       yield* space.signal({ signal: "/signals/start" })
       for (let i = 0; i < 700; i++) yield* space.step
       const { difference, impossible } = yield* space.examine((history) => replay(history, undefined, Infinity))

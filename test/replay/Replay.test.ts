@@ -16,15 +16,24 @@ const everything = () => [
     tx.signal({ signal: "/signals/later", payload: tx.beat, at: { beats: 3 } })
     return tx.list("/data/log").length
   }),
-  TestSpace.enzyme("note", (tx, event) => tx.append("/data/notes", { id: event.id, count: tx.get("/data/count") }), { bind: ["/data/orders"], query: "/signals/note" }),
+  TestSpace.enzyme("note", (tx, event) => tx.append("/data/notes", { id: event.id, count: tx.get("/data/count") }), {
+    bind: ["/data/orders"],
+    query: "/signals/note"
+  }),
   TestSpace.enzyme("rich", (tx, event) => tx.set("/data/rich", event.payload)),
   TestSpace.enzyme("later", (tx, event) => tx.set("/data/later", event.payload)),
   TestSpace.enzyme("shy", (tx, event) => event.attempt < 3 ? new Retry({ reason: "not yet" }) : tx.set("/data/shy", event.attempt)),
   TestSpace.enzyme("fight", (tx, event) => tx.set("/data/ring", event.payload)),
   TestSpace.enzyme("dead", () => { throw new TypeError("no") }),
   TestSpace.enzyme("fatal", () => new Fatal({ reason: "the end" })),
-  TestSpace.enzyme("slow", (tx) => Effect.map(Effect.andThen(Effect.promise(() => Promise.resolve()), Random.next), (chance) => tx.set("/data/slow", chance))),
-  TestSpace.enzyme("keep", (tx, event) => tx.set("/data/kept", (tx.get(`/cas/${String(event.payload)}`) as Uint8Array | undefined)?.length ?? null)),
+  TestSpace.enzyme(
+    "slow",
+    (tx) => Effect.map(Effect.andThen(Effect.promise(() => Promise.resolve()), Random.next), (chance) => tx.set("/data/slow", chance))
+  ),
+  TestSpace.enzyme(
+    "keep",
+    (tx, event) => tx.set("/data/kept", (tx.get(`/cas/${String(event.payload)}`) as Uint8Array | undefined)?.length ?? null)
+  ),
   TestSpace.enzyme("operate", (tx, { payload, signal }) => {
     if (signal !== "/signals/operate") return tx.append("/data/operated", [signal, payload])
     const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states", payload: new Set([tx.beat]) })
@@ -51,7 +60,10 @@ const live = Effect.fnUntraced(function*(space: Space) {
   yield* store(hash)
   yield* TestSpace.controlled(space, space.set("/data/outside", new Set([1n, 2n])))
   yield* TestSpace.controlled(space, space.bind("/data/more", "note"))
-  const started = yield* TestSpace.controlled(space, space.ops.start({ verb: "op/x", target: "x", mode: "opm:direct", payload: new Map([[1n, "one"]]) }))
+  const started = yield* TestSpace.controlled(
+    space,
+    space.ops.start({ verb: "op/x", target: "x", mode: "opm:direct", payload: new Map([[1n, "one"]]) })
+  )
   const { oid } = started._tag === "Success" ? started.success : { oid: "none" }
   yield* TestSpace.controlled(space, space.ops.setState(oid, "ist:plan", { code: 1, note: "soon" }))
   yield* TestSpace.controlled(space, space.ops.setState(oid, "no state"))
@@ -59,7 +71,13 @@ const live = Effect.fnUntraced(function*(space: Space) {
   for (const round of [1, 2, 3]) {
     yield* space.signal({ signal: "/signals/order", payload: { round }, id: `order-${round}` })
     for (const name of ["shy", "dead", "slow", "bind", "operate"]) yield* post(name, { round })
-    for (const fighter of ["a", "b", "c"]) yield* space.signal({ signal: "/signals/fight", target: `/data/corner/${fighter}`, payload: fighter }).pipe(Effect.andThen(space.bind("/data/corner", "fight").pipe(Effect.forkChild)))
+    for (const fighter of ["a", "b", "c"]) {
+      yield* space.signal({
+        signal: "/signals/fight",
+        target: `/data/corner/${fighter}`,
+        payload: fighter
+      }).pipe(Effect.andThen(space.bind("/data/corner", "fight").pipe(Effect.forkChild)))
+    }
     yield* space.step
   }
   yield* post("keep", hash)
@@ -128,7 +146,15 @@ describe("A replay", () => {
     Effect.gen(function*() {
       const gate: Array<() => void> = []
       const space = yield* TestKernel.space([
-        TestSpace.enzyme("slow", (tx) => Effect.map(Effect.promise(() => new Promise<void>((open) => gate.push(open))), () => tx.set("/data/seen", tx.get("/data/live") ?? null)), { limitMs: 3_600_000 }),
+        TestSpace.enzyme(
+          "slow",
+          (tx) =>
+            Effect.map(
+              Effect.promise(() => new Promise<void>((open) => gate.push(open))),
+              () => tx.set("/data/seen", tx.get("/data/live") ?? null)
+            ),
+          { limitMs: 3_600_000 }
+        ),
         TestSpace.enzyme("live", (tx) => tx.set("/data/live", 1)),
         TestSpace.enzyme("storm", (tx, event) => tx.set("/data/storm", event.payload))
       ])
@@ -168,7 +194,9 @@ describe("A replay", () => {
         yield* upload
       }
       assert.strictEqual(yield* space.get("/data/kept"), 3)
-      for (const from of [0, 1, 2]) assert.isUndefined((yield* space.examine((history) => replay(history, from, 10))).difference, `from ${from}`)
+      for (const from of [0, 1, 2]) {
+        assert.isUndefined((yield* space.examine((history) => replay(history, from, 10))).difference, `from ${from}`)
+      }
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
@@ -177,7 +205,10 @@ describe("A verification", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.step
-      const { fault } = yield* space.examine(({ hash, rest, store }) => verify({ hash, rest, store: { ...store, anchor: () => store.anchor(), head: () => store.head(), scanJournal: () => [] } }))
+      const { fault } = yield* space.examine(
+        ({ hash, rest, store }) =>
+          verify({ hash, rest, store: { ...store, anchor: () => store.anchor(), head: () => store.head(), scanJournal: () => [] } })
+      )
       assert.strictEqual(fault?.beat, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -196,7 +227,12 @@ describe("A verification", () => {
             const scanJournal = function*(from: number, to: number) {
               for (const row of history.store.scanJournal(from, to)) yield row.beat === beat ? { ...row, text: changed } : row
             }
-            return (await verify({ ...history, store: new Proxy(history.store, { get: (store, key) => key === "scanJournal" ? scanJournal : Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) })).fault
+            return (await verify({
+              ...history,
+              store: new Proxy(history.store, {
+                get: (store, key) => key === "scanJournal" ? scanJournal : Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key)
+              })
+            })).fault
           })
           assert.strictEqual(fault?.beat, beat)
         }
@@ -210,11 +246,16 @@ describe("Why", () => {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
       const rich = yield* space.examine((history) => why(history, "/data/rich"))
-      assert.deepStrictEqual(rich?.writers.map(({ by, chain }) => [by, ...chain.map(({ sentBy, signal }) => `${signal} by ${sentBy ?? "the ingress"}`)]), [
+      const chains = rich?.writers.map(({ by, chain }) =>
+        [by, ...chain.map(({ sentBy, signal }) => `${signal} by ${sentBy ?? "the ingress"}`)])
+      assert.deepStrictEqual(chains, [
         ["rich", "/signals/rich by order", "/signals/order by the ingress"]
       ])
       const notes = yield* space.examine((history) => why(history, "/data/notes"))
-      assert.deepStrictEqual(notes?.writers.map(({ by, reads }) => [by, ...reads.map(({ address }) => address)]), [["note", "/data/count"], ["note", "/data/count"]])
+      assert.deepStrictEqual(notes?.writers.map(({ by, reads }) => [by, ...reads.map(({ address }) => address)]), [
+        ["note", "/data/count"],
+        ["note", "/data/count"]
+      ])
       assert.strictEqual((yield* space.examine((history) => why(history, "/data/outside")))?.writers[0]?.by, "capture")
       assert.isUndefined(yield* space.examine((history) => why(history, "/data/never")))
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -225,7 +266,10 @@ describe("An explanation", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         TestSpace.enzyme("ran", () => undefined, { bind: ["/data/here"], query: "/signals/s" }),
-        TestSpace.enzyme("once", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined, { query: "/signals/s", bind: ["/data/here"] }),
+        TestSpace.enzyme("once", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined, {
+          query: "/signals/s",
+          bind: ["/data/here"]
+        }),
         TestSpace.enzyme("a", () => undefined, { query: "/signals/cycle", after: ["b"] }),
         TestSpace.enzyme("b", () => undefined, { query: "/signals/cycle", after: ["a"] })
       ])
@@ -235,7 +279,10 @@ describe("An explanation", () => {
       const beat = yield* space.step
       yield* space.step
       const verdicts = (beat: number, enzyme: string) =>
-        Effect.map(space.examine((history) => explain(history, beat, enzyme)), (explained) => explained?.signals.map(({ verdict }) => verdict))
+        Effect.map(
+          space.examine((history) => explain(history, beat, enzyme)),
+          (explained) => explained?.signals.map(({ verdict }) => verdict)
+        )
       assert.deepStrictEqual(yield* verdicts(beat, "ran"), ["ran", "not-bound", "masked", "no-match"])
       assert.deepStrictEqual(yield* verdicts(beat, "once"), ["retry", "not-bound", "retry", "no-match"])
       assert.deepStrictEqual(yield* verdicts(beat, "a"), ["no-match", "no-match", "no-match", "cycle"])

@@ -40,7 +40,10 @@ describe("A history session", () => {
       Effect.gen(function*() {
         const { space } = yield* old
         const order: Array<string> = []
-        const looking = yield* Effect.forkChild(Effect.tap(space.examine(look), () => Effect.sync(() => order.push("looked"))), { startImmediately: true })
+        const looking = yield* Effect.forkChild(
+          Effect.tap(space.examine(look), () => Effect.sync(() => order.push("looked"))),
+          { startImmediately: true }
+        )
         yield* TestSpace.turns(1)
         yield* space.step
         order.push("beat")
@@ -75,7 +78,13 @@ describe("A history session", () => {
     Effect.gen(function*() {
       const TOTAL = 20_000
       const space = yield* TestKernel.space([TestSpace.enzyme("count", (tx) => tx.increment("/data/count"))])
-      yield* Effect.forkChild(Effect.forEach(Array.from({ length: TOTAL }), () => space.signal({ signal: "/signals/count" }), { concurrency: "unbounded", discard: true }), { startImmediately: true })
+      yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: TOTAL }), () => space.signal({ signal: "/signals/count" }), {
+          concurrency: "unbounded",
+          discard: true
+        }),
+        { startImmediately: true }
+      )
       yield* TestSpace.turns(20)
       const before = yield* space.head
       const explained = yield* space.examine((history) => explain(history, 0, "count"))
@@ -103,7 +112,9 @@ describe("A history session", () => {
       const { space } = yield* old
       const parts: Array<unknown> = []
       for (let from: number | undefined = 0; from !== undefined;) {
-        const part: { readonly beats: number; readonly to: number; readonly next: number | undefined; readonly difference: unknown } = yield* space.examine((history) => replay(history, from, Infinity))
+        const part: {
+          readonly beats: number; readonly to: number; readonly next: number | undefined; readonly difference: unknown
+        } = yield* space.examine((history) => replay(history, from, Infinity))
         assert.isUndefined(part.difference)
         parts.push([part.beats, part.to])
         from = part.next

@@ -25,8 +25,16 @@ const settings = { retention: { journalBytes: 30_000 } }
 /** The history with another journal; its newest row is the head. */
 const over = (history: HistorySource, rows: ReadonlyArray<JournalRow>): HistorySource => {
   const head = { ...history.store.head(), hash: rows.at(-1)!.hash }
-  const changed: Partial<HistorySource["store"]> = { head: () => head, scanJournal: (from, to) => rows.filter(({ beat }) => beat >= from && beat <= to) }
-  return { ...history, store: new Proxy(history.store, { get: (store, key) => Reflect.get(changed, key) ?? Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) }
+  const changed: Partial<HistorySource["store"]> = {
+    head: () => head,
+    scanJournal: (from, to) => rows.filter(({ beat }) => beat >= from && beat <= to)
+  }
+  return {
+    ...history,
+    store: new Proxy(history.store, {
+      get: (store, key) => Reflect.get(changed, key) ?? Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key)
+    })
+  }
 }
 
 for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const) {
@@ -95,7 +103,10 @@ describe("A verification", () => {
     Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder
       const life = <A, E>(body: (space: Space) => Effect.Effect<A, E>) =>
-        Effect.scoped(Effect.flatMap(Kernel, (kernel) => Effect.flatMap(kernel.space("cut"), body))).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layerIn(folder)), { local: true }))
+        Effect.scoped(Effect.flatMap(Kernel, (kernel) => Effect.flatMap(kernel.space("cut"), body))).pipe(Effect.provide(
+          TestKernel.layer({}, SqliteFolder.layerIn(folder)),
+          { local: true }
+        ))
       yield* life((space) => TestSpace.steps(space, 5))
       const database = new DatabaseSync(join(folder, "cut.sqlite"))
       database.exec("DELETE FROM journal WHERE beat < 3")

@@ -33,7 +33,9 @@ describe("a transaction reads", () => {
     assert.strictEqual(tx.get("/a#/b/0"), 10)
     assert.strictEqual(tx.get("/a#/b/1/c"), 1)
     assert.deepStrictEqual([tx.get("/a#/x~1y"), tx.get("/a#/~0"), tx.get("/a#/")], [2, 3, 4])
-    for (const path of ["/b/length", "/b/-", "/b/01", "/toString", "/b/0/c", "/nope/c"]) assert.strictEqual(tx.get(`/a#${path}`), undefined, path)
+    for (const path of ["/b/length", "/b/-", "/b/01", "/toString", "/b/0/c", "/nope/c"]) {
+      assert.strictEqual(tx.get(`/a#${path}`), undefined, path)
+    }
   })
 
   it("the documents of a scope apart from the shared documents", () => {
@@ -51,7 +53,9 @@ describe("a transaction reads", () => {
 
   it("no value at a text that is not an address", () => {
     const tx = new TestBeat().draft()
-    for (const text of ["a", "/", "/a//b", "/a#b", "/a?scope=nobody", "/a/*"]) assert.strictEqual(code(() => tx.get(text)), "address/invalid", text)
+    for (const text of ["a", "/", "/a//b", "/a#b", "/a?scope=nobody", "/a/*"]) {
+      assert.strictEqual(code(() => tx.get(text)), "address/invalid", text)
+    }
   })
 })
 
@@ -155,7 +159,9 @@ describe("a write", () => {
       tx.delete("/d")
     })
     const after = Object.fromEntries(["/s", "/m", "/l", "/new", "/n", "/zero", "/d"].map((key) => [key, beat.after(key)]))
-    assert.deepStrictEqual(after, { "/s": { a: 0, z: 1 }, "/m": { a: 1, b: 3, c: 4 }, "/l": [1, 2, [3]], "/new": [1], "/n": 5, "/zero": -2, "/d": undefined })
+    assert.deepStrictEqual(after, {
+      "/s": { a: 0, z: 1 }, "/m": { a: 1, b: 3, c: 4 }, "/l": [1, 2, [3]], "/new": [1], "/n": 5, "/zero": -2, "/d": undefined
+    })
   })
 
   it("does so at places inside documents, and makes the objects on the way", () => {

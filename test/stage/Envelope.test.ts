@@ -36,7 +36,10 @@ describe("Envelope", () => {
   })
 
   it("never includes the runtime's cells", () => {
-    const cells = ["/rt", "/rt/x", "/sys/bind/a", "/net/x", "/cas/x", "/data/rv/k", "/data/flow/x", "/data/mailbox", "/data/mailbox/diag/msgs/1", "/data/inbox/flow/inst_event/k"]
+    const cells = [
+      "/rt", "/rt/x", "/sys/bind/a", "/net/x", "/cas/x", "/data/rv/k", "/data/flow/x", "/data/mailbox", "/data/mailbox/diag/msgs/1",
+      "/data/inbox/flow/inst_event/k"
+    ]
     for (const cell of cells) {
       for (const writes of [undefined, ["/**"], [""], [cell]]) assert.isFalse(allows(writes, cell), cell)
       assert.isTrue(allows(["/**"], cell, true), `${cell} with the grant`)

@@ -74,7 +74,8 @@ const some = <A>(draw: Random.Random, bound: number, make: () => A): ReadonlyArr
 
 const build = (seed: number): Script => {
   const draw = Random.make(seed)
-  const documents = (chance: number) => Object.fromEntries(keys.filter(() => draw(chance) === 0).map((key) => [key, { l: [7, 8], n: 5, o: { p: 1 } }]))
+  const documents = (chance: number) =>
+    Object.fromEntries(keys.filter(() => draw(chance) === 0).map((key) => [key, { l: [7, 8], n: 5, o: { p: 1 } }]))
   const pool = Array.from({ length: 1 + draw(4) }, () => write(draw))
   return {
     before: documents(2),
@@ -87,7 +88,10 @@ const build = (seed: number): Script => {
 }
 
 /** Beats of a few runs on a few places of a few documents, so that runs often conflict. */
-export const runsOf = Arbitrary.schema(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 })))).pipe(Arbitrary.map(build))
+export const runsOf = Arbitrary.schema(Schema.Int.pipe(Schema.check(Schema.isBetween({
+  minimum: 0,
+  maximum: 2 ** 31
+})))).pipe(Arbitrary.map(build))
 
 const split = (at: string): readonly [key: string, path: ReadonlyArray<string>] => {
   const [key = "", path = ""] = at.split("#")

@@ -13,7 +13,9 @@ describe("a signal that a run sends", () => {
   })
 
   it("has a path of names", () => {
-    for (const signal of ["s", "/", "/a//b", "/a/*", "/a?b", "/a#b", 7, null, "/a".repeat(65)]) assert.strictEqual(refused({ signal }), "signal/invalid", String(signal))
+    for (const signal of ["s", "/", "/a//b", "/a/*", "/a?b", "/a#b", 7, null, "/a".repeat(65)]) {
+      assert.strictEqual(refused({ signal }), "signal/invalid", String(signal))
+    }
   })
 
   it("has a cell as its target, of any scope", () => {
@@ -35,11 +37,15 @@ describe("a signal that a run sends", () => {
     for (const at of [{ beats: -1 }, { beats: 0.5 }, { ms: Infinity }, { ms: "1" }, { beat: 7 }, { beat: 3 }, { beats: 2 ** 43 + 1 }]) {
       assert.strictEqual(refused({ signal: "/s", at }), "signal/invalid", JSON.stringify(at))
     }
-    for (const at of [{ beats: 0 }, { beats: 2 ** 43 }, { ms: 0 }, { beat: 8 }]) assert.strictEqual(refused({ signal: "/s", at }), "none", JSON.stringify(at))
+    for (const at of [{ beats: 0 }, { beats: 2 ** 43 }, { ms: 0 }, { beat: 8 }]) {
+      assert.strictEqual(refused({ signal: "/s", at }), "none", JSON.stringify(at))
+    }
   })
 
   it("waits for exactly one of them", () => {
-    for (const at of [null, 5, {}, { beat: 9, ms: 5 }, { other: 1 }]) assert.strictEqual(refused({ signal: "/s", at }), "signal/invalid", JSON.stringify(at))
+    for (const at of [null, 5, {}, { beat: 9, ms: 5 }, { other: 1 }]) {
+      assert.strictEqual(refused({ signal: "/s", at }), "signal/invalid", JSON.stringify(at))
+    }
   })
 
   it("that is refused leaves no change, and aborts the run", () => {

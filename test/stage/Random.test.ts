@@ -16,7 +16,9 @@ const draw = (seed: string, run: number, count: number): ReadonlyArray<number> =
 
 describe("Random", () => {
   it("gives the same numbers on every host", () => {
-    const drawn = [[SEED, 0], [SEED, 1], ["f".repeat(32), 1023]].map(([seed, run]) => draw(seed as string, run as number, 3).map((number) => number * 2 ** 32))
+    const drawn = [[SEED, 0], [SEED, 1], ["f".repeat(32), 1023]].map(
+      ([seed, run]) => draw(seed as string, run as number, 3).map((number) => number * 2 ** 32)
+    )
     assert.deepStrictEqual(drawn, PINNED)
   })
 

@@ -180,7 +180,11 @@ describe("merging", () => {
       for (const second of ["set", "increment", "append"] as const) {
         if (first === second) continue
         const beat = new TestBeat()
-        const write = { set: (tx: any) => tx.set("/a", 5), increment: (tx: any) => tx.increment("/a"), append: (tx: any) => tx.append("/a", 1) }
+        const write = {
+          set: (tx: any) => tx.set("/a", 5),
+          increment: (tx: any) => tx.increment("/a"),
+          append: (tx: any) => tx.append("/a", 1)
+        }
         beat.run(0, write[first])
         assert.strictEqual(beat.run(1, write[second]), "/a", `${first} ${second}`)
       }
