@@ -28,7 +28,7 @@ export interface Step {
   readonly now: number
   /** The number of the attempt with which the body began; in the first step only. */
   readonly attempt?: number
-  /** The digest of the module with which the body began; in the first step only. */
+  /** The address of the module with which the body began, if it has one; in the first step only. */
   readonly code?: string
   readonly settled: ReadonlyArray<Settled>
   readonly calls: ReadonlyArray<Call>

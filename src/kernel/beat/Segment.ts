@@ -17,6 +17,7 @@ import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
+import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Heard } from "../inbox/WaitingRuns.ts"
 import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
@@ -94,20 +95,40 @@ const started = (continuation: Continuation, { draft, enzyme, handling, state: {
 
 /** The body as the log left it. It reads no cells but the log. */
 const remade = async (context: Context): Promise<Continuation> => {
-  const { draft, enzyme, handling, oid, state: { documents, host } } = context
+  const { draft, handling, oid, state: { documents, host } } = context
   const continuation = new Continuation(oid)
+  let { enzyme } = context
   for (let i = 0; i < handling.segment; i++) {
     const document = documents.read(stepAddress(oid, i).key)
     const step = Step.decode(document)
     if (document === undefined || step === undefined) {
       throw new RunDiverged({ segment: i, expected: `a step at ${stepAddress(oid, i).id}`, actual: "none" })
     }
+    if (i === 0) enzyme = await begunWith(step, context)
     const attempt = step.attempt ?? handling.attempt
     const event = Run.toEvent({ ...handling, attempt }, draft)
     await continuation.repeat(step, { host, limitMs: enzyme.limitMs, body: (tx) => enzyme.run(tx, event) })
     continuation.size = step.size + document.text.length
   }
   return continuation
+}
+
+/** The attempt and the module with which a body begins. A document that names content keeps it. */
+const beginningOf = ({ attempt, entry }: Handling): Pick<Step.Step, "attempt" | "code"> =>
+  ({ attempt, ...entry?.code === undefined ? {} : { code: `${CONTENT}${entry.code.hash}` } })
+
+/**
+ * The enzyme with which a body began. A run stays with its module while other ones replace it, as long as its text can be
+ * restored; a letter that is sent again goes on with the module of today.
+ */
+const begunWith = async ({ code }: Step.Step, { enzyme, handling, state: { restore, store } }: Context): Promise<Enzyme> => {
+  const digest = code?.slice(CONTENT.length)
+  if (digest === undefined || digest === handling.entry?.code?.hash || handling.why === "redelivery") return enzyme
+  const bytes = store.blob(digest)
+  const module = bytes === undefined ? "" : await restore(digest, new TextDecoder().decode(bytes))
+  const { match, name, query } = enzyme
+  const isSame = (other: Enzyme): boolean => other.name === name && other.query === query && other.match === match
+  return typeof module === "string" ? enzyme : module.enzymes.find(isSame) ?? enzyme
 }
 
 /** The results of handles that this beat has, in the order of their calls. */
@@ -155,7 +176,7 @@ const waits = (continuation: Continuation, settled: ReadonlyArray<Settled>, { dr
   const step = Step.encode({
     beat: draft.beat,
     now: draft.now,
-    ...segment === 0 ? { attempt: handling.attempt } : {},
+    ...segment === 0 ? beginningOf(handling) : {},
     settled,
     calls: tx.calls,
     ...left.length === 0 ? {} : { left },
