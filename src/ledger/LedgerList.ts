@@ -169,4 +169,10 @@ export class LedgerList {
     for (const { place, rule } of this.inputs) if (rule.isWaiting(states[place], gated)) return true
     return false
   }
+
+  /** Whether no ledger has work in progress outside the beat. */
+  isResting(states: ByPlace): boolean {
+    for (const { ledger, place } of this.all) if (ledger.quiescence?.isQuiet(states[place]) === false) return false
+    return true
+  }
 }

@@ -145,7 +145,7 @@ export class LedgerBeats implements Faces<Draft> {
   /** Whether no ledger has work in progress outside the beat. */
   get isResting(): boolean {
     const { ledgers, states } = this.space
-    return ledgers.all.every(({ ledger, place }) => ledger.quiescence?.isQuiet(states[place]) !== false)
+    return ledgers.isResting(states)
   }
 
   /** Ends the work in progress of all ledgers. */

@@ -60,7 +60,8 @@ export const isNow = (state: LiveState): boolean => {
  * @since 0.1.0
  */
 export const next = (state: LiveState, opened: number): number | undefined => {
-  // A start may bring back the enzyme of a held signal.
-  const isPressing = !state.departures.isEmpty || state.inbox.held.size > 0
+  const { departures, inbox, ledgers, states } = state
+  // A start may bring back the enzyme of a held signal, and it repeats what a ledger had in progress.
+  const isPressing = !departures.isEmpty || inbox.held.size > 0 || !ledgers.isResting(states)
   return isPressing || isNow(state) ? 0 : timed(state, opened)
 }
