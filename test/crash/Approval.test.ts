@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 import { join, relative } from "node:path"
 import { type Server, terminal } from "../cli/Terminal.ts"
 import { root } from "../scripts/Host.ts"
+import * as Follow from "../support/Follow.ts"
 
 const example = join(root, "examples", "approval")
 const space = "/v1/spaces/office"
@@ -12,18 +13,7 @@ const send = async (place: string, body: unknown, headers: Readonly<Record<strin
   fetch(place, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) })
 
 /** Follows the stream of a path, and returns its first value that meets the condition. */
-const until = async <A>(url: string, path: string, condition: (value: A) => boolean): Promise<A> => {
-  const response = await fetch(`${url}${path}`, { headers: { accept: "text/event-stream" } })
-  let text = ""
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk
-    for (const [, data = ""] of text.matchAll(/^event: value\ndata: (.*)\n\n/gm)) {
-      const value = JSON.parse(data) as A
-      if (condition(value)) return value
-    }
-  }
-  return assert.fail(`the stream of ${path} ended before its value met the condition: ${text}`)
-}
+const until = <A>(url: string, path: string, condition: (value: A) => boolean): Promise<A> => Follow.until(`${url}${path}`, condition)
 
 interface Instance {
   readonly state: string
