@@ -1,12 +1,15 @@
 /**
- * `npm run record`: records the stores again, after an intended change of the stored form.
+ * `npm run record [-- PART…]`: records the stores of new stories, of which the names contain one of the parts. Without a
+ * part it records all anew, after an intended change of the stored form.
  *
  * @module
  */
 import * as Recording from "../recorded/Recording.ts"
 import { all } from "../recorded/Stories.ts"
 
-for (const story of all) {
+const parts = process.argv.slice(2)
+const chosen = parts.length === 0 ? all : all.filter(({ name }) => parts.some((part) => name.includes(part)))
+for (const story of chosen) {
   await Recording.record(story)
   console.log(`recorded ${story.name}`)
 }
