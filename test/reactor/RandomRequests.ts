@@ -234,8 +234,19 @@ class World {
     this.space = yield* this.kernel.space(NAME, { create: true })
   })
 
+  /** Lets the space run again, after a control operation that ended later than the world waited for it. */
+  private readonly restore = Effect.fnUntraced(function*(this: World) {
+    for (let turn = 0; turn < MOST_CONTROL; turn++) {
+      const { control, state } = yield* this.space.control.state
+      if (control === null && state === "running") return
+      if (control !== null) yield* this.beat
+      else yield* this.steer(state === "halted" ? this.space.control.restart() : this.space.control.resume())
+    }
+  })
+
   /** Ends every job, and runs beats until no request is open and no signal waits. */
   private readonly settle = Effect.fnUntraced(function*(this: World) {
+    yield* this.restore()
     for (let beat = 0, still = 0; beat < MOST_END && still < 12; beat++) {
       this.endJobs(10)
       yield* TestClock.adjust(10)
