@@ -62,6 +62,18 @@ class Shop {
     return (await response.json() as { readonly id: string }).id
   }
 
+  /** Answers the question for the confirmation of an order. Returns the status of the answer. */
+  async confirm(order: string, confirmed: boolean): Promise<number> {
+    const signal = { signal: "/signals/order/confirm", target: `/data/orders/${order}`, payload: { confirmed } }
+    return (await send(this.at("/signals"), "POST", signal)).status
+  }
+
+  /** Kills the server, and starts it again. */
+  async restart(): Promise<void> {
+    await this.server?.end("SIGKILL")
+    await this.start()
+  }
+
   /** Follows an order until it has one of the statuses. */
   async until(order: string, ...statuses: ReadonlyArray<string>): Promise<Order> {
     return Follow.until<Order>(this.at(`/cells/data/orders/${order}`), (value) => statuses.includes(value?.status))
@@ -132,6 +144,9 @@ describe("The checkout example", () => {
   }), 60_000)
 })
 
+/** The price of an order that a person has to confirm. */
+const EXPENSIVE = 20_000
+
 describe("The checkout example, killed at every step", () => {
   /** Each effect was once, each step kept its key, and steps have different keys. */
   const judge = async (shop: Shop, order: string, effects: ReadonlyArray<string>): Promise<void> => {
@@ -158,4 +173,24 @@ describe("The checkout example, killed at every step", () => {
     assert.strictEqual((await shop.until("18", "shipped", "released")).status, "released")
     await judge(shop, "18", ["reserve", "release"])
   }), 120_000)
+
+  it("ships an expensive order once a person has confirmed it", Shop.use(async (shop) => {
+    await shop.place("19", "visa", EXPENSIVE)
+    await shop.until("19", "reserved")
+    await shop.restart()
+    assert.strictEqual(await shop.confirm("19", true), 202)
+    await shop.restart()
+    assert.strictEqual((await shop.until("19", "shipped", "released")).status, "shipped")
+    await judge(shop, "19", ["reserve", "charge", "ship"])
+  }), 60_000)
+
+  it("releases an expensive order that a person refuses, and charges nothing", Shop.use(async (shop) => {
+    await shop.place("20", "visa", EXPENSIVE)
+    await shop.until("20", "reserved")
+    await shop.confirm("20", false)
+    await shop.restart()
+    assert.deepInclude(await shop.until("20", "shipped", "released"), { status: "released", reason: "order/unconfirmed" })
+    await judge(shop, "20", ["reserve", "release"])
+    assert.notInclude(shop.partners.calls.map(({ step }) => step), "charge")
+  }), 60_000)
 })
