@@ -76,7 +76,7 @@ export interface Launcher {
   readonly depth: number
 }
 
-/** The event that a run handles, and the length of its signal chain. */
+/** The event that a run handles, and the length of its signal chain, which the journal does not have: it is 0 in a replay. */
 export interface HandledEvent {
   readonly id: string
   readonly depth: number
