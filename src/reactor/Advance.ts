@@ -62,12 +62,12 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
     }))
   }
   if (failure === undefined) {
-    const { code: _code, errno: _errno, ...rest } = request
+    const { code: _code, errno: _errno, note: _note, ...rest } = request
     const done = { ...rest, state: "complete", bytes_done: bytes ?? request.bytes_expected } as const
     return finish(beat, { open, request: done, value }, CAPTURE)
   }
-  const { code, errno, retryable } = failure
-  const failed = { ...request, errno, code, bytes_done: bytes ?? 0 }
+  const { retryable, ...reason } = failure
+  const failed = { ...request, ...reason, bytes_done: bytes ?? 0 }
   if (retryable && request.attempt < request.attempts) return postpone(beat, open, failed)
   finish(beat, { open, request: { ...failed, state: "fail" }, value: undefined }, CAPTURE)
 }

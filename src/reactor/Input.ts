@@ -20,7 +20,7 @@ export const MAX_SIZE = 1_048_576
 type Line = readonly [rid: string, attempt: number, bytes: number, shim: 0 | 1, failure: Failed | 0, value: readonly [unknown?]]
 
 /** A failure in the journal. */
-type Failed = readonly [errno: number, code: string, retryable: 0 | 1]
+type Failed = readonly [errno: number, code: string, retryable: 0 | 1, note?: string]
 
 /** The input in the journal. */
 interface Recorded {
@@ -53,8 +53,14 @@ const taken = (state: Pick<OpenRequests, "completions" | "get">): ReadonlyArray<
   return found.sort((a, b) => orderOf(a) - orderOf(b))
 }
 
+const failedLine = ({ code, errno, note, retryable }: NonNullable<Completion["failure"]>): Failed =>
+  note === undefined ? [errno, code, retryable ? 1 : 0] : [errno, code, retryable ? 1 : 0, note]
+
+const failureOf = ([errno, code, retryable, note]: Failed): NonNullable<Completion["failure"]> =>
+  ({ errno, code, retryable: retryable === 1, ...(note === undefined ? {} : { note }) })
+
 const lineOf = ({ attempt, bytes, failure, rid, shim, value }: Completion): string => {
-  const failed: Failed | 0 = failure === undefined ? 0 : [failure.errno, failure.code, failure.retryable ? 1 : 0]
+  const failed = failure === undefined ? 0 : failedLine(failure)
   const head: ReadonlyArray<unknown> = [rid, attempt, bytes ?? -1, shim ? 1 : 0, failed]
   return `${JSON.stringify(head).slice(0, -1)},[${value?.text ?? ""}]]`
 }
@@ -64,7 +70,7 @@ const completionOf = ([rid, attempt, bytes, shim, failed, [value]]: Line): Compl
   attempt,
   bytes: bytes < 0 ? undefined : bytes,
   shim: shim === 1,
-  failure: failed === 0 ? undefined : { errno: failed[0], code: failed[1], retryable: failed[2] === 1 },
+  failure: failed === 0 ? undefined : failureOf(failed),
   value: value === undefined ? undefined : Document.decode(JSON.stringify(value))
 })
 

@@ -30,6 +30,8 @@ export interface Failed {
   readonly errno: number
   readonly code: string
   readonly retryable: boolean
+  /** The reason that the channel gave. */
+  readonly note?: string
 }
 
 /** The input of one beat. */

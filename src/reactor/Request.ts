@@ -72,6 +72,8 @@ export interface Request {
   readonly retry_ms?: number
   /** The stable code of the failure. */
   readonly code?: string
+  /** The reason that the channel gave for the newest failed attempt. */
+  readonly note?: string
 }
 
 /** A channel, as its cell holds it: a declaration of the configuration. */
@@ -127,12 +129,13 @@ export const readChannel = (document: Document.Document | undefined): DeclaredCh
  * @since 0.1.0
  */
 export const resultOf = (rid: string, request: Request, value: Document.Document | undefined): IoResult => {
-  const { attempt, bytes_done, channel, code, errno, opcode, state } = request
+  const { attempt, bytes_done, channel, code, errno, note, opcode, state } = request
   return {
     rid, channel, opcode, state: state as IoResult["state"], attempt, bytes_done,
     ...(value === undefined ? {} : { value: Document.read(value, []) }),
     ...(errno === undefined ? {} : { errno }),
-    ...(code === undefined ? {} : { code })
+    ...(code === undefined ? {} : { code }),
+    ...(note === undefined ? {} : { note })
   }
 }
 

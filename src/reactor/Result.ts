@@ -18,6 +18,9 @@ const MAX_ERRNO = 4095
 /** The largest length of a code. */
 const MAX_CODE = 128
 
+/** The largest length of a reason, in characters. */
+const MAX_NOTE = 500
+
 /** The end of an attempt. */
 export type End = Pick<Completion, "bytes" | "failure" | "value">
 
@@ -52,9 +55,10 @@ const failed = (failure: Failed): End => ({ bytes: undefined, value: undefined, 
 
 const failureOf = (error: unknown): Failed => {
   if (!(error instanceof ChannelError)) return Errno.of(error)
-  const { code, errno, retryable } = error
+  const { code, errno, reason, retryable } = error
   const isErrno = Number.isInteger(errno) && errno < 0 && errno >= -MAX_ERRNO
-  return code.length === 0 || code.length > MAX_CODE ? INVALID_RESULT : { errno: isErrno ? errno : -5, code, retryable }
+  if (code.length === 0 || code.length > MAX_CODE) return INVALID_RESULT
+  return { errno: isErrno ? errno : -5, code, retryable, note: reason.slice(0, MAX_NOTE).toWellFormed() }
 }
 
 const isCount = (bytes: unknown): bytes is number => Number.isSafeInteger(bytes) && (bytes as number) >= 0

@@ -73,6 +73,8 @@ export interface IoResult {
   readonly errno?: number
   /** The stable code of the failure, such as `io/timeout`. */
   readonly code?: string
+  /** The reason that the channel gave, at most 500 characters. */
+  readonly note?: string
   /** The number of attempts. */
   readonly attempt: number
 }

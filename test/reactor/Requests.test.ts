@@ -89,7 +89,7 @@ describe("Requests", () => {
       assert.strictEqual(new Set(reactor.submitted.map(({ key }) => key)).size, 1)
       reactor.fail(rid, error)
       yield* steps(space, 2)
-      assert.deepInclude((yield* resultsOf(space))[0], { state: "fail", errno: -113, code: "io/unreachable", attempt: 3 })
+      assert.deepInclude((yield* resultsOf(space))[0], { state: "fail", errno: -113, code: "io/unreachable", note: "no route", attempt: 3 })
     })))
 
   it.effect("of a chain of signals continue the chain, also in a replay", () => withReactor(({ reactor, space }) =>
