@@ -154,7 +154,7 @@ const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void =>
 
 /** The handling is over; a durable one closes its operation. */
 const finish = (handling: ExecutedHandling, merged: Merged): void => {
-  if (handling.segment > 0) SegmentCommit.finish(handling, merged)
+  if (handling.segment > 0 || handling.draft?.owner !== undefined) SegmentCommit.finish(handling, merged)
   handling.flight.over.push(handling)
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { COMMIT } from "../../stage/Stage.ts"
+import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import { RUNNING } from "../../operation/Vocabulary.ts"
 import type { Handling, Waits } from "../model/InFlight.ts"
@@ -28,18 +29,25 @@ interface Merging {
 export const wait = (handling: Handling, { oid, segment, step }: Waits, { captured: { ledgers, stage } }: Merging): void => {
   stage.put(stepAddress(oid, segment), step, COMMIT)
   ReadyRuns.remove(stage, oid)
-  if (handling.why === "redelivery" && segment > 0) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: RUNNING }))
-  if (segment > 0) return
-  const target = `${handling.flight.signal.id} ${handling.key}`
+  if (handling.why === "redelivery" && isKnown(stage, oid)) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: RUNNING }))
+  if (segment === 0) start(handling, oid, ledgers)
+}
+
+const start = ({ flight, key }: Handling, oid: string, ledgers: Captured["ledgers"]): void => {
+  const target = `${flight.signal.id} ${key}`
   ledgers.amend((draft) => void Verbs.start(draft, { oid, verb: VERB, target, mode: "opm:states" }, undefined))
 }
 
-/** Closes the operation of a run that is over. */
+/** Whether the operation is there. A rollback may have taken it back. */
+const isKnown = (stage: Captured["stage"], oid: string): boolean => stage.newest(Dossier.address(oid).key) !== undefined
+
+/** Closes the operation of a run that is over. A run of one segment has one if it made requests. */
 export const finish = (handling: Handling, { captured: { ledgers, stage }, state }: Merging): void => {
   const oid = oidOf(handling, state.hash)
   ReadyRuns.remove(stage, oid)
   state.inbox.runs.forget(oid)
-  ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:ok", summary: undefined }))
+  if (handling.segment === 0) start(handling, oid, ledgers)
+  if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:ok", summary: undefined }))
 }
 
 /** Marks the operation of a run that was given up. Its log stays. */
@@ -47,5 +55,5 @@ export const die = (handling: Handling, code: string, { captured: { ledgers, sta
   const oid = oidOf(handling, state.hash)
   ReadyRuns.remove(stage, oid)
   state.inbox.runs.forget(oid)
-  ledgers.amend((draft) => Verbs.setState(draft, { oid, state: DEAD, note: code }))
+  if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: DEAD, note: code }))
 }
