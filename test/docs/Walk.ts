@@ -5,8 +5,10 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs"
 import { join, relative } from "node:path"
+import { createInterface } from "node:readline"
 import type { Server } from "../cli/Terminal.ts"
 import { terminal } from "../cli/Terminal.ts"
 import { node, root } from "../scripts/Host.ts"
@@ -50,6 +52,15 @@ const install = ({ root: project }: Terminal): void => {
 const program = async ({ root: project }: Terminal, file: string): Promise<Ended> =>
   run([node(), "--import", join(root, "test/scripts/source.mjs"), join(project, file)])
 
+/** A program of the project in the background, as `node FILE &` starts it: its process, and the first line that it prints. */
+const background = async ({ root: project }: Terminal, line: string): Promise<readonly [child: ChildProcess, output: string]> => {
+  const [, file = ""] = Console.words(line)
+  const child = spawn(node(), [join(project, file)], { stdio: ["ignore", "pipe", "inherit"] })
+  const lines = createInterface({ input: child.stdout })
+  const output = await new Promise<string>((resolve) => void lines.once("line", resolve).once("close", () => resolve("")))
+  return [child, output]
+}
+
 /** A program of the project in Python. */
 const python = (terminal: Terminal, [, file = "", ...args]: ReadonlyArray<string>): Promise<Ended> =>
   run(["python3", join(terminal.root, file), ...args])
@@ -91,6 +102,26 @@ const expect = async ({ terminal, url }: Place, { exit, line, output }: Console.
   return {}
 }
 
+/** The processes of a section: the server, and programs in the background. */
+interface Processes {
+  server: Server | undefined
+  readonly children: Array<ChildProcess>
+}
+
+/** Executes a command with its values filled in, and returns the values that its output gives. */
+const follow = async (terminal: Terminal, processes: Processes, command: Console.Command): Promise<Console.Values> => {
+  const { line, output } = command
+  if (/^npx systole (?:dev|start)\b/.test(line)) {
+    await processes.server?.stop("SIGTERM")
+    processes.server = await terminal.serve(...Console.words(line).slice(2))
+    return {}
+  }
+  if (!line.endsWith(" &")) return expect({ terminal, url: processes.server?.url ?? SHOWN }, command)
+  const [child, first] = await background(terminal, line)
+  processes.children.push(child)
+  return Console.match(output, first) ?? assert.fail(`${line} printed ${first}`)
+}
+
 /** Follows a section, in a copy of an example where there is one: every file is written, every command run, every output compared. */
 export const walk = (section: string, example?: string): Effect.Effect<void, never, Effect.Services<ReturnType<typeof terminal>>> =>
   Effect.flatMap(terminal(), (terminal) =>
@@ -99,14 +130,13 @@ export const walk = (section: string, example?: string): Effect.Effect<void, nev
       if (example !== undefined) copy(terminal, example)
       for (const { name, text } of blocks) if (name !== "") terminal.write(name, text)
       install(terminal)
-      let [values, server]: [Console.Values, Server | undefined] = [{}, undefined]
       const commands = blocks.flatMap(({ language, text }) => language === "console" ? Console.parse(text) : [])
-      for (const command of commands) {
-        const { line } = command
-        if (/^npx systole (?:dev|start)\b/.test(line)) {
-          await server?.stop("SIGTERM")
-          server = await terminal.serve(...Console.words(line).slice(2))
-        } else values = { ...values, ...await expect({ terminal, url: server?.url ?? SHOWN }, Console.fill(command, values)) }
+      const processes: Processes = { server: undefined, children: [] }
+      let values: Console.Values = {}
+      try {
+        for (const command of commands) values = { ...values, ...await follow(terminal, processes, Console.fill(command, values)) }
+        await processes.server?.stop("SIGTERM")
+      } finally {
+        for (const child of processes.children) child.kill("SIGKILL")
       }
-      await server?.stop("SIGTERM")
     }))
