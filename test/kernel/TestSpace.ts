@@ -6,6 +6,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Enzyme, type Event, Kernel, type NodeDefinition, replay, type Space, type Transaction, type Value } from "systole"
+import { present } from "../support/Present.ts"
 
 type Options = Partial<Omit<Enzyme.Definition, "name" | "run">>
 
@@ -62,6 +63,9 @@ export const turns = (count = 8): Effect.Effect<void> =>
   Effect.promise(async () => {
     for (let i = 0; i < count; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
   })
+
+/** The first handling of an event. Throws if there is none. */
+export const handlingOf = (space: Space, id: string) => Effect.map(space.receipt(id), (receipt) => present(receipt?.handlings[0]))
 
 /** The handlings of an event, as lines of enzyme, outcome, beat and attempt. */
 export const ended = (space: Space, id: string) =>

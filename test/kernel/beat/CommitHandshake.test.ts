@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { defaults, PersistenceError, Reporter, StoreBusy, StoreUnavailable } from "systole"
 import type { Limits } from "systole"
 import { after, CommitHandshake, type HandshakeState, type HandshakeStep } from "../../../src/kernel/beat/CommitHandshake.ts"
+import { present } from "../../support/Present.ts"
 
 const at = { space: "shop", place: "here" }
 const busy = Effect.fail(new PersistenceError({ reason: new StoreBusy(at) }))
@@ -37,12 +38,11 @@ const handshake = (flushes: ReadonlyArray<Effect.Effect<void, PersistenceError>>
     reporter: new Reporter(({ topic }) => void told.push(topic))
   })
   const pass = (): number => {
-    const [wake] = wakes.toSorted((a, b) => a.at - b.at)
-    assert.isDefined(wake)
-    const waited = wake!.at - now
+    const wake = present(wakes.toSorted((a, b) => a.at - b.at)[0])
+    const waited = wake.at - now
     wakes = wakes.filter((other) => other !== wake)
-    now = wake!.at
-    wake!.run()
+    now = wake.at
+    wake.run()
     return waited
   }
   const flush = (): void => {
@@ -149,7 +149,7 @@ describe("A flush", () => {
       for (let n = 0; n < groups; n++) shake.queue()
       assert.strictEqual(shake.metrics.async_inflight, 1 + groups)
       counts.push(told.length)
-      flushes[i]!.end()
+      present(flushes[i]).end()
       await new Promise<void>((resolve) => void setImmediate(resolve))
     }
     assert.deepStrictEqual(counts, [1, 1, 1])

@@ -7,6 +7,7 @@ import { Pending } from "../../../src/kernel/model/Signal.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, steps } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
+import { present } from "../../support/Present.ts"
 
 const posts = 12
 
@@ -83,7 +84,7 @@ describe("runs that contend for one document", () => {
       const space = yield* TestKernel.space([
         enzyme("write", (tx, { id, params }) => tx.set(`/data/${params["at"]}`, id), { query: "/signals/write/:at/:n" }),
         enzyme("read", (tx) => {
-          if (tx.beat < reads.length) tx.get(reads[tx.beat]!)
+          if (tx.beat < reads.length) tx.get(present(reads[tx.beat]))
           return tx.beat
         }, { isolation: "serializable" })
       ])
@@ -123,7 +124,7 @@ describe("runs that contend for one document", () => {
       for (const at of ["a", "b"]) for (const n of [1, 2, 3]) yield* space.signal({ signal: `/signals/${at}/${n}` })
       yield* space.step
       yield* space.step
-      assert.lengthOf((yield* TestKernel.ledger(space, 1, "agenda"))!, 2)
+      assert.lengthOf(present(yield* TestKernel.ledger(space, 1, "agenda")), 2)
       yield* space.step
       assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b")], ["3", "3"])
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -141,7 +142,7 @@ describe("runs that contend for one document", () => {
       yield* steps(space, 6)
       assert.deepStrictEqual(log.slice(0, 6), ["a1@0", "b1@0", "c1@0", "a2@0", "b2@0", "c2@0"])
       assert.isTrue((yield* Effect.forEach([1, 2, 3], (beat) => TestKernel.ledger(space, beat, "inbox"))).every(
-        (lines) => lines!.length <= 6
+        (lines) => present(lines).length <= 6
       ))
       assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c"], (at) => space.get(`/data/${at}`)), ["3", "3", "3"])
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, captureSignals: 6 } }))))
@@ -170,10 +171,10 @@ describe("runs that contend for one document", () => {
   it.effect("keep their place in it over another loss, and over a restart", () =>
     Effect.gen(function*() {
       const enzymes = [
-        enzyme("x", (tx, { params }) => tx.set("/data/x", params["n"]!), { query: "/signals/x/:n" }),
+        enzyme("x", (tx, { params }) => tx.set("/data/x", present(params["n"])), { query: "/signals/x/:n" }),
         enzyme("y", (tx, { params }) => {
-          tx.set("/data/y", params["n"]!)
-          tx.append("/data/order", params["n"]!)
+          tx.set("/data/y", present(params["n"]))
+          tx.append("/data/order", present(params["n"]))
         }, { query: "/signals/y/:n" }),
         enzyme("both", (tx) => {
           tx.set("/data/x", "both")

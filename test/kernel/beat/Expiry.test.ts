@@ -7,8 +7,9 @@ import * as Random from "../../support/Random.ts"
 import * as ExpiryCheck from "../../support/ExpiryCheck.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
-import { controlled, enzyme } from "../TestSpace.ts"
+import { controlled, enzyme, handlingOf } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
+import { present } from "../../support/Present.ts"
 import { type Kind, ReferenceModel } from "./ExpiryModel.ts"
 
 /** The work of one beat: spawned and reported rendezvous, and the numbers of flows, operations and failures. */
@@ -65,7 +66,7 @@ const folders: Readonly<Record<Kind, string>> = { rv: "/data/rv", flow: "/data/f
 
 const namesIn = Effect.fnUntraced(function*(space: Space, folder: string) {
   const keys = yield* space.below(folder, { limit: 1000 })
-  return [...new Set(keys.map((key) => key.slice(folder.length + 1).split("/")[0]!))].sort()
+  return [...new Set(keys.map((key) => present(key.slice(folder.length + 1).split("/")[0])))].sort()
 })
 
 /** A random history: records open and close, time passes, beats abort, flushes fail and the process ends. */
@@ -109,7 +110,7 @@ const live = Effect.fnUntraced(function*(seed: number) {
       space = yield* machine.open
     }
     const beat = yield* space.step
-    const oids = (yield* space.receipt(id))!.handlings[0]!.value as ReadonlyArray<string>
+    const oids = (yield* handlingOf(space, id)).value as ReadonlyArray<string>
     model.retire(clock)
     const now = { beat, clock }
     for (const key of asked.spawn) {
@@ -193,7 +194,7 @@ describe("finished records", () => {
       let space = yield* boot
       const { id } = yield* space.signal({ signal: "/signals/long", payload: 0 })
       yield* space.step
-      const oid = (yield* space.receipt(id))!.handlings[0]!.value as string
+      const oid = (yield* handlingOf(space, id)).value as string
       for (let from = 0; from < 2500; from += 500) {
         yield* space.signal({ signal: "/signals/on", payload: [oid, from] })
         yield* space.step
@@ -286,7 +287,7 @@ describe("finished records", () => {
       for (const place of ["/sys/index/over/fact", "/sys/index/over/fact/0000000000000000-000000", "/sys/index/rv/a", "/sys/index/flow"]) {
         const { id } = yield* space.signal({ signal: "/signals/odd", payload: place })
         yield* space.step
-        const [{ error, outcome } = assert.fail()] = (yield* space.receipt(id))!.handlings
+        const [{ error, outcome } = assert.fail()] = present(yield* space.receipt(id)).handlings
         assert.deepStrictEqual([outcome, error?.code], ["dead", "cell.store.readonly"])
       }
       assert.strictEqual(yield* space.get("/sys/index/over/fact"), 4)
@@ -341,7 +342,7 @@ describe("finished records", () => {
       yield* space.signal({ signal: "/signals/odd" })
       const { id } = yield* space.signal({ signal: "/signals/late", payload: oid })
       yield* space.step
-      assert.deepStrictEqual((yield* space.receipt(id))!.handlings.map(({ outcome }) => outcome), ["ok"])
+      assert.deepStrictEqual(present(yield* space.receipt(id)).handlings.map(({ outcome }) => outcome), ["ok"])
       for (const folder of ["/data/flow", "/rt/ops", "/sys"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
       yield* RendezvousSpace.steps(space, 2)
       yield* RendezvousSpace.isReplayedEqual(space)

@@ -23,10 +23,10 @@ describe("A store that cannot be read", () => {
       assert.deepStrictEqual(yield* machine.stops, [])
       machine.breakDisk(true)
       assert.strictEqual((yield* Effect.flip(space.signal({ signal: "/signals/count" }))).code, "space/stopped")
-      const [stop] = yield* machine.stops
-      assert.deepInclude(stop!, { space: "machine", code: "space/stopped" })
-      assert.isNotEmpty(stop!.store)
-      assert.include(stop!.reason, "the disk is broken")
+      const [stop = assert.fail()] = yield* machine.stops
+      assert.deepInclude(stop, { space: "machine", code: "space/stopped" })
+      assert.isNotEmpty(stop.store)
+      assert.include(stop.reason, "the disk is broken")
       machine.breakDisk(false)
       yield* machine.open
       assert.deepStrictEqual(yield* machine.stops, [])

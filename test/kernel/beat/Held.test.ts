@@ -5,6 +5,7 @@ import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
+import { present } from "../../support/Present.ts"
 
 /** An enzyme that logs its payloads with the beat. */
 const noting = (name: string, options: Parameters<typeof enzyme>[2] = {}) =>
@@ -14,7 +15,7 @@ const a = noting("a")
 const b = noting("b")
 const all = (...modules: ReadonlyArray<Enzyme.Enzyme>) =>
   modules.map((module) => ({ module, hash: `hash of ${module.name}`, file: `enzymes/${module.name}.ts` }))
-const [allA, allB] = [all(a)[0]!, all(b)[0]!]
+const [allA = assert.fail(), allB = assert.fail()] = all(a, b)
 const leftOut = { ...allB, leftOut: true }
 
 const send = (space: Space, name: string, payload: number) =>
@@ -148,9 +149,9 @@ describe("a signal for a left-out enzyme alone", () => {
           if (kind === 0) space = yield* boot(() => draw(2) === 0)
           else if (kind === 1) yield* space.step
           else {
-            const { name } = modules[draw(3)]!.module
+            const { name } = present(modules[draw(3)]).module
             yield* space.signal({ signal: `/signals/${name}`, payload: i, ...name === "target" ? { target: "/data/t" } : {} })
-            sent.get(name)!.push(i)
+            present(sent.get(name)).push(i)
           }
         }
         space = yield* boot(() => false)

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Registry, Retry, type SignalRequest } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, steps } from "../TestSpace.ts"
+import { present } from "../../support/Present.ts"
 
 /** An enzyme that sends these signals from one run, on `/signals/start`. */
 const sender = (...requests: ReadonlyArray<SignalRequest>) => enzyme("start", (tx) => requests.map((request) => tx.signal(request)))
@@ -23,7 +24,7 @@ describe("impulses", () => {
         yield* TestKernel.ledger(space, 1, "agenda"),
         Array.from({ length: 3 }, () => "enzyme=i rc=0 signal=/signals/i target=-")
       )
-      assert.lengthOf((yield* TestKernel.ledger(space, 2, "inbox"))!, 1)
+      assert.lengthOf(present(yield* TestKernel.ledger(space, 2, "inbox")), 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("that differ in their target do not", () =>
@@ -50,7 +51,7 @@ describe("impulses", () => {
       yield* space.signal({ signal: "/signals/start" })
       yield* steps(space, 2)
       assert.deepStrictEqual(ran, ["1.0.0", "1.1.0", "1.2.0"])
-      assert.lengthOf((yield* TestKernel.ledger(space, 1, "agenda"))!, 4)
+      assert.lengthOf(present(yield* TestKernel.ledger(space, 1, "agenda")), 4)
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("leave events of their pair to later beats", () =>
@@ -76,7 +77,7 @@ describe("impulses", () => {
       yield* space.signal({ signal: "/signals/start" })
       yield* steps(space, 5)
       assert.deepStrictEqual(ran, [[1, "0.0.0", 1], [1, "0.0.5", undefined], [2, "0.0.1", undefined], [3, "0.0.2", 2]])
-      assert.lengthOf((yield* TestKernel.ledger(space, 2, "agenda"))!, 3)
+      assert.lengthOf(present(yield* TestKernel.ledger(space, 2, "agenda")), 3)
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("wait behind a retry of their pair, and behind a conflict loser", () =>
@@ -101,7 +102,7 @@ describe("impulses", () => {
       yield* space.signal({ signal: "/signals/start" })
       yield* space.signal({ signal: "/signals/retried", at: { beats: 4 } })
       yield* steps(space, 8)
-      const runs = ran.map((line) => line.split(" ")[0]!.split("@")[1])
+      const runs = ran.map((line) => present(line.split(" ")[0]).split("@")[1])
       assert.strictEqual(new Set(runs).size, runs.length, ran.join(", "))
       assert.isTrue(ran.some((line) => line.endsWith("#2")))
     }).pipe(Effect.provide(TestKernel.layer())))

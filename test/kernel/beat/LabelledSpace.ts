@@ -6,7 +6,7 @@
 import { Effect as Fx } from "effect"
 import type { Space } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled } from "../TestSpace.ts"
+import { controlled, handlingOf } from "../TestSpace.ts"
 
 /** The labels of the space: cells below `/data/pay` are secret. */
 export const labels = {
@@ -23,7 +23,7 @@ export const open = { name: "web", atoms: [] }
 export const ended = Fx.fnUntraced(function*(space: Space, name: string, payload?: unknown) {
   const { id } = yield* space.signal({ signal: `/signals/${name}`, ...(payload === undefined ? {} : { payload }) })
   yield* space.step
-  const { error, label, outcome, value } = (yield* space.receipt(id))!.handlings[0]!
+  const { error, label, outcome, value } = yield* handlingOf(space, id)
   return { outcome, code: error?.code, label: label ?? [], value, id }
 })
 

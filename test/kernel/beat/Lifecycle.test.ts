@@ -6,6 +6,7 @@ import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { begun, ended, enzyme, refusal, steps, through } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
+import { present } from "../../support/Present.ts"
 
 const count = enzyme("count", (tx) => tx.increment("/data/n"))
 const put = enzyme(
@@ -64,7 +65,11 @@ describe("signals of a paused space", () => {
       yield* through(space, space.control.pause())
       const drop = { signal: "/signals/drop", qos: "discard" } as const
       const dropped = yield* sendAll(space, drop, drop, { ...drop, at: { beats: 2 } }, { ...drop, id: "callers" })
-      const [kept, plain] = yield* sendAll(space, { signal: "/signals/drop", qos: "retain" }, { signal: "/signals/count" })
+      const [kept = assert.fail(), plain = assert.fail()] = yield* sendAll(
+        space,
+        { signal: "/signals/drop", qos: "retain" },
+        { signal: "/signals/count" }
+      )
       yield* space.step
       const oid = yield* through(space, space.control.rollback(0))
       assert.deepInclude(yield* space.ops.get(oid), { status: "sts:ok" })
@@ -74,7 +79,7 @@ describe("signals of a paused space", () => {
       yield* through(space, space.control.resume())
       yield* steps(space, 2)
       assert.deepStrictEqual([yield* space.get("/data/dropped"), yield* space.get("/data/n")], [1, 1])
-      for (const id of [kept!, plain!]) assert.strictEqual((yield* space.receipt(id))?.status, "handled")
+      for (const id of [kept, plain]) assert.strictEqual((yield* space.receipt(id))?.status, "handled")
       const lines = (yield* Effect.forEach(
         Array.from({ length: 12 }, (_, beat) => beat),
         (beat) => TestKernel.ledger(space, beat, "agenda")
@@ -160,7 +165,7 @@ describe("a lock", () => {
       )
       yield* begun(space, space.control.unlock("/data/shut"))
       yield* steps(space, 2)
-      assert.deepStrictEqual(yield* ended(space, ids[0]!), ["both ok @7 #1"])
+      assert.deepStrictEqual(yield* ended(space, present(ids[0])), ["both ok @7 #1"])
       assert.strictEqual(yield* space.get("/data/shut/deep"), 1)
       assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
       yield* isReplayedEqual(space)

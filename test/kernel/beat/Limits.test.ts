@@ -9,6 +9,7 @@ import * as Journal from "../../../src/kernel/model/Journal.ts"
 import * as Write from "../../../src/stage/Write.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
+import { present } from "../../support/Present.ts"
 
 const limits = TestKernel.settings.limits
 const count = enzyme("count", (tx) => tx.increment("/data/n"), { query: "/signals/**" })
@@ -25,10 +26,10 @@ describe("a beat captures", () => {
       const taken: Array<number> = []
       for (let beat = 0; beat < 4; beat++) {
         yield* space.step
-        taken.push((yield* TestKernel.ledger(space, beat, "inbox"))!.length)
+        taken.push(present(yield* TestKernel.ledger(space, beat, "inbox")).length)
       }
       assert.deepStrictEqual(taken, [1024, 1024, 452, 0])
-      assert.strictEqual((yield* TestKernel.ledger(space, 1, "inbox"))![0], "signal=/signals/1024 target=-")
+      assert.strictEqual(present(yield* TestKernel.ledger(space, 1, "inbox"))[0], "signal=/signals/1024 target=-")
       assert.strictEqual(yield* space.get("/data/n"), 2500)
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -39,7 +40,7 @@ describe("a beat captures", () => {
       const taken: Array<number> = []
       for (let beat = 0; beat < 3; beat++) {
         yield* space.step
-        taken.push((yield* TestKernel.ledger(space, beat, "inbox"))!.length)
+        taken.push(present(yield* TestKernel.ledger(space, beat, "inbox")).length)
       }
       assert.deepStrictEqual(taken, [1, 2, 2])
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, captureBytes: 300 } }))))
@@ -61,7 +62,7 @@ describe("a beat captures", () => {
       const taken: Array<number> = []
       for (let beat = 3; beat < 10; beat++) {
         yield* space.step
-        taken.push((yield* TestKernel.ledger(space, beat, "inbox"))!.length)
+        taken.push(present(yield* TestKernel.ledger(space, beat, "inbox")).length)
       }
       assert.deepStrictEqual(taken, [4, 4, 4, 4, 4, 4, 0])
       assert.strictEqual(yield* space.get("/data/n"), 24)
@@ -150,7 +151,7 @@ describe("the backlog of a space", () => {
       let open = 1
       let most = 0
       for (let beat = 0; beat < 40; beat++) {
-        for (const [, , outcome, sent] of Journal.parse((yield* space.journal(beat))!.text).runs) {
+        for (const [, , outcome, sent] of Journal.parse(present(yield* space.journal(beat)).text).runs) {
           if (typeof outcome === "object") open += (sent ?? []).length - 1
           else if (outcome === "dead") open--
         }
@@ -190,7 +191,7 @@ describe("the backlog of a space", () => {
       const { id } = yield* space.signal({ signal: "/signals/fan" })
       yield* steps(space, 4)
       assert.deepStrictEqual(yield* ended(space, id), ["fan ok @2 #2"])
-      assert.lengthOf((yield* TestKernel.ledger(space, 4, "inbox"))!, 1)
+      assert.lengthOf(present(yield* TestKernel.ledger(space, 4, "inbox")), 1)
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, backlogSignals: 3 } }))))
 })
 

@@ -11,7 +11,8 @@ import { controlled, enzyme, turns } from "../TestSpace.ts"
 const SEEDS = Trials.seeds(200, { least: 20 })
 const LOW = [0, 1, 2].map((i) => `/data/low/${i}`)
 const HIGH = [0, 1, 2].map((i) => `/data/high/${i}`)
-const DERIVED = ["/data/low/derived", "/data/high/derived", "/data/low/mixed", "/data/low/brittle"]
+const [LOWER, HIGHER, MIXED, BRITTLE] = ["/data/low/derived", "/data/high/derived", "/data/low/mixed", "/data/low/brittle"] as const
+const DERIVED = [LOWER, HIGHER, MIXED, BRITTLE]
 
 const labels = { cells: { "/data/high/**": ["secret"], "/data/high": ["secret"], "/rt/ops/**": [] }, declassify: {} }
 
@@ -122,26 +123,26 @@ const above = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
 const nodes = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
   const [a, b, c] = [Random.pick(draw, LOW), Random.pick(draw, [...LOW, ...HIGH]), Random.pick(draw, HIGH)]
   return [
-    Computation.make({ name: "low", output: DERIVED[0]!, ...gate(draw), run: (tx) => number(tx.get(a)) % 4 }),
-    Computation.make({ name: "high", output: DERIVED[1]!, ...gate(draw), run: (tx) => number(tx.get(b)) + number(tx.get(c)) }),
+    Computation.make({ name: "low", output: LOWER, ...gate(draw), run: (tx) => number(tx.get(a)) % 4 }),
+    Computation.make({ name: "high", output: HIGHER, ...gate(draw), run: (tx) => number(tx.get(b)) + number(tx.get(c)) }),
     // Reads a secret depending on an open cell, and is then refused.
     Computation.make({
-      name: "mixed", output: DERIVED[2]!, ...gate(draw), run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7
+      name: "mixed", output: MIXED, ...gate(draw), run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7
     }),
     // Fails at times, so that its last derived value differs from its current one.
     Computation.make({
       name: "brittle",
-      output: DERIVED[3]!,
+      output: BRITTLE,
       ...gate(draw),
       run: (tx) => {
-        const value = number(tx.get(a)) + number(tx.get(LOW[0]!)) + number(tx.get(DERIVED[0]!))
+        const value = number(tx.get(a)) + number(tx.get("/data/low/0")) + number(tx.get(LOWER))
         if (value % 3 === 0) throw new Retry({ reason: `it is ${value}` })
         if (value % 2 === 0) throw new RangeError(`it is ${value}`)
         return value
       }
     }),
     ...above(draw),
-    ...(draw(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(DERIVED[1]!), tx.get(DERIVED[2]!)], deliver: () => {} })] : [])
+    ...(draw(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(HIGHER), tx.get(MIXED)], deliver: () => {} })] : [])
   ]
 }
 
@@ -169,7 +170,7 @@ const answered = <A, E>(space: Space, ask: Fx.Effect<A, E>) =>
 
 /** Reads derived cells depending on its earlier reads. */
 const look = enzyme("look", (tx) => {
-  const known = number(tx.get(HIGH[0]!))
+  const known = number(tx.get("/data/high/0"))
   if (known % 2 === 0) tx.set("/data/high/looked", DERIVED.reduce((sum, address) => (sum * 7 + number(tx.get(address))) % 1009, known))
 })
 
@@ -229,7 +230,7 @@ const world = (seed: number, isOther: boolean) =>
     yield* Fx.result(space.step)
     const reader = space.reader({ name: "web", atoms: [] })
     const followed: Array<unknown> = []
-    for (const address of [...LOW, DERIVED[0]!, "/data/low/log"]) {
+    for (const address of [...LOW, LOWER, "/data/low/log"]) {
       yield* Fx.forkChild(
         Stream.runForEach(reader.watch(address), ({ isReset, value }) => Fx.sync(() => void followed.push([address, value, isReset]))),
         { startImmediately: true }
@@ -250,7 +251,7 @@ const world = (seed: number, isOther: boolean) =>
     yield* rest(space)
     const seen = yield* shown(space, ids)
     const secrets = yield* Fx.forEach(HIGH, (address) => space.get(address))
-    const byAddress = [...LOW, DERIVED[0]!, "/data/low/log"].map(
+    const byAddress = [...LOW, LOWER, "/data/low/log"].map(
       (address) => followed.filter((item) => (item as ReadonlyArray<unknown>)[0] === address)
     )
     return { space, secrets, seen: { ...seen, glimpses, followed: byAddress } }
@@ -265,20 +266,20 @@ describe("Two spaces that differ in secrets", () => {
       let operated = 0
       let held = 0
       for (const seed of SEEDS) {
-        const [one, other] = yield* Fx.forEach([false, true], (isOther) =>
+        const [one = assert.fail(), other = assert.fail()] = yield* Fx.forEach([false, true], (isOther) =>
           Fx.provide(Fx.map(world(seed, isOther), ({ secrets, seen }) => ({ secrets, seen })), TestKernel.layer({ labels })))
-        assert.deepStrictEqual(other!.seen, one!.seen, `seed ${seed}`)
-        if (JSON.stringify(one!.secrets) !== JSON.stringify(other!.secrets)) differing++
+        assert.deepStrictEqual(other.seen, one.seen, `seed ${seed}`)
+        if (JSON.stringify(one.secrets) !== JSON.stringify(other.secrets)) differing++
         if (
           (
-            (one!.seen as Record<string, unknown>)["/data/low/log"] as ReadonlyArray<number> | undefined
+            (one.seen as Record<string, unknown>)["/data/low/log"] as ReadonlyArray<number> | undefined
           )?.every((item) => typeof item === "number") === true
         ) {
           logged++
         }
-        if (JSON.stringify(one!.seen).includes("\"withheld\"")) risen++
-        if (JSON.stringify((one!.seen as Record<string, unknown>)["glimpses"]).includes("cell/held")) held++
-        if (((one!.seen as Record<string, unknown>)["operation"] as ReadonlyArray<unknown>)[1] !== undefined) operated++
+        if (JSON.stringify(one.seen).includes("\"withheld\"")) risen++
+        if (JSON.stringify((one.seen as Record<string, unknown>)["glimpses"]).includes("cell/held")) held++
+        if (((one.seen as Record<string, unknown>)["operation"] as ReadonlyArray<unknown>)[1] !== undefined) operated++
       }
       // The worlds do differ, and both have much activity below and above the label.
       assert.isAbove(differing, SEEDS.length * 0.9)

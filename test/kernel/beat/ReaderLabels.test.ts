@@ -5,6 +5,7 @@ import { Computation, Kernel, Link } from "systole"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
+import { present } from "../../support/Present.ts"
 import { ended, layer, open, paid } from "./LabelledSpace.ts"
 
 describe("A reader", () => {
@@ -141,7 +142,7 @@ describe("A reader", () => {
       const first = yield* follow()
       yield* Fiber.interrupt(first.fiber)
       yield* controlled(space, space.set("/data/x", 2))
-      const { cursor } = first.seen[0]!
+      const { cursor } = present(first.seen[0])
       assert.match(cursor, /^[0-9a-f]{16}$/)
       const next = yield* follow(cursor)
       assert.deepStrictEqual(next.seen.map(({ isReset, value }) => [value, isReset]), [[2, false]])

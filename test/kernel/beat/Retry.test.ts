@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Kernel, Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, steps } from "../TestSpace.ts"
+import { present } from "../../support/Present.ts"
 
 const again = () => new Retry({ reason: "not yet" })
 
@@ -152,23 +153,23 @@ describe("a retried enzyme with a shared name", () => {
         const space = yield* TestKernel.space(made)
         const { id } = yield* space.signal({ signal: "/signals/s" })
         yield* space.step
-        yield* (yield* Kernel).unregister(made[1 - stays]!)
+        yield* (yield* Kernel).unregister(present(made[1 - stays]))
         yield* space.step
         assert.deepStrictEqual(ran, ["0 #1", "1 #1", `${stays} #2`])
         const handlings = (yield* space.receipt(id))?.handlings ?? []
         assert.deepStrictEqual(handlings.map(({ error, value }) => error?.code ?? value).toSorted(), ["enzyme/gone", "well"])
-        const { enzyme: gone } = handlings.find(({ error }) => error !== undefined)!
+        const { enzyme: gone } = present(handlings.find(({ error }) => error !== undefined))
         assert.deepInclude((yield* space.get(`/rt/dead/${id}/${gone}`)) as object, { code: "enzyme/gone", enzyme: gone })
       }).pipe(Effect.provide(TestKernel.layer())))
   }
 
   it.effect("continues when another enzyme of its name is registered", () =>
     Effect.gen(function*() {
-      const { made: [one, other], ran } = sharing()
-      const space = yield* TestKernel.space([other!])
+      const { made: [one = assert.fail(), other = assert.fail()], ran } = sharing()
+      const space = yield* TestKernel.space([other])
       const { id } = yield* space.signal({ signal: "/signals/s" })
       yield* space.step
-      yield* (yield* Kernel).register(one!)
+      yield* (yield* Kernel).register(one)
       yield* space.step
       assert.deepStrictEqual(ran, ["1 #1", "1 #2"])
       assert.strictEqual((yield* space.receipt(id))?.status, "handled")
@@ -180,7 +181,7 @@ describe("a retried enzyme with a shared name", () => {
       const space = yield* TestKernel.space(made.map((one) => ({ ...one, retry: { attempts: 1 } })))
       const { id } = yield* space.signal({ signal: "/signals/s" })
       yield* space.step
-      const keys = (yield* space.receipt(id))!.handlings.map((handling) => handling.enzyme)
+      const keys = present(yield* space.receipt(id)).handlings.map((handling) => handling.enzyme)
       assert.strictEqual(new Set(keys).size, 2)
       for (const key of keys) assert.deepInclude((yield* space.get(`/rt/dead/${id}/${key}`)) as object, { enzyme: key, code: "run/retry" })
     }).pipe(Effect.provide(TestKernel.layer())))

@@ -5,6 +5,7 @@ import { Retry, type Transaction } from "systole"
 import * as SeededRandom from "../../../src/stage/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
+import { present } from "../../support/Present.ts"
 
 describe("a run", () => {
   it.effect("may return a value, a promise or an Effect", () =>
@@ -158,8 +159,8 @@ describe("a run beyond its time limit", () => {
       assert.isUndefined(beat.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       yield* Fiber.join(beat)
-      assert.throws(() => kept!.get("/data/slow"), /250 ms/)
-      assert.throws(() => kept!.set("/data/slow", 2))
+      assert.throws(() => present(kept).get("/data/slow"), /250 ms/)
+      assert.throws(() => present(kept).set("/data/slow", 2))
       release()
       yield* space.step
       assert.deepStrictEqual(yield* ended(space, id), ["slow ok @1 #2"])

@@ -5,6 +5,7 @@ import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
+import { present } from "../../support/Present.ts"
 
 /** The reference model of the lifecycle of a space, beat by beat: pause, rollback, resume, shutdown and restart. */
 class ReferenceModel {
@@ -106,7 +107,7 @@ class ReferenceModel {
     if (at === "pause 3") this.paused = true
     if (at === "rollback 2") {
       this.data.clear()
-      for (const [key, value] of this.past[control.to]!) this.data.set(key, value)
+      for (const [key, value] of present(this.past[control.to])) this.data.set(key, value)
       this.horizon = control.to
     }
     if (at === "resume 2") {

@@ -4,6 +4,7 @@ import { defaults, Pacemaker } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme } from "../TestSpace.ts"
+import { present } from "../../support/Present.ts"
 
 const GROUP_TURNS = 2
 
@@ -15,7 +16,7 @@ const host = () => {
   /** Takes the one requested turn. Returns whether another was requested. */
   const take = (): boolean => {
     assert.strictEqual(asked.length, 1)
-    const { again, run } = asked.shift()!
+    const { again, run } = present(asked.shift())
     run()
     return again
   }

@@ -15,6 +15,7 @@ import * as HostPacemaker from "../../../src/main/HostPacemaker.ts"
 import { platform } from "../../../src/main/node.ts"
 import { collectV8 } from "../../../src/main/IdleCollector.ts"
 import * as HashLayer from "../../support/HashLayer.ts"
+import { present } from "../../support/Present.ts"
 
 /** The numbers of warm-up signals, of measured signals, of concurrent signals, and of targets. */
 const WARM = 16_000
@@ -22,7 +23,7 @@ const MEASURED = 32_000
 const AT_ONCE = Number(process.argv[2])
 const TARGETS = Number(process.argv[3])
 
-const old = (): number => getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_used_size
+const old = (): number => present(getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")).space_used_size
 
 const count = Enzyme.make({
   name: "count",
@@ -30,7 +31,7 @@ const count = Enzyme.make({
   bind: ["/data/young"],
   lane: "space",
   writes: ["/data/young/**"],
-  run: (tx, event) => tx.set(event.target!, event.payload)
+  run: (tx, event) => tx.set(present(event.target), event.payload)
 })
 
 const sum = Computation.make({
