@@ -7,6 +7,7 @@ import { causesOf } from "../../src/scheduler/Introspection.ts"
 import { MAX_NESTING } from "../../src/scheduler/ReadSet.ts"
 import type { NodeRun } from "../../src/scheduler/Node.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -31,7 +32,7 @@ describe("K: attempts of nodes", () => {
       name: "top",
       read: (tx) => {
         const { node } = tx as unknown as NodeRun
-        attempts.push([node.run!.children === undefined ? "clean" : "left over", causesOf(node)])
+        attempts.push([present(node.run).children === undefined ? "clean" : "left over", causesOf(node)])
         const isDeep = tx.get("/deep") === true
         tx.start(Computation.make({ name: `child${attempts.length}`, output: `/child/${attempts.length}`, run: () => attempts.length }))
         return isDeep
@@ -52,7 +53,7 @@ describe("K: attempts of nodes", () => {
     }
     assert.deepStrictEqual(told, [null, Math.ceil(chains / 2) * (depth + 1)])
     assert.deepStrictEqual(scheduler.takeFailures(), [])
-    assert.strictEqual(scheduler.snapshot().find(({ name }) => name === "top")!.runs, 2)
+    assert.strictEqual(present(scheduler.snapshot().find(({ name }) => name === "top")).runs, 2)
   })
 
   /** Fails with the error that `fails` has for the value of `/data/x`, for its number of attempts. */
@@ -64,7 +65,7 @@ describe("K: attempts of nodes", () => {
     log.ran("attempt", tx)
     const { error, times } = plan[x] ?? { times: 0, error: () => undefined }
     tried.set(x, (tried.get(x) ?? 0) + 1)
-    if (tried.get(x)! <= times) throw error()
+    if (present(tried.get(x)) <= times) throw error()
     return x
   }
   const tried = new Map<number, number>()

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Report } from "../scripts/Vitest.ts"
+import { present } from "../support/Present.ts"
 
 /** The result of a scenario. */
 export type Result = "passed" | "failed" | "deviation" | "missing"
@@ -17,7 +18,7 @@ export interface Row {
 
 /** The ids of all scenarios, in the order in which they are listed. */
 export const scenarioIds = (scenarios: string): ReadonlyArray<string> =>
-  [...scenarios.matchAll(/^- \*\*([A-Z]\d+)\*\* /gm)].map((match) => match[1]!)
+  [...scenarios.matchAll(/^- \*\*([A-Z]\d+)\*\* /gm)].map((match) => present(match[1]))
 
 /** The ids at the beginning of a test's title: `B1 …`, or `C12, C13 …`. */
 export const idsOf = (title: string): ReadonlyArray<string> =>
@@ -25,7 +26,7 @@ export const idsOf = (title: string): ReadonlyArray<string> =>
 
 /** The ids of the deviations, each with the reason. */
 export const deviations = (text: string): ReadonlyMap<string, string> =>
-  new Map([...text.matchAll(/^- \*\*([A-Z]\d+)\*\* (\S.*)$/gm)].map((match) => [match[1]!, match[2]!]))
+  new Map([...text.matchAll(/^- \*\*([A-Z]\d+)\*\* (\S.*)$/gm)].map((match) => [present(match[1]), present(match[2])]))
 
 /** Expands letters (`B`) and ranges (`C1-C18`, or `C1`) to ids. */
 export const expand = (ranges: ReadonlyArray<string>, ids: ReadonlyArray<string>): ReadonlyArray<string> => {

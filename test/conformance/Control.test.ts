@@ -6,6 +6,7 @@ import * as Config from "../../src/loader/Config.ts"
 import { controlled, ended, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import { history, isReplayedEqual } from "./ReplayCheck.ts"
 
 /** Kernels with booting spaces, as on every host. */
@@ -76,7 +77,7 @@ describe("C: control", () => {
       yield* again.idle
       assert.strictEqual(yield* again.head, 5)
       assert.deepStrictEqual(yield* topics(again), [])
-      assert.deepStrictEqual(yield* history(again, (yield* again.control.state).boot_oid!), [
+      assert.deepStrictEqual(yield* history(again, present((yield* again.control.state).boot_oid)), [
         "ist:run @0", "ist:kernel @1", "ist:store @2", "ist:packs @3", "ist:ok @4"
       ])
       yield* isReplayedEqual(again)
@@ -168,7 +169,7 @@ describe("C: control", () => {
       assert.deepStrictEqual(log, ["urgent @8", "/op/cont @9", "/CEP:sig_cei/sev:crit @9", "/op/tmo @12", "/CEP:sig_cei/sev:warn @12"])
       yield* asked(space, space.control.resume())
       yield* steps(space, 3)
-      assert.match(log.at(-1)!, /^later/)
+      assert.match(present(log.at(-1)), /^later/)
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -240,7 +241,7 @@ describe("C: control", () => {
       const told = yield* TestKernel.diagnostics(space)
       assert.lengthOf(told, 1)
       assert.deepInclude(told[0], { sev: "sev:crit", topic: "control/failed" })
-      assert.include(told[0]!["note"], "pause failure")
+      assert.include(present(told[0])["note"], "pause failure")
       assert.deepInclude(yield* space.ops.get(oid), { status: "sts:fail", state: "ist:fail" })
       assert.deepInclude(yield* space.control.state, { state: "running", control: null, locks: [{ cell: "/data", by: "(outside)" }] })
       yield* controlled(space, space.control.unlock("/data"))
@@ -256,7 +257,7 @@ describe("C: control", () => {
       yield* steps(space, 4)
       const { oid } = yield* asked(space, space.control.resume())
       yield* steps(space, 4)
-      const numbers = (yield* space.ops.get(oid))!.history.map(({ number }) => number)
+      const numbers = present(yield* space.ops.get(oid)).history.map(({ number }) => number)
       assert.deepStrictEqual(numbers, [1, 2, 3, 4])
       assert.deepInclude(yield* space.get(`/rt/ops/${oid}`), { hist_next: 5 })
       assert.lengthOf((yield* space.ops.list({ limit: 10 })).operations, 3)

@@ -6,10 +6,11 @@ import { Computation, Effect, Kernel, SpaceScheduler } from "systole"
 import { TestRuntime } from "systole/testing"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
-const viewOf = (scheduler: SpaceScheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
+const viewOf = (scheduler: SpaceScheduler, name: string) => present(scheduler.snapshot().find((node) => node.name === name))
 
 describe("G: invalidation, liveness, demand", () => {
   it.effect("G1, G4 an equal output stops the propagation: its readers do not run", () =>
@@ -215,7 +216,7 @@ describe("G: invalidation, liveness, demand", () => {
       const start = enzyme("start", (tx, { payload }) => void tx.start("next", payload as Record<string, Value>))
       const space = yield* Graph.open(next, log.effect("watch", (tx) => tx.get("/data/chain/2")))
       yield* (yield* Kernel).register(start)
-      for (const [from, to] of [[0, 1], [1, 2]]) yield* space.signal({ signal: "/signals/start", payload: { from: from!, to: to! } })
+      for (const payload of [{ from: 0, to: 1 }, { from: 1, to: 2 }]) yield* space.signal({ signal: "/signals/start", payload })
       yield* steps(space, 2)
       log.take()
       yield* Graph.put(space, ["/data/chain/0", 5])

@@ -5,6 +5,7 @@ import { type Enzyme, Kernel, replay, Retry } from "systole"
 import { controlled, ended, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
 import * as Tournament from "./Tournament.ts"
 
@@ -146,7 +147,7 @@ describe("K: events and lanes", () => {
       yield* steps(space, 3)
       const receipts = yield* Effect.forEach(told, Fiber.join)
       assert.deepStrictEqual(receipts.map(({ status }) => status), ["dead", "dead", "handled"])
-      assert.deepStrictEqual(receipts.map(({ handlings: [handling] }) => handling!.error?.tag), ["RangeError", "InvalidAddress", undefined])
+      assert.deepStrictEqual(receipts.map(({ handlings: [handling] }) => handling?.error?.tag), ["RangeError", "InvalidAddress", undefined])
       assert.deepStrictEqual(ran, [[3, 8]])
       assert.lengthOf(yield* TestKernel.diagnostics(space), 2)
       const { difference } = yield* space.examine((archive) => replay(archive, 0, 9))
@@ -257,7 +258,7 @@ describe("K: events and lanes", () => {
       yield* steps(space, 12)
       assert.strictEqual(ran[8], 9)
       assert.strictEqual(yield* space.get("/data/applied/8"), 1)
-      assert.deepStrictEqual(yield* ended(space, ids[8]!), ["contend ok @8 #1"])
+      assert.deepStrictEqual(yield* ended(space, present(ids[8])), ["contend ok @8 #1"])
       assert.deepStrictEqual(yield* codes(space), [])
       const severities = (yield* TestKernel.diagnostics(space)).map(({ sev }) => sev)
       assert.isTrue(severities.every((severity) => severity === "sev:warn"))
@@ -272,7 +273,7 @@ describe("K: events and lanes", () => {
       })])
       yield* space.signal({ signal: "/signals/e" })
       yield* steps(space, 260)
-      assert.deepStrictEqual(beats.slice(1).map((beat, i) => beat - beats[i]!), [1, 2, 4, 8, 16, 32, 64, 64, 64])
+      assert.deepStrictEqual(beats.slice(1).map((beat, i) => beat - present(beats[i])), [1, 2, 4, 8, 16, 32, 64, 64, 64])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("K19 rejections beyond the budget end in one dead letter, and no write is applied", () =>

@@ -6,6 +6,7 @@ import { Computation, Effect, Kernel, Pacemaker, replay, SpaceScheduler } from "
 import { TestPacemaker } from "systole/testing"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -110,13 +111,13 @@ describe("J: gates and idle", () => {
     const node = first.register(effect)
     first.settle(1)
     first.gates.measure(node, { runs: 2, spent: 200 })
-    assert.strictEqual(node.gate!.debounce, 0)
+    assert.strictEqual(present(node.gate).debounce, 0)
     const second = begin()
     const same = second.resume(effect, first.observation("slow"))
     second.gates.measure(same, { runs: 1, spent: 0 })
-    assert.strictEqual(same.gate!.debounce, 100)
+    assert.strictEqual(present(same.gate).debounce, 100)
     const third = begin()
-    assert.strictEqual(third.resume(effect, second.observation("slow")).gate!.debounce, 100)
+    assert.strictEqual(present(third.resume(effect, second.observation("slow")).gate).debounce, 100)
   })
 
   it("J8 a shorter debounce moves the wake earlier, and a longer one does not delay it", () => {
@@ -137,7 +138,7 @@ describe("J: gates and idle", () => {
     )
     scheduler.settle(0)
     assert.strictEqual(scheduler.nextDue, 100)
-    scheduler.registry.remove(first!)
+    scheduler.registry.remove(present(first))
     assert.strictEqual(scheduler.nextDue, 300)
   })
 
@@ -282,7 +283,7 @@ describe("J: gates and idle", () => {
       log.take()
       yield* space.set("/data/one/on", true)
       assert.strictEqual(yield* quietAfter(space), 750)
-      assert.isAtMost(log.take()["one-a"]!, 30)
+      assert.isAtMost(present(log.take()["one-a"]), 30)
       yield* space.set("/data/two/on", true)
       assert.strictEqual(yield* quietAfter(space), 750)
     }).pipe(Fx.provide(TestKernel.layer(live))))

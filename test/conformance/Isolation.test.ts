@@ -5,6 +5,7 @@ import {
 } from "systole"
 import { enzyme, put, register, replays, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 
 type Needs = Kernel | Registry | Scope.Scope
 
@@ -30,10 +31,11 @@ const all = Effect.fnUntraced(function*(space: Space, count: number, signal: str
   for (let i = 0; i < count; i++) ids.push((yield* space.signal({ signal: `${signal}/${i}` })).id)
   const receipts: Array<string> = []
   for (const id of ids) {
-    for (let receipt = yield* space.receipt(id); ; receipt = yield* space.receipt(id)) {
-      if (receipt!.status !== "pending") {
-        assert.strictEqual(receipt!.status, "handled")
-        receipts.push(...receipt!.handlings.map(({ outcome, value }) => `${outcome} ${String(value)}`))
+    for (;;) {
+      const { handlings, status } = present(yield* space.receipt(id))
+      if (status !== "pending") {
+        assert.strictEqual(status, "handled")
+        receipts.push(...handlings.map(({ outcome, value }) => `${outcome} ${String(value)}`))
         break
       }
       yield* space.step
@@ -67,7 +69,7 @@ const skew = Effect.fnUntraced(function*(place: (name: string) => string, option
   yield* replays(space)
   return {
     left: [yield* space.get("/data/a"), yield* space.get("/data/b")],
-    runs: lines.map((lines) => lines!.map((line) => line.split(" ").slice(0, 2).join(" ")))
+    runs: lines.map((lines) => present(lines).map((line) => line.split(" ").slice(0, 2).join(" ")))
   }
 })
 

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { Computation, Effect, Kernel, Retry, why } from "systole"
-import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import { controlled, enzyme, handlingOf, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 
 const labels = {
   cells: { "/data/secret/**": ["salary"], "/data/health/**": ["health"], "/data/both/**": ["salary", "health"] },
@@ -12,7 +13,7 @@ const layer = TestKernel.layer({ labels })
 
 /** The labels of an event's handlings, by enzyme. */
 const learned = (space: Parameters<typeof controlled>[0], id: string) =>
-  Fx.map(space.receipt(id), (receipt) => Object.fromEntries(receipt!.handlings.map(({ enzyme, label }) => [enzyme, label ?? []])))
+  Fx.map(space.receipt(id), (receipt) => Object.fromEntries(present(receipt).handlings.map(({ enzyme, label }) => [enzyme, label ?? []])))
 
 describe("M: labels", () => {
   it.effect("M18 a retry keeps the label of the previous attempt, after a failure and after a conflict, until success or exhaustion", () =>
@@ -33,7 +34,7 @@ describe("M: labels", () => {
       const of = (payload: string) => Fx.gen(function*() {
         const { id } = yield* space.signal({ signal: "/signals/retried", payload })
         yield* steps(space, 4)
-        return (yield* space.receipt(id))!.handlings[0]!
+        return yield* handlingOf(space, id)
       })
       assert.deepInclude(yield* of("again"), { attempt: 2, outcome: "ok", label: ["salary"] })
       assert.notProperty(yield* of("once"), "label")
@@ -61,10 +62,10 @@ describe("M: labels", () => {
       const asking = (yield* space.signal({ signal: "/signals/asks" })).id
       const knowing = (yield* space.signal({ signal: "/signals/knows" })).id
       const beat = yield* space.step
-      assert.include((yield* space.journal(beat))!.text, `"nodes":[["`)
+      assert.include(present(yield* space.journal(beat)).text, `"nodes":[["`)
       assert.deepStrictEqual(yield* learned(space, asking), { asks: [] })
       assert.deepStrictEqual(yield* learned(space, knowing), { knows: ["salary"] })
-      assert.deepInclude((yield* space.receipt(asking))!.handlings[0], { value: 2 })
+      assert.deepInclude(present(yield* space.receipt(asking)).handlings[0], { value: 2 })
     }).pipe(Fx.provide(layer)))
 
   it.effect("M20 each run of a node carries its node and causes, in the pass and before a handling, and the journal names the writer", () =>
@@ -105,8 +106,8 @@ describe("M: labels", () => {
         [item + 1, "pass", "show", ["/data/sum"]]
       ])
       for (const beat of [both, item]) {
-        const { text } = (yield* space.journal(beat))!
-        const lines = (JSON.parse(text.split("\n")[0]!) as { readonly nodes: ReadonlyArray<readonly [name: string]> }).nodes
+        const { text } = present(yield* space.journal(beat))
+        const lines = (JSON.parse(present(text.split("\n")[0])) as { readonly nodes: ReadonlyArray<readonly [name: string]> }).nodes
         assert.deepStrictEqual(lines.map(([name]) => name), told.filter(([at]) => at === beat).map(([, , node]) => node))
       }
       const reason = yield* space.examine((archive) => why(archive, "/data/sum"))

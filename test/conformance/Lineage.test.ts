@@ -5,6 +5,7 @@ import { Computation, Kernel, Retry } from "systole"
 import { controlled, ended, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
 import * as Tournament from "./Tournament.ts"
 
@@ -137,10 +138,10 @@ describe("L: lineage and receipts", () => {
       const space = yield* TestKernel.space(enzymes)
       const ids = yield* Tournament.start(space, 2)
       yield* space.step
-      assert.strictEqual((yield* space.receipt(ids[1]!))?.status, "pending")
+      assert.strictEqual((yield* space.receipt(present(ids[1])))?.status, "pending")
       yield* space.step
       assert.deepStrictEqual(ran, [1, 2])
-      assert.deepStrictEqual(yield* ended(space, ids[1]!), ["contend ok @1 #1"])
+      assert.deepStrictEqual(yield* ended(space, present(ids[1])), ["contend ok @1 #1"])
       assert.deepInclude((yield* space.get(`/rt/receipts/${ids[1]}/contend`)) as object, { outcome: "ok", beat: 1 })
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -219,7 +220,7 @@ describe("L: lineage and receipts", () => {
       assert.isTrue((yield* space.signal(posted)).duplicate)
       yield* steps(space, 3)
       assert.deepStrictEqual(runs, ["done", "rule"])
-      assert.deepStrictEqual(yield* ended(space, ids[1]!), ["contend ok @1 #1"])
+      assert.deepStrictEqual(yield* ended(space, present(ids[1])), ["contend ok @1 #1"])
       assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.error?.code, "envelope/outside")
       assert.deepStrictEqual((yield* space.dead({ limit: 9 })).letters.map(({ enzyme }) => enzyme), ["rule"])
     }).pipe(Effect.provide(TestKernel.layer())))

@@ -6,9 +6,10 @@ import { enzyme } from "../kernel/TestSpace.ts"
 import * as Random from "../support/Random.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Trials from "../support/Trials.ts"
+import { present } from "../support/Present.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
-const viewOf = (scheduler: SpaceScheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
+const viewOf = (scheduler: SpaceScheduler, name: string) => present(scheduler.snapshot().find((node) => node.name === name))
 
 /** The number of live readers of each node, by the engine. */
 const counts = (scheduler: SpaceScheduler) => Object.fromEntries(scheduler.snapshot().map(({ liveRefs, name }) => [name, liveRefs]))
@@ -22,7 +23,7 @@ const rebuilt = (scheduler: SpaceScheduler): Record<string, number> => {
     return [node, keys] as const
   }))
   const readersOf = (writer: (typeof nodes)[number]) => nodes.flatMap((reader) =>
-    reader === writer ? [] : reads.get(reader)!.filter((key) => key === writer.output?.key).map(() => reader))
+    reader === writer ? [] : present(reads.get(reader)).filter((key) => key === writer.output?.key).map(() => reader))
   const live = new Set(nodes.filter(({ definition: { _tag } }) => _tag !== "Computation"))
   for (let size = -1; size !== live.size;) {
     size = live.size
@@ -115,7 +116,7 @@ describe("G: liveness", () => {
       scheduler.set("/x", x)
       scheduler.settle()
     }
-    assert.isBelow(scheduler.registry.get("watch")!.ordinal, scheduler.registry.get("parent")!.ordinal)
+    assert.isBelow(present(scheduler.registry.get("watch")).ordinal, present(scheduler.registry.get("parent")).ordinal)
     assert.deepStrictEqual(order, ["parent", "child", "parent", "child", "parent"])
   })
 
@@ -165,7 +166,7 @@ describe("G: liveness", () => {
       const space = yield* TestKernel.space([
         enzyme("start", (tx) => tx.set("/data/started", ["d", "e"].map((name) => tx.start("piece", { name })))),
         enzyme("stop", (tx) => {
-          tx.stop((tx.get("/data/started") as ReadonlyArray<string>)[1]!)
+          tx.stop(present((tx.get("/data/started") as ReadonlyArray<string>)[1]))
           tx.delete("/data/c/e")
         }),
         enzyme("tidy", (tx) => tx.delete("/data/c/c"))

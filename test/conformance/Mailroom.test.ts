@@ -3,9 +3,10 @@ import { Effect } from "effect"
 import { Link, Mailroom, type Space, SystemGrants, type Transaction } from "systole"
 import mrInit from "../../enzymes/mr_init.ts"
 import mrRoute from "../../enzymes/mr_route.ts"
-import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import { controlled, enzyme, handlingOf, steps } from "../kernel/TestSpace.ts"
 import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 
 type Verbs = Readonly<Record<string, (tx: Transaction) => unknown>>
 
@@ -14,7 +15,7 @@ const enzymes = (verbs: Verbs, seen: Array<unknown> = []) => [
   mrInit,
   mrRoute,
   enzyme("inst_ing", (tx, { target }) => void seen.push([tx.beat, target]), { query: Mailroom.ADDED, bind: ["/data"] }),
-  enzyme("do", (tx, { payload }) => verbs[payload as string]!(tx), { query: "/signals/do" })
+  enzyme("do", (tx, { payload }) => present(verbs[payload as string])(tx), { query: "/signals/do" })
 ]
 
 const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
@@ -29,14 +30,14 @@ const begin = (verbs: Verbs = {}, seen: Array<unknown> = []) => TestKernel.space
 const boot = Effect.fnUntraced(function*(space: Space) {
   const { id } = yield* space.signal({ signal: "/CEP:sig_sys/init" })
   yield* space.step
-  return (yield* space.receipt(id))!.handlings[0]!.value
+  return (yield* handlingOf(space, id)).value
 })
 
 /** Puts a request into the lobby, and sends its signal. */
 const put = Effect.fnUntraced(function*(space: Space, address: string) {
   const { id } = yield* space.signal({ signal: Mailroom.ADDED, target: address })
   yield* space.step
-  return (yield* space.receipt(id))!.handlings.map(({ enzyme, outcome }) => `${enzyme} ${outcome}`)
+  return present(yield* space.receipt(id)).handlings.map(({ enzyme, outcome }) => `${enzyme} ${outcome}`)
 })
 
 const catalogue = (scopes: Readonly<Record<string, unknown>>) =>
@@ -57,10 +58,10 @@ describe("E: mailroom", () => {
       })
       yield* RendezvousSpace.ask(space, "catalogue")
       assert.isTrue(yield* boot(space))
-      for (const [namespace, bucket] of [["coh", "be_create"], ["flow", "inst_start"]]) {
+      for (const [namespace, bucket] of [["coh", "be_create"], ["flow", "inst_start"]] as const) {
         assert.deepStrictEqual(
           [yield* space.list(`/data/inbox/${namespace}`), yield* space.list(`/data/${namespace}/inbox`)],
-          [[bucket!], [bucket!]]
+          [[bucket], [bucket]]
         )
       }
       yield* RendezvousSpace.ask(space, "add")

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Kernel, type Space, type Transaction } from "systole"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import { isReplayedEqual } from "./ReplayCheck.ts"
 
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
@@ -10,7 +11,7 @@ const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" }
 /** An enzyme that executes the function named by its payload, and stores the result. */
 const doer = (verbs: Readonly<Record<string, (tx: Transaction) => unknown>>) =>
   enzyme("do", (tx, { payload }) => {
-    const answer = verbs[payload as string]!(tx)
+    const answer = present(verbs[payload as string])(tx)
     tx.set(`/data/answers/${String(payload)}`, answer ?? null)
   }, { query: "/signals/do" })
 

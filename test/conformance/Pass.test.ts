@@ -7,6 +7,7 @@ import { TestPacemaker, TestRuntime } from "systole/testing"
 import { Load } from "../../src/scheduler/Load.ts"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -78,7 +79,7 @@ describe("H: pass, ordering, convergence", () => {
       assert.isAtMost(Math.max(...Object.values(log.take())), 10)
       const told = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "node/non-settling")
       assert.lengthOf(told, 1)
-      assert.include(["tick", "tock"], (told[0]!["origin"] as { readonly name?: string }).name)
+      assert.include(["tick", "tock"], (present(told[0])["origin"] as { readonly name?: string }).name)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it("H10 a divergent node waits 250, 500, 1000, 2000 and again 2000 ms", () => {
@@ -88,8 +89,8 @@ describe("H: pass, ordering, convergence", () => {
     const waits: Array<number> = []
     for (let i = 0; i < 5; i++) {
       scheduler.settle(now)
-      waits.push(scheduler.nextDue! - now)
-      now = scheduler.nextDue!
+      waits.push(present(scheduler.nextDue) - now)
+      now = present(scheduler.nextDue)
     }
     assert.deepStrictEqual(waits, [250, 500, 1000, 2000, 2000])
   })
@@ -133,7 +134,7 @@ describe("H: pass, ordering, convergence", () => {
     const runs = () => scheduler.snapshot().map(({ runs }) => runs)
     const before = runs()
     for (const { definition } of restless) {
-      assert.strictEqual(scheduler.snapshot().find(({ name }) => name === definition.name)!.status, "invalid")
+      assert.strictEqual(present(scheduler.snapshot().find(({ name }) => name === definition.name)).status, "invalid")
     }
     scheduler.settle(249)
     assert.deepStrictEqual(runs(), before)
@@ -188,7 +189,7 @@ describe("H: pass, ordering, convergence", () => {
       const restless = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "node/non-settling")
       assert.lengthOf(restless, 1)
       assert.strictEqual((yield* TestKernel.diagnostics(space)).length, 1)
-      const note = restless[0]!["note"] as string
+      const note = present(restless[0])["note"] as string
       assert.isAtLeast(Number(/^\d+/.exec(note)?.[0]), 12)
       assert.lengthOf([...note.matchAll(/ring\d+\b/g)], 10)
     }).pipe(Fx.provide(TestKernel.layer({}, undefined, { pacemaker: slow }).pipe(Layer.provide(reporter))))
@@ -228,7 +229,7 @@ describe("H: pass, ordering, convergence", () => {
       assert.deepStrictEqual(log.seen["watch"], [4, 3, 4, 2, 2])
       assert.deepStrictEqual(
         facts.filter(({ topic }) => topic === "node/unstable").map(({ note }) => note.split(" ")[0]),
-        expected.map((line) => line.split(" ")[0]!)
+        expected.map((line) => present(line.split(" ")[0]))
       )
       assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
     }).pipe(Fx.provide(layer))

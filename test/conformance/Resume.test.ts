@@ -5,6 +5,7 @@ import type { Space, Value } from "systole"
 import { Computation, Materializer, SpaceScheduler } from "systole"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
+import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -37,7 +38,7 @@ describe("M: persistence of nodes", () => {
       }
     }))
     scheduler.settle(5)
-    const kept = scheduler.observation("index", "digest of its code")!
+    const kept = present(scheduler.observation("index", "digest of its code"))
     assert.deepStrictEqual(kept, {
       v: 2,
       name: "index",
@@ -285,7 +286,7 @@ describe("M: persistence of nodes", () => {
         log.effect("watch", (tx) => tx.get("/data/half"))
       ]
       const standing = (space: Space) => Fx.map(space.graph.view, ({ findings, nodes, stats }): unknown => {
-        const { code, error, status } = nodes.find(({ name }) => name === "half")!
+        const { code, error, status } = present(nodes.find(({ name }) => name === "half"))
         return {
           status, code, error, failed: stats.failed, found: findings.filter(({ code }) => code === "node/failed").map(({ node }) => node)
         }

@@ -19,7 +19,7 @@ export const make = (count: number, also: (tx: Transaction, n: number, run: numb
   const ran: Array<number> = Array.from({ length: count }, () => 0)
   const contend = enzyme("contend", (tx, { params }) => {
     const n = Number(params["n"])
-    const run = ++ran[n]!
+    const run = ran[n] = (ran[n] ?? 0) + 1
     for (let other = 0; other < count; other++) {
       if (other !== n) tx.set(`/data/pair/${Math.min(n, other)}-${Math.max(n, other)}`, n)
     }
