@@ -207,14 +207,16 @@ export const abandon = (beat: Beat): void => {
  */
 export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number): ReadonlyArray<Value> => {
   const { code, errno } = INTERRUPTED.takenBack
-  const open = new Set(Array.from(beat.state.all(), ({ rid }) => rid))
-  return [...new Set([...changed, ...open])].sort(Requests.bySubmission).flatMap((rid) => {
-    const place = beat.state.get(rid) ?? { oid: Requests.SHARED, rid }
+  const places = new Map(changed.map((name) => [name, Requests.ofName(name)]))
+  for (const open of beat.state.all()) places.set(Requests.nameOf(open), open)
+  return [...places.values()].sort((a, b) => Requests.bySubmission(a.rid, b.rid)).flatMap((place) => {
+    const { rid } = place
     const request = newest(beat, place)
+    const isOpen = beat.state.get(rid) !== undefined
     const wasOpen = request !== undefined && request.issued_beat <= to
-    if (request === undefined || (!wasOpen && !open.has(rid))) return []
+    if (request === undefined || (!wasOpen && !isOpen)) return []
     const closed = { ...request, state: "cnl", errno, code } as const
-    if (!open.has(rid)) put(beat, place, closed)
+    if (!isOpen) put(beat, place, closed)
     else {
       workOf(beat).aborted.push(rid)
       finish(beat, { open: place, request: closed, value: undefined, isSilent: !wasOpen }, CAPTURE)

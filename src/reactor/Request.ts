@@ -152,6 +152,21 @@ export const placeOf = (key: string): { readonly oid: string; readonly rid: stri
 /** The channel of a request, from its id. */
 export const channelOf = (rid: string): string => rid.slice(0, Math.max(0, rid.indexOf(":")))
 
+/** The name of a request in its space. */
+export const nameOf = ({ oid, rid }: { readonly oid: string; readonly rid: string }): string => `${oid}/${rid}`
+
+/** The request of a name. */
+export const ofName = (name: string): { readonly oid: string; readonly rid: string } => {
+  const at = name.indexOf("/")
+  return { oid: name.slice(0, at), rid: name.slice(at + 1) }
+}
+
+/** The name of the request with a cell; `undefined` for another cell. */
+export const nameAt = (key: string): string | undefined => {
+  const place = placeOf(key)
+  return place === undefined ? undefined : nameOf(place)
+}
+
 /** Whether a text is a valid name of a request or a channel. */
 export const isName = (text: unknown): text is string => typeof text === "string" && Name.refusal(text) === undefined
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Effect, Fiber, type Layer } from "effect"
 import { Channel, Enzyme, type IoResult, type Kernel, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import { replays, steps } from "../kernel/TestSpace.ts"
@@ -67,6 +67,25 @@ describe("requests of durable runs", () => {
     const keys = reactor.submitted.map(({ key }) => key)
     assert.strictEqual(new Set(keys).size, 2)
   })))
+
+  it.effect("that were answered since are listed by a rollback, each with its own dossier", () =>
+    inSpace(({ reactor, rid, space }) => Effect.gen(function*() {
+      yield* space.signal({ signal: "/signals/pay" })
+      const horizon = yield* space.step
+      const first = rid()
+      reactor.complete(first, { value: "receipt 1" })
+      yield* space.step
+      reactor.complete(rid(), { value: "receipt 2" })
+      yield* space.step
+      yield* Effect.forkChild(space.control.pause(), { startImmediately: true })
+      yield* steps(space, 5)
+      const asked = yield* Effect.forkChild(space.control.rollback(horizon), { startImmediately: true })
+      yield* steps(space, 6)
+      const { oid } = yield* Fiber.join(asked)
+      const taken = (yield* space.ops.get(oid))?.taken
+      assert.deepInclude(taken?.requests[0], { rid: first, state: "complete" })
+      assert.strictEqual(taken?.count, 1)
+    })))
 
   it.effect("fail with their code, so the body can undo its effects", () => inSpace(({ reactor, rid, space }) => Effect.gen(function*() {
     const { id } = yield* space.signal({ signal: "/signals/pay" })
