@@ -375,9 +375,8 @@ export class GroupCommit {
     if (this.failure !== undefined) return
     this.loop = "still"
     if (this.next() !== undefined || this.waiters.length > 0 || this.unsaved.length > 0) return this.start.schedule()
-    const { inbox, store } = this.state
-    const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.state.host.now() })
-    if (!busy && inbox.parked === 0 && !this.state.derivation.isAwaited && !this.isAwaiting) {
+    const busy = this.byHand && WakeTime.hasInput(this.state)
+    if (!busy && this.state.inbox.parked === 0 && !this.state.derivation.isAwaited && !this.isAwaiting) {
       const { idlers } = this
       this.idlers = []
       for (const idler of idlers) idler.open()
