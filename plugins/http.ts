@@ -17,12 +17,19 @@
  * Bun each address of a name is checked, and the connection goes to one of them. Workers resolve names themselves, so the
  * channel reaches only the names of `allow` there.
  *
+ * The option `headers` has the credentials of an origin, so none stands in a payload or in the journal. Each item is
+ * `{ origin, name, value, prefix? }`. The header is added to each request and each redirect to exactly this origin, also
+ * after a redirect from another one. A payload with the same header for this origin is refused: `io/invalid`. A server
+ * that returns the header puts it into the answer.
+ *
  * Options:
  *
  * - `allow` and `deny`: lists of names, `*.` and a name, addresses, each also with `:` and a port, and networks;
  * - `maxBytes`: the largest body of an answer, at most 1 GiB;
  * - `timeoutMs`: the longest time of an attempt, by default 120,000 ms, at most 1 day;
  * - `jobs`: the most requests at once, by default 64;
+ * - `headers`: at most 100; `origin` as `https://api.example.com`, `name`, `value` as `{ env: "VARIABLE" }` or
+ *   `{ file: "path" }`, and `prefix` as `"Bearer "`; read at the start, at most 8,192 characters each;
  * - `ca`, `cert` and `key`: TLS in PEM, each `{ env: "VARIABLE" }` or `{ file: "path" }`. Workers have none of them.
  *
  * @module

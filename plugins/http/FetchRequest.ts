@@ -5,7 +5,9 @@
  */
 import { Channel } from "systole"
 import * as Fields from "../channel/Fields.ts"
+import * as HeaderField from "./HeaderField.ts"
 import type { HttpRequest } from "./HttpClient.ts"
+import * as OriginHeaders from "./OriginHeaders.ts"
 import * as Status from "./Status.ts"
 import type { Headers } from "./Transport.ts"
 
@@ -20,9 +22,8 @@ export interface FetchRequest extends Omit<HttpRequest, "body"> {
   readonly expected: string
 }
 
-/** The most headers of a request, and their most characters. */
+/** The most headers of a request. */
 const MAX_HEADERS = 100
-const MAX_HEADER_CHARS = 16_384
 
 /** The most accepted statuses. */
 const MAX_STATUSES = 500
@@ -30,21 +31,13 @@ const MAX_STATUSES = 500
 /** The largest body of an answer at all, in bytes: 1 GiB. */
 export const MOST_BYTES = 1_073_741_824
 
-const token = /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/i
-const line = /^[\t\x20-\x7e\x80-\xff]*$/
 const content = /^\/cas\/[0-9a-f]{64}$/
-
-/** Headers that the channel or the connection sets. */
-const reserved: ReadonlySet<string> = new Set([
-  "connection", "content-length", "expect", "host", "idempotency-key", "keep-alive", "proxy-connection", "te", "trailer",
-  "transfer-encoding", "upgrade"
-])
 
 /** The methods that make a tunnel, or send back the headers of the request. */
 const refusedMethods: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
 
 const isMethod = (value: unknown): value is string =>
-  typeof value === "string" && token.test(value) && !refusedMethods.has(value.toUpperCase())
+  typeof value === "string" && HeaderField.isToken(value) && !refusedMethods.has(value.toUpperCase())
 
 const isBody = (value: unknown): value is string | Uint8Array => typeof value === "string" || value instanceof Uint8Array
 
@@ -61,7 +54,7 @@ const isExpectation = (value: unknown): value is "2xx" | ReadonlyArray<number> =
 export const fields = {
   url,
   method: Fields.or(Fields.guarded("a method such as GET or POST, and none of CONNECT, TRACE and TRACK", isMethod), "GET"),
-  headers: Fields.or(Fields.texts(Fields.text(MAX_HEADER_CHARS), MAX_HEADERS), {}),
+  headers: Fields.or(Fields.texts(Fields.text(HeaderField.MAX_CHARS), MAX_HEADERS), {}),
   body: Fields.optional(Fields.guarded("a text, bytes or an address /cas/<sha256>", isBody)),
   redirect: Fields.or(Fields.oneOf("follow", "manual", "error"), "follow"),
   maxBytes: Fields.optional(Fields.count(0, MOST_BYTES)),
@@ -70,16 +63,18 @@ export const fields = {
 
 const refuse = (reason: string) => Channel.fail("io/invalid", reason, { errno: -22 })
 
-const headersOf = (headers: Readonly<Record<string, string>>): Headers => {
+/** The headers of a payload. The channel sets its `own` ones. */
+const headersOf = (headers: Readonly<Record<string, string>>, own: ReadonlySet<string>): Headers => {
   const entries = Object.entries(headers)
   for (const [name, value] of entries) {
-    if (!token.test(name)) throw refuse(`the header name ${JSON.stringify(name.slice(0, 100))} is no token`)
-    if (reserved.has(name.toLowerCase())) throw refuse(`the header ${name} is set by the channel. Leave it out`)
+    if (!HeaderField.isToken(name)) throw refuse(`the header name ${JSON.stringify(name.slice(0, 100))} is no token`)
+    if (HeaderField.isReserved(name)) throw refuse(`the header ${name} is set by the channel. Leave it out`)
+    if (own.has(name.toLowerCase())) throw refuse(`the header ${name} is set by the channel for this origin. Leave it out`)
     // The value may be a credential, so no message has it.
-    if (!line.test(value)) throw refuse(`the header ${name} is no text of one line in Latin-1`)
+    if (!HeaderField.isLine(value)) throw refuse(`the header ${name} is no text of one line in Latin-1`)
   }
   const chars = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (chars > MAX_HEADER_CHARS) throw refuse(`the headers have ${chars} characters; the limit is ${MAX_HEADER_CHARS}`)
+  if (chars > HeaderField.MAX_CHARS) throw refuse(`the headers have ${chars} characters; the limit is ${HeaderField.MAX_CHARS}`)
   return entries.map(([name, value]) => [name.toLowerCase(), value.trim()] as const)
 }
 
@@ -101,23 +96,32 @@ const expectationOf = (expected: "2xx" | ReadonlyArray<number> | undefined): Pic
   return { expected: expected.join(", "), isExpected: (status) => expected.includes(status) }
 }
 
+/** The limits of a channel. */
+export interface Limits {
+  /** The largest body of an answer, in bytes. */
+  readonly maxBytes: number
+  /** The headers of the channel, which no payload may set for their origin. */
+  readonly headers: OriginHeaders.OriginHeaders
+}
+
 /**
- * Decodes a payload. `most` is the channel's limit on the body of an answer, in bytes.
+ * Decodes a payload within the limits of its channel.
  *
  * @throws ChannelError `io/invalid`
  * @category constructors
  * @since 0.1.0
  */
-export const decode = (payload: Fields.Of<typeof fields>, most: number): FetchRequest => {
-  const { body, expect, headers, maxBytes = most, redirect, url } = payload
+export const decode = (payload: Fields.Of<typeof fields>, limits: Limits): FetchRequest => {
+  const { body, expect, headers, maxBytes = limits.maxBytes, redirect, url } = payload
   const method = payload.method.toUpperCase()
   if (body !== undefined && (method === "GET" || method === "HEAD")) throw refuse(`a request with ${method} has no body. Use POST`)
-  if (maxBytes > most) throw refuse(`maxBytes is ${maxBytes}, and the limit of the channel is ${most}`)
+  if (maxBytes > limits.maxBytes) throw refuse(`maxBytes is ${maxBytes}, and the limit of the channel is ${limits.maxBytes}`)
   const isText = typeof body === "string" && !content.test(body)
+  const own = OriginHeaders.namesOf(limits.headers, String(url))
   return {
     url: String(url),
     method,
-    headers: withDefaults(headersOf(headers), isText),
+    headers: withDefaults(headersOf(headers, own), isText),
     body: isText ? new TextEncoder().encode(body) : body,
     redirect,
     maxBytes,

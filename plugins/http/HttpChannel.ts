@@ -11,6 +11,7 @@ import * as Deadline from "./Deadline.ts"
 import * as FetchRequest from "./FetchRequest.ts"
 import * as HttpClient from "./HttpClient.ts"
 import * as Options from "./Options.ts"
+import * as OriginHeaders from "./OriginHeaders.ts"
 import * as Status from "./Status.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 import type { Headers, Transport } from "./Transport.ts"
@@ -61,7 +62,11 @@ const fetchOf = async (job: Channel.Job, request: FetchRequest.FetchRequest, exe
 }
 
 /** The fields of the options. */
-const fields = { ...Options.fields, maxBytes: Fields.or(Fields.count(1, FetchRequest.MOST_BYTES), MAX_BYTES) }
+const fields = {
+  ...Options.fields,
+  maxBytes: Fields.or(Fields.count(1, FetchRequest.MOST_BYTES), MAX_BYTES),
+  headers: OriginHeaders.field
+}
 
 type Execute = (request: HttpClient.HttpRequest) => Promise<HttpClient.Exchange>
 
@@ -74,7 +79,8 @@ type Execute = (request: HttpClient.HttpRequest) => Promise<HttpClient.Exchange>
  */
 export const define = (settings: Plugin.ChannelSettings, transport?: Transport): Channel.Definition => {
   const options = Fields.options("http", fields, settings)
-  const { client, shown } = Options.common({ plugin: "http", settings, transport }, options)
+  const headers = OriginHeaders.read(options.headers, "http", settings)
+  const { client, shown } = Options.common({ plugin: "http", settings, transport, headers }, options)
   const { maxBytes, timeoutMs } = options
   const fetch = Operations.operation({
     repeatable: true,
@@ -82,7 +88,7 @@ export const define = (settings: Plugin.ChannelSettings, transport?: Transport):
     about: ({ url }) => TargetUrl.originOf(String(url)),
     execute: (payload, job) =>
       Deadline.run(job, timeoutMs, async (signal) =>
-        fetchOf(job, FetchRequest.decode(payload, maxBytes), (request) => HttpClient.exchange(client, request, signal)))
+        fetchOf(job, FetchRequest.decode(payload, { maxBytes, headers }), (request) => HttpClient.exchange(client, request, signal)))
   })
   return { provider: "http", hosts: ["node", "deno", "bun", "workers"], ...shown, ...Operations.channel({ fetch }) }
 }

@@ -6,14 +6,16 @@
 import { Channel } from "systole"
 import type { AddressPolicy } from "./AddressPolicy.ts"
 import * as IpAddress from "./IpAddress.ts"
+import * as OriginHeaders from "./OriginHeaders.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 import { type Answer, header, type Headers, type Transport } from "./Transport.ts"
 
 /** The most redirects of a request. */
 const MAX_REDIRECTS = 5
 
-/** A client: a policy over the transport of a host. */
+/** A client: a policy over the transport of a host, and the headers of origins. */
 export interface HttpClient {
+  readonly headers: OriginHeaders.OriginHeaders
   readonly policy: AddressPolicy
   readonly transport: Transport
 }
@@ -89,7 +91,8 @@ interface Attempt {
 const once = async (client: HttpClient, request: HttpRequest, { origin, signal }: Attempt): Promise<Exchange> => {
   const url = TargetUrl.parse(request.url)
   const addresses = await checked(client, url, signal)
-  const { body, headers, method } = request
+  const { body, method } = request
+  const headers = OriginHeaders.added(client.headers, url, request.headers)
   const isNamed = url.origin === origin
   return { ...await client.transport.send({ url, method, headers, body, addresses, isNamed, signal }), url }
 }

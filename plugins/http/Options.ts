@@ -8,6 +8,7 @@ import * as Fields from "../channel/Fields.ts"
 import * as AddressPolicy from "./AddressPolicy.ts"
 import * as FetchTransport from "./FetchTransport.ts"
 import type { HttpClient } from "./HttpClient.ts"
+import type { OriginHeaders } from "./OriginHeaders.ts"
 import * as Secret from "./Secret.ts"
 import * as SocketTransport from "./SocketTransport.ts"
 import type { Transport } from "./Transport.ts"
@@ -43,11 +44,12 @@ export const fields = {
 /** The decoded options. */
 type Options = Fields.Of<typeof fields>
 
-/** A channel that is configured: its plugin, its settings, and in a test the transport in place of the host's. */
+/** A channel that is configured: its plugin, its settings, its headers, and in a test the transport in place of the host's. */
 export interface Configured {
   readonly plugin: string
   readonly settings: Plugin.ChannelSettings
   readonly transport?: Transport | undefined
+  readonly headers?: OriginHeaders
 }
 
 const tlsOf = ({ plugin, settings }: Configured, options: Options): SocketTransport.Tls => {
@@ -82,7 +84,7 @@ export const common = (configured: Configured, options: Options): Common => {
   const { allow, deny, jobs } = options
   const caps = ["stream", "tls", pinned ? "pinned" : "pinned:false"]
   return {
-    client: { policy: AddressPolicy.make({ allow, deny, pinned }), transport },
+    client: { policy: AddressPolicy.make({ allow, deny, pinned }), transport, headers: configured.headers ?? new Map() },
     shown: pinned ? { caps, jobs } : { caps, jobs, target: allow.join(" ") }
   }
 }

@@ -20,6 +20,9 @@ const isSecret = (value: unknown): value is Secret => {
 /** An option that names a secret. */
 export const field: Fields.Field<Secret> = Fields.guarded(`{ env: "VARIABLE" } or { file: "path" }`, isSecret)
 
+/** The place of a secret, for messages. */
+export const placeOf = (secret: Secret): string => "env" in secret ? `the variable ${secret.env}` : `the file ${secret.file}`
+
 /** An option of a channel. */
 export interface Asked {
   readonly plugin: string
@@ -46,7 +49,7 @@ export const refused = ({ option, plugin, settings }: Asked, problem: string): P
 export const read = (secret: Secret, asked: Asked): string => {
   if ("env" in secret) {
     const value = (globalThis as Host).process?.env?.[secret.env]
-    if (value === undefined || value === "") throw refused(asked, `names the variable ${secret.env}, which is not set`)
+    if (value === undefined || value === "") throw refused(asked, `names ${placeOf(secret)}, which is not set`)
     return value
   }
   try {
@@ -54,6 +57,6 @@ export const read = (secret: Secret, asked: Asked): string => {
     return process.getBuiltinModule("node:fs").readFileSync(path, "utf8")
   } catch (error) {
     const { code = "no files on this host" } = error as { readonly code?: string }
-    throw refused(asked, `names the file ${secret.file}, which cannot be read (${code})`)
+    throw refused(asked, `names ${placeOf(secret)}, which cannot be read (${code})`)
   }
 }

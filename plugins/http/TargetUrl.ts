@@ -47,6 +47,9 @@ export const parse = (text: string): URL => {
   return url
 }
 
+/** Tests whether a text is the origin of URLs, in the form that all of them have. */
+export const isOrigin = (text: string): boolean => form.test(text) && URL.canParse(text) && new URL(text).origin === text
+
 /** The origin of a text for messages: paths and queries may have secrets. */
 export const originOf = (text: string): string => URL.canParse(text) ? new URL(text).origin : "to an invalid URL"
 

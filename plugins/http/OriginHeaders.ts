@@ -1,0 +1,77 @@
+/**
+ * Headers that a channel adds to the requests to one origin. Their values are secrets of the host.
+ *
+ * They are added to a hop when it is sent, so no payload, message or redirect contains them.
+ *
+ * @module
+ */
+import type { Plugin } from "systole"
+import * as Fields from "../channel/Fields.ts"
+import * as HeaderField from "./HeaderField.ts"
+import * as Secret from "./Secret.ts"
+import * as TargetUrl from "./TargetUrl.ts"
+import type { Headers } from "./Transport.ts"
+
+/** The headers of each origin, with names in lower case. */
+export type OriginHeaders = ReadonlyMap<string, Headers>
+
+/** The most headers of a channel, and the most characters of a value with its prefix. */
+const MAX_HEADERS = 100
+const MAX_CHARS = 8192
+
+/** The option of a channel. */
+export const field = Fields.or(Fields.list(Fields.any, MAX_HEADERS), [])
+
+const isName = (value: unknown): value is string =>
+  typeof value === "string" && HeaderField.isToken(value) && !HeaderField.isReserved(value)
+
+/** The fields of one header. */
+const fields = {
+  origin: Fields.guarded("an origin such as https://api.example.com, in lower case and without a path or a usual port",
+    (value): value is string => typeof value === "string" && TargetUrl.isOrigin(value)),
+  name: Fields.guarded("a header name such as authorization, and none that the channel sets", isName),
+  value: Secret.field,
+  prefix: Fields.or(Fields.guarded("one line of Latin-1 such as \"Bearer \"", (value): value is string =>
+    typeof value === "string" && HeaderField.isLine(value)), "")
+}
+
+/** A value of one line. The end of a line in a file is left out. */
+const valueOf = ({ prefix, value }: Fields.Of<typeof fields>, asked: Secret.Asked): string => {
+  const secret = Secret.read(value, asked).trim()
+  const problem = secret === "" ? "is empty" : HeaderField.isLine(secret) ? undefined : "is not one line of Latin-1"
+  if (problem !== undefined) throw Secret.refused(asked, `names ${Secret.placeOf(value)}, whose text ${problem}`)
+  const text = (prefix + secret).trim()
+  if (text.length <= MAX_CHARS) return text
+  throw Secret.refused(asked, `names ${Secret.placeOf(value)}, whose text has ${text.length} characters; the limit is ${MAX_CHARS}`)
+}
+
+/**
+ * Reads the secrets of the option once, at the start of the channel.
+ *
+ * @throws InvalidPlugin for an invalid item, a missing secret, or two headers of one name for one origin
+ * @category constructors
+ * @since 0.1.0
+ */
+export const read = (items: ReadonlyArray<unknown>, plugin: string, settings: Plugin.ChannelSettings): OriginHeaders => {
+  const asked = { plugin, option: "headers", settings }
+  const found = new Map<string, Headers>()
+  for (const [index, item] of items.entries()) {
+    const decoded = Fields.decode(fields, item, (problem) => Secret.refused(asked, `has an invalid item ${index + 1}: ${problem}`))
+    const { origin } = decoded
+    const name = decoded.name.toLowerCase()
+    const others = found.get(origin) ?? []
+    if (others.some(([other]) => other === name)) throw Secret.refused(asked, `has the header ${name} twice for ${origin}`)
+    found.set(origin, [...others, [name, valueOf(decoded, asked)]])
+  }
+  return found
+}
+
+/** The names of the headers that the channel adds to a request. */
+export const namesOf = (all: OriginHeaders, url: string): ReadonlySet<string> =>
+  new Set(all.get(TargetUrl.originOf(url))?.map(([name]) => name))
+
+/** The headers of one hop. Those of its origin replace others of the same name. */
+export const added = (all: OriginHeaders, { origin }: URL, headers: Headers): Headers => {
+  const own = all.get(origin)
+  return own === undefined ? headers : [...headers.filter(([name]) => !own.some(([other]) => other === name)), ...own]
+}
