@@ -38,7 +38,7 @@ const nothingAsked = (): Asked => ({ limit: false, channels: new Set(), rooms: n
 const isAsked = (asked: Asked | undefined): boolean =>
   asked === undefined || asked.limit || asked.channels.size > 0 || asked.depths.size > 0
 
-/** The completions that one beat takes: the earliest submitted first. */
+/** The completions that one beat takes: the earliest arrived, in the order of their submission. */
 const taken = (state: Pick<OpenRequests, "completions" | "get">): ReadonlyArray<Completion> => {
   const { completions } = state
   if (completions.length === 0) return none
