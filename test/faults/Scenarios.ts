@@ -185,17 +185,20 @@ const fatals: Scenario = {
   rounds: [posts("any", [0, 2]), [...posts("any", [3, 4]), { kind: "set", address: "/data/outside", value: 1 }]]
 }
 
+/** The test clock passes the waits of a failing store while a run waits, so the run has an hour. */
+const patient = { query: "/signals/wait", limitMs: 3_600_000 }
+
 const waits: Scenario = {
   name: "runs that wait",
   enzymes: [
     counting("promise", async (tx, { payload }) => {
       await Promise.resolve()
       tx.signal({ signal: "/signals/after", payload: payload as object })
-    }, { query: "/signals/wait" }),
+    }, patient),
     counting("effect", (tx, { payload }) =>
       Effect.map(Effect.andThen(Effect.yieldNow, Random.next), (chance) => {
         tx.set(`/data/done/${(payload as unknown as Numbered).n}/chance`, chance < 1)
-      }), { query: "/signals/wait" }),
+      }), patient),
     counting("after")
   ],
   rounds: [posts("wait", [0, 2]), [...posts("wait", [3, 3]), ...posts("after", [4, 5])]]

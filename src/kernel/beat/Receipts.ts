@@ -104,13 +104,16 @@ const ofHandling = ({ attempt, beat, key, label, outcome }: Handling): HandlingR
 /**
  * The receipt of an event that a beat completed.
  *
- * Handlings of earlier beats are read from the journal if a restart dropped them from memory.
+ * Handlings of earlier beats are read from the journal if a restart dropped them from memory. So is an event whose begin
+ * is pruned, because every later reader finds it so.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const ofLanded = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
-  flight.captured === beat || !flight.isRevived ? ofFlight(flight) : find(store, flight.signal.id, false) ?? ofFlight(flight)
+  flight.captured === beat || (!flight.isRevived && flight.captured > store.anchor().beat)
+    ? ofFlight(flight)
+    : find(store, flight.signal.id, false) ?? ofFlight(flight)
 
 /**
  * The receipt of an event, from the journal; `undefined` for an id in no entry and in no index row.
