@@ -40,7 +40,8 @@ const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: Wa
 
 const waiting = PageList.command<WaitingRow>({
   name: "waiting",
-  description: "List the waiting signals of a space by reason: parked, delayed, retrying, held, a lost conflict, its lane, another space",
+  description: "List the waiting signals of a space by reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, " +
+    "its lane, another space",
   after: "Where the list before ended",
   limit: 100,
   page: PageList.served("waiting", "waiting"),

@@ -20,6 +20,7 @@ import * as Replay from "./Replay.ts"
 
 /** The explanation of an enzyme's handling of one signal. */
 export interface Explanation {
+  /** The id of the signal. The name of a segment of a durable run follows it: `<event>#/segment/<k>`. */
   readonly id: string
   readonly signal: string | undefined
   readonly target: string | undefined
@@ -59,9 +60,12 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
   }
   const { enzymes, executed: { captured: { inputs, transaction: { bindings: { table } } } } } = observed
   const entries = enzymes.active().filter(({ name }) => name === enzyme)
+  const records = Records.inputsOf(entry)
   const signals = inputs.map((captured, i): Explanation => {
-    const { id, signal, target } = captured.flight.signal
+    const { signal, target } = captured.flight.signal
     const run = runOf(runs, i, enzyme)
+    const record = records[i]
+    const id = record === undefined ? captured.flight.signal.id : Records.nameOf(record, run)
     const verdict = run === undefined ? absent(captured, { enzyme, entries, table }) : ended(run, captured.pending.again)
     return { id, signal, target, ...verdict }
   })
@@ -69,11 +73,11 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
 }
 
 /** Explains a signal from the entry alone, if its beat cannot be replayed. */
-const fromEntry = ({ id }: InputRecord, run: RunRecord | undefined): Explanation => {
+const fromEntry = (input: InputRecord, run: RunRecord | undefined): Explanation => {
   const verdict: Verdict = run === undefined
     ? { verdict: "unknown", detail: "It did not run, and the beat cannot be run again to see why." }
     : ended(run, undefined)
-  return { id, signal: undefined, target: undefined, ...verdict }
+  return { id: Records.nameOf(input, run), signal: undefined, target: undefined, ...verdict }
 }
 
 /** Returns the handling of an input by an enzyme. */

@@ -19,12 +19,13 @@ import { CHILDREN } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as JournalRows from "./JournalRows.ts"
-import type { CellRecord, InputRecord } from "../kernel/model/JournalRecords.ts"
+import type { CellRecord, InputRecord, RunRecord } from "../kernel/model/JournalRecords.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
 import * as Replay from "./Replay.ts"
 
 /** A signal that led to a value, with its sender and the beat that handled it. */
 export interface Link {
+  /** The id of the signal. The name of a segment of a durable run follows it: `<event>#/segment/<k>`. */
   readonly id: string
   readonly signal: string | undefined
   readonly target: string | undefined
@@ -88,7 +89,10 @@ export const why = async (history: HistorySource, text: string): Promise<Reason 
     const node = nodes[place]
     if (node !== undefined) writers.push({ by: node.name, reads: seenBy(observed?.nodeDrafts[place]), chain: [] })
     else if (run === undefined) writers.push({ by: runtimeWriter(writer, entry, address.key), reads: [], chain: [] })
-    else writers.push({ by: run.enzyme, reads: readsOf(executed, writer), chain: await chainOf(history, row.beat, inputs[run.input]) })
+    else {
+      const chain = await chainOf(history, row.beat, handlingOf(inputs, run))
+      writers.push({ by: run.enzyme, reads: readsOf(executed, writer), chain })
+    }
   }
   const [value, before] = [valueAt(cell.after, address), valueAt(cell.before, address)]
   return { address: address.text, value, before, beat: row.beat, writers }
@@ -146,25 +150,37 @@ const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
   })
 }
 
+/** A run, and the signal that it handled. */
+interface Handled {
+  readonly input: InputRecord
+  readonly run: RunRecord
+}
+
+const handlingOf = (inputs: ReadonlyArray<InputRecord>, run: RunRecord): Handled | undefined => {
+  const input = inputs[run.input]
+  return input === undefined ? undefined : { input, run }
+}
+
 /** Returns the signals that led to a handling, newest first; `beat` is the beat of the handling. */
-const chainOf = async ({ rest, store }: HistorySource, beat: number, input: InputRecord | undefined): Promise<ReadonlyArray<Link>> => {
+const chainOf = async ({ rest, store }: HistorySource, beat: number, handled: Handled | undefined): Promise<ReadonlyArray<Link>> => {
   const chain: Array<Link> = []
-  let [captured, current] = [beat, input]
+  let [captured, current] = [beat, handled]
   while (current !== undefined && chain.length < MAX_CHAIN) {
     const pause = rest()
     if (pause !== undefined) await pause
-    const { id } = current
+    const { input, run } = current
+    const { id } = input
     const sender = Number(id.split(".")[0])
     const row = Number.isSafeInteger(sender) && id.includes(".") ? store.entry(sender) : undefined
     const entry = row && Journal.parse(row.text)
     const sending = entry && Records.sentIn(entry).get(id)
-    const { signal, target } = sending?.signal ?? current
+    const { signal, target } = sending?.signal ?? input
     // A signal of the beat itself has no single predecessor: a watcher of an operation sent it.
     const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? "commit"
-    chain.push({ id, signal, target, beat: captured, sentBy })
+    chain.push({ id: Records.nameOf(input, run), signal, target, beat: captured, sentBy })
     if (entry === undefined || sending?.run === undefined) return chain
     captured = entry.beat
-    current = Records.inputsOf(entry)[sending.run.input]
+    current = handlingOf(Records.inputsOf(entry), sending.run)
   }
   return chain
 }

@@ -46,7 +46,7 @@ const signals: Readonly<Record<string, Described>> = {
   ),
   [`GET ${SPACE}/waiting`]: described(
     "`?after=`, `?limit=` up to 1,000; 100 by default",
-    "The waiting signals, each with its reason: parked, delayed, retrying, held, a lost conflict, its lane or its turn."
+    "The waiting signals, each with its reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, its lane or its turn."
   )
 }
 

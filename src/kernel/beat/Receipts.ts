@@ -24,6 +24,8 @@ export interface HandlingReceipt {
   readonly outcome: "ok" | "dead"
   readonly beat: number
   readonly attempt: number
+  /** The number of segments of a durable run that had several, of which each has a receipt: `/rt/receipts/<event>#/segment/<k>`. */
+  readonly segments?: number
   /** The return value of the run; `{}` if it returned none. */
   readonly value: Value
   readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
@@ -94,8 +96,12 @@ export const ofFlight = (flight: InFlight): Receipt => {
 
 const labelled = (label: Label | undefined): { readonly label?: Label } => label === undefined || label.length === 0 ? {} : { label }
 
-const ofHandling = ({ attempt, beat, key, label, outcome }: Handling): HandlingReceipt => {
-  const place = { enzyme: key, beat, attempt, ...labelled(label) }
+/** The number of segments of a run that had several. */
+const segmented = (last: number | undefined): { readonly segments?: number } =>
+  last === undefined || last === 0 ? {} : { segments: last + 1 }
+
+const ofHandling = ({ attempt, beat, key, label, outcome, segment }: Handling): HandlingReceipt => {
+  const place = { enzyme: key, beat, attempt, ...segmented(segment), ...labelled(label) }
   if (outcome?.kind === "ok") return { ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) }
   if (outcome === undefined || !("code" in outcome)) return { ...place, outcome: "dead", value: {} }
   return { ...place, outcome: "dead", value: {}, error: { tag: outcome.tag, code: outcome.code, message: outcome.message } }
@@ -167,11 +173,11 @@ const read = (store: SpaceStore, beat: number, id: string): EntryPart | undefine
   const handlings: Array<HandlingReceipt> = []
   let found = false
   let unhandled: EntryPart["unhandled"]
-  let label: Label | undefined
+  let told: Label | undefined
   Records.inputsOf(entry).forEach((input, i) => {
     if (input.id !== id) return
     found = true
-    label = LabelCheck.at(entry.labels?.in, i)
+    told = LabelCheck.at(entry.labels?.in, i)
     const attempt = input.again?.attempt ?? 1
     let number = -1
     for (const run of runs) {
@@ -179,17 +185,19 @@ const read = (store: SpaceStore, beat: number, id: string): EntryPart | undefine
       if (run.input !== i) continue
       if (run.kind === "cycle" || run.kind === "discarded") unhandled = run.kind
       const message = entry.messages.get(number)
-      const receipt = ofRun(run, { beat, attempt, message, ...labelled(LabelCheck.at(entry.labels?.runs, number)) })
+      const label = labelled(LabelCheck.at(entry.labels?.runs, number))
+      const receipt = ofRun(run, { beat, attempt, message, ...segmented(input.again?.segment), ...label })
       if (receipt !== undefined) handlings.push(receipt)
     }
   })
-  return found ? { unhandled, handlings, label } : undefined
+  return found ? { unhandled, handlings, label: told } : undefined
 }
 
 interface RunContext {
   readonly beat: number
   readonly attempt: number
   readonly message: string | undefined
+  readonly segments?: number
   readonly label?: Label
 }
 

@@ -179,13 +179,14 @@ export const hashed = (text: string): string => {
   return end < 0 ? text : text.slice(0, end)
 }
 
-const input = ({ pending, flight: { signal } }: CapturedSignal): string => {
+const input = ({ handlings, pending, flight: { signal } }: CapturedSignal): string => {
   const { again } = pending
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
     const timeouts = again.timeouts === undefined ? "" : `"timeouts":${again.timeouts},`
-    const segment = again.segment === undefined ? "" : `"segment":${again.segment},`
+    // A rollback may have taken the run back to an earlier segment.
+    const segment = again.segment === undefined ? "" : `"segment":${handlings[0]?.segment ?? again.segment},`
     const awaits = signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`
     const payload = again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${awaits}` : ""
     return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},` +

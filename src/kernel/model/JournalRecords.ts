@@ -11,7 +11,7 @@ import type * as Journal from "./Journal.ts"
 import { DERIVED } from "./Journal.ts"
 import * as Modules from "./Modules.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
-import type { Again } from "./Signal.ts"
+import { type Again, runName } from "./Signal.ts"
 import * as Titles from "./Titles.ts"
 import type { At } from "../../stage/Launch.ts"
 
@@ -124,6 +124,15 @@ export const isOwn = ({ kind }: RunRecord): boolean => kind !== "same" && kind !
  * @since 0.1.0
  */
 export const codeOf = (run: RunRecord): string | undefined => "code" in run ? run.code : undefined
+
+/**
+ * Returns the name of a handling's run: the id of its event, or the receipt of a segment.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const nameOf = ({ again, id }: InputRecord, run: RunRecord | undefined): string =>
+  runName(id, run?.kind === "waits" ? run.segment : again?.segment)
 
 const runOf = (line: Journal.RunLine): RunRecord => {
   const [input, enzyme] = line

@@ -152,6 +152,14 @@ export const passage = (space: string, at: At | undefined, since: number): Passa
   at === undefined ? { space } : { space, wait: { at, since } }
 
 /**
+ * The name of a run: the id of its event, or the receipt of a segment, `<event>#/segment/<k>`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const runName = (id: string, segment: number | undefined): string => segment === undefined ? id : `${id}#/segment/${segment}`
+
+/**
  * The source of a signal, from its id.
  *
  * @category getters

@@ -1,5 +1,5 @@
 /**
- * The beat view: `/rt/beat/<N>/{inbox,agenda,stage,meta,state}`, `/rt/receipts/<id>`,
+ * The beat view: `/rt/beat/<N>/{inbox,agenda,stage,meta,state}`, `/rt/receipts/<id>` with the receipts of segments,
  * `/rt/analytics/diag`, `/rt/analytics/persist`, and the views of the live halves of ledgers.
  *
  * These views are rendered on reads from outside, from the journal and from counters, in
@@ -18,6 +18,7 @@ import * as Parked from "../model/Parked.ts"
 import type { HandshakeMetrics } from "../beat/CommitHandshake.ts"
 import * as LostBeats from "../beat/LostBeats.ts"
 import type { Receipt } from "../beat/Receipts.ts"
+import * as SegmentReceipts from "../beat/SegmentReceipts.ts"
 import type { Loss } from "../model/Losses.ts"
 
 /** The sources of views in an open space. */
@@ -31,6 +32,7 @@ export interface LiveSources {
 export interface Source extends LiveSources {
   readonly store: SpaceStore
   readonly shown: boolean
+  readonly hash: (text: string) => string
   /** The label of an enzyme at a beat, as the agenda shows it. */
   readonly label: (enzyme: string, beat: number) => string
   /** Counts of diagnostics in the space since the runtime started. */
@@ -51,7 +53,9 @@ export const read = (source: Source, id: string): Value => {
   if (kind === "receipts") {
     const receipt = source.receipt(name)
     const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
-    return (part === "" ? receipt : handling) as Value
+    if (part !== "" || receipt === undefined) return handling as Value
+    const segment = SegmentReceipts.find(source.store, receipt, source.hash)
+    return (segment === undefined ? receipt : { ...receipt, segment }) as unknown as Value
   }
   if (isLive(id)) return source.view(id)
   if (kind === "analytics") {
@@ -125,7 +129,9 @@ class EntryView {
   agenda(): ReadonlyArray<string> {
     const codes = Records.ownRunsOf(this.entry).map(codeOf)
     const runs = Map.groupBy(Records.runsOf(this.entry), ({ input }) => input)
-    return this.inputs.flatMap((place, input) => runs.get(input)?.map((run) => this.line(run, place, codes)) ?? [`no-match ${place}`])
+    const records = Records.inputsOf(this.entry)
+    return this.inputs.flatMap((place, input) =>
+      runs.get(input)?.map((run) => this.line(run, `${place}${segmentOf(records[input], run)}`, codes)) ?? [`no-match ${place}`])
   }
 
   private line(run: Records.RunRecord, place: string, codes: ReadonlyArray<string>): string {
@@ -146,6 +152,12 @@ class EntryView {
     }
     return sent.get(id)?.signal ?? { signal: undefined, target: undefined }
   }
+}
+
+/** The receipt of a segment; empty for any other run. */
+const segmentOf = (input: Records.InputRecord | undefined, run: Records.RunRecord): string => {
+  const name = input === undefined ? undefined : Records.nameOf(input, run)
+  return name === undefined || name === input?.id ? "" : ` receipt=${name}`
 }
 
 /** 0 for success, -1 for a further attempt, -2 for fatal; otherwise the code of the error. */

@@ -9,13 +9,13 @@
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Awaited from "../beat/Awaited.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import { Pending, type Signal } from "../model/Signal.ts"
+import { Pending, runName, type Signal } from "../model/Signal.ts"
 
 /** Most signals of one page. */
 export const MAX_PAGE = 1000
 
 /** The reason for which a signal or an attempt waits. */
-export type Reason = "next" | "parked" | "delayed" | "retrying" | "held" | "conflict" | "lane" | "leaving"
+export type Reason = "next" | "parked" | "delayed" | "retrying" | "awaiting" | "held" | "conflict" | "lane" | "leaving"
 
 /**
  * A pending signal, or a pending attempt.
@@ -30,7 +30,10 @@ export interface WaitingRow {
   readonly why: Reason
   /** `enzyme/held` if all its enzymes are absent. */
   readonly code?: string
-  /** `pause` or `gate` if parked; otherwise the contended or locked address, the lane, or the destination space. */
+  /**
+   * `pause` or `gate` if parked; otherwise the contended or locked address, the lane, the destination space, or the next
+   * segment of a durable run.
+   */
   readonly on?: string
   /** The enzymes that will run. */
   readonly enzymes?: ReadonlyArray<string>
@@ -103,6 +106,7 @@ const reasonOf = (pending: Pending, state: LiveState): Pick<WaitingRow, "why" | 
   if (mode.gated && !urgent) return { why: "parked", on: "pause" }
   if (again?.why === "gate") return { why: "parked", on: "gate" }
   if (again?.why === "conflict") return { why: SpaceMode.isLock(again.document!) ? "parked" : "conflict", on: again.document! }
+  if (again?.why === "segment") return { why: "awaiting", on: runName(signal.id, again.segment) }
   if (again !== undefined) return { why: "retrying" }
   if (due !== undefined) return { why: "delayed" }
   const { lane } = resolve(signal)

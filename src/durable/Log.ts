@@ -1,0 +1,73 @@
+/**
+ * The step log, read without its body: the handles that the steps leave open.
+ *
+ * @module
+ */
+import { addressOf } from "../cell/Cell.ts"
+import type { Awaited } from "./Handle.ts"
+import type { Call, Step } from "./Step.ts"
+
+/** A handle without a result. */
+export interface OpenHandle {
+  readonly number: number
+  readonly awaited: Awaited
+  /** Its object: the id of a request, `sleep`, or a signal and its cell. */
+  readonly object: string
+  /** The segment that made it, and the beat of that segment. */
+  readonly segment: number
+  readonly beat: number
+}
+
+/** The calls that make handles. A request with a signal makes none. */
+const MAKERS: ReadonlySet<string> = new Set(["sleep", "waitForSignal", "io.request", "io.fetch"])
+
+/**
+ * The state of a run after its steps, which are added in order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Log {
+  /** The open handles, by number. */
+  readonly open = new Map<number, OpenHandle>()
+  /** The signals that the run has waited for, with the number of its waits. */
+  readonly pairs: Array<readonly [signal: string, target: string, waits: number]> = []
+  /** The number of steps. */
+  segments = 0
+  private made = 0
+
+  /** A log with these steps. */
+  static of(steps: Iterable<Step>): Log {
+    const log = new Log()
+    for (const step of steps) log.add(step)
+    return log
+  }
+
+  add(step: Step): void {
+    for (const [number] of step.settled) this.open.delete(number)
+    for (const call of step.calls) this.call(call, step.beat)
+    this.segments++
+  }
+
+  /** The open handles as texts, in the order of their numbers. */
+  get texts(): ReadonlyArray<string> {
+    return Array.from(this.open.values(), ({ number, object }) => `${number} ${object}`)
+  }
+
+  private call([name, at, value]: Call, beat: number): void {
+    if (name === "forget") this.open.delete(Number(at))
+    if (!MAKERS.has(name) || typeof value !== "object") return
+    const awaited = value as unknown as Awaited
+    const number = this.made++
+    this.open.set(number, { number, awaited, object: this.objectOf(awaited, at), segment: this.segments, beat })
+  }
+
+  private objectOf(awaited: Awaited, at: string): string {
+    if (awaited.kind === "request") return awaited.rid
+    if (awaited.kind === "sleep") return "sleep"
+    const [signal = "", target = ""] = at.split(" ")
+    const { key } = addressOf(target)
+    this.pairs[awaited.pair] = [signal, key, awaited.nth + 1]
+    return `${signal} ${key}`
+  }
+}

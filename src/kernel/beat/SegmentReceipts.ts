@@ -1,0 +1,66 @@
+/**
+ * The receipts of segments: `/rt/receipts/<event>#/segment/<k>`, as a view of the step logs of an event's durable runs.
+ *
+ * @module
+ */
+import * as Document from "../../cell/Document.ts"
+import { Log } from "../../durable/Log.ts"
+import * as Step from "../../durable/Step.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import { Pending } from "../model/Signal.ts"
+import { oidOf } from "./ReadyRuns.ts"
+import type { Receipt } from "./Receipts.ts"
+import { stepAddress } from "./Segment.ts"
+
+/** The receipt of one segment. */
+export interface SegmentReceipt {
+  readonly outcome: "waits" | "ok" | "dead"
+  readonly beat: number
+  /** The open handles at its end. */
+  readonly on?: ReadonlyArray<string>
+}
+
+/** The receipts of segments by the number of the segment and by enzyme. */
+export type SegmentReceipts = Readonly<Record<string, Readonly<Record<string, SegmentReceipt>>>>
+
+/** The part of a store that has the logs of durable runs. */
+export type LogStore = Pick<SpaceStore, "read">
+
+/** The steps of a run, in order. */
+export function* stepsOf(store: LogStore, oid: string): Iterable<Step.Step> {
+  for (let k = 0; ; k++) {
+    const text = store.read(stepAddress(oid, k).key)
+    const step = Step.decode(text === undefined ? undefined : Document.decode(text))
+    if (step === undefined) return
+    yield step
+  }
+}
+
+/**
+ * The receipts of the segments of an event's runs; `undefined` if no handling of the event has several.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (
+  store: LogStore & Pick<SpaceStore, "waiting">,
+  { handlings, id }: Receipt,
+  hash: (text: string) => string
+): SegmentReceipts | undefined => {
+  const waiting = store.waiting(id).flatMap((row) => Pending.fromRow(row).again?.enzyme ?? [])
+  const found: Record<string, Record<string, SegmentReceipt>> = {}
+  const put = (segment: number, enzyme: string, receipt: SegmentReceipt): void => {
+    (found[segment] ??= {})[enzyme] = receipt
+  }
+  for (const enzyme of new Set([...handlings.map(({ enzyme }) => enzyme), ...waiting])) {
+    const log = new Log()
+    for (const step of stepsOf(store, oidOf(id, enzyme, hash))) {
+      log.add(step)
+      put(log.segments - 1, enzyme, { outcome: "waits", beat: step.beat, on: log.texts })
+    }
+  }
+  for (const { beat, enzyme, outcome, segments } of handlings) {
+    if (segments !== undefined && !waiting.includes(enzyme)) put(segments - 1, enzyme, { outcome, beat })
+  }
+  return Object.keys(found).length === 0 ? undefined : found
+}
