@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as BeatCommand from "./BeatCommand.ts"
+import * as BuildCommand from "./BuildCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import * as ControlCommand from "./ControlCommand.ts"
@@ -48,6 +49,7 @@ export const command = Command.make("systole").pipe(
     ServeCommand.dev,
     ServeCommand.start,
     NewCommand.command,
+    BuildCommand.command,
     SpaceCommand.command,
     SignalCommand.command,
     CellCommand.command,
@@ -66,7 +68,7 @@ export const command = Command.make("systole").pipe(
     HistoryCommand.why,
     HistoryCommand.explain
   ]),
-  Command.withGlobalFlags([DataFolder.flag])
+  Command.withGlobalFlags([DataFolder.flag, DataFolder.environment])
 )
 
 /** Prints usage errors on standard error. The help text is printed on request only. */

@@ -36,7 +36,7 @@ export interface Event {
 }
 
 /** The services that a client needs to find the server or to open the project. */
-type Requirements = Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data">
+type Requirements = Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data" | "env">
 
 /**
  * Sends requests to the ingress.

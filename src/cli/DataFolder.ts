@@ -1,5 +1,6 @@
 /**
- * The flag `--data`: the data folder of a command, in place of the configured one.
+ * The flags `--data` and `--env`: the data folder of a command, in place of the configured one, and the environment of the
+ * configuration.
  *
  * @module
  */
@@ -24,12 +25,26 @@ export const flag = GlobalFlag.Setting("data")({
 })
 
 /**
- * The configuration of the project, with the data folder of the command line.
+ * The global flag `--env`. Every command accepts it, because the configuration of each environment may have a data folder of its own.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const environment = GlobalFlag.Setting("env")({
+  flag: Flag.String("env").pipe(
+    Flag.withDescription("The environment of the configuration: one of its environments"),
+    Flag.optional
+  )
+})
+
+/**
+ * The configuration of the project in its environment, with the data folder of the command line.
  *
  * @category getters
  * @since 0.1.0
  */
 export const config = Effect.gen(function*() {
-  const configured = yield* Host.use((host) => host.config)
+  const name = Option.getOrUndefined(yield* environment)
+  const configured = yield* Host.use((host) => host.config(name))
   return Option.match(yield* flag, { onNone: () => configured, onSome: (data): Config => ({ ...configured, data }) })
 })

@@ -31,6 +31,47 @@ export interface Project {
   readonly closeStreams: () => void
 }
 
+/** The platforms for which a project can be built. */
+export const TARGETS = ["node", "deno", "bun"] as const
+
+/** A platform for which a project can be built. */
+export type Target = typeof TARGETS[number]
+
+/**
+ * A request for a build.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BuildRequest {
+  readonly target: Target
+  /** The folder of the build, relative to the project. */
+  readonly out: string
+  /** The environment of the configuration. */
+  readonly environment: string | undefined
+  /** The digests of earlier modules that the build contains, too. */
+  readonly keep: ReadonlyArray<string>
+}
+
+/**
+ * A finished build.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Build {
+  readonly target: Target
+  readonly out: string
+  /** The digest of each module, by its file. */
+  readonly modules: Readonly<Record<string, string>>
+  /** The digests of the modules that are kept beside them. */
+  readonly kept: ReadonlyArray<string>
+  /** The written files, with their sizes in bytes. */
+  readonly files: ReadonlyArray<{ readonly file: string; readonly bytes: number }>
+  /** The remaining steps, one a line. */
+  readonly notes: ReadonlyArray<string>
+}
+
 /**
  * Opens projects and serves them on a host.
  *
@@ -44,12 +85,14 @@ export class Host extends Context.Service<Host, {
   readonly installation: string
   readonly pid: number
   readonly isAlive: (pid: number) => boolean
-  /** The configuration of the project, with defaults for absent settings. */
-  readonly config: Effect.Effect<Config, CliFailure>
+  /** The configuration of the project in one of its environments, with defaults for absent settings. */
+  readonly config: (environment: string | undefined) => Effect.Effect<Config, CliFailure>
   /** Opens the project until the scope closes. All accepted signals are durable by then. */
   readonly open: (config: Config) => Effect.Effect<Project, CliFailure, Scope.Scope>
   /** Restarts this process without access to files outside the project, unless it is confined already. */
   readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
+  /** Writes a folder that runs without the project. */
+  readonly build: (request: BuildRequest) => Effect.Effect<Build, CliFailure>
   /** Serves until the scope closes and returns the port. */
   readonly listen: (fetch: Fetch, config: Config) => Effect.Effect<number, CliFailure, Scope.Scope>
 }>()("systole/cli/Host") {}

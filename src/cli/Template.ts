@@ -47,7 +47,7 @@ export const project = (name: string, installation: string): Files => {
         2
       )
     }\n`,
-    ".gitignore": "node_modules/\n.data/\n.systole/\n",
+    ".gitignore": "node_modules/\n.data/\n.systole/\ndist/\n",
     "systole.config.ts": `import { defineConfig } from "systole"
 
 export default defineConfig({

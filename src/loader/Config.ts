@@ -10,14 +10,14 @@ import * as Schema from "effect/Schema"
 import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/model/Limits.ts"
-import type { Clearance } from "../kernel/view/Space.ts"
 import { Isolation } from "../registry/Enzyme.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 import * as ChannelLabels from "./ChannelLabels.ts"
+import { InvalidConfig } from "./InvalidConfig.ts"
+import * as Secrets from "./Secrets.ts"
 
-/** The file name of a project's configuration. */
-export const FILE = "systole.config.ts"
+export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 
 /**
  * A rendered page. Plain HTML runs no script; `script` runs in the browser at the end of the page, and may connect only
@@ -43,12 +43,10 @@ const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximu
 const folders = Schema.Array(Schema.NonEmptyString)
 const ModuleName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-z0-9][a-z0-9_-]{0,62}$/)))
 const Atoms = Schema.Array(Schema.String)
-const Token = Schema.String.pipe(
-  Schema.check(Schema.isPattern(/^[\x21-\x7e]{16,512}$/, { message: "a token has 16 to 512 visible ASCII characters" }))
-)
+const Token = Schema.String.pipe(Schema.check(Schema.isPattern(Secrets.TOKEN, { message: Secrets.FORM })))
 const Options = Schema.Record(Schema.String, Schema.Unknown)
 
-const Definition = Schema.Struct({
+const fields = {
   enzymes: Schema.optionalKey(folders),
   plugins: Schema.optionalKey(folders),
   persistence: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
@@ -82,7 +80,7 @@ const Definition = Schema.Struct({
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
     declassify: Schema.optionalKey(Schema.Record(ModuleName, Atoms)),
-    readers: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct({ token: Token, clearance: Atoms })))
+    readers: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct({ token: Schema.optionalKey(Token), clearance: Atoms })))
   })),
   retention: Schema.optionalKey(Schema.Struct({
     journalMillis: Schema.optionalKey(count),
@@ -110,6 +108,7 @@ const Definition = Schema.Struct({
     ioRequests: Schema.optionalKey(count),
     backoffBeats: Schema.optionalKey(count),
     timeoutAttempts: Schema.optionalKey(count),
+    residentRuns: Schema.optionalKey(count),
     residentBytes: Schema.optionalKey(count),
     finishedCount: Schema.optionalKey(count),
     finishedMillis: Schema.optionalKey(count),
@@ -120,7 +119,11 @@ const Definition = Schema.Struct({
     moduleMillis: Schema.optionalKey(count),
     pullMillis: Schema.optionalKey(count)
   }))
-})
+}
+
+const Fields = Schema.Struct(fields)
+
+const Definition = Schema.Struct({ ...fields, environments: Schema.optionalKey(Schema.Record(ModuleName, Fields)) })
 
 /**
  * The configuration as a project writes it. Every field is optional.
@@ -130,13 +133,24 @@ const Definition = Schema.Struct({
  */
 export type Definition = typeof Definition.Type
 
+/** The fields of a configuration or of one of its environments. */
+type Fields = typeof Fields.Type
+
 /**
- * A decoded configuration: every field is present.
+ * A decoded configuration with its tokens: every field is present.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Config {
+export interface Config extends Secrets.Secured<Settings> {}
+
+/**
+ * A decoded configuration before the check of its tokens.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Settings extends Secrets.Unsecured {
   /** Folders of enzyme modules, relative to the project. */
   readonly enzymes: ReadonlyArray<string>
   /** Folders of plugin modules, relative to the project. */
@@ -149,12 +163,8 @@ export interface Config {
   readonly reactor: "native" | "sync"
   /** The folder for the data of all spaces, relative to the project. */
   readonly data: string
-  /** The host name or address to listen on. */
-  readonly host: string
   /** The port to listen on; 0 selects a free one. */
   readonly port: number
-  /** The bearer token of callers. */
-  readonly token: string | undefined
   /** Whether a run that bypasses the runtime for time, randomness or I/O is refused. By default only `dev` refuses it. */
   readonly check: boolean | undefined
   /** The project's own setting for the creation of spaces. */
@@ -167,8 +177,6 @@ export interface Config {
   readonly pages: Readonly<Record<string, Page>>
   /** The names of the enzymes to disable at this start. */
   readonly without: ReadonlyArray<string>
-  /** Readers with a limited clearance, by bearer token. */
-  readonly readers: ReadonlyArray<ReaderToken>
 }
 
 /** A channel: the name of its provider, the provider's options, and its settings. */
@@ -177,25 +185,15 @@ export interface ChannelConfig extends ChannelSettings {
   readonly options: Readonly<Record<string, unknown>>
 }
 
-/** A reader and its bearer token. */
-export interface ReaderToken extends Clearance {
-  readonly token: string
-}
-
-/**
- * The configuration is invalid. `reason` names the first problem.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidConfig", { reason: Schema.String }) {
-  readonly code = "config/invalid"
-  override get message() {
-    return `The configuration is refused: ${this.reason}. See to ${FILE}`
-  }
-}
-
 const decodeDefinition = Schema.decodeUnknownEffect(Definition, { errors: "all", onExcessProperty: "error" })
+
+/** The choice of a configuration: its environment, and the variables of the process with its tokens. */
+export interface Choice {
+  /** The name of one of the configured environments; the base without one. */
+  readonly environment?: string | undefined
+  /** The environment variables; see {@link Secrets.withTokens}. */
+  readonly variables?: Secrets.Variables
+}
 
 /**
  * Decodes a module's export; `undefined` gives all defaults.
@@ -203,37 +201,41 @@ const decodeDefinition = Schema.decodeUnknownEffect(Definition, { errors: "all",
  * @category constructors
  * @since 0.1.0
  */
-export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig> =>
+export const decode = (definition: unknown, { environment, variables = {} }: Choice = {}): Effect.Effect<Config, InvalidConfig> =>
+  Effect.flatMap(settings(definition, environment), (settings) => Effect.fromResult(Secrets.withTokens(settings, variables)))
+
+/**
+ * Decodes a module's export without a check of its tokens, which a build leaves to the start.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const settings = (definition: unknown, environment?: string): Effect.Effect<Settings, InvalidConfig> =>
   decodeDefinition(definition ?? {}).pipe(
     Effect.mapError((error) => refuse(error.message.replaceAll(/\s+/g, " "))),
+    Effect.flatMap((decoded) => chosen(decoded, environment)),
     Effect.filterOrFail(
       ({ boot }) => boot !== false,
       () => refuse("boot is false, and a new space always boots: its dossier tells when it could begin. Leave boot out, or say true")
     ),
     Effect.map(withDefaults),
-    Effect.filterOrFail(
-      (config) => isLoopback(config.host) || config.token !== undefined,
-      ({ host }) => refuse(`host "${host}" can be reached from other machines, and there is no token. Set a token, or use host "127.0.0.1"`)
-    ),
-    Effect.filterOrFail(
-      hasDistinctTokens,
-      () =>
-        refuse(
-          "labels names readers, and not each of them and the operator has a token of its own, so somebody would pass for another. " +
-            "Set a token, and one for each reader that nobody else has"
-        )
-    ),
     Effect.flatMap((config) => Effect.try({ try: () => withChannelLabels(config), catch: (error) => refuse((error as Error).message) }))
   )
 
+/** The fields of one environment. Each replaces the field of the base as a whole. */
+const chosen = ({ environments = {}, ...base }: Definition, name: string | undefined): Effect.Effect<Fields, InvalidConfig> => {
+  if (name === undefined) return Effect.succeed(base)
+  const own = Object.hasOwn(environments, name) ? environments[name] : undefined
+  if (own !== undefined) return Effect.succeed({ ...base, ...own })
+  const names = Object.keys(environments)
+  const there = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`
+  return Effect.fail(refuse(`there is no environment "${name}": ${there}. Name one of them, or add environments: { "${name}": { … } }`))
+}
+
 const refuse = (reason: string) => new InvalidConfig({ reason })
 
-/** Tests whether the operator and each reader have tokens of their own. */
-const hasDistinctTokens = ({ readers, token }: Config): boolean =>
-  readers.length === 0 || (token !== undefined && new Set([token, ...readers.map((reader) => reader.token)]).size > readers.length)
-
 /** Checks the label rules, and that they contain all atoms in use. A mistyped atom would hide too much or too little. */
-const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassify: {} } }, readers }: Config): void => {
+const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassify: {} } }, readers }: Settings): void => {
   const { top } = new Labels(rules)
   const given = [
     ...Object.entries(rules.declassify),
@@ -248,7 +250,7 @@ const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassi
 }
 
 /** Adds the rules of the channels to the label rules. */
-const withChannelLabels = (config: Config): Config => {
+const withChannelLabels = (config: Settings): Settings => {
   checkLabels(config)
   const labels = ChannelLabels.added(config.kernel.labels, config.channels)
   // The rules of the channels count toward the limit, too.
@@ -256,7 +258,7 @@ const withChannelLabels = (config: Config): Config => {
   return { ...config, kernel: { ...config.kernel, labels } }
 }
 
-const withDefaults = (definition: Definition): Config => {
+const withDefaults = (definition: Fields): Settings => {
   const { persistence = "sqlite" } = definition
   return {
     enzymes: definition.enzymes ?? ["enzymes"],
@@ -277,7 +279,7 @@ const withDefaults = (definition: Definition): Config => {
     pages: definition.pages ?? {},
     without: [],
     readers: Object.entries(definition.labels?.readers ?? {})
-      .map(([name, { clearance, token }]) => ({ name, token, atoms: Label.make(clearance) })),
+      .map(([name, { clearance, ...own }]) => ({ name, ...own, atoms: Label.make(clearance) })),
     kernel: {
       tempo: definition.tempo ?? 100,
       pace: "demand",
@@ -292,14 +294,6 @@ const withDefaults = (definition: Definition): Config => {
     }
   }
 }
-
-/**
- * Tests whether an address is reachable from this machine only.
- *
- * @category predicates
- * @since 0.1.0
- */
-export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 
 /**
  * Returns a definition unchanged, and checks its type where it is written.

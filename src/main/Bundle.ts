@@ -11,7 +11,7 @@ import * as Esbuild from "esbuild"
 import { builtinModules } from "node:module"
 import { basename, dirname, relative, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { ownFile } from "./Installation.ts"
+import { ownFile, sourceFile } from "./Installation.ts"
 
 /**
  * A module and its project imports as one text.
@@ -102,7 +102,7 @@ export const locate = async (text: string, root: string): Promise<string> => {
     setup: (build) => {
       build.onStart(async () => {
         for (const mark of named) {
-          const [, name = "", kind, from] = markParts.exec(mark)!
+          const [, name = "", kind, from] = partsOf(mark)
           const origin = kind === undefined ? { ...usual, from: root } : { kind: kind as Esbuild.ImportKind, from: resolve(root, from!) }
           const found = await find(build, name, origin)
           if (found.file === undefined) return { errors: found.errors }
@@ -116,6 +116,25 @@ export const locate = async (text: string, root: string): Promise<string> => {
   if (named.size > 0) await Esbuild.build({ ...options, plugins: [plugin] })
   return placed(text, places)
 }
+
+/**
+ * Resolves the marks of bundled texts for a build, which bundles the texts with the sources of the runtime.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const linker = (root: string): Esbuild.Plugin => ({
+  name: "systole-link",
+  setup: (build) => {
+    build.onResolve({ filter: new RegExp(`^${MARK}`) }, async ({ path }) => {
+      const [, name = "", kind, from] = partsOf(path.slice(MARK.length))
+      const own = sourceFile(name)
+      if (own !== undefined) return { path: own }
+      const resolveDir = resolveDirOf(name, kind === undefined ? root : resolve(root, from ?? ""))
+      return build.resolve(name, { kind: kind as Esbuild.ImportKind | undefined ?? usual.kind, resolveDir, pluginData: ownRequest })
+    })
+  }
+})
 
 /**
  * The message for a failed build, with the place of the first error.
@@ -142,6 +161,12 @@ const usual: Pick<ImportOrigin, "kind"> = { kind: "import-statement" }
 /** Marks the plugin's own calls of `resolve`, so that it does not recurse. */
 const ownRequest = {}
 
+/** The name of a mark, with the kind of statement and the folder of the importer unless they are the usual ones. */
+const partsOf = (mark: string): ReadonlyArray<string | undefined> => markParts.exec(mark) ?? []
+
+/** The folder from which a package is resolved. `effect` is the one of the runtime. */
+const resolveDirOf = (name: string, from: string): string => /^effect(?:\/|$)/.test(name) ? runtimeFolder : from
+
 /** Resolves the name of a package to a file. */
 const find = async (build: Esbuild.PluginBuild, name: string, { from, kind }: ImportOrigin): Promise<{
   readonly file: string | undefined
@@ -149,8 +174,7 @@ const find = async (build: Esbuild.PluginBuild, name: string, { from, kind }: Im
 }> => {
   const own = ownFile(name)
   if (own !== undefined) return { file: own, errors: [] }
-  const resolveDir = /^effect(?:\/|$)/.test(name) ? runtimeFolder : from
-  const { errors, path } = await build.resolve(name, { kind, resolveDir, pluginData: ownRequest })
+  const { errors, path } = await build.resolve(name, { kind, resolveDir: resolveDirOf(name, from), pluginData: ownRequest })
   return { file: errors.length > 0 ? undefined : path, errors }
 }
 

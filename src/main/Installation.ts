@@ -49,6 +49,25 @@ export const ownFile = (name: string): string | undefined => {
   return existsSync(file) ? file : undefined
 }
 
+/**
+ * The source file of a module that projects import by the name of this package, for builds; `undefined` for other names.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const sourceFile = (name: string): string | undefined => {
+  const own = ownModule.exec(name)
+  return own === null ? undefined : join(folder, `${sources[own[1] ?? ""] ?? own[1]}.ts`)
+}
+
+/**
+ * A source file of the runtime, such as `main/node.ts`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const runtimeFile = (path: string): string => join(folder, "src", path)
+
 const json = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"))
 
 /**

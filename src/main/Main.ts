@@ -13,14 +13,14 @@ import type * as Scope from "effect/Scope"
 import { inspect } from "node:util"
 import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
-import { type Fetch, Host } from "../cli/Host.ts"
+import { type Build, type BuildRequest, type Fetch, Host } from "../cli/Host.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
-import type { Config } from "../loader/Config.ts"
+import type { Config, InvalidConfig } from "../loader/Config.ts"
+import type { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
-import * as Installation from "./Installation.ts"
 import * as Project from "./Project.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 
@@ -37,8 +37,21 @@ export interface Server {
 export interface Platform {
   readonly turn: Turn
   readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
-  /** Restarts this process without access to files outside the project. Absent on hosts without such a mode. */
-  readonly confine?: (root: string, config: Config) => Effect.Effect<void, CliFailure>
+}
+
+/** The program of a command line: the project in a folder, from its sources or from a build. */
+export interface Program {
+  readonly version: string
+  /** The arguments of the command line. */
+  readonly args: ReadonlyArray<string>
+  /** The dependency specifier of this package in a new project. */
+  readonly installation: string
+  readonly modules: Layer.Layer<ModuleHost>
+  readonly config: (environment: string | undefined) => Effect.Effect<Config, InvalidConfig | ModuleBroken>
+  /** Restarts this process without access to files outside the project. */
+  readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
+  /** Writes a folder that runs without the project. */
+  readonly build: (request: BuildRequest) => Effect.Effect<Build, CliFailure>
 }
 
 /** The time limit for pending requests after the server is stopped. */
@@ -50,12 +63,12 @@ const GRACE = "2 seconds"
  * @category combinators
  * @since 0.1.0
  */
-export const run = (platform: Platform): void => {
+export const run = (platform: Platform, program: Program): void => {
   // An unhandled rejection or a throwing timer of one module must not end the process.
   process.on("unhandledRejection", report)
   process.on("uncaughtException", report)
-  Cli.run(Installation.version(), process.argv.slice(2)).pipe(
-    Effect.provide(layer(platform).pipe(Layer.provideMerge(NodeServices.layer))),
+  Cli.run(program.version, program.args).pipe(
+    Effect.provide(layer(platform, program).pipe(Layer.provideMerge(NodeServices.layer))),
     (effect) => NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown })
   )
 }
@@ -80,26 +93,22 @@ const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): 
   onExit(exits.failed)
 }
 
-const layer = (platform: Platform): Layer.Layer<Host> => {
+const layer = (platform: Platform, { build, config, confine, installation, modules }: Program): Layer.Layer<Host> => {
   const root = process.cwd()
-  const site = { root, pacemaker: HostPacemaker.layer(platform.turn), reporter }
+  const site = { root, modules, pacemaker: HostPacemaker.layer(platform.turn), reporter }
   return Layer.succeed(Host, {
     root,
-    installation: Installation.specifier(),
+    installation,
     pid: process.pid,
     isAlive,
-    config: Effect.mapError(Project.config(root), from),
+    config: (environment) => Effect.mapError(config(environment), from),
     open: (config) =>
       Effect.map(
         Effect.mapError(Project.open(config, site), from),
         ({ app, ...project }) => ({ ...project, fetch: (request: Request) => app.fetch(request) })
       ),
-    confine: (config) => platform.confine?.(root, config) ?? Effect.fail(new CliFailure({
-      exit: exits.usage,
-      code: "host/unconfined",
-      message: "--permission is there on Node alone. On Deno, leave out -A and name what the process may do, such as --allow-read=. and " +
-        "--allow-write=.data"
-    })),
+    confine,
+    build,
     listen: (fetch, config) => listen(platform, fetch, config)
   })
 }

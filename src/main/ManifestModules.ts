@@ -17,13 +17,28 @@ import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 export type Manifest = Readonly<Record<string, { readonly module: unknown; readonly hash: string }>>
 
 /**
+ * The contents of a build beside its manifest.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Beside {
+  /** The default exports of earlier modules, by hash. */
+  readonly kept?: Readonly<Record<string, unknown>>
+  /** Reads the hashed text of a module, if the build has it. */
+  readonly textOf?: (hash: string) => string | undefined
+}
+
+/**
  * The module host of a manifest.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (manifest: Manifest): Layer.Layer<ModuleHost> =>
-  Layer.succeed(ModuleHost, {
+export const layer = (manifest: Manifest, { kept = {}, textOf = () => undefined }: Beside = {}): Layer.Layer<ModuleHost> => {
+  const byHash = new Map(Object.entries(kept))
+  for (const { hash, module } of Object.values(manifest)) byHash.set(hash, module)
+  return Layer.succeed(ModuleHost, {
     files: (folder) => {
       const prefix = `${folder}/`
       const names = Object.keys(manifest).filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length))
@@ -32,8 +47,14 @@ export const layer = (manifest: Manifest): Layer.Layer<ModuleHost> =>
     load: (file) => {
       const entry = Object.hasOwn(manifest, file) ? manifest[file] : undefined
       if (entry === undefined) return Effect.fail(new ModuleBroken({ file, reason: "the manifest does not hold it" }))
-      return Effect.succeed({ file, module: entry.module, hash: entry.hash, text: undefined, hostImports: [] })
+      return Effect.succeed({ file, module: entry.module, hash: entry.hash, text: textOf(entry.hash), hostImports: [] })
     },
-    restore: (hash) => Effect.fail(new ModuleBroken({ file: `/cas/${hash}`, reason: "this host imports nothing while it runs" })),
+    restore: (hash, text) => {
+      const file = `/cas/${hash}`
+      if (byHash.has(hash)) return Effect.succeed({ file, module: byHash.get(hash), hash, text, hostImports: [] })
+      const reason = `the build has no module ${hash}. Build again with --keep ${hash}`
+      return Effect.fail(new ModuleBroken({ file, reason }))
+    },
     changes: Stream.empty
   })
+}

@@ -14,21 +14,20 @@ import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
-import { defaults, KernelSettings } from "../kernel/model/Limits.ts"
+import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
 import { CurrentWatchdog } from "../kernel/watchdog/Watchdog.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
-import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { ModuleHost } from "../loader/ModuleHost.ts"
+import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { Reactor } from "../reactor/Reactor.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
-import * as HostModules from "./HostModules.ts"
 import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
-import * as Permission from "./Permission.ts"
 import * as Runtime from "./Runtime.ts"
 
 /** The quiet period after file changes, before modules are reloaded. */
@@ -59,27 +58,11 @@ export interface Project {
 /** The location of a project and the services of its host. */
 export interface Site {
   readonly root: string
+  readonly modules: Layer.Layer<ModuleHost>
   readonly pacemaker: Layer.Layer<Pacemaker>
   /** Receives failures. */
   readonly reporter: Reporter
 }
-
-/**
- * The configuration of the project in a folder; the defaults without one.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const config = (root: string): Effect.Effect<Config.Config, Config.InvalidConfig | ModuleBroken> =>
-  Effect.gen(function*() {
-    const host = yield* ModuleHost
-    const exists = (yield* host.files("."))?.includes(Config.FILE) === true
-    const loaded = exists ? yield* host.load(Config.FILE).pipe(Loader.within(Config.FILE, defaults.moduleMillis)) : undefined
-    if (loaded !== undefined && loaded.module === undefined) {
-      return yield* new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" })
-    }
-    return yield* Config.decode(loaded?.module)
-  }).pipe(Effect.provide(modules(root)))
 
 /**
  * Opens a project until the scope closes: loads its modules, then starts the kernel over its store.
@@ -91,10 +74,10 @@ export const open = Effect.fn("Project.open")(function*(
   config: Config.Config,
   site: Site
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
-  const { pacemaker, reporter, root } = site
+  const { modules, pacemaker, reporter, root } = site
   const { options, use } = config.persistence
   const sources = sourcesOf(config)
-  const host = yield* Layer.build(modules(root))
+  const host = yield* Layer.build(modules)
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const persistence = yield* Loader.persistence(found, use)
   const store = yield* Effect.try({
@@ -114,7 +97,7 @@ export const open = Effect.fn("Project.open")(function*(
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
   const rules = {
-    token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
+    token: config.token, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     readers: config.readers, debug: config.check === true
   }
   const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
@@ -142,7 +125,7 @@ export const open = Effect.fn("Project.open")(function*(
  * @category getters
  * @since 0.1.0
  */
-export const sourcesOf = ({ channels, enzymes, kernel, persistence, plugins, without }: Config.Config): Loader.Sources => {
+export const sourcesOf = ({ channels, enzymes, kernel, persistence, plugins, without }: Config.Settings): Loader.Sources => {
   const required = [persistence.use, ...Object.values(channels).map(({ use }) => use)]
   return { enzymes, plugins, required: [...new Set(required)], without, millis: kernel.limits.moduleMillis }
 }
@@ -152,6 +135,3 @@ const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
     JSON.stringify([enzymes.map(({ file, hash }) => [file, hash]).sort(), broken.map(({ message }) => message)])
   return shown(a) === shown(b)
 }
-
-const modules = (root: string) =>
-  Layer.fresh(Permission.isActive() ? Permission.bundled(root) : HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))

@@ -3,18 +3,13 @@
  *
  * @module
  */
-import * as Effect from "effect/Effect"
 import { serve } from "@hono/node-server"
 import type { Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setImmediate } from "node:timers"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { CliFailure, exits } from "../cli/CliFailure.ts"
-import * as HostHash from "./HostHash.ts"
 import type * as Main from "./Main.ts"
-import * as Permission from "./Permission.ts"
-import * as Project from "./Project.ts"
 import * as IdleCollector from "./IdleCollector.ts"
 
 // Disable pretenuring: V8 allocates objects in the old generation if earlier ones of the same site survived a minor
@@ -53,20 +48,7 @@ export const platform: Main.Platform = {
     new Promise((resolve, reject) => {
       const server = serve({ fetch, hostname: host, port }, (info: AddressInfo) => resolve(opened(server, info.port))) as HttpServer
       server.once("error", reject)
-    }),
-  confine: (root, config) => {
-    if (Permission.isActive()) return Effect.void
-    if (process.execve === undefined) {
-      return Effect.fail(new CliFailure({
-        exit: exits.usage,
-        code: "host/unconfined",
-        message: `--permission needs Node 23.11 or newer, and this is ${process.version}`
-      }))
-    }
-    return Effect.provide(Permission.enter(root, config, Project.sourcesOf(config)), HostHash.layer).pipe(
-      Effect.mapError(({ message }) => new CliFailure({ exit: exits.failed, code: "host/unconfined", message }))
-    )
-  }
+    })
 }
 
 const opened = (server: HttpServer, port: number): Main.Server => ({

@@ -12,10 +12,10 @@ if (refused !== undefined) {
   process.exit(2)
 }
 
-const { run } = await import("./Main.ts")
+const [{ run }, { program }] = await Promise.all([import("./Main.ts"), import("./SourceProgram.ts")])
 const { platform } = process.versions.bun !== undefined
   ? await import("./bun.ts")
   : process.versions.deno !== undefined
   ? await import("./deno.ts")
   : await import("./node.ts")
-run(platform)
+run(platform, program(process.cwd(), process.argv.slice(2)))

@@ -29,6 +29,7 @@ const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyA
   spaces: ["create", "open"],
   pages: [],
   labels: [],
+  environments: [],
   retention: Object.keys({ journalMillis: 0, journalBytes: 0, receiptMillis: 0, contentMillis: 0 } satisfies Retention),
   limits: Object.keys(defaults)
 }

@@ -22,7 +22,7 @@ const namesOf = ({ text }: Pages.Page): ReadonlyArray<string> =>
     .filter((name) => FILE.test(name) || FOLDER.test(name))
 
 /** Files of other projects, which the pages name and do not show. */
-const theirs = new Set(["systole.config.ts", "package.json", "server.json", "LICENSE.md"])
+const theirs = new Set(["systole.config.ts", "package.json", "server.json", "build.json", "LICENSE.md"])
 
 const anchorsOf = (path: string): ReadonlyArray<string> =>
   [...Pages.prose(Pages.read(path).text).matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) => Pages.anchor(title))

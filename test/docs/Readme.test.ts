@@ -21,6 +21,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   "cd .. && npx --yes ./systole/systole-0.1.0.tgz new project hello": "test/package/Package.test.ts",
   "cd hello && npm install": "test/package/Package.test.ts",
   "node --inspect node_modules/systole/dist/command/systole.js dev": "test/cli/Debug.test.ts",
+  "npx systole build --target node": "test/main/Build.test.ts",
+  "cd dist/node && node systole.js": "test/main/Build.test.ts",
   "npm run demo": "test/scripts/Demo.test.ts",
   "npm run demo -- FILE…": "test/scripts/Demo.test.ts",
   "npm start": "test/scripts/Demo.test.ts",

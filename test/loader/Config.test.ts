@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { defineConfig } from "systole"
 import * as Config from "../../src/loader/Config.ts"
+import * as Secrets from "../../src/loader/Secrets.ts"
 
 const refusal = (definition: unknown) => Effect.map(Effect.flip(Config.decode(definition)), (error) => error.message)
 
@@ -43,6 +44,61 @@ describe("Config", () => {
       }))
   })
 
+  describe("environments", () => {
+    const definition = defineConfig({
+      port: 80,
+      limits: { hops: 7 },
+      environments: { production: { host: "0.0.0.0", limits: { inboxSignals: 9 } }, staging: {} }
+    })
+    const variables = { SYSTOLE_TOKEN: "a-token-of-the-operator" }
+
+    it.effect("replace fields of the base as wholes", () =>
+      Effect.gen(function*() {
+        const config = yield* Config.decode(definition, { environment: "production", variables })
+        assert.deepStrictEqual([config.host, config.port], ["0.0.0.0", 80])
+        assert.deepStrictEqual([config.kernel.limits.inboxSignals, config.kernel.limits.hops], [9, 10_000])
+        assert.deepStrictEqual(yield* Config.decode(definition, { environment: "staging" }), yield* Config.decode(definition))
+      }))
+
+    it.effect("are refused by an unknown name, with the names that there are", () =>
+      Effect.gen(function*() {
+        const refused = (definition: unknown) =>
+          Effect.map(Effect.flip(Config.decode(definition, { environment: "prod" })), ({ message }) => message)
+        assert.include(yield* refused(definition), "no environment \"prod\": it has production, staging")
+        assert.include(yield* refused({}), "it has none")
+        assert.include(yield* refusal({ environments: { production: { prot: 80 } } }), "prot")
+        assert.include(yield* refusal({ environments: { production: { environments: {} } } }), "environments")
+      }))
+  })
+
+  describe("tokens", () => {
+    const labels = { cells: { "/data/pay/**": ["salary"] }, readers: { "web-shop": { clearance: ["salary"] } } }
+
+    it.effect("come from the environment before the file", () =>
+      Effect.gen(function*() {
+        const variables = { SYSTOLE_TOKEN: "the-operators-own-token", SYSTOLE_TOKEN_WEB_SHOP: "the-token-of-a-reader" }
+        const { readers, token } = yield* Config.decode({ token: "the-token-of-the-file", labels }, { variables })
+        assert.strictEqual(token, variables.SYSTOLE_TOKEN)
+        assert.deepStrictEqual(readers, [{ name: "web-shop", token: variables.SYSTOLE_TOKEN_WEB_SHOP, atoms: ["salary"] }])
+      }))
+
+    it.effect("are refused without their form, and a reader without one by the name of its variable", () =>
+      Effect.gen(function*() {
+        const refused = (variables: Secrets.Variables) =>
+          Effect.map(Effect.flip(Config.decode({ labels }, { variables })), ({ message }) => message)
+        assert.include(yield* refused({ SYSTOLE_TOKEN: "the-operators-own-token" }), "SYSTOLE_TOKEN_WEB_SHOP")
+        assert.include(yield* refused({ SYSTOLE_TOKEN: "short", SYSTOLE_TOKEN_WEB_SHOP: "the-token-of-a-reader" }), "SYSTOLE_TOKEN is no")
+        const same = "the-token-of-them-both"
+        assert.include(yield* refused({ SYSTOLE_TOKEN: same, SYSTOLE_TOKEN_WEB_SHOP: same }), "a token of its own")
+      }))
+
+    it.effect("are not needed by settings that a build decodes", () =>
+      Effect.gen(function*() {
+        const settings = yield* Config.settings({ host: "0.0.0.0", labels })
+        assert.deepStrictEqual(settings.readers, [{ name: "web-shop", atoms: ["salary"] }])
+      }))
+  })
+
   describe("labels", () => {
     const token = "the-operators-own-token"
     const reader = { token: "the-token-of-a-reader", clearance: ["salary"] }
@@ -68,11 +124,11 @@ describe("Config", () => {
       }))
   })
 
-  describe("isLoopback", () => {
+  describe("Secrets.isLoopback", () => {
     it("knows the names of this machine alone", () => {
-      assert.deepStrictEqual(["127.0.0.1", "127.1.2.3", "localhost", "::1"].map(Config.isLoopback), [true, true, true, true])
+      assert.deepStrictEqual(["127.0.0.1", "127.1.2.3", "localhost", "::1"].map(Secrets.isLoopback), [true, true, true, true])
       assert.deepStrictEqual(
-        ["0.0.0.0", "::", "192.168.0.1", "localhost.evil.example"].map(Config.isLoopback),
+        ["0.0.0.0", "::", "192.168.0.1", "localhost.evil.example"].map(Secrets.isLoopback),
         [false, false, false, false]
       )
     })

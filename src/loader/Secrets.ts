@@ -1,0 +1,96 @@
+/**
+ * The tokens of a configuration: from its file, or from environment variables.
+ *
+ * `SYSTOLE_TOKEN` is the token of the operator, and `SYSTOLE_TOKEN_<READER>` that of a reader. A variable replaces a token of the
+ * file, and a build contains none.
+ *
+ * @module
+ */
+import * as Result from "effect/Result"
+import type { Clearance } from "../kernel/view/Space.ts"
+import { InvalidConfig } from "./InvalidConfig.ts"
+
+/** The form of a token. */
+export const TOKEN = /^[\x21-\x7e]{16,512}$/
+
+/** The rule of {@link TOKEN} in words. */
+export const FORM = "a token has 16 to 512 visible ASCII characters"
+
+/** The environment variables of a process. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** A reader and its bearer token. */
+export interface ReaderToken extends Clearance {
+  readonly token: string
+}
+
+/** The settings to which the tokens belong. */
+export interface Unsecured {
+  /** The host name or address to listen on. */
+  readonly host: string
+  /** The bearer token of callers. */
+  readonly token: string | undefined
+  /** Readers with a limited clearance, by bearer token. */
+  readonly readers: ReadonlyArray<Clearance & Partial<Pick<ReaderToken, "token">>>
+}
+
+/** Settings with a token for each reader. */
+export type Secured<A extends Unsecured> = Omit<A, "readers"> & { readonly readers: ReadonlyArray<ReaderToken> }
+
+/** The variable with the token of the operator. */
+const OPERATOR = "SYSTOLE_TOKEN"
+
+/**
+ * The variable with the token of a reader: `SYSTOLE_TOKEN_WEB_SHOP` of `web-shop`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const variableOf = (reader: string): string => `${OPERATOR}_${reader.toUpperCase().replaceAll("-", "_")}`
+
+/**
+ * Adds the tokens of the environment variables, and checks that each token has its form and one owner, and that an address of
+ * other machines has a token.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const withTokens = <A extends Unsecured>(settings: A, variables: Variables): Result.Result<Secured<A>, InvalidConfig> => {
+  const refuse = (reason: string) => Result.fail(new InvalidConfig({ reason }))
+  const token = variables[OPERATOR] ?? settings.token
+  const readers: Array<ReaderToken> = []
+  for (const reader of settings.readers) {
+    const variable = variableOf(reader.name)
+    const own = variables[variable] ?? reader.token
+    if (own === undefined) return refuse(`labels.readers names "${reader.name}", and it has no token. Set ${variable}, or its token`)
+    readers.push({ ...reader, token: own })
+  }
+  const wrong = [[OPERATOR, token] as const, ...readers.map(({ name, token }) => [variableOf(name), token] as const)]
+    .find(([, token]) => token !== undefined && !TOKEN.test(token))
+  if (wrong !== undefined) return refuse(`${wrong[0]} is no token: ${FORM}`)
+  if (!isLoopback(settings.host) && token === undefined) {
+    return refuse(
+      `host "${settings.host}" can be reached from other machines, and there is no token. Set ${OPERATOR} or token, or use host "127.0.0.1"`
+    )
+  }
+  const tokens = [token, ...readers.map((reader) => reader.token)]
+  if (readers.length > 0 && (token === undefined || new Set(tokens).size < tokens.length)) {
+    return refuse(
+      "labels names readers, and not each of them and the operator has a token of its own, so somebody would pass for another. " +
+        "Set a token, and one for each reader that nobody else has"
+    )
+  }
+  return Result.succeed({ ...settings, token, readers })
+}
+
+/** The variables whose values are tokens of these settings. */
+export const namesOf = ({ readers }: Pick<Unsecured, "readers">): ReadonlyArray<string> =>
+  [OPERATOR, ...readers.map(({ name }) => variableOf(name))]
+
+/**
+ * Tests whether an address is reachable from this machine only.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)

@@ -1,0 +1,185 @@
+/**
+ * The build of a project: a folder with one bundle of its modules, its configuration and the runtime.
+ *
+ * The bundle contains each module as the text whose digest stands in the journal, so a build and the sources make the same journal
+ * from the same input. It contains no token.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Esbuild from "esbuild"
+import { readFile } from "node:fs/promises"
+import { basename, join, resolve } from "node:path"
+import process from "node:process"
+import type * as Host from "../cli/Host.ts"
+import * as Config from "../loader/Config.ts"
+import * as Loader from "../loader/Loader.ts"
+import { type LoadedModule, type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import * as Secrets from "../loader/Secrets.ts"
+import { Hash } from "../persistence/Hash.ts"
+import * as BuildFolder from "./BuildFolder.ts"
+import type { Contents, Module } from "./BuildContents.ts"
+import * as BuildTarget from "./BuildTarget.ts"
+import * as Bundle from "./Bundle.ts"
+import * as Project from "./Project.ts"
+
+/**
+ * A project cannot be built. Nothing was written.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class BuildRefused extends Schema.TaggedError<BuildRefused>()("BuildRefused", {
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+/** A project to build. */
+export interface Site {
+  readonly root: string
+  /** The version of the runtime. */
+  readonly version: string
+  /** The default export of the configuration's file; `undefined` without a file. */
+  readonly definition: unknown
+}
+
+const refuse = (code: string, message: string) => Effect.fail(new BuildRefused({ code, message }))
+
+/**
+ * Builds a project into a folder of its own, which may hold an earlier build.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const build = Effect.fn("Build.build")(function*(
+  site: Site,
+  request: Host.BuildRequest
+): Effect.fn.Return<Host.Build, BuildRefused | Config.InvalidConfig | ModuleBroken, Hash | ModuleHost> {
+  const { root } = site
+  const target = BuildTarget.targets[request.target]
+  const folder = resolve(root, request.out)
+  const foreign = yield* Effect.promise(() => BuildFolder.foreign(folder, target.kept))
+  if (foreign !== undefined) {
+    return yield* refuse("build/folder", `${request.out} holds ${foreign}, which is of no build. Name an empty folder with --out`)
+  }
+  const contents = yield* gather(site, request, target)
+  const bundled = yield* Effect.result(Effect.tryPromise({ try: () => bundle(root, target, contents), catch: Bundle.explain }))
+  if (Result.isFailure(bundled)) return yield* refuse("build/bundle", `The bundle cannot be made: ${bundled.failure}. See to that import`)
+  yield* checkSecrets(contents.settings, bundled.success)
+  const described = BuildTarget.describe(target, contents)
+  const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
+  const notes = yield* Effect.promise(() =>
+    BuildFolder.write(folder, { outputs: bundled.success, described, texts, kept: target.kept }))
+  return {
+    target: request.target,
+    out: request.out,
+    modules: Object.fromEntries(contents.modules.map(({ file, hash }) => [file, hash])),
+    kept: contents.kept.map(({ hash }) => hash),
+    files: bundled.success.map(({ contents, file }) => ({ file, bytes: contents.length })),
+    notes: [...notes, ...BuildTarget.notes(target, contents, request.out)]
+  }
+})
+
+/** Loads and checks the modules of a project, and reads the kept ones. */
+const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildRequest, target: BuildTarget.Target) {
+  const { definition, root, version } = site
+  const { environment } = request
+  const settings = yield* Config.settings(definition, environment)
+  const unplain = BuildTarget.unplain(settings)
+  if (unplain !== undefined) {
+    const message = `${unplain} is no plain JSON, and a build contains the configuration as JSON. Put it into a plugin`
+    return yield* refuse("build/option", message)
+  }
+  const host = yield* ModuleHost
+  const loaded = new Map<string, LoadedModule>()
+  const recording = ModuleHost.of({
+    ...host,
+    load: (file) => Effect.tap(host.load(file), (module) => Effect.sync(() => loaded.set(file, module)))
+  })
+  const sources = Project.sourcesOf(settings)
+  const required = sources.required.filter((name) => target.storage === undefined || name !== settings.persistence.use)
+  const found = yield* Loader.load({ ...sources, required }).pipe(Effect.provideService(ModuleHost, recording))
+  const [broken] = found.broken
+  if (broken !== undefined) return yield* broken
+  if (target.storage === undefined) yield* Loader.persistence(found, settings.persistence.use)
+  const modules = [...loaded.values()].map(withText)
+  const bound = target.hasHostModules ? undefined : modules.find(({ hostImports }) => hostImports.length > 0)
+  if (bound !== undefined) {
+    return yield* refuse("build/host", `${bound.file} imports ${bound.hostImports.join(", ")}, which ${target.name} has not. Leave it out`)
+  }
+  const hasPages = Object.keys(settings.pages).length > 0
+  const pages = hasPages ? withText(yield* host.load(Config.FILE)) : undefined
+  const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
+  const contents: Contents = { version, environment, settings, modules, pages, kept }
+  return contents
+})
+
+const withText = ({ file, hash, hostImports, text = "" }: LoadedModule): Module => ({ file, hash, hostImports, text })
+
+/** Reads the text of an earlier module from the texts of earlier builds in the folder. */
+const keep = Effect.fnUntraced(function*(folder: string, hash: string) {
+  const place = join(folder, "modules", `${hash}.mjs`)
+  const { hex } = yield* Hash
+  const text = yield* Effect.promise(() => readFile(place, "utf8").catch(() => undefined))
+  if (text !== undefined && hex(text) === hash) return { hash, text }
+  return yield* refuse(
+    "build/kept",
+    `${place} ${text === undefined ? "is not there" : "is another text"}. Copy it from the build that had it, ` +
+      `or fetch it: GET /v1/spaces/SPACE/blobs/${hash} of a server with an open run of it`
+  )
+})
+
+/** The prefix of generated modules, and of modules by their digests. */
+const GENERATED = "systole-build:"
+const MODULE = "systole-module:"
+
+/** Bundles the contents with the runtime. */
+const bundle = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<ReadonlyArray<BuildFolder.Output>> => {
+  const { kept, modules, pages } = contents
+  const generated = new Map(Object.entries({ ...target.modules, built: BuildTarget.builtModule(contents) }))
+  const texts = new Map([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) => [hash, text]))
+  const plugin: Esbuild.Plugin = {
+    name: "systole-build",
+    setup: (build) => {
+      build.onResolve({ filter: /^systole-(?:build|module):/ }, ({ path }) => ({ path, namespace: "systole" }))
+      build.onLoad({ filter: /.*/, namespace: "systole" }, ({ path }) => {
+        const contents = path.startsWith(MODULE) ? texts.get(path.slice(MODULE.length)) : generated.get(path.slice(GENERATED.length))
+        return contents === undefined ? null : { contents, resolveDir: root }
+      })
+    }
+  }
+  const { outputFiles = [] } = await Esbuild.build({
+    absWorkingDir: root,
+    entryPoints: target.entries,
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    charset: "utf8",
+    legalComments: "none",
+    logLevel: "silent",
+    outdir: root,
+    chunkNames: "chunk-[hash]",
+    plugins: [plugin, Bundle.linker(root)],
+    ...target.options
+  })
+  return outputFiles.map(({ contents, path }) => ({ file: basename(path), contents }))
+}
+
+/** Refuses a bundle that contains a token, which everyone with the bundle could read. */
+const checkSecrets = (settings: Config.Settings, outputs: ReadonlyArray<BuildFolder.Output>): Effect.Effect<void, BuildRefused> => {
+  const secrets = [
+    ["token", settings.token] as const,
+    ...settings.readers.map(({ name, token }) => [`the token of reader "${name}"`, token] as const),
+    ...Secrets.namesOf(settings).map((name) => [name, process.env[name]] as const)
+  ]
+  const decoder = new TextDecoder()
+  const texts = outputs.map(({ contents }) => decoder.decode(contents))
+  const [name] = secrets.find(([, secret]) => secret !== undefined && texts.some((text) => text.includes(secret))) ?? []
+  return name === undefined
+    ? Effect.void
+    : refuse("build/secret", `${name} stands in a file of the project that the bundle contains. Give it as an environment variable alone`)
+}

@@ -1,0 +1,27 @@
+/**
+ * The contents of a build: the modules and the configuration of a project.
+ *
+ * @module
+ */
+import type * as Config from "../loader/Config.ts"
+import type { LoadedModule } from "../loader/ModuleHost.ts"
+
+/** A module of a build: its text, and the digest of the text. */
+export type Module = Pick<LoadedModule, "file" | "hash" | "hostImports"> & { readonly text: string }
+
+/**
+ * The contents of a build.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Contents {
+  readonly version: string
+  readonly environment: string | undefined
+  readonly settings: Config.Settings
+  readonly modules: ReadonlyArray<Module>
+  /** The module of the configuration, if it renders pages. */
+  readonly pages: Module | undefined
+  /** Earlier modules. */
+  readonly kept: ReadonlyArray<Pick<Module, "hash" | "text">>
+}

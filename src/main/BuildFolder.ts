@@ -1,0 +1,92 @@
+/**
+ * The folder of a build.
+ *
+ * @module
+ */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+
+/** A file of a build. */
+export interface Output {
+  readonly file: string
+  readonly contents: Uint8Array
+}
+
+/** A text of a build. */
+export interface Text {
+  readonly file: string
+  readonly contents: string
+}
+
+/** A file that belongs to the user as soon as it is there, and the lines that it needs. */
+export interface Kept extends Text {
+  /** The texts that the file has to contain, without regard to white space. */
+  readonly needs: ReadonlyArray<string>
+}
+
+/** The contents of the folder. */
+export interface Files {
+  readonly outputs: ReadonlyArray<Output>
+  readonly described: ReadonlyArray<Text>
+  /** The texts of modules. Those of earlier builds stay. */
+  readonly texts: ReadonlyArray<Text>
+  readonly kept: Kept | undefined
+}
+
+/** The file that lists the files of a build. */
+const MANIFEST = "files.json"
+
+/**
+ * The first file that no build wrote, in a folder without a build; `undefined` if a build may be written there.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const foreign = async (folder: string, kept: Kept | undefined): Promise<string | undefined> => {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): ReadonlyArray<string> => {
+    if (error.code === "ENOENT") return []
+    throw error
+  })
+  return names.includes(MANIFEST) ? undefined : names.find((name) => name !== kept?.file)
+}
+
+/**
+ * Writes a build over an earlier one, and removes the files of that one. Returns the lines that a kept file lacks.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const write = async (folder: string, { described, kept, outputs, texts }: Files): Promise<ReadonlyArray<string>> => {
+  const files = [...outputs, ...described]
+  const before = await listed(folder)
+  for (const { contents, file } of [...texts, ...files]) await put(join(folder, file), contents)
+  await put(join(folder, MANIFEST), `${JSON.stringify(files.map(({ file }) => file))}\n`)
+  for (const file of before) if (!files.some((written) => written.file === file)) await rm(join(folder, file), { force: true })
+  return kept === undefined ? [] : keep(folder, kept)
+}
+
+const listed = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const text = await readFile(join(folder, MANIFEST), "utf8").catch(() => "[]")
+  return (JSON.parse(text) as ReadonlyArray<unknown>).filter((file) => typeof file === "string" && /^[\w.-]+$/.test(file)) as Array<string>
+}
+
+/** Writes the file, unless it is there. */
+const keep = async (folder: string, { contents, file, needs }: Kept): Promise<ReadonlyArray<string>> => {
+  const place = join(folder, file)
+  const found = await readFile(place, "utf8").catch(() => undefined)
+  if (found === undefined) {
+    await put(place, contents)
+    return []
+  }
+  const plain = (text: string) => text.replaceAll(/\s+/g, "")
+  const missing = needs.filter((need) => !plain(found).includes(plain(need)))
+  return missing.length === 0 ? [] : [`${place} is there already and stays. Add to it:`, ...missing]
+}
+
+/** Writes a file by a rename, so that a starting process reads no half of it. */
+const put = async (place: string, contents: string | Uint8Array): Promise<void> => {
+  const draft = `${place}.draft`
+  await mkdir(dirname(place), { recursive: true })
+  await writeFile(draft, contents)
+  await rename(draft, place)
+}

@@ -1,0 +1,186 @@
+/**
+ * The platforms of builds: their entries, their options for the bundler, and the files beside the bundle.
+ *
+ * @module
+ */
+import type * as Esbuild from "esbuild"
+import type * as Host from "../cli/Host.ts"
+import type * as Config from "../loader/Config.ts"
+import * as Secrets from "../loader/Secrets.ts"
+import type { Contents } from "./BuildContents.ts"
+import type * as BuildFolder from "./BuildFolder.ts"
+import * as Installation from "./Installation.ts"
+
+/** A platform. */
+export interface Target {
+  readonly name: Host.Target
+  /** The generated modules, by name. */
+  readonly modules: Readonly<Record<string, string>>
+  /** The entries, by the names of their files: a generated module, or a file. */
+  readonly entries: Readonly<Record<string, string>>
+  readonly options: Esbuild.BuildOptions
+  /** Whether modules may import modules of the host. */
+  readonly hasHostModules: boolean
+  /** The storage of the platform, in place of the configured persistence. */
+  readonly storage: string | undefined
+  /** A file that the user may change. */
+  readonly kept: BuildFolder.Kept | undefined
+  /** The lines that start the build. */
+  readonly usage: ReadonlyArray<string>
+}
+
+const runtime = (path: string): string => JSON.stringify(Installation.runtimeFile(path))
+
+/** Refuses an old host before it loads modules that it lacks. */
+const start = `import process from "node:process"
+import { refusal } from ${runtime("main/HostVersion.ts")}
+const refused = refusal(process.versions)
+if (refused !== undefined) {
+  console.error(refused)
+  process.exit(2)
+}
+await import("systole-build:main")
+`
+
+/** Runs the command line of the build. */
+const main = (host: string): string => `import process from "node:process"
+import { built } from "systole-build:built"
+import { program } from ${runtime("main/BuiltProgram.ts")}
+import { run } from ${runtime("main/Main.ts")}
+import { platform } from ${runtime(`main/${host}.ts`)}
+run(platform, program(built, process.argv.slice(2)))
+`
+
+/** A platform with files and threads. */
+const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Target => ({
+  name,
+  modules: { start, main: main(name) },
+  entries: { systole: "systole-build:start", WatchdogThread: Installation.runtimeFile("main/WatchdogThread.ts") },
+  options: { platform: "node" },
+  hasHostModules: true,
+  storage: undefined,
+  kept: undefined,
+  usage
+})
+
+/** The platforms, by name. */
+export const targets: Readonly<Record<Host.Target, Target>> = {
+  node: server("node", ["node systole.js"]),
+  deno: server("deno", ["deno run -A systole.js"]),
+  bun: server("bun", ["bun systole.js"])
+}
+
+/**
+ * The generated module of a build: its modules by literal imports, and its configuration as JSON.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const builtModule = ({ environment, kept, modules, pages, settings, version }: Contents): string => {
+  const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
+  const names = new Map(hashes.map((hash, i) => [hash, `m${i}`]))
+  const entries = modules.map(({ file, hash }) => `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, hash: "${hash}" }`)
+  const rendered = pages === undefined ? "{}" : pagesOf(names.get(pages.hash) ?? "", environment)
+  return [
+    ...hashes.map((hash) => `import ${names.get(hash)} from "systole-module:${hash}"`),
+    "export const built = {",
+    `  version: ${JSON.stringify(version)},`,
+    `  environment: ${JSON.stringify(environment)},`,
+    `  hasToken: ${settings.token !== undefined},`,
+    `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered} },`,
+    `  manifest: {\n${entries.join(",\n")}\n  },`,
+    `  kept: { ${kept.map(({ hash }) => `"${hash}": ${names.get(hash)}`).join(", ")} }`,
+    "}",
+    ""
+  ].join("\n")
+}
+
+/** The pages of the configuration in an environment, as an expression over its module. */
+const pagesOf = (module: string, environment: string | undefined): string =>
+  environment === undefined ? `${module}.pages` : `${module}.environments[${JSON.stringify(environment)}].pages ?? ${module}.pages`
+
+const withoutTokens = ({ pages: _, readers, token: __, ...settings }: Config.Settings): object =>
+  ({ ...settings, readers: readers.map(({ atoms, name }) => ({ name, atoms })) })
+
+/**
+ * The place of the first value of the settings that JSON cannot hold, such as a function in the options of a channel.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const unplain = ({ pages: _, ...settings }: Config.Settings): string | undefined => unplainAt(settings, "the configuration")
+
+const unplainAt = (value: unknown, place: string): string | undefined => {
+  if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) {
+    return undefined
+  }
+  if (typeof value !== "object" || !(Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)))) return place
+  for (const [key, inside] of Object.entries(value)) {
+    const found = unplainAt(inside, `${place}.${key}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/**
+ * The files that describe a build: its modules, its kind of JavaScript, and its use.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const describe = (target: Target, contents: Contents): ReadonlyArray<BuildFolder.Text> => {
+  const { environment, kept, modules, settings, version } = contents
+  const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+  const digests = Object.fromEntries(modules.map(({ file, hash }) => [file, hash]))
+  const build = { systole: version, target: target.name, environment, modules: digests, kept: kept.map(({ hash }) => hash) }
+  return [
+    { file: "package.json", contents: json({ private: true, type: "module" }) },
+    { file: "build.json", contents: json(build) },
+    { file: "README.md", contents: readme(target, settings) }
+  ]
+}
+
+/**
+ * The next steps after a build.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const notes = (target: Target, { settings }: Contents, out: string): ReadonlyArray<string> => {
+  const variables = variablesOf(settings)
+  return [
+    ...variables.length === 0 ? [] : [`Set ${variables.join(", ")} where it runs: the build contains no token`],
+    `Go on with: cd ${out} && ${target.usage[0]}`
+  ]
+}
+
+/** The variables without which the build does not start. */
+const variablesOf = (settings: Config.Settings): ReadonlyArray<string> =>
+  settings.token !== undefined || settings.readers.length > 0 || !Secrets.isLoopback(settings.host) ? Secrets.namesOf(settings) : []
+
+const readme = ({ name, usage }: Target, settings: Config.Settings): string => {
+  const variables = variablesOf(settings).map((variable) => `\`${variable}\``)
+  const needed = variables.length === 0
+    ? "`SYSTOLE_TOKEN` in the environment is the token of the operator."
+    : `Set ${variables.join(", ")} in the environment.`
+  return `# A build for ${name}
+
+Written by \`systole build --target ${name}\`. Change the project instead, and build again.
+
+${usage.map((line) => `    ${line}`).join("\n")}
+
+| file | contains |
+| --- | --- |
+| \`systole.js\` and \`chunk-*.js\` | the runtime, the modules and the configuration |
+| \`WatchdogThread.js\` | the thread that names runs that never return |
+| \`modules/\` | the texts of the modules by digest; the stores keep them for replays |
+| \`build.json\` | the digest of each module |
+| \`files.json\` | the files that the next build replaces |
+
+- It listens at \`${settings.host}:${settings.port}\`; \`--port\` gives another port.
+- Data is in \`${settings.data}\` of the working directory; \`--data FOLDER\` gives another folder. Keep it outside of this folder.
+- ${needed}
+- Create a space with the same command: \`${usage[0]} space create NAME\`.
+- One process at a time uses the data. It stops on SIGTERM within ${settings.kernel.limits.stopMillis / 1000} seconds.
+`
+}

@@ -1,0 +1,95 @@
+/**
+ * The program of a build: a project with its modules and its configuration in one bundle.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import { readFileSync } from "node:fs"
+import process from "node:process"
+import { CliFailure, exits } from "../cli/CliFailure.ts"
+import * as Config from "../loader/Config.ts"
+import type { ModuleHost } from "../loader/ModuleHost.ts"
+import * as Secrets from "../loader/Secrets.ts"
+import type * as Main from "./Main.ts"
+import * as ManifestModules from "./ManifestModules.ts"
+
+/**
+ * A built project.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Built {
+  /** The version of the runtime. */
+  readonly version: string
+  /** The environment of the configuration. */
+  readonly environment: string | undefined
+  /** The configuration without its tokens. */
+  readonly settings: Omit<Config.Settings, "token" | "check" | "create"> & Partial<Pick<Config.Settings, "check" | "create">>
+  /** Whether the project has a token. */
+  readonly hasToken: boolean
+  readonly manifest: ManifestModules.Manifest
+  /** The default exports of earlier modules, by hash. */
+  readonly kept: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The program of a build. Without the name of a command, it starts the project.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const program = (built: Built, args: ReadonlyArray<string>): Main.Program => ({
+  version: built.version,
+  installation: built.version,
+  args: args[0] === undefined || args[0].startsWith("-") && !INFORMING.has(args[0]) ? ["start", ...args] : args,
+  modules: modules(built),
+  config: (environment) => config(built, environment),
+  confine: () => refuse("--permission bundles the modules of a project, and this is a build. Run it with the options of Node itself"),
+  build: () => refuse("this is a build already. Build in the folder of the project")
+})
+
+/** Flags that stand without a command. */
+const INFORMING: ReadonlySet<string> = new Set(["--help", "-h", "--version", "-v", "--completions"])
+
+const refuse = (message: string) => Effect.fail(new CliFailure({ exit: exits.usage, code: "build/source", message }))
+
+/**
+ * The modules of a build. Their texts lie beside it, so that its stores hold the code that they ran.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const modules = ({ kept, manifest }: Built): Layer.Layer<ModuleHost> => ManifestModules.layer(manifest, { kept, textOf })
+
+/** Reads the text of a module; `undefined` if the folder of texts was left out. */
+const textOf = (hash: string): string | undefined => {
+  try {
+    return readFileSync(new URL(`./modules/${hash}.mjs`, import.meta.url), "utf8")
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
+  }
+}
+
+/**
+ * The configuration of a build, with the tokens of this process.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const config = (
+  { environment: own, hasToken, settings }: Built,
+  environment = own
+): Effect.Effect<Config.Config, Config.InvalidConfig> => {
+  const refuse = (reason: string) => Effect.fail(new Config.InvalidConfig({ reason }))
+  if (environment !== own) {
+    return refuse(`this is a build for ${own === undefined ? "no environment" : `"${own}"`}. Build again with --env ${environment}`)
+  }
+  if (hasToken && process.env["SYSTOLE_TOKEN"] === undefined) {
+    return refuse("the project has a token, and a build contains none. Set SYSTOLE_TOKEN in the environment")
+  }
+  const { check, create } = settings
+  return Effect.fromResult(Secrets.withTokens({ ...settings, check, create, token: undefined }, process.env))
+}

@@ -1,0 +1,70 @@
+/**
+ * The program of the installed command: a project from its sources.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { CliFailure, exits, from } from "../cli/CliFailure.ts"
+import { defaults } from "../kernel/model/Limits.ts"
+import * as Config from "../loader/Config.ts"
+import * as Loader from "../loader/Loader.ts"
+import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import * as HostHash from "./HostHash.ts"
+import * as HostModules from "./HostModules.ts"
+import * as Installation from "./Installation.ts"
+import type * as Main from "./Main.ts"
+import * as Permission from "./Permission.ts"
+import * as Project from "./Project.ts"
+
+/**
+ * The program of the project at `root`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const program = (root: string, args: ReadonlyArray<string>): Main.Program => {
+  const modules = Layer.fresh(
+    Permission.isActive() ? Permission.bundled(root) : HostModules.layer(root).pipe(Layer.provide(HostHash.layer))
+  )
+  return {
+    version: Installation.version(),
+    args,
+    installation: Installation.specifier(),
+    modules,
+    config: (environment) =>
+      Effect.flatMap(Effect.provide(definition, modules), (definition) =>
+        Config.decode(definition, { environment, variables: process.env })),
+    confine: (config) => confine(root, config),
+    build: (request) =>
+      Effect.flatMap(Effect.promise(() => import("./Build.ts")), ({ build }) =>
+        Effect.flatMap(definition, (definition) => build({ root, version: Installation.version(), definition }, request))).pipe(
+          Effect.provide([modules, HostHash.layer]),
+          Effect.mapError(from)
+        )
+  }
+}
+
+/** The default export of the configuration's file; `undefined` without a file. */
+const definition: Effect.Effect<unknown, Config.InvalidConfig | ModuleBroken, ModuleHost> = Effect.gen(function*() {
+  const host = yield* ModuleHost
+  if ((yield* host.files("."))?.includes(Config.FILE) !== true) return undefined
+  const { module } = yield* host.load(Config.FILE).pipe(Loader.within(Config.FILE, defaults.moduleMillis))
+  if (module !== undefined) return module
+  return yield* new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" })
+})
+
+const confine = (root: string, config: Config.Config): Effect.Effect<void, CliFailure> => {
+  const refuse = (message: string, exit: number = exits.usage) => new CliFailure({ exit, code: "host/unconfined", message })
+  if (process.versions.bun !== undefined || process.versions["deno"] !== undefined) {
+    return Effect.fail(refuse(
+      "--permission is there on Node alone. On Deno, leave out -A and name what the process may do, such as --allow-read=. and " +
+        "--allow-write=.data"
+    ))
+  }
+  if (Permission.isActive()) return Effect.void
+  if (process.execve === undefined) return Effect.fail(refuse(`--permission needs Node 23.11 or newer, and this is ${process.version}`))
+  return Effect.provide(Permission.enter(root, config, Project.sourcesOf(config)), HostHash.layer).pipe(
+    Effect.mapError(({ message }) => refuse(message, exits.failed))
+  )
+}

@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Build } from "../../src/cli/Host.ts"
+import { terminal } from "../cli/Terminal.ts"
+import * as Command from "../scripts/Command.ts"
+import type { Host } from "../scripts/Host.ts"
+import { node, root } from "../scripts/Host.ts"
+import { run as runProcess } from "../scripts/Process.ts"
+import type { Server } from "../scripts/Server.ts"
+import { start } from "../scripts/Server.ts"
+
+const shop = join(root, "examples", "shop")
+
+/** Runs a command of the sources in a project. */
+const systole = async (cwd: string, ...args: ReadonlyArray<string>): Promise<string> => {
+  await Command.ensure()
+  const { code, output } = await runProcess([node(), Command.file, ...args], { cwd })
+  assert.strictEqual(code, 0, output)
+  return output
+}
+
+/** The enzymes of a server, and a price after one signal. */
+const sold = async ({ url }: Server) => {
+  const receipt = await fetch(`${url}/v1/spaces/shop/signals`, {
+    method: "POST",
+    headers: { "content-type": "application/json", prefer: "wait=10" },
+    body: JSON.stringify({ signal: "/signals/goods/receive", target: "/data/products/tea", payload: { price: 4, count: 5 } })
+  })
+  assert.strictEqual(receipt.status, 200, await receipt.text())
+  const get = async (path: string) => (await fetch(url + path)).json() as Promise<unknown>
+  const page = await (await fetch(`${url}/`)).text()
+  return { page, stock: await get("/v1/spaces/shop/cells/data/stock?pull"), enzymes: await get("/v1/enzymes") }
+}
+
+const greet = (greeting: string) => `import { Enzyme } from "systole"
+export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) => tx.set("/data/greeting", ${JSON.stringify(greeting)}) })
+`
+
+type Terminal = Effect.Success<ReturnType<typeof terminal>>
+
+/** Defines a test in a temporary project, with a time-out for child processes. */
+const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 60_000)
+
+/** Builds for Node and returns the digest of the only enzyme. */
+const built = async ({ json }: Terminal, ...args: ReadonlyArray<string>): Promise<string> => {
+  const { modules } = await json("build", "--target", "node", ...args) as Build
+  return modules["enzymes/greet.ts"]!
+}
+
+describe("systole build", () => {
+  it.each<Host>(["node", "deno", "bun"])("writes a folder that %s runs alone, with the journal of the sources", {
+    timeout: 120_000
+  }, async (host) => {
+    const folder = mkdtempSync(join(tmpdir(), "systole-build-"))
+    try {
+      const [project, out, data] = [join(folder, "shop"), join(folder, "out"), join(folder, "data")]
+      cpSync(shop, project, { recursive: true, filter: (file) => !/[\\/]\.(?:data|systole)$/.test(file) })
+      await systole(project, "build", "--target", host, "--out", out)
+      const server = await start(out, data, { host, command: join(out, "systole.js"), told: () => undefined })
+      const fromBuild = await sold(server)
+      await server.end("SIGTERM")
+      const source = await start(project, join(folder, "other"))
+      assert.deepStrictEqual(fromBuild, await sold(source))
+      await source.end("SIGTERM")
+      assert.deepStrictEqual(fromBuild.stock, { tea: 5 })
+      assert.include(await systole(project, "journal", "verify", "shop", "--data", data), "hold")
+      assert.include(await systole(project, "replay", "shop", "--data", data), "came out the same")
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  test("takes the configuration of an environment, and its tokens from the process", {
+    "systole.config.ts": `export default {
+  token: "a-token-of-development",
+  environments: { production: { spaces: { create: "on-demand" }, token: "a-token-of-production" } }
+}
+`,
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ root, run }) => {
+    const { code, stderr } = await run("build", "--target", "node", "--env", "production", "--out", "out")
+    assert.strictEqual(code, 0, stderr)
+    assert.include(stderr, "Set SYSTOLE_TOKEN")
+    const out = join(root, "out")
+    for (const file of readdirSync(out).filter((file) => file.endsWith(".js"))) {
+      assert.notMatch(readFileSync(join(out, file), "utf8"), /a-token-of/)
+    }
+    const from = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+      runProcess([node(), "systole.js", ...args], { cwd: out, env })
+    const without = await from({}, "space", "ls")
+    assert.strictEqual(without.code, 2)
+    assert.include(without.output, "Set SYSTOLE_TOKEN")
+    const wrong = await from({ SYSTOLE_TOKEN: "a-token-of-this-test" }, "space", "ls", "--env", "staging")
+    assert.include(wrong.output, "this is a build for \"production\"")
+    const signal = ["signal", "demo", "--signal", "/signals/greet", "--wait", "10"] as const
+    const sent = await from({ SYSTOLE_TOKEN: "a-token-of-this-test" }, ...signal)
+    assert.strictEqual(sent.code, 0, sent.output)
+  })
+
+  test("refuses a bundle with a token in it", {
+    "systole.config.ts": `const token = "a-token-of-development"
+export default { token, pages: { "/": () => token } }
+`,
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ root, run }) => {
+    const { code, stderr } = await run("build", "--target", "node")
+    assert.deepStrictEqual([code, existsSync(join(root, "dist"))], [1, false])
+    assert.include(stderr, "token stands in a file of the project that the bundle contains")
+    assert.include(stderr, "(build/secret)")
+  })
+
+  test("refuses broken modules, options that are no JSON, unknown environments and folders with other files", {
+    "enzymes/greet.ts": greet("hello"),
+    "systole.config.ts": "export default { channels: { a: { use: \"timer\", options: { clock: Date } } } }\n"
+  }, async ({ run, write }) => {
+    const refused = async (...args: ReadonlyArray<string>) => {
+      const { code, stderr } = await run("build", "--target", "node", ...args)
+      assert.notStrictEqual(code, 0)
+      return stderr
+    }
+    assert.include(await refused(), "the configuration.channels.a.options.clock is no plain JSON")
+    write("systole.config.ts", "export default {}\n")
+    assert.include(await refused("--env", "production"), "there is no environment \"production\"")
+    assert.include(await refused("--out", "."), "(build/folder)")
+    assert.include(await refused("--keep", "f".repeat(64)), "(build/kept)")
+    assert.include(await refused("--keep", "f"), "is no digest")
+    write("enzymes/greet.ts", greet("hello").replace("tx.set", "tx.set(("))
+    assert.include(await refused(), "enzymes/greet.ts")
+  })
+
+  test("keeps earlier modules, and removes the other files of an earlier build", {
+    "enzymes/greet.ts": greet("hello")
+  }, async (terminal) => {
+    const { root, write } = terminal
+    const before = await built(terminal)
+    const chunks = readdirSync(join(root, "dist/node")).filter((file) => file.startsWith("chunk-"))
+    write("enzymes/greet.ts", greet("hi"))
+    const after = await built(terminal, "--keep", before)
+    assert.notStrictEqual(after, before)
+    const files = readdirSync(join(root, "dist/node"))
+    assert.isTrue(chunks.some((file) => !files.includes(file)))
+    const texts = files.filter((file) => file.endsWith(".js")).map((file) => readFileSync(join(root, "dist/node", file), "utf8"))
+    for (const greeting of ["hello", "hi"]) assert.isTrue(texts.some((text) => text.includes(`"/data/greeting", "${greeting}"`)))
+    assert.include(readFileSync(join(root, "dist/node/build.json"), "utf8"), before)
+  })
+})
