@@ -229,7 +229,7 @@ describe("architecture", () => {
     const own = [
       ["systole", "./src/index.ts"],
       ["systole/testing", "./src/main/testing/index.ts"],
-      ["systole/worker", "./src/main/worker.ts"]
+      ["systole/workers", "./src/main/workers/index.ts"]
     ] as const
     assert.deepStrictEqual(imports, Object.fromEntries([...own, ...expected]))
   })

@@ -7,7 +7,6 @@
  */
 import * as Effect from "effect/Effect"
 import { type Context, Hono } from "hono"
-import { getPath } from "hono/utils/url"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
@@ -16,6 +15,7 @@ import type { Stop } from "../kernel/model/Stops.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
+import * as Access from "./Access.ts"
 import * as Beats from "./Beats.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
@@ -77,33 +77,19 @@ export const make = (services: Services, options: Options): App => {
     stream: Sse.make(options.closing, { readers: options.readers?.length ?? 0, report }),
     report,
     transfers: new Transfers(),
-    getPath: pathOf
+    getPath: Access.pathOf
   }
   const routes = routesOf(services, options, context)
-  const refusal = Guard.make(options, services.hash)
-  const readerOf = Guard.readers(options, services.hash)
+  const accessOf = Access.make(options, services.hash)
   const readerRoutes = ReaderRoutes.make(services.kernel, context)
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
-    const reader = readerOf(request)
-    if (reader !== undefined && !probes.has(pathOf(request))) return readerRoutes(request, reader)
-    const refused = refusal(request)
-    return refused === undefined || isOpen(request, refused) ? routes.fetch(request) : Problem.response(refused)
+    const { reader, refused } = accessOf(request)
+    if (refused !== undefined) return Problem.response(refused)
+    return reader === undefined ? routes.fetch(request) : readerRoutes(request, reader)
   }
   return { fetch, routes }
 }
-
-/** The liveness and readiness probes, open to unauthenticated callers. */
-const probes: ReadonlySet<string> = new Set(["/livez", "/readyz"])
-
-/** Whether a request passes although the guard refused it: a probe, or a worker's report with a rendezvous token. */
-const isOpen = (request: Request, { code }: Problem.RequestRefused): boolean => {
-  const path = pathOf(request)
-  return probes.has(path) || (code === "auth/missing" && Rv.isReport(request, path))
-}
-
-/** The path of a request, with dot segments resolved. Deno passes them through, unlike the other hosts. */
-const pathOf = ({ url }: Request): string => getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
 
 const routesOf = (services: Services, options: Options, { getPath, stream, report, transfers }: ReaderRoutes.ResponseContext): Hono => {
   const app = new Hono({ getPath })
@@ -136,7 +122,8 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   Ops.routes(app, { find, stream, wantsStream })
   Io.routes(app, { find, stream, wantsStream })
   Rv.routes(app, { find, stream, wantsStream })
-  for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, services, c.req.raw.signal))
+  const reading = Pages.reading(services)
+  for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
   return app
 }
 
@@ -274,6 +261,11 @@ const methods = ["GET", "PUT", "POST", "DELETE"] as const
 const settled = (space: Space, id: string, seconds: number) =>
   Effect.runPromise(space.settled(id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined })))
 
-/** The descriptor of an enzyme as JSON, without its functions. */
-const describe = (enzyme: Enzyme): object =>
+/**
+ * The descriptor of an enzyme as JSON, without its functions.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const describe = (enzyme: Enzyme): object =>
   ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })

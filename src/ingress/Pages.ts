@@ -5,7 +5,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { Value } from "../cell/Value.ts"
+import type { CellHeld } from "../kernel/model/SpaceError.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { ReadError } from "../kernel/view/Expected.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { isView } from "../stage/View.ts"
@@ -24,8 +27,10 @@ const headers = {
 /** The maximum time that a page waits in total for its reads to settle, in milliseconds. */
 export const MAX_WAIT = 1000
 
-interface Services {
-  readonly kernel: Kernel["Service"]
+/** The services of a page: its reads, and the hash of its script. */
+export interface Services {
+  /** Reads a cell; `wait` is the rest of the page's time, in milliseconds. Resolves to `undefined` for an absent cell or space. */
+  readonly read: (read: { readonly space: string; readonly address: string; readonly wait: number }) => Effect.Effect<Value, unknown>
   readonly hash: Hash["Service"]
 }
 
@@ -35,9 +40,11 @@ interface Services {
  * @category constructors
  * @since 0.1.0
  */
-export const send = async (page: Page, { hash, kernel }: Services, signal: AbortSignal): Promise<Response> => {
+export const send = async (page: Page, { hash, read }: Services, signal: AbortSignal): Promise<Response> => {
   const end = Effect.runSync(Clock.currentTimeMillis) + MAX_WAIT
-  const rendered = await page({ get: (space, address) => Effect.runPromise(read(kernel, { space, address, end }), { signal }) })
+  const get = (space: string, address: string) => Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    read({ space, address, wait: Math.max(0, end - now) }))
+  const rendered = await page({ get: (space, address) => Effect.runPromise(get(space, address), { signal }) })
   if (typeof rendered === "string") return new Response(rendered, { headers: { ...headers, "content-security-policy": policy } })
   const { html, script } = rendered
   // Only this script may run, so values of cells in the HTML cannot inject another one.
@@ -48,17 +55,19 @@ export const send = async (page: Page, { hash, kernel }: Services, signal: Abort
 const digest = (text: string, hash: Hash["Service"]): string =>
   btoa(hash.hex(text).replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16))))
 
-interface Read {
-  readonly space: string
-  readonly address: string
-  /** The deadline of the page, in milliseconds since 1970. */
-  readonly end: number
-}
-
-/** Reads a cell after its derivation has settled, so that no page is stale. No node derives the views of the journal. */
-const read = (kernel: Kernel["Service"], { address, end, space }: Read) =>
-  Effect.gen(function*() {
-    const found = yield* kernel.space(space, { create: false })
-    if (isView(address)) return yield* found.get(address)
-    return yield* found.pull(address, { wait: Math.max(0, end - (yield* Clock.currentTimeMillis)) })
-  }).pipe(Effect.catchIf((error) => error.code === "space/unknown", () => Effect.undefined))
+/**
+ * The services of a page over the spaces of a kernel. A read waits until the derivation of its cell has settled, so that no
+ * page is stale. No node derives the views of the journal.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const reading = ({ hash, kernel }: { readonly kernel: Kernel["Service"]; readonly hash: Hash["Service"] }): Services => ({
+  hash,
+  read: ({ address, space, wait }) =>
+    kernel.space(space, { create: false }).pipe(
+      Effect.flatMap((found): Effect.Effect<Value, ReadError | CellHeld> =>
+        isView(address) ? found.get(address) : found.pull(address, { wait })),
+      Effect.catchIf((error) => error.code === "space/unknown", () => Effect.undefined)
+    )
+})

@@ -139,7 +139,13 @@ const reserved = (signal: string, { name }: Clearance) =>
       "on a rendezvous with its token, or ask with the operator's token"
   })
 
-const closed = (path: string, { name }: Clearance) =>
+/**
+ * The refusal of a path that is reserved for the operator.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const closed = (path: string, { name }: Clearance) =>
   new Problem.RequestRefused({
     code: "label/withheld",
     reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with ` +

@@ -25,6 +25,8 @@ export const bundle = async (contents: string): Promise<Bundle> => {
     stdin: { contents, resolveDir: root, loader: "ts" },
     alias: { systole: join(root, "src", "index.ts") },
     bundle: true,
+    // The platform has the base class of objects.
+    external: ["cloudflare:workers"],
     conditions: ["workerd", "worker"],
     format: "esm",
     logLevel: "silent",

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Receipt } from "systole"
 import { bundle, root } from "./Bundle.ts"
+import { COMPATIBILITY_DATE, script } from "./Edge.ts"
 
 /** The host-independent folders of `src/`. */
 const portable =
@@ -18,8 +19,6 @@ const filesOf = (folder: string): ReadonlyArray<string> => {
     : []
 }
 
-/** The last compatibility date at which Workers provide no Node modules by default. */
-const COMPATIBILITY_DATE = "2026-08-03"
 
 const running = async <A>(script: string, use: (fetch: (url: string, init?: object) => Promise<string>) => Promise<A>): Promise<A> => {
   const worker = new Miniflare({ modules: true, script, compatibilityDate: COMPATIBILITY_DATE, cf: false, kvNamespaces: ["CACHE"] })
@@ -61,49 +60,22 @@ describe("Worker", () => {
     assert.strictEqual(answer.head, 0)
   })
 
-  it("runs the contract of persistence in workerd, one space per place", { timeout: 60_000 }, async () => {
-    const { imports, text } = await bundle("export { default } from \"./test/runtime/contract.ts\"")
-    assert.deepStrictEqual(imports, [])
-    const answer = await running(text, (fetch) => fetch("http://worker/"))
-    const { count, failures } = JSON.parse(answer) as { readonly count: number; readonly failures: ReadonlyArray<unknown> }
-    assert.deepStrictEqual(failures, [])
-    assert.isAbove(count, 40)
-  })
-
-  it("serves the ingress in workerd", async () => {
-    const { imports, text } = await bundle("export { default } from \"./test/runtime/worker.ts\"")
-    assert.deepStrictEqual(imports, [])
-    const headers = { "authorization": "Bearer a-token-for-tests", "content-type": "application/json", "prefer": "wait=10" }
-    const [receipt, greeting] = await running(text, async (fetch) => [
-      await fetch(
-        "http://worker/v1/spaces/shop/signals",
-        { method: "POST", headers, body: "{\"signal\":\"/signals/greet\",\"payload\":{\"who\":\"world\"}}" }
-      ),
-      await fetch("http://worker/v1/spaces/shop/cells/data/greetings/world", { headers })
-    ])
-    assert.include(receipt, "\"greet\"")
-    assert.include(greeting, "hello")
-  })
-
-  it("handles each of 100 posts in workerd, one after another and side by side", { timeout: 30_000 }, async () => {
-    const { text } = await bundle("export { default } from \"./test/runtime/worker.ts\"")
-    const headers = { "authorization": "Bearer a-token-for-tests", "content-type": "application/json" }
-    const greetings = await running(text, async (fetch) => {
-      const post = (who: number, prefer: string) =>
-        fetch("http://worker/v1/spaces/shop/signals", {
-          method: "POST",
-          headers: { ...headers, prefer },
-          body: JSON.stringify({ signal: "/signals/greet", payload: { who: `guest${who}` } })
-        })
-      const receipts: Array<string> = []
-      for (let who = 0; who < 40; who++) receipts.push(await post(who, who % 2 === 0 ? "wait=10" : ""))
-      receipts.push(...await Promise.all(Array.from({ length: 60 }, (_, who) => post(40 + who, "wait=10"))))
-      assert.strictEqual(receipts.filter((receipt) => receipt.includes("\"id\"")).length, 100)
-      return JSON.parse(await fetch("http://worker/v1/spaces/shop/cells/data/greetings?list", { headers })) as {
-        readonly names: ReadonlyArray<string>
-      }
+  it("runs the contract of persistence in durable objects", { timeout: 120_000 }, async () => {
+    const text = await script("./test/runtime/contract.ts")
+    const worker = new Miniflare({
+      modules: true,
+      script: text,
+      compatibilityDate: COMPATIBILITY_DATE,
+      cf: false,
+      durableObjects: { TESTS: { className: "Test", useSQLite: true } }
     })
-    assert.strictEqual(greetings.names.length, 100)
+    try {
+      const outcomes = await (await worker.dispatchFetch("http://worker/")).json() as ReadonlyArray<Record<string, unknown>>
+      assert.deepStrictEqual(outcomes.filter(({ failure }) => failure !== undefined), [])
+      assert.isAbove(outcomes.length, 40)
+    } finally {
+      await worker.dispose()
+    }
   })
 
   it("runs the channels kv, over a namespace of KV, and timer in workerd", async () => {

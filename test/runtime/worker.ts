@@ -1,19 +1,26 @@
 /**
- * A complete Worker: the ingress over a manifest of modules, as a build writes it.
+ * A complete Worker: the classes and the handler over a manifest of modules, as a build writes it.
  *
  * @module
  */
 import { Enzyme } from "systole"
-import * as Worker from "../../src/main/worker.ts"
+import { make } from "../../src/main/workers/index.ts"
+
+interface Greeted {
+  readonly who: string
+}
 
 const greet = Enzyme.make({
   name: "greet",
   query: "/signals/greet",
   writes: ["/data/greetings/*"],
-  run: (tx, event) => tx.set(`/data/greetings/${(event.payload as { readonly who: string }).who}`, "hello")
+  run: (tx, event) => tx.set(`/data/greetings/${(event.payload as Greeted).who}`, "hello")
 })
 
-export default Worker.make({
+const { Directory, Space, handler } = make({
   manifest: { "enzymes/greet.ts": { module: greet, hash: "0".repeat(64) } },
-  config: { enzymes: ["enzymes"], spaces: { create: "on-demand" }, token: "a-token-for-tests" }
+  config: { enzymes: ["enzymes"], spaces: { create: "on-demand" } }
 })
+
+export { Directory, Space }
+export default handler

@@ -1,0 +1,47 @@
+/**
+ * The alarm of an object: the durable wake of its space.
+ *
+ * @module
+ */
+import type { Storage } from "./Platform.ts"
+
+/** The delay of an alarm for work that is due at once, in milliseconds. The object does such work itself, unless it is evicted. */
+const SOON = 5000
+
+/** The time after which an alarm that did not run counts as lost, in milliseconds. */
+const LATE = 60_000
+
+/**
+ * Arms the alarm. It is never deleted and only ever set to an earlier time, because each change is a write: an early alarm
+ * finds no work, and arms the next one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Alarm {
+  private readonly storage: Pick<Storage, "setAlarm">
+  private readonly now: () => number
+  private armed: number | undefined
+
+  /** `armed` is the time of the stored alarm, in milliseconds since 1970. */
+  constructor(storage: Pick<Storage, "setAlarm">, armed: number | null, now: () => number) {
+    this.storage = storage
+    this.armed = armed ?? undefined
+    this.now = now
+  }
+
+  /** Arms the alarm for a wake time, in milliseconds since 1970; 0 is at once. The write joins the transaction of this turn. */
+  arm(moment: number): void {
+    const now = this.now()
+    const at = moment > now ? moment : now + SOON
+    if (this.armed !== undefined && this.armed <= at && this.armed > now - LATE) return
+    this.armed = at
+    // A failed write breaks the object, like each failed write of its transaction.
+    this.storage.setAlarm(at).catch(() => {})
+  }
+
+  /** Notes that the alarm runs, and is stored no more. */
+  ran(): void {
+    this.armed = undefined
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * The parts of Cloudflare Workers that the runtime uses, as types.
+ *
+ * @module
+ */
+import type { ObjectPlace } from "../../../plugins/durable_object.ts"
+import type * as Value from "../../cell/Value.ts"
+
+/** The storage of an object: its database, and its alarm. Calls that return promises take effect in the order of the calls. */
+export interface Storage extends Readonly<ObjectPlace["storage"]> {
+  /** The time of the armed alarm, in milliseconds since 1970; `null` without one, and while it runs. */
+  readonly getAlarm: () => Promise<number | null>
+  readonly setAlarm: (moment: number) => Promise<void>
+  readonly deleteAlarm: () => Promise<void>
+  readonly deleteAll: () => Promise<void>
+}
+
+/** The state that the platform gives to an object. */
+export interface ObjectState {
+  /** `name` is absent from an id that was not made of a name. */
+  readonly id: { readonly name?: string }
+  readonly storage: Storage
+}
+
+/** The base class of objects with methods for other objects. The module `cloudflare:workers` has it. */
+export declare class DurableObject<Env> {
+  constructor(ctx: ObjectState, env: Env)
+}
+
+/** A refusal of a signal, as it travels between objects. */
+export interface Refusal {
+  readonly tag: string
+  readonly code: string
+  readonly message: string
+}
+
+/** The signals of a space for another one, in order. */
+export interface Letters {
+  /** The sender's proof that it is an object of this application. */
+  readonly proof: string
+  /** The name of the sending space. */
+  readonly from: string
+  /** The texts of the rows, at most 1 MiB together or one. */
+  readonly rows: ReadonlyArray<string>
+}
+
+/** A page of the names of spaces. */
+export interface Names {
+  readonly spaces: ReadonlyArray<string>
+  /** The cursor of the next page; `null` after the last. */
+  readonly next: string | null
+}
+
+/** An object with one space, as others call it. */
+export interface SpaceStub {
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Takes signals of another space. Returns one result per row: `null` if the signal is durable, else its refusal. */
+  readonly arrive: (letters: Letters) => Promise<ReadonlyArray<Refusal | null>>
+  /** Reads a cell for a page after its derivation has settled, within `wait` milliseconds. */
+  readonly pull: (read: { readonly proof: string; readonly address: string; readonly wait: number }) => Promise<Value.Value>
+}
+
+/** The object with the names of all spaces, as others call it. */
+export interface DirectoryStub {
+  readonly add: (proof: string, space: string) => Promise<void>
+  readonly remove: (proof: string, space: string) => Promise<void>
+  readonly list: (proof: string, page: { readonly after: string; readonly limit: number }) => Promise<Names>
+}
+
+/** The objects of one class, by their names. */
+export interface Namespace<Stub> {
+  readonly getByName: (name: string) => Stub
+}
+
+/** The bindings of a Worker. */
+export interface Env {
+  readonly SPACES: Namespace<SpaceStub>
+  readonly DIRECTORY: Namespace<DirectoryStub>
+  /** The bearer token of the operator, a secret of the Worker. It replaces the one of the configuration. */
+  readonly SYSTOLE_TOKEN?: string
+}

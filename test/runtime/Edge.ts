@@ -1,0 +1,73 @@
+/**
+ * Workers with durable objects in workerd, for tests.
+ *
+ * @module
+ */
+import { Miniflare } from "miniflare"
+import { assert } from "@effect/vitest"
+import { bundle } from "./Bundle.ts"
+
+/** The last compatibility date at which Workers provide no Node modules by default. */
+export const COMPATIBILITY_DATE = "2026-08-03"
+
+/** The secret token of the operator. */
+export const TOKEN = "a-token-for-tests"
+
+/** A running Worker. */
+export interface Edge {
+  /** Sends a request with the operator's token. */
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>
+  /** Sends a signal and waits for its receipt, unless `prefer` says otherwise. */
+  readonly signal: (space: string, signal: object, prefer?: string) => Promise<{ readonly status: number; readonly body: any }>
+  readonly json: (path: string) => Promise<any>
+  readonly miniflare: Miniflare
+}
+
+/** Options of a Worker. */
+export interface Options {
+  /** The folder that keeps the storage of the objects. Without it, they are kept in memory. */
+  readonly folder?: string
+  readonly bindings?: Readonly<Record<string, string>>
+}
+
+/** Bundles the entry of a Worker. It imports nothing of a host but the base class of objects. */
+export const script = async (entry: string): Promise<string> => {
+  const { imports, text } = await bundle(`export * from "${entry}"; export { default } from "${entry}"`)
+  assert.deepStrictEqual(imports, ["cloudflare:workers"])
+  return text
+}
+
+/** Runs a Worker until `use` ends. */
+export const running = async <A>(text: string, use: (edge: Edge) => Promise<A>, options: Options = {}): Promise<A> => {
+  const miniflare = new Miniflare({
+    modules: true,
+    script: text,
+    compatibilityDate: COMPATIBILITY_DATE,
+    cf: false,
+    durableObjects: {
+      SPACES: { className: "Space", useSQLite: true },
+      DIRECTORY: { className: "Directory", useSQLite: true }
+    },
+    bindings: { SYSTOLE_TOKEN: TOKEN, ...options.bindings },
+    ...options.folder === undefined ? {} : { durableObjectsPersist: options.folder }
+  })
+  const fetch: Edge["fetch"] = async (path, init) => {
+    const headers = { "authorization": `Bearer ${TOKEN}`, ...init?.headers as Record<string, string> }
+    return await miniflare.dispatchFetch(`http://worker${path}`, { ...init, headers } as object) as unknown as Response
+  }
+  const edge: Edge = {
+    miniflare,
+    fetch,
+    json: async (path) => (await fetch(path)).json(),
+    signal: async (space, signal, prefer = "wait=10") => {
+      const headers = { "content-type": "application/json", prefer }
+      const response = await fetch(`/v1/spaces/${space}/signals`, { method: "POST", headers, body: JSON.stringify(signal) })
+      return { status: response.status, body: await response.json() }
+    }
+  }
+  try {
+    return await use(edge)
+  } finally {
+    await miniflare.dispose()
+  }
+}
