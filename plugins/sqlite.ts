@@ -179,6 +179,8 @@ const openDatabase = (at: Place, { syncMicros }: Settings): DatabaseSync => {
   try {
     database.exec("PRAGMA journal_mode = WAL")
     database.exec(`PRAGMA synchronous = ${syncMicros === undefined ? "FULL" : "OFF"}`)
+    // A statement of several rows keeps a journal of its own, which would otherwise be a file as soon as it has 64 KiB.
+    database.exec("PRAGMA temp_store = MEMORY")
     shrink(database)
     return database
   } catch (cause) {

@@ -166,7 +166,7 @@ export class IdempotencyIndex {
       const offset = entry % SPAN
       entries.push((entry - offset) / SPAN - 2 ** 31, first + offset)
     }
-    this.sql.addIndexed.add(entries)
+    this.sql.addIndexed.run(entries)
     if (moving.next < sorted.length) return
     this.indexed = last
     this.moving = undefined

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { BatchInsert } from "./BatchInsert.ts"
+import * as Batch from "./Batch.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with another version is refused. */
@@ -153,12 +153,12 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   cell: prepare("SELECT sum, text FROM cell WHERE key = ?"),
   children: prepare("SELECT key FROM cell WHERE parent = ?"),
   below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
-  putCells: new BatchInsert({ prepare }, {
+  putCells: Batch.insertion({ prepare }, {
     into: "INSERT INTO cell",
     columns: 4,
     conflict: "ON CONFLICT (key) DO UPDATE SET sum = excluded.sum, text = excluded.text"
   }),
-  deleteCell: prepare("DELETE FROM cell WHERE key = ?"),
+  deleteCells: Batch.deletion({ prepare }, "DELETE FROM cell WHERE key"),
 
   journal: prepare("SELECT beat, clock, size, hash, sum, callers, text FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
   addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)"),
@@ -176,7 +176,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
   indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
   indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
-  addIndexed: new BatchInsert({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
+  addIndexed: Batch.insertion({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
   dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
   callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
   setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?"),
@@ -188,8 +188,8 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
 
   queue: prepare("SELECT seq, id, sum, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
   waiting: prepare("SELECT seq, id, sum, text FROM queue WHERE id = ? ORDER BY seq"),
-  enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?, ?, ?)"),
-  dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
+  enqueue: Batch.insertion({ prepare }, { into: "INSERT OR REPLACE INTO queue", columns: 4 }),
+  dequeue: Batch.deletion({ prepare }, "DELETE FROM queue WHERE seq"),
 
   observations: prepare("SELECT node, sum, text FROM observation"),
   putObservation: prepare("INSERT OR REPLACE INTO observation VALUES (?, ?, ?)"),

@@ -223,15 +223,18 @@ class SqlBackend implements Backend {
   }
 
   private commitCells(group: Group): void {
-    const { deleteCell, putCells } = this.sql
+    const { deleteCells, putCells } = this.sql
     const put: Array<string | number> = []
-    for (const [key, { address, text }] of group.cells) {
+    const gone: Array<string> = []
+    // In the order of the keys, so that neighbouring rows meet the same pages.
+    for (const [key, { address, text }] of [...group.cells].sort(([a], [b]) => a < b ? -1 : 1)) {
       const stored = SortKey.encode(key)
       this.content.hold(key, text)
-      if (text === undefined) deleteCell.run(stored)
+      if (text === undefined) gone.push(stored)
       else put.push(stored, SortKey.encode(parentOf(address)), RowChecksums.cell(stored, text), text)
     }
-    putCells.add(put)
+    putCells.run(put)
+    deleteCells.run(gone)
   }
 
   /** Claims the store with the first write. Returns the new writer if it changed. */
@@ -288,12 +291,14 @@ class SqlBackend implements Backend {
   private commitQueue(group: Group): void {
     for (const seq of group.dequeued) {
       this.content.hold(ContentReferences.waiting(seq), undefined)
-      this.sql.dequeue.run(seq)
     }
+    this.sql.dequeue.run([...group.dequeued])
+    const put: Array<string | number | null> = []
     for (const [seq, { id, text }] of group.queued) {
       this.content.hold(ContentReferences.waiting(seq), text)
-      this.sql.enqueue.run(seq, id ?? null, RowChecksums.queued(seq, id ?? null, text), text)
+      put.push(seq, id ?? null, RowChecksums.queued(seq, id ?? null, text), text)
     }
+    this.sql.enqueue.run(put)
   }
 
   private commitBlob(hash: string, content: Content): void {

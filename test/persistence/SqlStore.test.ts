@@ -41,6 +41,22 @@ const one = (file: string, sql: string): Record<string, unknown> => {
 const filled = (store: SpaceStore) =>
   write(store, ...Array.from({ length: 50 }, (_, n) => beat(n, { cells: [cell(`/data/${n}`, "x".repeat(1000))] })))
 
+describe("SqlStore over node:sqlite, with many rows in one flush", () => {
+  inFolder("deletes exactly the cells and the signals of the group", () =>
+    Effect.gen(function*() {
+      const keys = Array.from({ length: 30 }, (_, n) => `/data/${n}`)
+      const queued = keys.map((text, seq) => ({ seq, text }))
+      const kept = (n: number) => n === 3 || n === 17
+      yield* using("shop", (store) => write(store, beat(0, { cells: keys.map((key) => cell(key, "1")), queued })))
+      const gone = keys.flatMap((key, n) => kept(n) ? [] : [cell(key, undefined)])
+      const dequeued = queued.flatMap(({ seq }) => kept(seq) ? [] : [seq])
+      yield* using("shop", (store) => write(store, beat(1, { cells: gone, dequeued })))
+      const left = yield* using("shop", (store) =>
+        Effect.sync(() => [keys.filter((key) => store.read(key) !== undefined), store.children("space", "/data"), [...store.queue()]]))
+      assert.deepStrictEqual(left, [["/data/3", "/data/17"], ["17", "3"], queued.filter(({ seq }) => kept(seq))])
+    }))
+})
+
 describe("SqlStore over node:sqlite, when a file is not as it should be", () => {
   inFolder("opens a locked database to read, reports it at the flush, and flushes the same group after it", (folder) =>
     Effect.gen(function*() {
