@@ -45,6 +45,8 @@ export class Continuation {
   readonly tx: DurableTransaction
   /** The characters of the step log. */
   size = 0
+  /** Whether the run had no step when its body began, so that each later step is the first document at its address. */
+  isNew = false
   private settlement: Settlement | undefined
 
   constructor(oid: string) {

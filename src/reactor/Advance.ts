@@ -131,7 +131,9 @@ const finish = (beat: Beat, finished: Finished, writer: number): void => {
   beat.stage.put(Requests.indexAddress(open.rid), undefined, writer)
   if (open.oid !== Requests.SHARED) {
     // A durable run takes the result from the cells, in this beat or when it is next able to run.
-    if (finished.value !== undefined) beat.stage.put(Requests.address(open.oid, open.rid, "value"), finished.value, writer)
+    const at = Requests.address(open.oid, open.rid, "value")
+    if (finished.value === undefined) beat.stage.absent(at)
+    else beat.stage.create(at, finished.value, writer)
     beat.resume(open.oid)
   }
   const work = workOf(beat)
@@ -173,9 +175,9 @@ const open = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "reque
   const { channel, documents, oid, rid } = launch
   const work = workOf(beat)
   declare(beat, channel, run)
-  for (const [address, document] of documents) stage.put(address, document, run)
-  stage.put(Requests.indexAddress(rid), Document.encode(oid), run)
-  work.opened.push({ oid, rid })
+  for (const [address, document] of documents) stage.create(address, document, run)
+  stage.create(Requests.indexAddress(rid), Document.encode(oid), run)
+  work.opened.push({ oid, rid, hasPayload: documents.length > 1 })
   work.timed.add(rid)
 }
 
@@ -253,7 +255,7 @@ export const committed = (beat: Beat): Output | undefined => {
   const { input, moment, stage, state, work } = beat
   const drain = { beat: moment.beat, completed: input?.completions.length ?? 0, missed: work?.missed ?? 0 }
   if (work === undefined) return drain.completed === 0 ? undefined : { drain, submitted: [], aborted: [], watched: [] }
-  for (const { oid, rid } of work.opened) state.add(oid, rid)
+  for (const { hasPayload, oid, rid } of work.opened) state.add(oid, rid, hasPayload)
   for (const { open: { rid } } of work.finished) {
     beat.reschedule(state.remove(rid))
   }

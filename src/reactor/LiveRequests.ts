@@ -160,9 +160,9 @@ export class LiveRequests implements LiveLedger<Output> {
     this.state.isAwaited = this.reactor.isSynchronous && this.started.size > 0
   }
 
-  private job({ oid, rid }: Open, { attempt, key, opcode }: Requests.Request, signal: AbortSignal): Job {
+  private job({ hasPayload, oid, rid }: Open, { attempt, key, opcode }: Requests.Request, signal: AbortSignal): Job {
     const { content, documents, keep, space } = this.host
-    const payload = Document.read(documents.read(Requests.address(oid, rid, "payload").key), [])
+    const payload = hasPayload ? Document.read(documents.read(Requests.address(oid, rid, "payload").key), []) : undefined
     return {
       space, rid, opcode, payload, key, attempt, signal,
       keep: (bytes, limit = MAX_CONTENT) => keep(bytes, limit),

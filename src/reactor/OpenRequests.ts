@@ -64,6 +64,8 @@ export interface Open {
   readonly rid: string
   /** The number of the submission, which orders the completions of one beat. */
   readonly order: number
+  /** Whether it may have a payload. One that was opened without has no cell for it. */
+  readonly hasPayload: boolean
 }
 
 /** The prefix of the keys of timers. */
@@ -131,8 +133,8 @@ export class OpenRequests {
   }
 
   /** Adds a request after all others. */
-  add(oid: string, rid: string): Open {
-    const open = { oid, rid, order: this.submitted++ }
+  add(oid: string, rid: string, hasPayload = true): Open {
+    const open = { oid, rid, order: this.submitted++, hasPayload }
     this.requests.set(rid, open)
     return open
   }

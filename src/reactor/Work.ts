@@ -27,7 +27,7 @@ export interface Fired {
 /** The requests that one beat changes. */
 export interface Work {
   /** Requests that the beat opened, in order. */
-  readonly opened: Array<{ readonly oid: string; readonly rid: string }>
+  readonly opened: Array<Pick<Open, "oid" | "rid" | "hasPayload">>
   /** Requests with another attempt to submit. */
   readonly repeated: Array<string>
   readonly finished: Array<Finished>

@@ -126,6 +126,19 @@ export class Stage implements View {
     }
   }
 
+  /** Puts the first document at an address. The caller knows that none is there, so the store is not read. */
+  create(address: Address.Address, after: Document, writer: number): void {
+    if (this.documents.has(address.key)) return this.put(address, after, writer)
+    if (writer === CAPTURE) (this.captured ??= new WriteSet()).set(address.key, after)
+    if (this.interest !== undefined) this.touched |= this.interest.of(address.key)
+    this.documents.set(address.key, { address, before: undefined, after, writers: [writer], writes: [] })
+  }
+
+  /** Notes in the capture that there is no document at an address. The caller knows it, so that runs do not read the store. */
+  absent({ key }: Address.Address): void {
+    (this.captured ??= new WriteSet()).set(key, undefined)
+  }
+
   /** Stages a document that was derived before a run reads it: visible to that run and later ones, like the capture. */
   gate(address: Address.Address, after: Document | undefined, writer: number): void {
     (this.captured ??= new WriteSet()).set(address.key, after)

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Link, type Transaction } from "systole"
+import * as Address from "../../src/cell/Address.ts"
+import * as Document from "../../src/cell/Document.ts"
 import * as Envelope from "../../src/stage/Envelope.ts"
+import { CAPTURE, Stage } from "../../src/stage/Stage.ts"
 import { DELETED, isRead, type RandomWrite, runsOf, serially } from "./Merges.ts"
 import { code, TestBeat } from "./TestBeat.ts"
 import * as Trials from "../support/Trials.ts"
@@ -19,6 +22,28 @@ describe("merging", () => {
     assert.strictEqual(lost, "/a")
     assert.deepStrictEqual([beat.after("/a"), beat.after("/b")], [1, undefined])
     assert.deepStrictEqual(beat.stage.documents.get("/a")?.writers, [0])
+  })
+
+  it("puts a first document without a read of the store, and on top of an earlier one of the beat", () => {
+    const beat = new TestBeat({})
+    const [a, b] = [Address.make("/a"), Address.make("/b")]
+    const reads: Array<string> = []
+    const stage = new Stage({ ...beat.stage.committed, read: (key) => void reads.push(key) })
+    stage.create(a, Document.encode(1), 0)
+    assert.deepStrictEqual([reads, stage.documents.get("/a")?.before, stage.newest("/a")?.text], [[], undefined, "1"])
+    stage.put(b, Document.encode(1), 0)
+    stage.create(b, Document.encode(2), 1)
+    assert.deepStrictEqual([stage.newest("/b")?.text, stage.documents.get("/b")?.writers], ["2", [0, 1]])
+  })
+
+  it("shows runs a first document of the capture, and that there is none, without a read of the store", () => {
+    const beat = new TestBeat({})
+    const reads: Array<string> = []
+    const stage = new Stage({ ...beat.stage.committed, read: (key) => void reads.push(key) })
+    stage.create(Address.make("/a"), Document.encode(1), CAPTURE)
+    stage.absent(Address.make("/b"))
+    assert.deepStrictEqual([stage.visible("/a")?.text, stage.visible("/b"), reads], ["1", undefined, []])
+    assert.deepStrictEqual([...stage.documents.keys()], ["/a"])
   })
 
   it("lets runs write different places of one document", () => {

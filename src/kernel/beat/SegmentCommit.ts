@@ -26,8 +26,11 @@ interface Merging {
 }
 
 /** Puts a step into the log. The first one starts the operation. */
-export const wait = (handling: Handling, { oid, segment, step }: Waits, { captured: { ledgers, stage } }: Merging): void => {
-  stage.put(stepAddress(oid, segment), step, COMMIT)
+export const wait = (handling: Handling, { continuation, oid, segment, step }: Waits, { captured: { ledgers, stage } }: Merging): void => {
+  const address = stepAddress(oid, segment)
+  if (segment === 0) continuation.isNew = stage.newest(address.key) === undefined
+  if (continuation.isNew) stage.create(address, step, COMMIT)
+  else stage.put(address, step, COMMIT)
   ReadyRuns.remove(stage, oid)
   if (handling.why === "redelivery" && isKnown(stage, oid)) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: RUNNING }))
   if (segment === 0) start(handling, oid, ledgers)
