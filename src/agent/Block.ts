@@ -1,0 +1,207 @@
+/**
+ * Action blocks: a heading of level 3 with a list of fields, as the person wrote them.
+ *
+ * ```markdown
+ * ### [HIGH] Check API health
+ * - **id**: action-001
+ * - **params**:
+ *   - key: value
+ * - **prompt**: |
+ *     several lines
+ * ```
+ *
+ * @module
+ */
+import type { Source, Span } from "./Line.ts"
+import type { Heading, Outline } from "./Outline.ts"
+
+/** An entry of a nested list: `- key: value`, or `- value` without a key. */
+export interface Item {
+  readonly key: string | undefined
+  readonly value: string
+  readonly start: number
+  /** The entries below this one, in a second level. */
+  readonly items: ReadonlyArray<Item>
+}
+
+/**
+ * A field of a block.
+ *
+ * `span` covers whole lines, ends of lines and nested lines included. `valueSpan` covers the value on the line of the key;
+ * it is empty for a field without one. `key` is in lower case.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Field {
+  readonly key: string
+  /** The value: of the line, or the lines of a `|` block without their indent, separated by LF. */
+  readonly value: string
+  readonly items: ReadonlyArray<Item>
+  readonly span: Span
+  readonly keySpan: Span
+  readonly valueSpan: Span
+}
+
+/**
+ * An action block.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Block {
+  /** The position of the block among the blocks of its file, from 0. */
+  readonly index: number
+  /** The text in the brackets of the heading; undefined without brackets. */
+  readonly priority: string | undefined
+  readonly name: string
+  /** The heading, without its end of line. */
+  readonly heading: Span
+  /** The whole block, up to the next heading. */
+  readonly span: Span
+  readonly fields: ReadonlyArray<Field>
+  /** The value of the field `id`; "" without one. */
+  readonly id: string
+}
+
+/** The maximum number of fields of a block, and of items of a field. Further ones are text. */
+export const MAX_FIELDS = 200
+
+const FIELD = /^( {0,3})([-*+])([ \t]+)\*\*([^*\n]{1,100}?)(?:\*\*[ \t]*:|:\*\*)[ \t]*/
+const ITEM = /^([ \t]+)[-*+][ \t]+(?:([A-Za-z_][\w.-]{0,99})[ \t]*:(?:[ \t]+|$))?/
+const TITLE = /^\[([^\]\n]{0,100})\]\s*/
+
+/** Finds a field of a block by its key. The first one counts. */
+export const field = (block: Block, key: string): Field | undefined => block.fields.find((each) => each.key === key)
+
+/** Parses the block under a heading of level 3. */
+export const parse = (source: Source, outline: Outline, { end, fieldsEnd, heading, index }: Place): Block => {
+  const { lines, text } = source
+  const line = lines[heading.line] ?? { start: 0, end: 0, next: 0 }
+  const brackets = TITLE.exec(heading.title)
+  const fields = fieldsOf(source, outline, { from: heading.line + 1, end: fieldsEnd })
+  return {
+    index,
+    priority: brackets?.[1],
+    name: heading.title.slice(brackets?.[0].length ?? 0).trim(),
+    heading: { start: line.start, end: line.end },
+    span: { start: line.start, end: lines[end - 1]?.next ?? text.length },
+    fields,
+    id: fields.find(({ key }) => key === "id")?.value ?? ""
+  }
+}
+
+/** The heading of a block; the indexes of the first lines after its fields and after all of it; the index of the block. */
+export interface Place {
+  readonly heading: Heading
+  readonly fieldsEnd: number
+  readonly end: number
+  readonly index: number
+}
+
+const fieldsOf = (
+  source: Source,
+  outline: Outline,
+  { end, from }: { readonly from: number; readonly end: number }
+): ReadonlyArray<Field> => {
+  const fields: Array<Field> = []
+  for (let i = from; i < end && fields.length < MAX_FIELDS;) {
+    const line = source.lines[i]
+    const match = line === undefined || outline.isOpaque(i) ? null : FIELD.exec(source.text.slice(line.start, line.end))
+    if (line === undefined || match === null) {
+      i++
+      continue
+    }
+    const [prefix, indent = "", , , key = ""] = match
+    const own = valueOf(source, line.start + prefix.length, line.end)
+    const nested = new Nested(source, { from: i + 1, end, indent: indent.length })
+    const block = own.value === "|" || own.value === "|-" ? nested.block(indent.length) : undefined
+    const items = block === undefined ? nested.items() : []
+    const keyStart = line.start + prefix.indexOf("**") + 2
+    fields.push({
+      key: key.trim().toLowerCase(),
+      value: block ?? own.value,
+      items,
+      span: { start: line.start, end: source.lines[nested.next - 1]?.next ?? line.next },
+      keySpan: { start: keyStart, end: keyStart + key.length },
+      valueSpan: own.span
+    })
+    i = nested.next
+  }
+  return fields
+}
+
+/** Reads a value: spaces around it are left out, and a code span around all of it is opened. */
+const valueOf = ({ text }: Source, start: number, end: number): { readonly value: string; readonly span: Span } => {
+  const raw = text.slice(start, end)
+  const value = raw.trim()
+  const begin = start + (raw.length - raw.trimStart().length)
+  const span = { start: value === "" ? start : begin, end: value === "" ? start : begin + value.length }
+  const isCode = value.length > 2 && value.startsWith("`") && value.indexOf("`", 1) === value.length - 1
+  return { value: isCode ? value.slice(1, -1) : value, span }
+}
+
+/** The lines below a field that are indented deeper than the field: nested items, or the lines of a `|` block. */
+class Nested {
+  /** The index of the first line that is not part of the field. */
+  next: number
+  private readonly source: Source
+  private readonly end: number
+  private readonly indent: number
+
+  constructor(source: Source, { end, from, indent }: { readonly from: number; readonly end: number; readonly indent: number }) {
+    this.source = source
+    this.next = from
+    this.end = end
+    this.indent = indent
+  }
+
+  private textOf(index: number): string {
+    const { end = 0, start = 0 } = this.source.lines[index] ?? {}
+    return this.source.text.slice(start, end)
+  }
+
+  /** Reads the lines of a `|` block: those with a deeper indent, and the blank ones between them. */
+  block(indent: number): string {
+    const lines: Array<string> = []
+    let margin = 0
+    let blank = 0
+    for (let i = this.next; i < this.end; i++) {
+      const text = this.textOf(i)
+      const own = text.length - text.trimStart().length
+      if (own === text.length) {
+        blank++
+        continue
+      }
+      if (own <= indent) break
+      if (margin === 0) margin = own
+      for (; blank > 0; blank--) lines.push("")
+      lines.push(text.slice(Math.min(own, margin)))
+      this.next = i + 1
+    }
+    return lines.join("\n")
+  }
+
+  /** Reads the nested items. Blank lines between them are allowed. */
+  items(): ReadonlyArray<Item> {
+    const items: Array<Item> = []
+    let below: Array<Item> = []
+    let first = 0
+    for (let i = this.next; i < this.end && items.length < MAX_FIELDS; i++) {
+      const text = this.textOf(i)
+      if (text.trim() === "") continue
+      const [prefix, indent = "", key] = ITEM.exec(text) ?? []
+      if (prefix === undefined || indent.length <= this.indent) break
+      const start = this.source.lines[i]?.start ?? 0
+      const { value } = valueOf(this.source, start + prefix.length, start + text.length)
+      this.next = i + 1
+      const lines = value === "|" || value === "|-" ? this.block(indent.length) : undefined
+      if (items.length === 0) first = indent.length
+      const into = indent.length > first && below.length < MAX_FIELDS ? below : items
+      if (into === items) below = []
+      into.push({ key, value: lines ?? value, start: start + indent.length, items: into === items ? below : [] })
+      i = this.next - 1
+    }
+    return items
+  }
+}

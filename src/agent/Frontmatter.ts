@@ -1,0 +1,192 @@
+/**
+ * The frontmatter of a control file: YAML between two lines of `---`.
+ *
+ * Aliases, anchors and tags are refused, so a text costs no more than its length.
+ *
+ * @module
+ */
+import * as Yaml from "yaml"
+import type { Line, Source, Span } from "./Line.ts"
+import * as Lines from "./Line.ts"
+import type { Finding } from "./Issue.ts"
+
+/** A value of the frontmatter. Lists and maps are kept in the text, and read as undefined. */
+export type Scalar = string | number | boolean | null
+
+/** A key at the top level of the frontmatter. `valueSpan` is empty for a key without a value. */
+export interface Entry {
+  readonly key: string
+  readonly value: Scalar | undefined
+  readonly valueSpan: Span
+  /** The lines of the entry, ends of lines included. */
+  readonly span: Span
+}
+
+/**
+ * The frontmatter. `span` covers both marks and their ends of lines, `body` the lines between them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Frontmatter {
+  readonly span: Span
+  readonly body: Span
+  readonly entries: ReadonlyArray<Entry>
+}
+
+/** The maximum length of the frontmatter, in UTF-16 code units. */
+export const MAX_LENGTH = 16_384
+
+/** The versions of the format that can be read. */
+const VERSIONS: ReadonlyArray<Scalar | undefined> = [1]
+
+/** The states of an agent. */
+export const STATES = ["idle", "running", "error"] as const
+
+/** Returns the value of a key; undefined where the key is absent. */
+export const get = (frontmatter: Frontmatter | undefined, key: string): Scalar | undefined =>
+  frontmatter?.entries.find((entry) => entry.key === key)?.value
+
+/** The frontmatter of a text, the index of the first line after it, and its errors. */
+export interface Parsed {
+  readonly frontmatter: Frontmatter | undefined
+  readonly next: number
+  readonly findings: ReadonlyArray<Finding>
+}
+
+const isMark = (text: string, line: Line | undefined): boolean =>
+  line !== undefined && /^---[ \t]*$/.test(text.slice(line.start, line.end))
+
+const EXAMPLE = "begin the file with the lines ---, version: 1, status: idle and ---"
+
+/** Parses the frontmatter at the beginning of a text. */
+export const parse = (text: string, lines: ReadonlyArray<Line>): Parsed => {
+  const [first] = lines
+  if (first === undefined || !isMark(text, first)) {
+    const message = "The file has no frontmatter: its first line is not ---"
+    return { frontmatter: undefined, next: 0, findings: [{ code: "agent/frontmatter-missing", offset: 0, message, suggestion: EXAMPLE }] }
+  }
+  const last = lines.findIndex((line, index) => index > 0 && isMark(text, line))
+  const closing = lines[last]
+  if (closing === undefined) {
+    const message = "The frontmatter that begins in line 1 never ends"
+    const suggestion = "close it with a line ---"
+    return { frontmatter: undefined, next: 1, findings: [{ code: "agent/frontmatter-unclosed", offset: first.start, message, suggestion }] }
+  }
+  const body = { start: first.next, end: closing.start }
+  const read = entriesOf({ text, lines }, body)
+  const frontmatter = { span: { start: first.start, end: closing.next }, body, entries: read.entries }
+  return { frontmatter, next: last + 1, findings: read.findings.length > 0 ? read.findings : checked(frontmatter) }
+}
+
+const invalid = (offset: number, message: string, suggestion: string): Finding =>
+  ({ code: "agent/frontmatter-invalid", offset, message, suggestion })
+
+const entriesOf = (source: Source, { end, start }: Span): Pick<Frontmatter, "entries"> & Pick<Parsed, "findings"> => {
+  if (end - start > MAX_LENGTH) {
+    const message = `The frontmatter has ${end - start} characters, and ${MAX_LENGTH} are the limit`
+    return { entries: [], findings: [invalid(start, message, "move what people read below the heading Notes")] }
+  }
+  const document = documentOf(source.text.slice(start, end))
+  if (document === undefined) {
+    return { entries: [], findings: [invalid(start, "The frontmatter nests too deep", "write one key and one value on each line")] }
+  }
+  const findings = [...document.errors.map(({ message, pos }) => {
+    const [first = message] = message.split("\n")
+    return invalid(start + pos[0], `The frontmatter is not YAML: ${first}`, "write lines such as status: idle")
+  }), ...references(document, start)]
+  const { contents } = document
+  if (findings.length > 0 || contents === null) return { entries: [], findings }
+  if (!Yaml.isMap(contents)) {
+    return { entries: [], findings: [invalid(start, "The frontmatter is no map of keys to values", "write lines such as status: idle")] }
+  }
+  const entries = contents.items.map((pair) => entryOf(pair, source, start))
+  return { entries, findings: repeated(entries) }
+}
+
+/** Repeated keys are found by {@link repeated}, whose cost is linear. */
+const OPTIONS = {
+  version: "1.2",
+  schema: "core",
+  logLevel: "silent",
+  prettyErrors: false,
+  strict: true,
+  stringKeys: true,
+  uniqueKeys: false
+} as const
+
+/** Parses YAML; undefined for a text that exceeds the stack of the parser. */
+const documentOf = (text: string): Yaml.Document.Parsed | undefined => {
+  try {
+    return Yaml.parseDocument(text, OPTIONS)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+const nameOf = (node: Yaml.Node): string => {
+  if (Yaml.isAlias(node)) return "an alias"
+  if (node.anchor !== undefined) return "an anchor"
+  return node.tag !== undefined && node.srcToken !== undefined ? "a tag" : ""
+}
+
+/** The aliases, anchors and tags of a document. */
+const references = (document: Yaml.Document.Parsed, start: number): ReadonlyArray<Finding> => {
+  const found: Array<Finding> = []
+  Yaml.visit(document, {
+    Node: (_, node) => {
+      const name = nameOf(node)
+      if (name === "") return undefined
+      found.push(invalid(start + (node.range?.[0] ?? 0), `The frontmatter has ${name}, which is not allowed`, "write the value itself"))
+      return Yaml.visit.BREAK
+    }
+  })
+  return found
+}
+
+const entryOf = (pair: Yaml.Pair<unknown, unknown>, { lines, text }: Source, start: number): Entry => {
+  const key = Yaml.isScalar(pair.key) ? pair.key : undefined
+  const value = Yaml.isNode(pair.value) ? pair.value : undefined
+  const from = start + (key?.range?.[0] ?? 0)
+  const colon = text.indexOf(":", start + (key?.range?.[1] ?? 0)) + 1
+  const valueStart = Math.max(start + (value?.range?.[0] ?? 0), colon)
+  const valueEnd = Math.max(start + (value?.range?.[1] ?? 0), colon)
+  const plain = Yaml.isScalar(value) ? value.value : undefined
+  return {
+    key: String(key?.value ?? ""),
+    value: plain === null || SCALARS.includes(typeof plain) ? plain as Scalar : undefined,
+    valueSpan: valueEnd > valueStart ? { start: valueStart, end: valueEnd } : { start: colon, end: colon },
+    span: { start: lines[Lines.indexOf(lines, from)]?.start ?? from, end: lines[Lines.indexOf(lines, valueEnd - 1)]?.next ?? valueEnd }
+  }
+}
+
+const SCALARS: ReadonlyArray<string> = ["string", "number", "boolean"]
+
+const repeated = (entries: ReadonlyArray<Entry>): ReadonlyArray<Finding> => {
+  const keys = new Set<string>()
+  const found: Array<Finding> = []
+  for (const { key, span } of entries) {
+    if (keys.has(key)) found.push(invalid(span.start, `The key "${key}" of the frontmatter is repeated`, "keep one of its lines"))
+    keys.add(key)
+  }
+  return found
+}
+
+/** Checks the keys that the agent reads. */
+const checked = (frontmatter: Frontmatter): ReadonlyArray<Finding> => {
+  const findings: Array<Finding> = []
+  const offsetOf = (key: string): number =>
+    frontmatter.entries.find((entry) => entry.key === key)?.valueSpan.start ?? frontmatter.body.start
+  const version = get(frontmatter, "version")
+  if (!VERSIONS.includes(version)) {
+    const message = version === undefined ? "The frontmatter has no version" : `The version ${String(version)} of the format is unknown`
+    findings.push({ code: "agent/version-unknown", offset: offsetOf("version"), message, suggestion: "write version: 1" })
+  }
+  const status = get(frontmatter, "status")
+  if (status !== undefined && !(STATES as ReadonlyArray<unknown>).includes(String(status).toLowerCase())) {
+    const message = `The status "${String(status)}" of the agent is unknown`
+    findings.push(invalid(offsetOf("status"), message, `write one of ${STATES.join(", ")}`))
+  }
+  return findings
+}

@@ -1,0 +1,89 @@
+/**
+ * Issues: errors and warnings of a control file, with their places.
+ *
+ * @module
+ */
+import type { Line } from "./Line.ts"
+import * as Lines from "./Line.ts"
+
+/** The stable codes of issues. */
+export type IssueCode =
+  | "agent/too-large"
+  | "agent/not-text"
+  | "agent/frontmatter-missing"
+  | "agent/frontmatter-unclosed"
+  | "agent/frontmatter-invalid"
+  | "agent/version-unknown"
+  | "agent/section-missing"
+  | "agent/unclosed"
+  | "agent/heading-ignored"
+  | "agent/action-invalid"
+  | "agent/field-missing"
+  | "agent/field-invalid"
+  | "agent/field-repeated"
+  | "agent/id-repeated"
+  | "agent/priority-unknown"
+  | "agent/status-unknown"
+  | "agent/dependency-unknown"
+  | "agent/dependency-cycle"
+  | "agent/condition-doubtful"
+
+/**
+ * An error or a warning.
+ *
+ * An error without a block concerns the whole file, so no action of the file may run. An error with a block concerns
+ * that action alone. `line` and `column` count from 1; `column` counts UTF-16 code units.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Issue {
+  readonly code: IssueCode
+  readonly severity: "error" | "warning"
+  readonly line: number
+  readonly column: number
+  /** The event, its value and its reason. */
+  readonly message: string
+  /** The remedy, such as the corrected line. */
+  readonly suggestion: string
+  /** The index of the action block that the issue concerns. */
+  readonly block: number | undefined
+}
+
+/** An issue before its offset has become a line and a column. Its severity is "error" by default. */
+export interface Finding {
+  readonly code: IssueCode
+  readonly severity?: "error" | "warning"
+  readonly offset: number
+  readonly message: string
+  readonly suggestion: string
+  readonly block?: number
+}
+
+/** A text that is refused, with the remedy. */
+export interface Refusal {
+  readonly refused: string
+  readonly suggestion: string
+}
+
+/** Tests whether a parser refused its text. */
+export const isRefusal = (parsed: object): parsed is Refusal => "refused" in parsed
+
+/** Resolves the offset of a finding to a line and a column. */
+export const at = (lines: ReadonlyArray<Line>, { block, code, message, offset, severity = "error", suggestion }: Finding): Issue => ({
+  code,
+  severity,
+  ...Lines.positionOf(lines, offset),
+  message,
+  suggestion,
+  block
+})
+
+/**
+ * Renders an issue as one line: `12:5 error agent/field-invalid: message; suggestion`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const render = ({ code, column, line, message, severity, suggestion }: Issue): string =>
+  `${line}:${column} ${severity} ${code}: ${message}; ${suggestion}`
