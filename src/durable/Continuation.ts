@@ -120,6 +120,7 @@ export class Continuation {
   async repeat(step: Step, how: Repetition): Promise<void> {
     const { tx } = this
     tx.repeat(step)
+    if (tx.segment === 0) tx.hear(step.hears ?? [])
     if (tx.segment === 0) this.start(how.body)
     else this.resume(step.settled)
     const progress = await this.progress(how.host, how.limitMs)

@@ -16,6 +16,7 @@ import { Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 import { type Awaited, Handle } from "./Handle.ts"
+import * as Pairs from "./Pairs.ts"
 import { Reads } from "./Reads.ts"
 import { ForeignAwait, RunDiverged } from "./RunError.ts"
 import type { Call, Step } from "./Step.ts"
@@ -47,8 +48,8 @@ export class DurableTransaction extends Faces implements Transaction {
   private draft: Draft | undefined
   private recorded: Recorded | undefined
   private made = 0
-  /** The signals that the run has waited for, with the number of its waits. */
-  readonly pairs: Array<readonly [signal: string, target: string, waits: number]> = []
+  /** The signals that the run hears: declared ones, and those that it has waited for. */
+  readonly pairs: Array<Pairs.Pair> = []
   /** The number of requests so far. It is part of their idempotency keys. */
   private requests = 0
   private readonly oid: string
@@ -56,6 +57,11 @@ export class DurableTransaction extends Faces implements Transaction {
   constructor(oid: string) {
     super()
     this.oid = oid
+  }
+
+  /** Has the run hear the declared signals, before its first segment. */
+  hear(declared: ReadonlyArray<Pairs.Pair>): void {
+    this.pairs.push(...declared)
   }
 
   /** Begins a live segment. */
@@ -180,13 +186,16 @@ export class DurableTransaction extends Faces implements Transaction {
   waitForSignal(signal: string, target: string): Promise<HeardSignal> {
     const handle = this.await("waitForSignal", `${signal} ${target}`, (draft) =>
       draft.guarded(() => {
-        const [path, cell] = pairOf(signal, target)
+        const [path, cell] = Pairs.make(signal, target)
         const known = this.pairs.findIndex(([other, place]) => other === path && place === cell)
         const pair = known < 0 ? this.pairs.length : known
         return { kind: "signal", pair, nth: this.pairs[pair]?.[2] ?? 0 }
       }))
     const { awaited } = handle
-    if (awaited?.kind === "signal") this.pairs[awaited.pair] = [...pairOf(signal, target), awaited.nth + 1]
+    if (awaited?.kind === "signal") {
+      const [path, cell] = Pairs.make(signal, target)
+      this.pairs[awaited.pair] = [path, cell, awaited.nth + 1]
+    }
     return handle as Promise<unknown> as Promise<HeardSignal>
   }
 
@@ -302,13 +311,6 @@ const textAt = (place: string | Cell): string => typeof place === "string" ? pla
 const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
 
 const isContent = (at: string): boolean => at.startsWith("/cas/")
-
-const pairOf = (signal: string, target: string): readonly [signal: string, target: string] => {
-  if (typeof signal !== "string" || !signal.startsWith("/")) {
-    throw new TransactionRefused({ reason: `tx.waitForSignal needs a path such as /signals/confirm, and got ${JSON.stringify(signal)}` })
-  }
-  return [signal, addressOf(target).key]
-}
 
 /** The due time of a sleep. */
 const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {

@@ -9,6 +9,7 @@
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Settled } from "./Handle.ts"
+import type { Pair } from "./Pairs.ts"
 
 /** The most segments of one run. */
 export const MAX_STEPS = 10_000
@@ -30,6 +31,8 @@ export interface Step {
   readonly attempt?: number
   /** The address of the module with which the body began, if it has one; in the first step only. */
   readonly code?: string
+  /** The signals that the run hears from its begin on, if its enzyme declares any; in the first step only. */
+  readonly hears?: ReadonlyArray<Pair>
   readonly settled: ReadonlyArray<Settled>
   readonly calls: ReadonlyArray<Call>
   readonly left?: ReadonlyArray<Left>

@@ -51,6 +51,9 @@ export interface BindingDeclaration {
   readonly propagate: boolean
 }
 
+/** A signal that a durable run hears: its path, at the target of the event or at another cell. */
+export type DeclaredSignal = string | { readonly signal: string; readonly target: string }
+
 /** The definition of an enzyme. Every field except for `name`, `query` and `run` has a default. */
 export interface Definition<Payload = unknown> {
   /** A name such as `resize_image`, preferably unique, because `before`, `after` and bindings refer to it. */
@@ -100,6 +103,12 @@ export interface Definition<Payload = unknown> {
    */
   readonly durable?: boolean
   /**
+   * Signals that a durable run hears from the begin of its handling on, at most 100 of each: a path at the target of the
+   * event, a path at another cell, or a function of the event that returns them. `tx.waitForSignal` takes them in order. A run
+   * hears any other signal from its first wait for it on.
+   */
+  readonly hears?: ReadonlyArray<DeclaredSignal> | ((event: Event<Payload>) => ReadonlyArray<DeclaredSignal>)
+  /**
    * The consequence of a fatal run. In both cases its beat is aborted and its handling becomes a dead letter.
    * `shutdown` (default) then stops the space until `systole restart`; `continue` keeps it running.
    */
@@ -138,6 +147,7 @@ export interface Enzyme {
   readonly repeatable: boolean
   readonly exclusive: boolean
   readonly durable: boolean
+  readonly hears: ReadonlyArray<DeclaredSignal> | ((event: Event) => ReadonlyArray<DeclaredSignal>)
   readonly onFatal: "shutdown" | "continue"
   readonly trusted: boolean
   readonly limitMs: number
@@ -210,13 +220,14 @@ const decodeDescriptor = Schema.decodeUnknownExit(Descriptor, { errors: "all", o
  * @since 0.1.0
  */
 export const make = <Payload = unknown>(definition: Definition<Payload>): Enzyme => {
-  const { payload, reads, run, ...metadata } = definition
+  const { hears, payload, reads, run, ...metadata } = definition
   const name = typeof metadata.name === "string" ? metadata.name : String(metadata.name)
   const exit = decodeDescriptor(metadata)
   if (Exit.isFailure(exit)) throw new InvalidEnzyme({ name, reason: `its metadata does not fit: ${describe(exit)}` })
-  const reason = refusal(metadata as Definition, payload, run) ?? misreading(reads)
+  const reason = refusal(metadata as Definition, payload, run) ?? misreading(reads) ?? mishearing(hears, metadata)
   if (reason !== undefined) throw new InvalidEnzyme({ name, reason })
-  return Object.freeze({ ...withDefaults(metadata as Definition), payload, reads: reads ?? none, run: run as Definition["run"] }) as Enzyme
+  const functions = { payload, reads: reads ?? none, hears: hears ?? none, run: run as Definition["run"] }
+  return Object.freeze({ ...withDefaults(metadata as Definition), ...functions }) as Enzyme
 }
 
 /**
@@ -235,7 +246,9 @@ const describe = (exit: Exit.Failure<unknown, { readonly message: string }>): st
 
 const none: ReadonlyArray<string> = []
 
-const withDefaults = (definition: Omit<Definition, "run" | "payload" | "reads">): Omit<Enzyme, "run" | "payload" | "reads"> => ({
+type Undecoded = "run" | "payload" | "reads" | "hears"
+
+const withDefaults = (definition: Omit<Definition, Undecoded>): Omit<Enzyme, Undecoded> => ({
   _tag: "Enzyme",
   name: definition.name,
   label: definition.label ?? definition.name,
@@ -288,6 +301,16 @@ const misreading = (reads: unknown): string | undefined =>
     : Array.isArray(reads)
     ? fault("reads", () => reads.forEach((address) => Address.parse(String(address))))
     : "its reads are neither addresses nor a function that tells them"
+
+const isPath = (path: unknown): boolean => typeof path === "string" && path.startsWith("/")
+
+const mishearing = (hears: unknown, { durable = false }: Pick<Definition, "durable">): string | undefined => {
+  if (hears === undefined || (Array.isArray(hears) && hears.length === 0)) return undefined
+  if (!durable) return "it declares hears, and only durable enzymes hear signals; declare durable: true"
+  if (typeof hears === "function") return undefined
+  const isList = Array.isArray(hears) && hears.every((one) => isPath(one) || (isPath(one?.signal) && isPath(one?.target)))
+  return isList ? undefined : "its hears are no list of signals, such as \"/signals/answered\" or { signal, target }, and no function"
+}
 
 const misplacement = (binding: string | { readonly cell: string }): string | undefined => {
   const cell = typeof binding === "string" ? binding : binding.cell

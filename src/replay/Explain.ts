@@ -111,6 +111,7 @@ const ended = (run: RunRecord, again: Again | undefined): Verdict => {
   const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
   switch (run.kind) {
     case "ok":
+    case "heard":
       return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
     case "waits":
       return { verdict: "waits", detail: `It made segment ${run.segment} and awaits ${run.on.join(", ")}.${attempt}` }

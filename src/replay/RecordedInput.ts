@@ -11,7 +11,6 @@ import type { DueTimers } from "../kernel/beat/LedgerBeats.ts"
 import * as DeadLetter from "../kernel/beat/DeadLetter.ts"
 import type { Outcome, Taken } from "../kernel/model/InFlight.ts"
 import { InFlight } from "../kernel/model/InFlight.ts"
-import type { Heard } from "../kernel/inbox/WaitingRuns.ts"
 import * as Dossier from "../operation/Dossier.ts"
 import type { BeatInput } from "../kernel/beat/BeatInput.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
@@ -19,7 +18,7 @@ import * as Journal from "../kernel/model/Journal.ts"
 import * as LabelCheck from "../kernel/beat/LabelCheck.ts"
 import type { ParkedNote } from "../kernel/model/Parked.ts"
 import * as Run from "../kernel/beat/Run.ts"
-import type { Signal } from "../kernel/model/Signal.ts"
+import type { Heard, Signal } from "../kernel/model/Signal.ts"
 import * as Signals from "../kernel/model/Signal.ts"
 import type { HistoricStore } from "./HistoricStore.ts"
 import type { InputRecord, RunRecord, Sending, SentRecord } from "../kernel/model/JournalRecords.ts"
@@ -113,7 +112,7 @@ export class RecordedInput implements BeatInput {
     return taken
   }
 
-  /** The entry names the runs among the handlings of the signal. */
+  /** The entry names the runs among the handlings of the signal. Runs that came to hear it in this beat do so again at its merge. */
   hearers(flight: InFlight): ReadonlyArray<Heard> {
     const inputs = this.flights.get(flight)
     return this.entry.runs.flatMap(([input, oid, result]): ReadonlyArray<Heard> => {

@@ -121,8 +121,9 @@ export interface Transaction extends Ledgers {
   /**
    * Waits, in a durable run, for a signal to a cell. In any other run it is refused (`transaction/refused`).
    *
-   * From its first wait for that signal and cell on, the run hears each such signal once, in order. At most 100 signals
-   * wait for the run; further ones pass it by. The receipt of a signal that the run heard names the run's operation.
+   * From its first call for that signal and cell on, the run hears each such signal once, in order. An enzyme that declares
+   * the signal in `hears` has its runs hear it from the begin of the handling on. At most 100 signals wait for the run;
+   * further ones pass it by. The receipt of a signal that the run heard names the run's operation.
    *
    * @example Waiting for a person
    * ```ts

@@ -54,6 +54,7 @@ const enzyme: { readonly [field in keyof Required<Enzyme.Definition>]: "fixed" |
   repeatable: "fixed",
   exclusive: "fixed",
   durable: "fixed",
+  hears: "fixed",
   onFatal: "fixed",
   trusted: "fixed",
   limitMs: "fixed"

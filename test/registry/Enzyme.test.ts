@@ -40,6 +40,7 @@ describe("Enzyme.make", () => {
       repeatable: false,
       exclusive: false,
       durable: false,
+      hears: [],
       onFatal: "shutdown",
       trusted: false,
       limitMs: 1000

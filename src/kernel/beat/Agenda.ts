@@ -3,14 +3,13 @@
  *
  * @module
  */
-import * as Codec from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { CapturedSignal, InFlight, Handling, Outcome, Taken } from "../model/InFlight.ts"
 import type { Again } from "../model/Signal.ts"
 import * as Signal from "../model/Signal.ts"
 import type { BeatInput } from "./BeatInput.ts"
-import type { HeardBy } from "./Hearing.ts"
+import * as Hearing from "./Hearing.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 
 /** A run to put on the agenda: an enzyme, or an outcome that is known already. */
@@ -26,7 +25,7 @@ export interface AgendaRules {
   readonly input: Pick<BeatInput, "settled">
   readonly hops: number
   /** The durable runs that heard a captured signal. */
-  readonly heard: HeardBy
+  readonly heard: Hearing.HeardBy
 }
 
 /**
@@ -60,8 +59,8 @@ export class Agenda {
       const first = signal.event ? undefined : firsts.get(signal.pair)
       if (!signal.event && first === undefined) firsts.set(signal.pair, captured)
       this.assignAll(captured, first, rules)
-      for (const { isAwaited, nth, oid, pair } of rules.heard.get(flight) ?? none) {
-        captured.handlings.push(this.assign(flight, { key: oid, outcome: { kind: "ok", result: Codec.encode({ isAwaited, nth, pair }) } }))
+      for (const heard of rules.heard.get(flight) ?? none) {
+        captured.handlings.push(this.assign(flight, { key: heard.oid, outcome: { kind: "ok", result: Hearing.resultOf(heard) } }))
       }
     }
   }

@@ -1,21 +1,26 @@
 /**
- * Signals that durable runs hear: the capture keeps them in cells of the runs, which then go on.
+ * Signals that durable runs hear: cells of the runs keep them, and the runs then go on.
  *
  *     /rt/ops/<oid>/heard/<pair>/<nth>           { id, signal, target, label? }
  *     /rt/ops/<oid>/heard/<pair>/<nth>/payload   the payload
+ *
+ * A capture keeps the signals of pairs that a run hears already. A run that comes to hear a pair in a beat also hears the
+ * signals of this beat that follow its own event on the agenda; the merge keeps these.
  *
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
-import type { Label } from "../../cell/Label.ts"
+import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
+import * as Pairs from "../../durable/Pairs.ts"
 import * as Dossier from "../../operation/Dossier.ts"
-import { CAPTURE } from "../../stage/Stage.ts"
-import type { Heard } from "../inbox/WaitingRuns.ts"
-import type { InFlight, Taken } from "../model/InFlight.ts"
+import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
+import type { CapturedSignal, Handling, InFlight, Taken, Waits } from "../model/InFlight.ts"
+import { type Heard, MAX_HEARD, type Signal } from "../model/Signal.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { BeatInput } from "./BeatInput.ts"
+import * as Run from "./Run.ts"
 
 /** The runs that heard a captured signal. */
 export type HeardBy = ReadonlyMap<InFlight, ReadonlyArray<Heard>>
@@ -24,6 +29,8 @@ export type HeardBy = ReadonlyMap<InFlight, ReadonlyArray<Heard>>
 type Place = Omit<Heard, "isAwaited">
 
 const nobody: HeardBy = new Map()
+
+const folderOf = (oid: string, pair: number): Address.Address => Dossier.address(oid, "heard", String(pair))
 
 /** The cell of a heard signal. */
 export const addressOf = ({ nth, oid, pair }: Place): Address.Address => Dossier.address(oid, "heard", String(pair), String(nth))
@@ -34,33 +41,131 @@ const payloadOf = ({ nth, oid, pair }: Place): Address.Address => Dossier.addres
 export const capture = (taken: ReadonlyArray<Taken>, transaction: BeatTransaction, input: Pick<BeatInput, "hearers">): HeardBy => {
   let found: Map<InFlight, ReadonlyArray<Heard>> | undefined
   const { stage } = transaction
-  const countOf = (oid: string, pair: number): number => stage.merged("space", Dossier.address(oid, "heard", String(pair)).id).length
-  for (const { flight, pending } of taken) {
-    if (pending.again !== undefined || pending.leaves || flight.discarded) continue
+  const countOf = (oid: string, pair: number): number => stage.merged("space", folderOf(oid, pair).id).length
+  for (const one of taken) {
+    const { flight } = one
+    if (!mayBeHeard(one)) continue
     const heard = input.hearers(flight, countOf)
     if (heard.length === 0) continue
     ;(found ??= new Map()).set(flight, heard)
-    const { id, label, payload, signal, target } = flight.signal
     for (const by of heard) {
-      stage.put(addressOf(by), Codec.encode({ id, signal, target, ...label === undefined ? {} : { label } }), CAPTURE)
-      if (payload !== undefined) stage.put(payloadOf(by), payload, CAPTURE)
+      keep(by, flight.signal, { stage, writer: CAPTURE })
       if (by.isAwaited) transaction.resumed.push(by.oid)
     }
   }
   return found ?? nobody
 }
 
+/** Whether a captured signal is one of this space that arrived in this beat. */
+const mayBeHeard = ({ flight, pending }: Taken): boolean =>
+  pending.again === undefined && pending.undelivered === undefined && !pending.leaves && !flight.discarded
+
+const keep = (by: Heard, { id, label, payload, signal, target }: Signal, to: { readonly stage: Stage; readonly writer: number }): void => {
+  const { stage, writer } = to
+  stage.put(addressOf(by), Codec.encode({ id, signal, target, ...label === undefined ? {} : { label } }), writer)
+  if (payload !== undefined) stage.put(payloadOf(by), payload, writer)
+}
+
+/** The pairs that the enzyme of a handling declares for its event. */
+export const declared = (handling: Handling): ReadonlyArray<Pairs.Pair> =>
+  handling.entry === undefined ? [] : Pairs.declared(handling.entry.enzyme, () => Run.toEvent(handling))
+
+/** Whether a handling was not attempted before, so that its run hears no signal yet. */
+export const isNew = ({ why }: Pick<Handling, "why">): boolean => why === undefined || why === "redelivery"
+
+/** The captured signals of one beat by their pairs, and their places on the agenda. */
+export class BeatSignals {
+  private readonly inputs: ReadonlyArray<CapturedSignal>
+  private readonly places = new Map<InFlight, number>()
+  private byPair: Map<string, ReadonlyArray<CapturedSignal>> | undefined
+
+  constructor(inputs: ReadonlyArray<CapturedSignal>) {
+    this.inputs = inputs
+  }
+
+  /** The signals of a pair that follow an event on the agenda. */
+  after(event: InFlight, [signal, target]: Pairs.Pair): ReadonlyArray<CapturedSignal> {
+    const byPair = this.byPair ??= this.index()
+    const place = this.places.get(event) ?? -1
+    const found = byPair.get(`${signal} ${target}`) ?? []
+    return found.filter(({ flight }) => (this.places.get(flight) ?? -1) > place)
+  }
+
+  private index(): Map<string, ReadonlyArray<CapturedSignal>> {
+    this.inputs.forEach(({ flight }, i) => this.places.set(flight, i))
+    return Map.groupBy(this.inputs.filter(mayBeHeard), ({ flight: { signal: { signal = "", target = "" } } }) => `${signal} ${target}`)
+  }
+}
+
+/** A run that hears pairs, and the number of those that it heard before this beat. */
+type Hearer = Pick<Waits, "hears" | "known" | "oid">
+
+/** The parts of a merge that hear. */
+interface Merging {
+  readonly signals: BeatSignals
+  readonly stage: Stage
+}
+
+/** Keeps the signals of the beat that a run has come to hear. Returns whether the run awaits one of them. */
+export const begin = (handling: Handling, { hears, known, oid }: Hearer, { signals, stage }: Merging): boolean => {
+  let isAwaited = false
+  for (const [i, pair] of hears.slice(known).entries()) {
+    const [, , waits] = pair
+    signals.after(handling.flight, pair).slice(0, waits + MAX_HEARD).forEach((captured, nth) => {
+      const { flight } = captured
+      const heard: Heard = { isAwaited: nth < waits, nth, oid, pair: known + i }
+      keep(heard, flight.signal, { stage, writer: COMMIT })
+      ;(captured.heard ??= []).push(heard)
+      flight.over.push(handlingOf(flight, heard, handling))
+      isAwaited ||= heard.isAwaited
+    })
+  }
+  return isAwaited
+}
+
+/** The value of a receipt of a heard signal. */
+export const resultOf = ({ isAwaited, nth, pair }: Heard): Codec.Document => Codec.encode({ isAwaited, nth, pair })
+
+/** The handling of a signal by a run that heard it. It is no run of the beat. */
+const handlingOf = (flight: InFlight, heard: Heard, { beat, run }: Pick<Handling, "beat" | "run">): Handling => ({
+  flight, beat, run,
+  key: heard.oid,
+  entry: undefined,
+  attempt: 1,
+  why: undefined,
+  losses: 0,
+  timeouts: 0,
+  segment: 0,
+  waiting: undefined,
+  headOf: undefined,
+  draft: undefined,
+  outcome: { kind: "ok", result: resultOf(heard) },
+  label: flight.signal.label ?? Label.none
+})
+
+/** Deletes the heard signals of a run that ends without a dossier. */
+export const drop = (oid: string, stage: Stage): void => {
+  for (let pair = 0; pair < Pairs.MAX_DECLARED; pair++) {
+    const count = stage.merged("space", folderOf(oid, pair).id).length
+    for (let nth = 0; nth < count; nth++) {
+      for (const address of [addressOf({ oid, pair, nth }), payloadOf({ oid, pair, nth })]) {
+        if (stage.newest(address.key) !== undefined) stage.put(address, undefined, COMMIT)
+      }
+    }
+  }
+}
+
 /** A signal that a run heard, with its label. */
 export interface HeardValue {
   readonly value: Value
-  readonly label: Label
+  readonly label: Label.Label
 }
 
 /** Reads a heard signal; `undefined` if the run has not heard it yet. */
 export const read = (heard: Place, visible: (key: string) => Codec.Document | undefined): HeardValue | undefined => {
   const document = visible(addressOf(heard).key)
   if (document === undefined) return undefined
-  const { label = [], ...signal } = Codec.read(document, []) as unknown as { readonly label?: Label }
+  const { label = [], ...signal } = Codec.read(document, []) as unknown as { readonly label?: Label.Label }
   const payload = visible(payloadOf(heard).key)
   return { value: { ...signal, payload: Codec.read(payload, []) } as Value, label }
 }

@@ -27,9 +27,11 @@ import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
+import * as Hearing from "./Hearing.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import type { Captured, Executed, ExecutedHandling } from "./Phases.ts"
 import * as Receipts from "./Receipts.ts"
+import * as Segment from "./Segment.ts"
 import * as SegmentCommit from "./SegmentCommit.ts"
 import { TIMEOUT } from "./Run.ts"
 
@@ -54,6 +56,7 @@ export class Merged {
   readonly landed: Array<InFlight> = []
   /** All flights of the beat, in the order of the agenda. */
   readonly flights: Array<InFlight> = []
+  private beatSignals: Hearing.BeatSignals | undefined
   /** Whether an outcome was fatal, so that the space shuts down. */
   falls = false
 
@@ -62,6 +65,11 @@ export class Merged {
     this.transaction = captured.transaction
     this.state = state
     this.blobs = [...captured.begun.texts]
+  }
+
+  /** The captured signals, for runs that come to hear them. */
+  get signals(): Hearing.BeatSignals {
+    return this.beatSignals ??= new Hearing.BeatSignals(this.captured.inputs)
   }
 }
 
@@ -145,8 +153,10 @@ const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged)
 
 /** A durable run goes on with a later segment: its step is put into the log, and its body is kept. */
 const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void => {
-  const { dues, hears, oid, segment } = waits
+  const { hears, oid, segment } = waits
   SegmentCommit.wait(handling, waits, merged)
+  const isHeard = Hearing.begin(handling, waits, { signals: merged.signals, stage: merged.transaction.stage })
+  const dues = isHeard ? [{ beat: handling.beat, moment: undefined }] : waits.dues
   merged.state.residents.keep(oid, waits.continuation)
   const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
   again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues, hears } })
@@ -155,6 +165,7 @@ const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void =>
 /** The handling is over; a durable one closes its operation. */
 const finish = (handling: ExecutedHandling, merged: Merged): void => {
   if (handling.segment > 0 || handling.draft?.owner !== undefined) SegmentCommit.finish(handling, merged)
+  else SegmentCommit.leave(handling, merged)
   handling.flight.over.push(handling)
 }
 
@@ -222,8 +233,10 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
   readonly due: Due | undefined
 }
 
-const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due, timeouts, ...rest }: Attempt): void => {
+const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
+  const { state, transaction } = merged
+  const run = handling.segment === 0 && rest.run === undefined ? hearer(handling, merged) : undefined
   // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
   const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
@@ -237,10 +250,20 @@ const again = (handling: ExecutedHandling, { state, transaction }: Merged, { due
     loose,
     label: Signal.carried(handling.draft?.label ?? handling.label),
     timeouts: timeouts === 0 ? undefined : timeouts,
-    ...handling.segment === 0 ? {} : { segment: handling.segment, run: handling.waiting },
+    ...handling.segment === 0 ? { run } : { segment: handling.segment, run: handling.waiting },
     ...rest
   }
   transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))
+}
+
+/** The durable run of a first segment that is attempted again: it hears the declared signals meanwhile. */
+const hearer = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
+  const hears = Hearing.declared(handling)
+  if (hears.length === 0) return undefined
+  const { signals, state: { hash }, transaction: { stage } } = merged
+  const oid = Segment.oidOf(handling, hash)
+  if (Hearing.isNew(handling)) Hearing.begin(handling, { hears, known: 0, oid }, { signals, stage })
+  return { oid, dues: [], hears }
 }
 
 type Failure = Extract<Outcome, { readonly code: string }>
@@ -251,6 +274,7 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
   if (handling.segment > 0) SegmentCommit.die(handling, outcome.code, merged)
+  else SegmentCommit.leave(handling, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   const isFatal = outcome.kind === "fatal"

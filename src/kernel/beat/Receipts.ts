@@ -181,11 +181,12 @@ const read = (store: SpaceStore, beat: number, id: string): EntryPart | undefine
     const attempt = input.again?.attempt ?? 1
     let number = -1
     for (const run of runs) {
-      if (Records.isOwn(run)) number++
+      const isOwn = Records.isOwn(run)
+      if (isOwn) number++
       if (run.input !== i) continue
       if (run.kind === "cycle" || run.kind === "discarded") unhandled = run.kind
       const message = entry.messages.get(number)
-      const label = labelled(LabelCheck.at(entry.labels?.runs, number))
+      const label = labelled(isOwn ? LabelCheck.at(entry.labels?.runs, number) : told)
       const receipt = ofRun(run, { beat, attempt, message, ...segmented(input.again?.segment), ...label })
       if (receipt !== undefined) handlings.push(receipt)
     }
@@ -205,6 +206,7 @@ interface RunContext {
 const ofRun = (run: Records.RunRecord, { message, ...place }: RunContext): HandlingReceipt | undefined => {
   const { enzyme } = run
   if (run.kind === "ok") return { enzyme, outcome: "ok", ...place, value: run.value.length === 0 ? {} : revive(run.value[0]) }
+  if (run.kind === "heard") return { enzyme, outcome: "ok", ...place, value: revive(run.heard) }
   if (run.kind !== "dead" && run.kind !== "fatal") return undefined
   const error = { tag: run.tag, code: run.code, message: message ?? "" }
   return { enzyme, outcome: "dead", ...place, value: {}, error }

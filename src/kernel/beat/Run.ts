@@ -117,13 +117,13 @@ interface RunContext {
 }
 
 /**
- * The event of a handling, as its enzyme sees it.
+ * The event of a handling, as its enzyme sees it; without a draft, it names no pipeline.
  *
  * @throws InvalidPayload
  * @category constructors
  * @since 0.1.0
  */
-export const toEvent = ({ attempt, entry: taker, flight: { signal } }: Handling, draft: Draft): Event => {
+export const toEvent = ({ attempt, entry: taker, flight: { signal } }: Handling, draft?: Draft): Event => {
   const entry = taker!
   const payload = Codec.read(signal.payload, [])
   const { payload: schema } = entry.enzyme
@@ -136,7 +136,7 @@ export const toEvent = ({ attempt, entry: taker, flight: { signal } }: Handling,
       ? Pattern.params(entry.pattern, signal.signal.slice(1).split("/"), entry.mode) ?? none
       : none,
     attempt,
-    ...(signal.awaits === undefined ? {} : { pipeline: Dossier.pipelineOf(draft, signal.target!) })
+    ...(signal.awaits === undefined || draft === undefined ? {} : { pipeline: Dossier.pipelineOf(draft, signal.target!) })
   }
 }
 

@@ -10,6 +10,7 @@ import type * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { Awaited, Settled } from "../../durable/Handle.ts"
+import type { Pair } from "../../durable/Pairs.ts"
 import { FOREIGN, ForeignAwait, RunDiverged, StepsFull } from "../../durable/RunError.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
@@ -19,8 +20,8 @@ import type { Enzyme } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
-import type { Heard } from "../inbox/WaitingRuns.ts"
 import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
+import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import * as Ready from "./ReadyRuns.ts"
@@ -73,6 +74,8 @@ const advance = async (context: Context): Promise<Outcome> => {
   if (tx.failure !== undefined) throw tx.failure
   const settled = segment === 0 ? [] : settledOf(continuation, context)
   tx.begin(draft)
+  if (segment === 0) tx.hear(Hearing.declared(context.handling))
+  const begun = [...tx.pairs]
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled)
   const progress = await continuation.progress(state.host, limitMs)
@@ -80,7 +83,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${limitMs} ms` })
   if (progress !== "waits") return ended(progress, context)
   if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
-  return waits(continuation, settled, context)
+  return waits(continuation, { begun, settled }, context)
 }
 
 /** Starts the body, under the watchdog if the host has one. */
@@ -168,8 +171,14 @@ const ended = (progress: Exclude<Progress, string>, { draft }: Context): Outcome
   return Run.conclude(draft, progress.value)
 }
 
+/** The results with which a segment began, and the signals that the run heard by then. */
+interface Beginning {
+  readonly begun: ReadonlyArray<Pair>
+  readonly settled: ReadonlyArray<Settled>
+}
+
 /** The outcome of a body that waits: its step, and the time at which it goes on at the latest. */
-const waits = (continuation: Continuation, settled: ReadonlyArray<Settled>, { draft, handling, oid }: Context): Outcome => {
+const waits = (continuation: Continuation, { begun, settled }: Beginning, { draft, handling, oid }: Context): Outcome => {
   const { tx } = continuation
   const { segment } = handling
   const left = tx.reads.leave(draft, segment)
@@ -177,6 +186,7 @@ const waits = (continuation: Continuation, settled: ReadonlyArray<Settled>, { dr
     beat: draft.beat,
     now: draft.now,
     ...segment === 0 ? beginningOf(handling) : {},
+    ...segment === 0 && begun.length > 0 ? { hears: begun } : {},
     settled,
     calls: tx.calls,
     ...left.length === 0 ? {} : { left },
@@ -186,7 +196,8 @@ const waits = (continuation: Continuation, settled: ReadonlyArray<Settled>, { dr
   if (continuation.size > Step.MAX_SIZE) throw new StepsFull({ limit: `${Step.MAX_SIZE} characters` })
   tx.end()
   draft.revoke("the segment is over")
-  return { kind: "waits", oid, segment, step, continuation, ...awaitedBy(continuation, { draft, oid }) }
+  const known = segment === 0 && Hearing.isNew(handling) ? 0 : begun.length
+  return { kind: "waits", oid, segment, step, continuation, known, ...awaitedBy(continuation, { draft, oid }) }
 }
 
 /** The open handles as texts, and the due times of the sleeps that may end first. */

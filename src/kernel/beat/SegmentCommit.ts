@@ -10,6 +10,7 @@ import { RUNNING } from "../../operation/Vocabulary.ts"
 import type { Handling, Waits } from "../model/InFlight.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import type { Captured } from "./Phases.ts"
+import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import { oidOf, stepAddress } from "./Segment.ts"
 
@@ -51,6 +52,16 @@ export const finish = (handling: Handling, { captured: { ledgers, stage }, state
   state.inbox.runs.forget(oid)
   if (handling.segment === 0) start(handling, oid, ledgers)
   if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:ok", summary: undefined }))
+}
+
+/** Drops the signals that a run of one segment heard between its attempts. */
+export const leave = (handling: Handling, { captured: { stage }, state }: Merging): void => {
+  // Without its enzyme, the run may have heard any signal.
+  const hears = handling.entry?.enzyme.hears
+  if (Hearing.isNew(handling) || (Array.isArray(hears) && hears.length === 0)) return
+  const oid = oidOf(handling, state.hash)
+  state.inbox.runs.forget(oid)
+  Hearing.drop(oid, stage)
 }
 
 /** Marks the operation of a run that was given up. Its log stays. */

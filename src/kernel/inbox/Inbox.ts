@@ -250,7 +250,7 @@ export class Inbox {
     for (const seq of this.discardable) {
       if (isFull(capture)) return
       const pending = this.waiting.at(seq)
-      if (pending.again?.run !== undefined) this.runs.take(pending.again.run.oid)
+      if (pending.again?.run !== undefined) this.runs.discard(pending.again.run.oid)
       if (!this.held.drop(seq)) this.discarded.add(seq)
       const flight = pending.again === undefined ? this.begin(pending.signal, capture.beat, undefined) : this.flightOf(pending)
       flight.discarded = true

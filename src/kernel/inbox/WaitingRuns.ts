@@ -7,20 +7,8 @@
  */
 import type { Timer } from "../../stage/CellTimers.ts"
 import { drop, push } from "../../registry/MultiMap.ts"
-import type { Pending, Signal, WaitingRun as Run } from "../model/Signal.ts"
+import { type Heard, MAX_HEARD, type Pending, type Signal, type WaitingRun as Run } from "../model/Signal.ts"
 import type { TimerQueue } from "./TimerQueue.ts"
-
-/** The most signals that wait for one run, of one path to one cell. */
-const MAX_KEPT = 100
-
-/** A signal that a run heard: the number of the pair in the run, and of the signal among those of the pair. */
-export interface Heard {
-  readonly oid: string
-  readonly pair: number
-  readonly nth: number
-  /** Whether the run awaits it already. */
-  readonly isAwaited: boolean
-}
 
 /** A run that waits: the number of its row, and its timers. */
 interface Waiting {
@@ -80,6 +68,12 @@ export class WaitingRuns {
     for (const [signal, target] of run.hears) drop(this.hearers, `${signal} ${target}`, (other) => other === oid)
   }
 
+  /** Drops a run that neither goes on nor hears. */
+  discard(oid: string): void {
+    this.take(oid)
+    this.forget(oid)
+  }
+
   /** The runs that hear a signal. `countOf` tells how many signals of a pair a run has heard. */
   hearersOf({ signal, target }: Signal, countOf: (oid: string, pair: number) => number): ReadonlyArray<Heard> {
     if (this.hearing.size === 0 || signal === undefined || target === undefined) return none
@@ -88,7 +82,7 @@ export class WaitingRuns {
       const pair = hears.findIndex(([path, cell]) => path === signal && cell === target)
       const nth = countOf(oid, pair)
       const waits = hears[pair]?.[2] ?? 0
-      return nth - waits >= MAX_KEPT ? none : [{ oid, pair, nth, isAwaited: nth < waits }]
+      return nth - waits >= MAX_HEARD ? none : [{ oid, pair, nth, isAwaited: nth < waits }]
     })
   }
 

@@ -11,7 +11,7 @@ import type { Draft } from "../../stage/Draft.ts"
 import type { Due } from "../../stage/Due.ts"
 import type { OutgoingSignal } from "../../stage/Launch.ts"
 import type { Limits } from "./Limits.ts"
-import type { Again, Pending, Signal, WaitingRun } from "./Signal.ts"
+import type { Again, Heard, Pending, Signal, WaitingRun } from "./Signal.ts"
 import { size } from "./Signal.ts"
 
 /**
@@ -55,6 +55,8 @@ export interface Waits {
   readonly dues: ReadonlyArray<Due>
   /** The signals that the run hears, with the number of its waits for each. */
   readonly hears: WaitingRun["hears"]
+  /** The number of these that the run heard already when the beat captured its signals. */
+  readonly known: number
   /** The open handles as texts. */
   readonly on: ReadonlyArray<string>
 }
@@ -158,4 +160,6 @@ export interface CapturedSignal {
   readonly resolution: Resolution
   /** Its runs in this beat, in order; if it coalesces, those of an equal impulse. */
   readonly handlings: Array<Handling>
+  /** The durable runs that came to hear it in this beat, after its capture. */
+  heard?: Array<Heard>
 }

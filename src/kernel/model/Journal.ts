@@ -24,7 +24,7 @@ import type { CapturedSignal, Handling } from "./InFlight.ts"
 import type { ParkedNote } from "./Parked.ts"
 import * as NodeLines from "./NodeLine.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
-import type { Again } from "./Signal.ts"
+import type { Again, Heard } from "./Signal.ts"
 
 /** A signal sent by the beat itself: to an enzyme that awaits an operation, or to all takers. */
 export interface Sent {
@@ -138,6 +138,10 @@ export const entry = (facts: Facts): string => {
         : `[${i},"${handling.key}"${outcome(handling)}]`
       runs += runs === "" ? line : `,${line}`
     }
+    for (const { oid, ...heard } of captured.heard ?? unheard) {
+      const line = `[${i},"${oid}","heard",${JSON.stringify(heard)}]`
+      runs += runs === "" ? line : `,${line}`
+    }
     if (captured.flight.discarded) runs += `${runs === "" ? "" : ","}[${i},"","discarded"]`
     else if (captured.resolution.status === "cycle") {
       const line = `[${i},"","cycle",${JSON.stringify(captured.resolution.cycle)}]`
@@ -197,6 +201,7 @@ const input = ({ handlings, pending, flight: { signal } }: CapturedSignal): stri
 }
 
 const none: ReadonlyArray<OutgoingSignal> = []
+const unheard: ReadonlyArray<Heard> = []
 
 const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome === undefined) return ""
@@ -268,6 +273,7 @@ export type RunLine =
   ]
   | readonly [input: number, enzyme: string, outcome: "conflict", document: string, through?: typeof DERIVED]
   | readonly [input: number, enzyme: string, outcome: "same", run: number]
+  | readonly [input: number, oid: string, outcome: "heard", heard: Omit<Heard, "oid">]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
   | readonly [input: number, enzyme: "", outcome: "discarded"]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]

@@ -42,6 +42,7 @@ type End =
   | { readonly kind: "waits"; readonly segment: number; readonly on: ReadonlyArray<string>; readonly sent: ReadonlyArray<SentRecord> }
   | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean }
   | { readonly kind: "same"; readonly run: number }
+  | { readonly kind: "heard"; readonly heard: unknown }
   | { readonly kind: "cycle"; readonly names: ReadonlyArray<string> }
   | { readonly kind: "discarded" }
   | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string }
@@ -115,7 +116,9 @@ export const ownRunsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => ru
  * @category guards
  * @since 0.1.0
  */
-export const isOwn = ({ kind }: RunRecord): boolean => kind !== "same" && kind !== "cycle" && kind !== "discarded"
+export const isOwn = ({ kind }: RunRecord): boolean => !SHARED.has(kind)
+
+const SHARED: ReadonlySet<RunRecord["kind"]> = new Set(["same", "heard", "cycle", "discarded"])
 
 /**
  * Returns the code of a failed handling; `undefined` for any other.
@@ -146,6 +149,7 @@ const endOf = ([, , kind, detail, last, sent]: Journal.RunLine): End => {
   }
   if (kind === "conflict") return { kind, document: detail as string, isDerived: last === DERIVED }
   if (kind === "same") return { kind, run: detail as number }
+  if (kind === "heard") return { kind, heard: detail }
   if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }
   if (kind === "discarded") return { kind }
   return { kind, tag: detail as string, code: last as string }

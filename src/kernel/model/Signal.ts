@@ -58,6 +58,18 @@ export interface Undelivered {
   readonly message: string
 }
 
+/** A signal that a durable run heard: the number of the pair in the run, and of the signal among those of the pair. */
+export interface Heard {
+  readonly oid: string
+  readonly pair: number
+  readonly nth: number
+  /** Whether the run awaits it already. */
+  readonly isAwaited: boolean
+}
+
+/** The most signals of one pair that wait for a durable run. */
+export const MAX_HEARD = 100
+
 /** A durable run that waits, or that repeats a segment. */
 export interface WaitingRun {
   /** Its operation. */

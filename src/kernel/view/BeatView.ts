@@ -162,7 +162,7 @@ const segmentOf = (input: Records.InputRecord | undefined, run: Records.RunRecor
 
 /** 0 for success, -1 for a further attempt, -2 for fatal; otherwise the code of the error. */
 const codeOf = (run: Records.RunRecord): string => {
-  if (run.kind === "ok" || run.kind === "waits") return "0"
+  if (run.kind === "ok" || run.kind === "waits" || run.kind === "heard") return "0"
   if (run.kind === "retry") return "-1"
   if (run.kind === "fatal") return "-2"
   return run.kind === "dead" ? run.code : run.kind
