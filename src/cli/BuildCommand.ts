@@ -11,7 +11,7 @@ import * as DataFolder from "./DataFolder.ts"
 import { type Build, Host, TARGETS } from "./Host.ts"
 import * as Output from "./Output.ts"
 
-const target = Flag.Literals("target", TARGETS).pipe(Flag.withDescription("The platform: node, deno or bun"))
+const target = Flag.Literals("target", TARGETS).pipe(Flag.withDescription("The platform: node, deno, bun or workers"))
 
 const out = Flag.String("out").pipe(
   Flag.withDescription("The folder of the build, with nothing else in it; dist/ and the platform unless given"),

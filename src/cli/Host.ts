@@ -32,7 +32,7 @@ export interface Project {
 }
 
 /** The platforms for which a project can be built. */
-export const TARGETS = ["node", "deno", "bun"] as const
+export const TARGETS = ["node", "deno", "bun", "workers"] as const
 
 /** A platform for which a project can be built. */
 export type Target = typeof TARGETS[number]

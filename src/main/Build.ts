@@ -60,7 +60,8 @@ export const build = Effect.fn("Build.build")(function*(
   const { root } = site
   const target = BuildTarget.targets[request.target]
   const folder = resolve(root, request.out)
-  const foreign = yield* Effect.promise(() => BuildFolder.foreign(folder, target.kept))
+  const kept = target.kept?.(basename(root))
+  const foreign = yield* Effect.promise(() => BuildFolder.foreign(folder, kept))
   if (foreign !== undefined) {
     return yield* refuse("build/folder", `${request.out} holds ${foreign}, which is of no build. Name an empty folder with --out`)
   }
@@ -71,7 +72,7 @@ export const build = Effect.fn("Build.build")(function*(
   const described = BuildTarget.describe(target, contents)
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
   const notes = yield* Effect.promise(() =>
-    BuildFolder.write(folder, { outputs: bundled.success, described, texts, kept: target.kept }))
+    BuildFolder.write(folder, { outputs: bundled.success, described, texts, kept }))
   return {
     target: request.target,
     out: request.out,
@@ -99,11 +100,11 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
     load: (file) => Effect.tap(host.load(file), (module) => Effect.sync(() => loaded.set(file, module)))
   })
   const sources = Project.sourcesOf(settings)
-  const required = sources.required.filter((name) => target.storage === undefined || name !== settings.persistence.use)
+  const required = sources.required.filter((name) => !target.hasStorage || name !== settings.persistence.use)
   const found = yield* Loader.load({ ...sources, required }).pipe(Effect.provideService(ModuleHost, recording))
   const [broken] = found.broken
   if (broken !== undefined) return yield* broken
-  if (target.storage === undefined) yield* Loader.persistence(found, settings.persistence.use)
+  if (!target.hasStorage) yield* Loader.persistence(found, settings.persistence.use)
   const modules = [...loaded.values()].map(withText)
   const bound = target.hasHostModules ? undefined : modules.find(({ hostImports }) => hostImports.length > 0)
   if (bound !== undefined) {

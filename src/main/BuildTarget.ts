@@ -9,6 +9,7 @@ import type * as Config from "../loader/Config.ts"
 import * as Secrets from "../loader/Secrets.ts"
 import type { Contents } from "./BuildContents.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
+import * as BuildReadme from "./BuildReadme.ts"
 import * as Installation from "./Installation.ts"
 
 /** A platform. */
@@ -21,10 +22,10 @@ export interface Target {
   readonly options: Esbuild.BuildOptions
   /** Whether modules may import modules of the host. */
   readonly hasHostModules: boolean
-  /** The storage of the platform, in place of the configured persistence. */
-  readonly storage: string | undefined
-  /** A file that the user may change. */
-  readonly kept: BuildFolder.Kept | undefined
+  /** Whether the platform stores spaces itself, so that the configured persistence has no effect. */
+  readonly hasStorage: boolean
+  /** A file of a project with this name, which the user may change. */
+  readonly kept: ((project: string) => BuildFolder.Kept) | undefined
   /** The lines that start the build. */
   readonly usage: ReadonlyArray<string>
 }
@@ -58,16 +59,67 @@ const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Ta
   entries: { systole: "systole-build:start", WatchdogThread: Installation.runtimeFile("main/WatchdogThread.ts") },
   options: { platform: "node" },
   hasHostModules: true,
-  storage: undefined,
+  hasStorage: false,
   kept: undefined,
   usage
 })
+
+/** The lines of a Wrangler configuration that a build needs. The names of classes and migrations are forever. */
+const wranglerNeeds = [
+  "\"main\": \"worker.js\"",
+  "\"no_bundle\": true",
+  "\"rules\": [{ \"type\": \"ESModule\", \"globs\": [\"*.js\"] }]",
+  `"durable_objects": { "bindings": [
+    { "name": "SPACES", "class_name": "Space" },
+    { "name": "DIRECTORY", "class_name": "Directory" }
+  ] }`,
+  "\"migrations\": [{ \"tag\": \"v1\", \"new_sqlite_classes\": [\"Space\", \"Directory\"] }]"
+]
+
+/** The newest date with whose behaviour the build is tested. */
+const COMPATIBILITY_DATE = "2026-08-03"
+
+/** The configuration of Wrangler for a project. */
+const wrangler = (name: string): BuildFolder.Kept => {
+  const lines = [
+    `"name": ${JSON.stringify(name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-"))}`,
+    `"compatibility_date": "${COMPATIBILITY_DATE}"`,
+    "\"limits\": { \"cpu_ms\": 30000 }",
+    ...wranglerNeeds
+  ]
+  return { file: "wrangler.jsonc", contents: `{\n  ${lines.join(",\n  ")}\n}\n`, needs: wranglerNeeds }
+}
+
+/** The entry of a Worker, with the classes of its objects. */
+const worker = `import { built } from "systole-build:built"
+import { ofBuild } from ${runtime("main/workers/index.ts")}
+const { Directory, Space, handler } = ofBuild(built)
+export { Directory, Space }
+export default handler
+`
 
 /** The platforms, by name. */
 export const targets: Readonly<Record<Host.Target, Target>> = {
   node: server("node", ["node systole.js"]),
   deno: server("deno", ["deno run -A systole.js"]),
-  bun: server("bun", ["bun systole.js"])
+  bun: server("bun", ["bun systole.js"]),
+  workers: {
+    name: "workers",
+    modules: { worker },
+    entries: { worker: "systole-build:worker" },
+    options: {
+      platform: "neutral",
+      conditions: ["workerd", "worker"],
+      mainFields: ["module", "main"],
+      external: ["cloudflare:workers"],
+      minify: true,
+      keepNames: false
+    },
+    hasHostModules: false,
+    hasStorage: true,
+    kept: wrangler,
+    usage: ["npx wrangler dev", "npx wrangler secret put SYSTOLE_TOKEN", "npx wrangler deploy"]
+  }
 }
 
 /**
@@ -130,13 +182,14 @@ const unplainAt = (value: unknown, place: string): string | undefined => {
  */
 export const describe = (target: Target, contents: Contents): ReadonlyArray<BuildFolder.Text> => {
   const { environment, kept, modules, settings, version } = contents
+  const variables = variablesOf(target, settings)
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
   const digests = Object.fromEntries(modules.map(({ file, hash }) => [file, hash]))
   const build = { systole: version, target: target.name, environment, modules: digests, kept: kept.map(({ hash }) => hash) }
   return [
     { file: "package.json", contents: json({ private: true, type: "module" }) },
     { file: "build.json", contents: json(build) },
-    { file: "README.md", contents: readme(target, settings) }
+    { file: "README.md", contents: BuildReadme.make({ target: target.name, usage: target.usage, variables }, settings) }
   ]
 }
 
@@ -147,7 +200,7 @@ export const describe = (target: Target, contents: Contents): ReadonlyArray<Buil
  * @since 0.1.0
  */
 export const notes = (target: Target, { settings }: Contents, out: string): ReadonlyArray<string> => {
-  const variables = variablesOf(settings)
+  const variables = variablesOf(target, settings)
   return [
     ...variables.length === 0 ? [] : [`Set ${variables.join(", ")} where it runs: the build contains no token`],
     `Go on with: cd ${out} && ${target.usage[0]}`
@@ -155,32 +208,7 @@ export const notes = (target: Target, { settings }: Contents, out: string): Read
 }
 
 /** The variables without which the build does not start. */
-const variablesOf = (settings: Config.Settings): ReadonlyArray<string> =>
-  settings.token !== undefined || settings.readers.length > 0 || !Secrets.isLoopback(settings.host) ? Secrets.namesOf(settings) : []
-
-const readme = ({ name, usage }: Target, settings: Config.Settings): string => {
-  const variables = variablesOf(settings).map((variable) => `\`${variable}\``)
-  const needed = variables.length === 0
-    ? "`SYSTOLE_TOKEN` in the environment is the token of the operator."
-    : `Set ${variables.join(", ")} in the environment.`
-  return `# A build for ${name}
-
-Written by \`systole build --target ${name}\`. Change the project instead, and build again.
-
-${usage.map((line) => `    ${line}`).join("\n")}
-
-| file | contains |
-| --- | --- |
-| \`systole.js\` and \`chunk-*.js\` | the runtime, the modules and the configuration |
-| \`WatchdogThread.js\` | the thread that names runs that never return |
-| \`modules/\` | the texts of the modules by digest; the stores keep them for replays |
-| \`build.json\` | the digest of each module |
-| \`files.json\` | the files that the next build replaces |
-
-- It listens at \`${settings.host}:${settings.port}\`; \`--port\` gives another port.
-- Data is in \`${settings.data}\` of the working directory; \`--data FOLDER\` gives another folder. Keep it outside of this folder.
-- ${needed}
-- Create a space with the same command: \`${usage[0]} space create NAME\`.
-- One process at a time uses the data. It stops on SIGTERM within ${settings.kernel.limits.stopMillis / 1000} seconds.
-`
+const variablesOf = ({ hasStorage }: Target, settings: Config.Settings): ReadonlyArray<string> => {
+  const isOpen = !hasStorage && settings.token === undefined && settings.readers.length === 0 && Secrets.isLoopback(settings.host)
+  return isOpen ? [] : Secrets.namesOf(settings)
 }

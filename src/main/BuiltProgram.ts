@@ -11,28 +11,9 @@ import { CliFailure, exits } from "../cli/CliFailure.ts"
 import * as Config from "../loader/Config.ts"
 import type { ModuleHost } from "../loader/ModuleHost.ts"
 import * as Secrets from "../loader/Secrets.ts"
+import type { Built } from "./Built.ts"
 import type * as Main from "./Main.ts"
 import * as ManifestModules from "./ManifestModules.ts"
-
-/**
- * A built project.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Built {
-  /** The version of the runtime. */
-  readonly version: string
-  /** The environment of the configuration. */
-  readonly environment: string | undefined
-  /** The configuration without its tokens. */
-  readonly settings: Omit<Config.Settings, "token" | "check" | "create"> & Partial<Pick<Config.Settings, "check" | "create">>
-  /** Whether the project has a token. */
-  readonly hasToken: boolean
-  readonly manifest: ManifestModules.Manifest
-  /** The default exports of earlier modules, by hash. */
-  readonly kept: Readonly<Record<string, unknown>>
-}
 
 /**
  * The program of a build. Without the name of a command, it starts the project.

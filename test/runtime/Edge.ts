@@ -5,6 +5,8 @@
  */
 import { Miniflare } from "miniflare"
 import { assert } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { bundle } from "./Bundle.ts"
 
 /** The last compatibility date at which Workers provide no Node modules by default. */
@@ -37,11 +39,24 @@ export const script = async (entry: string): Promise<string> => {
   return text
 }
 
-/** Runs a Worker until `use` ends. */
-export const running = async <A>(text: string, use: (edge: Edge) => Promise<A>, options: Options = {}): Promise<A> => {
+/** The files of a built Worker, with its entry first. */
+const filesOf = (folder: string) => {
+  const names = readdirSync(folder).filter((file) => file.endsWith(".js"))
+  const ordered = ["worker.js", ...names.filter((name) => name !== "worker.js")]
+  return ordered.map((name) => ({ type: "ESModule" as const, path: join(folder, name), contents: readFileSync(join(folder, name), "utf8") }))
+}
+
+/** Runs a Worker until `use` ends: the text of a script, or a folder that a build wrote. */
+export const running = async <A>(
+  script: string | { readonly folder: string },
+  use: (edge: Edge) => Promise<A>,
+  options: Options = {}
+): Promise<A> => {
+  const code = typeof script === "string"
+    ? { modules: true, script }
+    : { modules: filesOf(script.folder), modulesRoot: script.folder }
   const miniflare = new Miniflare({
-    modules: true,
-    script: text,
+    ...code,
     compatibilityDate: COMPATIBILITY_DATE,
     cf: false,
     durableObjects: {

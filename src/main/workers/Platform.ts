@@ -78,4 +78,6 @@ export interface Env {
   readonly DIRECTORY: Namespace<DirectoryStub>
   /** The bearer token of the operator, a secret of the Worker. It replaces the one of the configuration. */
   readonly SYSTOLE_TOKEN?: string
+  /** The text `true` lets a build be used without a token. */
+  readonly SYSTOLE_PUBLIC?: string
 }

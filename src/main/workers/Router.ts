@@ -19,7 +19,6 @@ import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
-import * as ManifestModules from "../ManifestModules.ts"
 import * as Directory from "./Directory.ts"
 import type { Env } from "./Platform.ts"
 import type { Settings } from "./Settings.ts"
@@ -106,9 +105,9 @@ const answered = async (scene: Scene, path: string, request: Request): Promise<R
 const absent = (method: string, path: string) =>
   new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${path.slice(0, 200)}` })
 
-const enzymes = async ({ config: { enzymes, kernel: { limits }, plugins }, manifest }: Settings): Promise<Response> => {
+const enzymes = async ({ config: { enzymes, kernel: { limits }, plugins }, modules }: Settings): Promise<Response> => {
   const found = await Effect.runPromise(Loader.load({ enzymes, plugins, required: [], millis: limits.moduleMillis }).pipe(
-    Effect.provide(ManifestModules.layer(manifest))
+    Effect.provide(modules)
   ))
   return Json.answer({ enzymes: found.enzymes.map(({ enzyme, hash }) => ({ ...App.describe(enzyme), hash })) })
 }

@@ -14,6 +14,7 @@ import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
+import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
@@ -21,7 +22,6 @@ import { Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
-import * as ManifestModules from "../ManifestModules.ts"
 import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
@@ -137,16 +137,18 @@ export class SpaceHost {
   }
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, alarm: Alarm) {
-    const { settings: { config, hash, manifest, reporter }, space, storage } = this.place
+    const { settings: { config, hash, modules, reporter }, space, storage } = this.place
     const { enzymes, kernel: { limits }, plugins } = config
     const required = [...new Set(Object.values(config.channels).map(({ use }) => use))]
     const found = yield* Loader.load({ enzymes, plugins, required, millis: limits.moduleMillis }).pipe(
-      Effect.provide(ManifestModules.layer(manifest))
+      Effect.provide(modules)
     )
     const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm: (moment) => alarm.arm(moment) }))
     const services = { persistence, reactor: Reactor[config.reactor](channels), pacemaker: HostPacemaker.layer(this.turns.turn) }
+    const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, config.kernel)])
     const context = yield* Runtime.layer(config, services).pipe(
+      Layer.provide(past),
       Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), persistence]),
       // The platform ends an object without notice, so this scope is never closed.
       Layer.buildWithScope(yield* Scope.make())

@@ -8,6 +8,7 @@
  */
 import { DurableObject } from "cloudflare:workers"
 import type * as Value from "../../cell/Value.ts"
+import type { Built } from "../Built.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import type { Env, Names, ObjectState } from "./Platform.ts"
@@ -58,9 +59,19 @@ export interface Worker {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (parts: SettingsOf.Parts): Worker => {
+export const make = (parts: SettingsOf.Parts): Worker => from((env) => SettingsOf.make(parts, env))
+
+/**
+ * The classes and the handler of a build, from its generated module.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofBuild = (built: Built): Worker => from((env) => SettingsOf.ofBuild(built, env))
+
+const from = (decode: (env: Env) => SettingsOf.Settings): Worker => {
   let made: SettingsOf.Settings | undefined
-  const settingsOf = (env: Env): SettingsOf.Settings => made ??= SettingsOf.make(parts, env)
+  const settingsOf = (env: Env): SettingsOf.Settings => made ??= decode(env)
 
   class Space extends DurableObject<Env> {
     readonly #host: () => SpaceHost

@@ -1,0 +1,77 @@
+/**
+ * The page of a build.
+ *
+ * @module
+ */
+import type * as Host from "../cli/Host.ts"
+import type * as Config from "../loader/Config.ts"
+
+/** The subject of a page. */
+export interface Subject {
+  readonly target: Host.Target
+  /** The lines that start the build. */
+  readonly usage: ReadonlyArray<string>
+  /** The environment variables without which it does not start. */
+  readonly variables: ReadonlyArray<string>
+}
+
+/**
+ * The page of a build.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (subject: Subject, settings: Config.Settings): string => {
+  const { target, usage } = subject
+  const isWorkers = target === "workers"
+  const files = isWorkers ? workerFiles : serverFiles
+  return `# A build for ${target}
+
+Written by \`systole build --target ${target}\`. Change the project instead, and build again.
+
+${usage.map((line) => `    ${line}`).join("\n")}
+
+| file | contains |
+| --- | --- |
+${[...files, ...commonFiles].map(([file, content]) => `| ${file} | ${content} |`).join("\n")}
+
+${(isWorkers ? workerNotes : serverNotes)(subject, settings).map((note) => `- ${note}`).join("\n")}
+`
+}
+
+type Row = readonly [file: string, content: string]
+
+const serverFiles: ReadonlyArray<Row> = [
+  ["`systole.js` and `chunk-*.js`", "the runtime, the modules and the configuration"],
+  ["`WatchdogThread.js`", "the thread that names runs that never return"]
+]
+
+const workerFiles: ReadonlyArray<Row> = [
+  ["`worker.js` and `chunk-*.js`", "the runtime, the modules and the configuration"],
+  ["`wrangler.jsonc`", "the bindings and migrations; it is yours as soon as it is there"]
+]
+
+const commonFiles: ReadonlyArray<Row> = [
+  ["`modules/`", "the texts of the modules by digest, for `--keep` of later builds and for replays"],
+  ["`build.json`", "the digest of each module"],
+  ["`files.json`", "the files that the next build replaces"]
+]
+
+const serverNotes = ({ usage, variables }: Subject, { data, host, kernel, port }: Config.Settings): ReadonlyArray<string> => [
+  `It listens at \`${host}:${port}\`; \`--port\` gives another port.`,
+  `Data is in \`${data}\` of the working directory; \`--data FOLDER\` gives another folder. Keep it outside of this folder.`,
+  variables.length === 0
+    ? "`SYSTOLE_TOKEN` in the environment is the token of the operator."
+    : `Set ${variables.map((variable) => `\`${variable}\``).join(", ")} in the environment.`,
+  `Create a space with the same command: \`${usage[0]} space create NAME\`.`,
+  `One process at a time uses the data. It stops on SIGTERM within ${kernel.limits.stopMillis / 1000} seconds.`
+]
+
+const workerNotes = ({ variables }: Subject, { kernel: { create } }: Config.Settings): ReadonlyArray<string> => [
+  `Set ${variables.map((variable) => `\`${variable}\``).join(", ")} as secrets, and in \`.dev.vars\` for \`wrangler dev\`.`,
+  "The variable `SYSTOLE_PUBLIC` with the text `true` allows requests without a token. Without both, each request is refused.",
+  create === "on-demand"
+    ? "A space is created by its first signal."
+    : "Create a space with a request: `curl -X PUT -H \"authorization: Bearer …\" https://…/v1/spaces/NAME`.",
+  "The names `Space`, `Directory` and `v1` are forever: another name is another, empty storage."
+]

@@ -1,0 +1,27 @@
+/**
+ * A built project: the form of the module that a build generates.
+ *
+ * @module
+ */
+import type * as Config from "../loader/Config.ts"
+import type * as ManifestModules from "./ManifestModules.ts"
+
+/**
+ * A built project.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Built {
+  /** The version of the runtime. */
+  readonly version: string
+  /** The environment of the configuration. */
+  readonly environment: string | undefined
+  /** The configuration without its tokens. */
+  readonly settings: Omit<Config.Settings, "token" | "check" | "create"> & Partial<Pick<Config.Settings, "check" | "create">>
+  /** Whether the project has a token. */
+  readonly hasToken: boolean
+  readonly manifest: ManifestModules.Manifest
+  /** The default exports of earlier modules, by hash. */
+  readonly kept: Readonly<Record<string, unknown>>
+}

@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Config from "../../src/loader/Config.ts"
+import type { Env } from "../../src/main/workers/Platform.ts"
+import * as Settings from "../../src/main/workers/Settings.ts"
+
+const built = (definition: Config.Definition) => {
+  const { token, ...settings } = Effect.runSync(Config.settings(definition))
+  return { version: "0.1.0", environment: undefined, hasToken: token !== undefined, settings, manifest: {}, kept: {} }
+}
+
+const settings = (definition: Config.Definition, env: object) => Settings.ofBuild(built(definition), env as Env)
+
+describe("the settings of a built Worker", () => {
+  it("take their tokens from its secrets alone", () => {
+    const labels = { cells: { "/data/pay/**": ["salary"] }, readers: { hr: { clearance: ["salary"] } } }
+    const env = { SYSTOLE_TOKEN: "the-operators-own-token", SYSTOLE_TOKEN_HR: "the-token-of-a-reader" }
+    const { config } = settings({ token: "a-token-of-the-project", labels }, env)
+    assert.deepStrictEqual([config.token, config.readers.map(({ token }) => token)], [env.SYSTOLE_TOKEN, [env.SYSTOLE_TOKEN_HR]])
+    assert.throws(() => settings({ token: "a-token-of-the-project", labels }, {}), "SYSTOLE_TOKEN_HR")
+  })
+
+  it("are refused without a token, unless the Worker is public", () => {
+    assert.throws(() => settings({ host: "0.0.0.0" }, {}), "Set the secret SYSTOLE_TOKEN")
+    assert.throws(() => settings({}, { SYSTOLE_PUBLIC: "yes" }), "Set the secret SYSTOLE_TOKEN")
+    assert.isUndefined(settings({}, { SYSTOLE_PUBLIC: "true" }).config.token)
+  })
+})

@@ -1,0 +1,73 @@
+import { assert, describe, it } from "@effect/vitest"
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Command from "../scripts/Command.ts"
+import { node, root } from "../scripts/Host.ts"
+import { run } from "../scripts/Process.ts"
+import * as Edge from "./Edge.ts"
+
+const shop = join(root, "examples", "shop")
+
+/** Builds a copy of the example for Workers, and uses it. */
+const built = async (use: (project: { readonly folder: string; readonly build: () => Promise<string> }) => Promise<void>) => {
+  await Command.ensure()
+  const folder = mkdtempSync(join(tmpdir(), "systole-workers-"))
+  try {
+    cpSync(shop, folder, { recursive: true, filter: (file) => !/[\\/]\.(?:data|systole)$/.test(file) })
+    const build = async () => {
+      const { code, output } = await run([node(), Command.file, "build", "--target", "workers", "--out", "out"], { cwd: folder })
+      assert.strictEqual(code, 0, output)
+      return output
+    }
+    await use({ folder, build })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface BuildFile {
+  readonly modules: Readonly<Record<string, string>>
+}
+
+describe("systole build --target workers", () => {
+  it("writes a Worker that sells in workerd, by the names and digests of the sources", { timeout: 60_000 }, () =>
+    built(async ({ build, folder }) => {
+      await build()
+      const out = join(folder, "out")
+      const { modules } = JSON.parse(readFileSync(join(out, "build.json"), "utf8")) as BuildFile
+      await Edge.running({ folder: out }, async ({ fetch, json, signal }) => {
+        const received = { signal: "/signals/goods/receive", target: "/data/products/tea", payload: { price: 4, count: 5 } }
+        assert.deepInclude((await signal("shop", received)).body, { status: "handled" })
+        assert.deepStrictEqual(await json("/v1/spaces/shop/cells/data/stock?pull"), { tea: 5 })
+        const code = await json("/v1/spaces/shop/cells/sys/code/receive_goods")
+        assert.deepStrictEqual(code, [`/cas/${modules["enzymes/receive_goods.ts"]}`])
+        assert.include(await (await fetch("/")).text(), "<html")
+        assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["shop"], next: null })
+      })
+    }))
+
+  it("refuses each request without its token, and with an invalid one", { timeout: 60_000 }, () =>
+    built(async ({ build, folder }) => {
+      await build()
+      const status = (bindings: Readonly<Record<string, string>>) =>
+        Edge.running({ folder: join(folder, "out") }, async ({ miniflare }) =>
+          (await miniflare.dispatchFetch("http://worker/v1/spaces")).status, { bindings })
+      assert.strictEqual(await status({ SYSTOLE_TOKEN: "another-token-for-tests" }), 401)
+      assert.strictEqual(await status({ SYSTOLE_TOKEN: "too short" }), 500)
+    }))
+
+  it("leaves an existing wrangler.jsonc as it is, and prints the lines to add", { timeout: 60_000 }, () =>
+    built(async ({ build, folder }) => {
+      assert.notInclude(await build(), "is there already")
+      assert.notInclude(await build(), "is there already")
+      const file = join(folder, "out", "wrangler.jsonc")
+      const mine = "{ \"name\": \"mine\", \"main\":\"worker.js\" } // mine"
+      writeFileSync(file, mine)
+      const output = await build()
+      assert.include(output, "wrangler.jsonc is there already and stays. Add to it:")
+      assert.include(output, "\"new_sqlite_classes\"")
+      assert.notInclude(output, "\"main\"")
+      assert.strictEqual(readFileSync(file, "utf8"), mine)
+    }))
+})
