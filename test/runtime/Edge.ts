@@ -42,8 +42,10 @@ export const script = async (entry: string): Promise<string> => {
 /** The files of a built Worker, with its entry first. */
 const filesOf = (folder: string) => {
   const names = readdirSync(folder).filter((file) => file.endsWith(".js"))
-  const ordered = ["worker.js", ...names.filter((name) => name !== "worker.js")]
-  return ordered.map((name) => ({ type: "ESModule" as const, path: join(folder, name), contents: readFileSync(join(folder, name), "utf8") }))
+  return ["worker.js", ...names.filter((name) => name !== "worker.js")].map((name) => {
+    const path = join(folder, name)
+    return { type: "ESModule" as const, path, contents: readFileSync(path, "utf8") }
+  })
 }
 
 /** Runs a Worker until `use` ends: the text of a script, or a folder that a build wrote. */
