@@ -80,3 +80,18 @@ export const expired = <Row extends { readonly clock: number }>(
   }
   return count
 }
+
+/**
+ * The rows to delete, from pages of the oldest rows. Usually the first row is retained, and therefore all others.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const tooOld = <Row extends { readonly clock: number }>(
+  oldest: (limit: number) => ReadonlyArray<Row>,
+  bounds: Parameters<typeof expired<Row>>[1]
+): ReadonlyArray<Row> => {
+  if (expired(oldest(1), bounds) === 0) return []
+  const rows = oldest(bounds.budget.rows)
+  return rows.slice(0, expired(rows, bounds))
+}

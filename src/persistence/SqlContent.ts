@@ -6,7 +6,20 @@
 import { BloomFilter } from "./BloomFilter.ts"
 import * as ContentReferences from "./ContentReferences.ts"
 import type { JournalRow } from "./Persistence.ts"
+import type { SqlStatement } from "./SqlDriver.ts"
 import { numberOf, type Statements } from "./SqlSchema.ts"
+
+/**
+ * The filter of a table's texts, from statements for the span of its numbers and for a page of its rows.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const filterOf = (span: SqlStatement, after: SqlStatement): BloomFilter =>
+  new BloomFilter({
+    size: () => (span.get()?.[0] ?? 0) as number,
+    page: (number, limit) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
+  })
 
 /**
  * Records references and collects content, as part of a group's transaction.
@@ -23,10 +36,7 @@ export class SqlContent {
 
   constructor(sql: Statements) {
     this.sql = sql
-    this.holders = new BloomFilter({
-      size: () => (sql.mentionSpan.get()?.[0] ?? 0) as number,
-      page: (number, limit) => sql.mentionsAfter.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
-    })
+    this.holders = filterOf(sql.mentionSpan, sql.mentionsAfter)
   }
 
   /** Takes note that content arrived. */

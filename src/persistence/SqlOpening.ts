@@ -4,6 +4,7 @@
  * @module
  */
 import type { Writer } from "./Backend.ts"
+import { LongTexts } from "./LongTexts.ts"
 import type { Anchor, Head } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged, StoreVersion } from "./PersistenceError.ts"
 import type { SqlDriver } from "./SqlDriver.ts"
@@ -31,7 +32,7 @@ export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; 
 
 /** Reads the initial state of a handle; writes only to create a new store. */
 export const begin = (space: string, driver: SqlDriver, create: boolean) => {
-  checkFormat(space, driver, create)
+  const format = formatOf(space, driver, create)
   const sql = SqlSchema.statements(driver)
   // Read first: the first write checks that this is unchanged, so all reads below are consistent.
   const turn = readTurn(sql)
@@ -44,17 +45,19 @@ export const begin = (space: string, driver: SqlDriver, create: boolean) => {
     ...turn,
     due: driver.due(),
     sql,
+    texts: new LongTexts(sql, () => SqlSchema.createPieces(driver), format === SqlSchema.LONG),
     journalSize: journalSize + SqlSchema.numberOf(sql.sizeAfter.get(counted)),
     notes: rows.notes(counted),
     rows
   }
 }
 
-const checkFormat = (space: string, driver: SqlDriver, create: boolean): void => {
+/** The format of the store. A new store gets its tables. */
+const formatOf = (space: string, driver: SqlDriver, create: boolean): number => {
   const format = SqlSchema.format(driver)
   if (format === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
-  if (format === undefined) return driver.transaction(() => SqlSchema.create(driver))
-  if (format === SqlSchema.FORMAT) return
+  if (format === undefined) driver.transaction(() => SqlSchema.create(driver))
+  if (format === undefined || format === SqlSchema.FORMAT || format === SqlSchema.LONG) return format ?? SqlSchema.FORMAT
   throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads: SqlSchema.FORMAT }) })
 }
 

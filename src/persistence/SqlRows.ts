@@ -6,6 +6,7 @@
 import type { BlobPart, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import * as Bytes from "../cell/Bytes.ts"
 import * as Address from "../cell/Address.ts"
+import * as LongTexts from "./LongTexts.ts"
 import { parentOf } from "./Overlay.ts"
 import * as RowChecksums from "./RowChecksums.ts"
 import * as SortKey from "./SortKey.ts"
@@ -40,9 +41,12 @@ export class SqlRows {
   cell(stored: string): string | undefined {
     const row = this.sql.cell.get(stored)
     if (row === undefined) return undefined
-    const [sum, text] = row as unknown as readonly [number, string]
+    const [sum, first] = row as unknown as readonly [number, string]
+    const text = LongTexts.isMarked(sum) ? LongTexts.whole(this.sql, ["cell", stored], first) : first
     // The message is built only on failure.
-    if (sum !== RowChecksums.cell(stored, text)) throw RowChecksums.damaged(this.store, `the cell ${SortKey.decode(stored)}`)
+    if (LongTexts.unmark(sum) !== RowChecksums.cell(stored, text)) {
+      throw RowChecksums.damaged(this.store, `the cell ${SortKey.decode(stored)}`)
+    }
     return text
   }
 
@@ -128,9 +132,10 @@ export class SqlRows {
 
   /** Verifies a cell and its entry among the names of its parent. */
   private listed(row: SqlRow): string {
-    const [stored, parent, sum, text] = row as unknown as readonly [string, string, number, string]
+    const [stored, parent, sum, first] = row as unknown as readonly [string, string, number, string]
     const key = SortKey.decode(stored)
-    this.check(sum, RowChecksums.cell(stored, text), () => `the cell ${key}`)
+    const text = this.whole("cell", stored, [sum, first])
+    this.check(LongTexts.unmark(sum), RowChecksums.cell(stored, text), () => `the cell ${key}`)
     const isBelow = parent === SortKey.encode(parentOf(Address.ofKey(key)))
     const isListed = isBelow && SqlSchema.numberOf(this.sql.isListed.get(parent, stored)) === 1
     if (!isListed) throw RowChecksums.damaged(this.store, `the place of ${key} among the names beside it`)
@@ -139,8 +144,8 @@ export class SqlRows {
 
   private entry(row: SqlRow): RowChecksums.JournalColumns {
     const [beat, clock, size, hash, sum, callers, text] = row as unknown as JournalColumns
-    const columns = { beat, clock, size, hash, callers, text }
-    this.check(sum, RowChecksums.journal(columns), () => `the journal's row of beat ${beat}`)
+    const columns = { beat, clock, size, hash, callers, text: this.whole("journal", beat, [sum, text]) }
+    this.check(LongTexts.unmark(sum), RowChecksums.journal(columns), () => `the journal's row of beat ${beat}`)
     return columns
   }
 
@@ -151,14 +156,16 @@ export class SqlRows {
   }
 
   private queued(row: SqlRow): QueueRow {
-    const [seq, id, sum, text] = row as unknown as readonly [number, string | null, number, string]
-    this.check(sum, RowChecksums.queued(seq, id, text), () => `the signal that waits under number ${seq}`)
+    const [seq, id, sum, first] = row as unknown as readonly [number, string | null, number, string]
+    const text = this.whole("queue", seq, [sum, first])
+    this.check(LongTexts.unmark(sum), RowChecksums.queued(seq, id, text), () => `the signal that waits under number ${seq}`)
     return { seq, text }
   }
 
   private observation(row: SqlRow): ObservationRow & { readonly text: string } {
-    const [node, sum, text] = row as unknown as readonly [string, number, string]
-    this.check(sum, RowChecksums.observation(node, text), () => `the observation of node ${node}`)
+    const [node, sum, first] = row as unknown as readonly [string, number, string]
+    const text = this.whole("observation", node, [sum, first])
+    this.check(LongTexts.unmark(sum), RowChecksums.observation(node, text), () => `the observation of node ${node}`)
     return { node, text }
   }
 
@@ -172,6 +179,10 @@ export class SqlRows {
     const [part, sum, bytes] = row as unknown as readonly [number, number, Uint8Array]
     this.check(sum, RowChecksums.part(part, bytes), () => `part ${part} of the content of upload ${epoch}.${upload}`)
     return bytes
+  }
+
+  private whole(kind: LongTexts.Kind, key: string | number, [sum, text]: readonly [sum: number, text: string]): string {
+    return LongTexts.isMarked(sum) ? LongTexts.whole(this.sql, [kind, key], text) : text
   }
 
   private check(written: unknown, found: number, row: () => string): void {

@@ -6,8 +6,11 @@
 import * as Batch from "./Batch.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
-/** The version of the tables' format; a store with another version is refused. */
+/** The version of the tables' format. A store with another version is refused. */
 export const FORMAT = 6
+
+/** The version of a store with long texts. Their table is created with the first. */
+export const LONG = 7
 
 /**
  * The tables.
@@ -70,6 +73,18 @@ export const create = (driver: SqlDriver): void => {
   for (const sql of tables) driver.prepare(sql).run()
   driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, 0, -1, 0, -1, '')").run(FORMAT)
   driver.prepare("INSERT OR IGNORE INTO caller_state VALUES (1, 0, 0, NULL, 0, 0)").run()
+}
+
+/**
+ * Creates the table for the parts of long texts, and marks the store as one that has it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const createPieces = (driver: Pick<SqlDriver, "prepare">): void => {
+  driver.prepare("CREATE TABLE IF NOT EXISTS piece (owner TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, " +
+    "PRIMARY KEY (owner, part)) STRICT, WITHOUT ROWID").run()
+  driver.prepare("UPDATE meta SET format = ?").run(LONG)
 }
 
 /**
@@ -195,6 +210,11 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   putObservation: prepare("INSERT OR REPLACE INTO observation VALUES (?, ?, ?)"),
   dropObservation: prepare("DELETE FROM observation WHERE node = ?"),
   ...contentOf(prepare),
+
+  pieces: prepare("SELECT text FROM piece WHERE owner = ? ORDER BY part"),
+  pieceOwners: prepare("SELECT DISTINCT owner FROM piece"),
+  addPiece: prepare("INSERT INTO piece VALUES (?, ?, ?)"),
+  dropPieces: prepare("DELETE FROM piece WHERE owner = ?"),
 
   everyCell: prepare("SELECT key, parent, sum, text FROM cell WHERE key > ? ORDER BY key LIMIT ?"),
   isListed: prepare("SELECT count(*) FROM cell INDEXED BY cell_parent WHERE parent = ? AND key = ?"),

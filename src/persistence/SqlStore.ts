@@ -12,18 +12,19 @@ import * as Address from "../cell/Address.ts"
 import { attempt, type Backend, checkHead, Claim, type Content, type Group, PART, type Writer } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as IdempotencyIndex from "./IdempotencyIndex.ts"
-import { BloomFilter } from "./BloomFilter.ts"
+import type { BloomFilter } from "./BloomFilter.ts"
 import * as ContentReferences from "./ContentReferences.ts"
+import * as LongTexts from "./LongTexts.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import {
   type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow,
   type ReceiptRow, retention
 } from "./Persistence.ts"
-import { type Budget, expired, Pruning, sizeOf } from "./Pruning.ts"
+import { type Budget, Pruning, sizeOf, tooOld } from "./Pruning.ts"
 import * as RowChecksums from "./RowChecksums.ts"
 import * as SortKey from "./SortKey.ts"
-import { SqlContent } from "./SqlContent.ts"
-import type { SqlDriver, SqlSource, SqlStatement } from "./SqlDriver.ts"
+import { filterOf, SqlContent } from "./SqlContent.ts"
+import type { SqlDriver, SqlSource } from "./SqlDriver.ts"
 import { begin, readMeta, readTurn } from "./SqlOpening.ts"
 import type { SqlRows } from "./SqlRows.ts"
 import type * as SqlSchema from "./SqlSchema.ts"
@@ -63,6 +64,7 @@ class SqlBackend implements Backend {
   private readonly pointed: BloomFilter
   private readonly content: SqlContent
   private readonly rows: SqlRows
+  private readonly texts: LongTexts.LongTexts
   /** The size of the journal, in characters. */
   private journalSize: number
   private lastUpload = 0
@@ -75,9 +77,10 @@ class SqlBackend implements Backend {
     this.place = driver.place
     this.sync = driver.sync
     this.pruning = new Pruning({ ...retention, ...options.retention })
-    const { due, head, journalSize, notes, rows, sql, writer } = begin(space, driver, options.create)
+    const { due, head, journalSize, notes, rows, sql, texts, writer } = begin(space, driver, options.create)
     this.sql = sql
     this.rows = rows
+    this.texts = texts
     this.journalSize = journalSize
     this.callers = new IdempotencyIndex.IdempotencyIndex(this.sql, rows, notes)
     this.content = new SqlContent(this.sql)
@@ -198,10 +201,7 @@ class SqlBackend implements Backend {
       const isGathering = budget !== undefined || callers.length >= MANY_CALLERS || (callers.length > 0 && group.journal.length === 0)
       this.commitJournal(group, callers.length === 0 || isGathering ? null : IdempotencyIndex.noteOf(callers))
       this.commitQueue(group)
-      for (const [node, { text }] of group.observations) {
-        if (text === undefined) this.sql.dropObservation.run(node)
-        else this.sql.putObservation.run(node, RowChecksums.observation(node, text), text)
-      }
+      this.commitObservations(group)
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
       if (isGathering) this.gather(group, budget)
@@ -230,11 +230,25 @@ class SqlBackend implements Backend {
     for (const [key, { address, text }] of [...group.cells].sort(([a], [b]) => a < b ? -1 : 1)) {
       const stored = SortKey.encode(key)
       this.content.hold(key, text)
+      this.texts.drop("cell", stored)
       if (text === undefined) gone.push(stored)
-      else put.push(stored, SortKey.encode(parentOf(address)), RowChecksums.cell(stored, text), text)
+      if (text === undefined) continue
+      const first = this.texts.put("cell", stored, text)
+      put.push(stored, SortKey.encode(parentOf(address)), LongTexts.mark(RowChecksums.cell(stored, text), first === text), first)
     }
     putCells.run(put)
     deleteCells.run(gone)
+  }
+
+  private commitObservations(group: Group): void {
+    for (const [node, { text }] of group.observations) {
+      this.texts.drop("observation", node)
+      if (text === undefined) this.sql.dropObservation.run(node)
+      else {
+        const first = this.texts.put("observation", node, text)
+        this.sql.putObservation.run(node, LongTexts.mark(RowChecksums.observation(node, text), first === text), first)
+      }
+    }
   }
 
   /** Claims the store with the first write. Returns the new writer if it changed. */
@@ -255,7 +269,8 @@ class SqlBackend implements Backend {
       const size = sizeOf(row)
       const callers = row.beat === head.beat ? note : null
       const sum = RowChecksums.journal({ beat: row.beat, clock: row.clock, size, hash: row.hash, callers, text: row.text })
-      this.sql.addJournal.run(row.beat, row.clock, size, row.hash, sum, callers, row.text)
+      const first = this.texts.put("journal", row.beat, row.text)
+      this.sql.addJournal.run(row.beat, row.clock, size, row.hash, LongTexts.mark(sum, first === row.text), callers, first)
       this.journalSize += size
     }
   }
@@ -291,12 +306,15 @@ class SqlBackend implements Backend {
   private commitQueue(group: Group): void {
     for (const seq of group.dequeued) {
       this.content.hold(ContentReferences.waiting(seq), undefined)
+      this.texts.drop("queue", seq)
     }
     this.sql.dequeue.run([...group.dequeued])
     const put: Array<string | number | null> = []
     for (const [seq, { id, text }] of group.queued) {
       this.content.hold(ContentReferences.waiting(seq), text)
-      put.push(seq, id ?? null, RowChecksums.queued(seq, id ?? null, text), text)
+      this.texts.drop("queue", seq)
+      const first = this.texts.put("queue", seq, text)
+      put.push(seq, id ?? null, LongTexts.mark(RowChecksums.queued(seq, id ?? null, text), first === text), first)
     }
     this.sql.enqueue.run(put)
   }
@@ -340,27 +358,12 @@ class SqlBackend implements Backend {
     if (this.content.collect({ clock, millis: contentMillis, anchor: anchor.beat, limit: budget.rows })) this.pruning.lookAgain()
     if (gone.length === 0) return anchor
     this.sql.pruneJournal.run(anchor.beat)
+    this.texts.prune(anchor.beat)
     this.sql.pruneReceipts.run(anchor.beat)
     this.journalSize -= gone.reduce((sum, row) => sum + row.size, 0)
     return anchor
   }
 }
-
-/** Returns the rows to delete. Usually the first row is retained, and therefore all others. */
-const tooOld = <Row extends { readonly clock: number }>(
-  oldest: (limit: number) => ReadonlyArray<Row>,
-  bounds: Parameters<typeof expired<Row>>[1]
-): ReadonlyArray<Row> => {
-  if (expired(oldest(1), bounds) === 0) return []
-  const rows = oldest(bounds.budget.rows)
-  return rows.slice(0, expired(rows, bounds))
-}
-
-const filterOf = (span: SqlStatement, after: SqlStatement): BloomFilter =>
-  new BloomFilter({
-    size: () => (span.get()?.[0] ?? 0) as number,
-    page: (number, limit) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
-  })
 
 const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): void => {
   sql.dropParts.run(epoch, upload)

@@ -8,10 +8,30 @@ import * as DurableObjectStore from "../../plugins/durable_object.ts"
 import { persistenceContract } from "../../src/main/testing/index.ts"
 import type { Namespace, ObjectState, Storage } from "../../src/main/workers/Platform.ts"
 
+/** The largest value of a database of Cloudflare, in bytes. The local one accepts larger ones. */
+const LARGEST = 2_000_000
+
+const encoder = new TextEncoder()
+
+const sizeOf = (value: unknown): number =>
+  typeof value === "string" ? encoder.encode(value).length : value instanceof Uint8Array ? value.length : 0
+
+/** A storage that refuses values that Cloudflare would refuse. */
+const strict = ({ sql, transactionSync }: Storage, storage: Storage): DurableObjectStore.ObjectStorage => ({
+  sql: {
+    exec: (query, ...values) => {
+      const size = Math.max(0, ...values.map(sizeOf))
+      if (size > LARGEST) throw new Error(`a value of ${size} bytes in ${query.slice(0, 60)}`)
+      return sql.exec.call(storage.sql, query, ...values)
+    }
+  },
+  transactionSync: (body) => transactionSync.call(storage, body) as ReturnType<typeof body>
+})
+
 /** The tests, over a storage. */
 const testsOf = (storage: Storage) =>
   persistenceContract({
-    persistence: DurableObjectStore.layer({ space: "shop", storage, arm: () => {} }),
+    persistence: DurableObjectStore.layer({ space: "shop", storage: strict(storage, storage), arm: () => {} }),
     spaces: "one",
     seeds: [1, 2]
   })

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type { Batch, SpaceStore } from "../../../persistence/Persistence.ts"
 import { atMost, holds, same } from "../Check.ts"
 import { beat, cell, using, write } from "./Batches.ts"
 import { everywhere, type Group, mixed } from "./StoreTest.ts"
@@ -67,6 +68,37 @@ export const reads: Group = {
       (store) => store.append(beat(0, { cells: texts.map((text, i) => cell(`/data/t${i}`, text)) })),
       (store) => holds(texts.every((text, i) => store.read(`/data/t${i}`) === text), "a text is not as it was written")
     )
+  },
+  "keeps long texts in each kind of row, until they are replaced or removed": () => {
+    // Most parts of the first text would end within a pair.
+    const texts = [`x${"\u{1f600}".repeat(600_000)}`, "\u00e9".repeat(600_000), "x".repeat(1_048_577)]
+    const entry = { beat: 0, clock: 0, text: `{}\n${texts[0]}`, hash: "hash0" }
+    const parts = (of: ReadonlyArray<string>): Partial<Batch> => ({
+      cells: of.map((text, i) => cell(`/data/t${i}`, text)),
+      queued: of.map((text, seq) => ({ seq, id: `s${seq}`, text })),
+      observations: of.map((text, i) => ({ node: `n${i}`, text }))
+    })
+    const expect = (store: SpaceStore, of: ReadonlyArray<string>): void => {
+      const rows = [of.map((_, i) => store.read(`/data/t${i}`)), [...store.queue()], store.observations()]
+      const read = rows.map((kind) => kind.map((row) => typeof row === "object" ? row.text : row))
+      holds(read.every((kind) => kind.length === of.length && kind.every((text, i) => text === of[i])), "a text is not as it was written")
+      holds(store.entry(0)?.text === entry.text, "a journal row is not as it was written")
+      for (const _ of store.examine()) holds(true, "")
+    }
+    return Effect.gen(function*() {
+      yield* using("shop", (store) => write(store, { ...beat(0, parts(texts)), entry }))
+      yield* using("shop", (store) => Effect.sync(() => expect(store, texts)))
+      const swapped = [texts[1] ?? "", "short", texts[0] ?? ""]
+      yield* using("shop", (store) => write(store, beat(1, { dequeued: [0, 1, 2] }), beat(2, parts(swapped))))
+      yield* using("shop", (store) => Effect.sync(() => expect(store, swapped)))
+      const removed = {
+        cells: texts.map((_, i) => cell(`/data/t${i}`, undefined)),
+        dequeued: [0, 1, 2],
+        observations: texts.map((_, i) => ({ node: `n${i}`, text: undefined }))
+      }
+      yield* using("shop", (store) => write(store, beat(3, removed)))
+      yield* using("shop", (store) => Effect.sync(() => expect(store, [])))
+    })
   },
   "scans the journal, whose numbers may have gaps": () => {
     const numbers = Array.from({ length: 150 }, (_, i) => i < 100 ? i : i * 10)
