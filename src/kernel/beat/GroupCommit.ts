@@ -1,11 +1,10 @@
 /**
  * The group-commit loop of a space, and its output barrier.
  *
- * Beats run one after another while input is runnable. One flush then makes the
- * group durable. The output barrier holds answers, receipts and observations
- * back until that flush is done. A group begins at the host's next macrotask, and
- * is deferred a few times while the inbox grows. `CommitHandshake` flushes it. A
- * failed flush is final: the space stops, and reopens from its durable state.
+ * Beats run one after another while input is runnable. One flush then makes the group durable. The output barrier holds
+ * answers, receipts and observations back until that flush is done. A group begins at the host's next macrotask, and is
+ * deferred a few times while the inbox grows. `CommitHandshake` flushes it. A failed flush is final: the space stops, and
+ * reopens from its durable state.
  *
  * @module
  */
@@ -17,6 +16,7 @@ import { Heartbeat } from "./Heartbeat.ts"
 import { LiveInput } from "./BeatInput.ts"
 import type { GroupObserver, FlushWaiter } from "./GroupObserver.ts"
 import { GroupStart } from "./GroupStart.ts"
+import { PendingFlush } from "./PendingFlush.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import { Queue } from "../inbox/Queue.ts"
 import type { Pending } from "../model/Signal.ts"
@@ -35,6 +35,7 @@ export class GroupCommit {
   private readonly heartbeat: Heartbeat
   private readonly observer: GroupObserver
   private readonly start: GroupStart
+  private readonly pending: PendingFlush
   private readonly opened: number
   /** The newest durable beat when the space was opened. */
   private readonly recovered: number
@@ -64,6 +65,8 @@ export class GroupCommit {
     this.start = new GroupStart(turn, state.settings.limits.groupTurns, () => this.begin())
     this.observer = observer
     this.heartbeat = new Heartbeat(state, new LiveInput(state))
+    const runs = { isPending: () => this.loop === "waiting", ended: () => this.heartbeat.ended, flush: () => this.flush(nothing) }
+    this.pending = new PendingFlush(runs, { now: state.host.now, turn, millis: state.settings.limits.groupMillis })
     this.byHand = state.settings.pace === "manual" || state.held.has(state.space)
     this.recovered = state.store.head().beat
     this.durable = this.recovered
@@ -223,8 +226,7 @@ export class GroupCommit {
         if (beat instanceof Promise) {
           this.loop = "waiting"
           beat.then((beat) => this.took(beat, spent), (error: unknown) => this.threw(error, spent))
-          // The earlier beats of the group are complete and can be flushed.
-          return this.flush(nothing)
+          return this.pending.schedule()
         }
         this.keep(beat, spent)
       }

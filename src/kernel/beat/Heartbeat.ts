@@ -48,6 +48,8 @@ const outside = Envelope.make(undefined, false)
  * @since 0.1.0
  */
 export class Heartbeat {
+  /** The number of runs that have ended. */
+  ended = 0
   private readonly state: SpaceState
   private readonly pieces: Face<Draft>
   private readonly input: BeatInput
@@ -210,6 +212,7 @@ export class Heartbeat {
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
   private conclude({ begun, taken, transaction }: Captured, handling: Handling, { outcome, used }: Ended): void {
+    this.ended++
     this.checkStore()
     // A run that read a stale value has no valid result, whatever its outcome.
     handling.outcome = LabelCheck.judge(transaction, handling, this.state.derivation.parked() ?? outcome)

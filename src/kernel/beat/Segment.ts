@@ -69,7 +69,9 @@ export const run = async (handling: Handling, draft: Draft, state: SpaceState): 
 const advance = async (context: Context): Promise<Outcome> => {
   const { draft, enzyme: { limitMs }, handling: { segment }, oid, state } = context
   if (segment >= Step.MAX_STEPS) throw new StepsFull({ limit: `${Step.MAX_STEPS} segments` })
-  const continuation = state.residents.take(oid, segment) ?? await remade(context)
+  // A first segment awaits nothing before its body, so that it ends within a turn.
+  const known = state.residents.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
+  const continuation = known ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
   const settled = segment === 0 ? [] : settledOf(continuation, context)

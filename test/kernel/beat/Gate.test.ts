@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import { Effect as Node } from "systole"
+import { Effect as Node, Enzyme } from "systole"
 import { enzyme, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 import { present } from "../../support/Present.ts"
@@ -98,6 +98,35 @@ describe("one flush", () => {
       yield* space.idle
       assert.strictEqual(yield* space.head, 30)
       assert.strictEqual(machine.flushes() - before, 1)
+    }))
+
+  it.effect("contains a signal and the segments that end within a turn each", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const waits = Enzyme.make({ name: "waits", query: "/signals/wait", durable: true, run: (tx) => tx.sleep(60_000) })
+      const space = yield* machine.boot([waits], { pace: "demand" })
+      yield* turns()
+      const before = machine.flushes()
+      const ends = yield* Effect.forEach([1, 2, 3], () => fork(space.signal({ signal: "/signals/wait" })))
+      yield* Effect.forEach(ends, Fiber.join)
+      yield* turns()
+      assert.strictEqual(yield* space.head, 2)
+      assert.strictEqual(machine.flushes() - before, 1)
+    }))
+
+  it.effect("does not wait for a run that takes several turns", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      let end = (): void => {}
+      const slow = enzyme("slow", () => new Promise<void>((resolve) => { end = resolve }))
+      const space = yield* machine.boot([slow], { pace: "demand" })
+      yield* turns()
+      const signalled = yield* fork(space.signal({ signal: "/signals/slow" }))
+      yield* Fiber.join(signalled)
+      assert.strictEqual(yield* space.head, -1)
+      end()
+      yield* space.idle
+      assert.strictEqual(yield* space.head, 0)
     }))
 
   it.effect("contains at most 64 beats", () =>
