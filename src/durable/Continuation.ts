@@ -7,7 +7,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import { DurableTransaction } from "./DurableTransaction.ts"
+import { type ContentSource, DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
 import type { Awaited, Settled } from "./Handle.ts"
 import { ForeignAwait, RunDiverged } from "./RunError.ts"
@@ -28,6 +28,7 @@ export type Settlement = { readonly value: unknown } | { readonly error: unknown
 export interface Repetition {
   readonly host: SegmentHost
   readonly limitMs: number
+  readonly contentOf: ContentSource
   /** Starts the body. */
   readonly body: (tx: DurableTransaction) => unknown
 }
@@ -119,7 +120,7 @@ export class Continuation {
   /** Repeats one recorded segment. `body` starts the first one. */
   async repeat(step: Step, how: Repetition): Promise<void> {
     const { tx } = this
-    tx.repeat(step)
+    tx.repeat(step, how.contentOf)
     if (tx.segment === 0) tx.hear(step.hears ?? [])
     if (tx.segment === 0) this.start(how.body)
     else this.resume(step.settled)

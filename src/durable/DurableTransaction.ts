@@ -6,9 +6,12 @@
  *
  * @module
  */
+import * as Address from "../cell/Address.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
+import * as Content from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
 import type { Delay, HeardSignal, Report, SignalRequest } from "../stage/Launch.ts"
@@ -24,8 +27,12 @@ import type { Call, Step } from "./Step.ts"
 /** A recorded segment, and the number of its calls that the body has repeated. */
 interface Recorded {
   readonly step: Step
+  readonly contentOf: ContentSource
   next: number
 }
+
+/** Returns content by its digest; `undefined` if it is not kept. */
+export type ContentSource = (hash: string) => Uint8Array | undefined
 
 /**
  * The transaction of one durable run.
@@ -71,8 +78,8 @@ export class DurableTransaction extends Faces implements Transaction {
   }
 
   /** Begins a recorded segment. */
-  repeat(step: Step): void {
-    this.recorded = { step, next: 0 }
+  repeat(step: Step, contentOf: ContentSource): void {
+    this.recorded = { step, contentOf, next: 0 }
   }
 
   /** Ends the segment. A recorded one has to have made all its calls. */
@@ -217,26 +224,33 @@ export class DurableTransaction extends Faces implements Transaction {
     const at = textAt(place)
     const { recorded, segment } = this
     const call = recorded === undefined ? undefined : this.next(recorded, name, at)
-    if (call !== undefined) {
+    if (recorded !== undefined && call !== undefined) {
       const [, , value, reached = at] = call
+      const hash = Content.hashOf(reached)
+      if (hash !== undefined) return value === undefined ? undefined : this.content(recorded, hash)
       this.reads.add(addressOf(reached), value, segment)
       return value
     }
     const draft = this.live(name, at)
     const value = draft[name](place)
-    const length = draft.reads?.length ?? 0
-    if (length === 0 || isContent(at)) {
-      this.calls.push([name, at, value])
+    const { address, document } = lastRead(draft, at)
+    if (Content.hashOf(address.id) !== undefined) {
+      // Content never changes, and a step that names it keeps it. So the log holds no copy.
+      this.calls.push(value === undefined ? [name, at] : [name, at, true, address.id])
       return value
     }
-    const address = draft.reads!.address(length - 1)
-    const document = draft.reads!.documents[length - 1] as Document.Document | undefined
     // The body may change a rich value, and the log keeps its own.
     const kept = document !== undefined && document.plain === undefined ? Document.read(document, address.path) : value
     this.reads.add(address, kept, segment)
     if (address.text !== at) this.calls.push([name, at, kept, address.text])
     else this.calls.push(kept === undefined ? [name, at] : [name, at, kept])
     return value
+  }
+
+  private content({ contentOf }: Recorded, hash: string): Value {
+    const bytes = contentOf(hash)
+    if (bytes !== undefined) return new Uint8Array(bytes)
+    throw this.failure ??= new RunDiverged({ segment: this.segment, expected: `the content ${hash}`, actual: "a read of content that is gone" })
   }
 
   private write(name: string, place: string | Cell, act: (draft: Draft) => void): void {
@@ -310,7 +324,14 @@ const textAt = (place: string | Cell): string => typeof place === "string" ? pla
 
 const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
 
-const isContent = (at: string): boolean => at.startsWith("/cas/")
+/** The newest read of a draft: its address and its document. Content is read without a line in the log of the draft. */
+const lastRead = ({ reads }: Draft, at: string): { readonly address: Address.Address; readonly document: Document.Document | undefined } => {
+  if (reads === undefined || Content.hashOf(at) !== undefined) return { address: Address.parse(at), document: undefined }
+  const address = reads.address(reads.length - 1)
+  const document = reads.documents[reads.length - 1] as Document.Document | undefined
+  const linked = Link.along(document?.plain ?? Document.read(document, []), address.path)
+  return { address: linked === undefined ? address : Link.target(linked.link), document }
+}
 
 /** The due time of a sleep. */
 const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {

@@ -49,9 +49,12 @@ export class Reads {
     const here = this.known.get(address.key)
     if (here === undefined) return
     const near = [...here.values()].filter((read) => Address.overlaps(read.address.path, address.path))
-    if (near.some((read) => read.segment === segment)) return
+    const fresh = near.filter((read) => read.segment === segment)
     const document = draft.stage.visible(address.key)
-    const stale = near.find((read) => !Values.equals(Document.read(document, read.address.path), read.value))
+    const stale = near.find((read) => {
+      if (fresh.some((other) => covers(other.address, read.address) || covers(other.address, address))) return false
+      return isChanged(read, address, document)
+    })
     if (stale !== undefined) throw new RunStale({ address: address.text, read: stale.address.text, segment: stale.segment })
   }
 
@@ -76,4 +79,14 @@ export class Reads {
   restore(left: ReadonlyArray<Left>, segment: number): void {
     for (const [address, value] of left) this.add(Address.parse(address), value, segment)
   }
+}
+
+/** Whether a place is an outer one of another, or the same. */
+const covers = (outer: Address.Address, inner: Address.Address): boolean =>
+  outer.path.length <= inner.path.length && Address.overlaps(outer.path, inner.path)
+
+/** Whether the place of a write has another value now than in an earlier read. */
+const isChanged = ({ address: { path }, value }: Known, write: Address.Address, document: Document.Document | undefined): boolean => {
+  const [inner, seen] = write.path.length > path.length ? [write.path, Values.at(value, write.path.slice(path.length))] : [path, value]
+  return !Values.equals(Document.read(document, inner), seen)
 }

@@ -84,6 +84,8 @@ export interface Resolution {
 }
 
 const none: ReadonlyArray<Entry> = []
+/** The domain of the ids of operations, by which the journal names the durable runs among the handlings of a signal. */
+const OPERATIONS = "OPS:"
 const nobody: Resolution = { status: "no-match", entries: none, lane: "pair", cycle: [] }
 /** The maximum number of bindings that are examined one by one. */
 const FEW = 4
@@ -122,6 +124,7 @@ export class Enzymes {
   register(enzyme: Enzyme, code?: Code): void {
     const refuse = (reason: string) => new InvalidEnzyme({ name: enzyme.name, reason })
     const system = this.grants.has(enzyme.name)
+    if (enzyme.name.startsWith(OPERATIONS)) throw refuse(`its name begins with ${OPERATIONS}, as the ids of operations do; choose another`)
     const naming = system ? undefined : Envelope.naming(enzyme.writes ?? [])
     if (naming !== undefined) throw refuse(`its envelope names ${naming}, which belongs to the runtime; write elsewhere`)
     // An exclusive enzyme is alone on its query, so checking the first one suffices.

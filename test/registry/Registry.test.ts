@@ -26,6 +26,10 @@ const active = (...enzymes: ReadonlyArray<Enzyme.Enzyme>): Enzymes => {
 const keys = (registry: Enzymes, signal: string) => registry.resolve(signal, undefined, unbound).entries.map(({ key }) => key)
 
 describe("Enzymes", () => {
+  it("refuses a name like the id of an operation, which the journal holds among the handlings of a signal", () => {
+    assert.throws(() => active(enzyme("OPS:x", "/signals/x")), Enzyme.InvalidEnzyme, "as the ids of operations do")
+  })
+
   it("applies registrations and withdrawals together, and returns their number", () => {
     const registry = new Enzymes(new Set())
     const a = enzyme("a", "/s")

@@ -84,6 +84,7 @@ export const merge = ({ captured, runs }: Executed, state: SpaceState): Merged =
   const merged = new Merged(captured, state)
   const flights = taken(captured.inputs)
   for (const handling of runs) conclude(handling, merged)
+  for (const input of captured.inputs) if (input.flight.discarded) SegmentCommit.discard(input, merged)
   for (const flight of flights) complete(flight, merged)
   return merged
 }
@@ -237,6 +238,7 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
   const { entry, flight, key } = handling
   const { state, transaction } = merged
   const run = handling.segment === 0 && rest.run === undefined ? hearer(handling, merged) : undefined
+  if (handling.why === "redelivery" && handling.segment > 0) SegmentCommit.adopt(handling, merged)
   // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
   const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)

@@ -62,6 +62,8 @@ export const isHosts = (code: unknown): boolean => HOSTS.has(code as string)
  */
 export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined => {
   const entry = handling.entry!
+  // A later segment may belong to an earlier module, and its reads update what they need.
+  if (handling.segment > 0) return undefined
   const { reads } = entry.enzyme
   if (typeof reads !== "function" && reads.length === 0) return undefined
   try {

@@ -9,6 +9,7 @@
 import type * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import { Continuation, type Progress } from "../../durable/Continuation.ts"
+import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import type { Awaited, Settled } from "../../durable/Handle.ts"
 import type { Pair } from "../../durable/Pairs.ts"
 import { FOREIGN, ForeignAwait, RunDiverged, StepsFull } from "../../durable/RunError.ts"
@@ -48,6 +49,10 @@ export const oidOf = ({ flight, key }: Pick<Handling, "flight" | "key">, hash: S
 /** The cell of a step. */
 export const stepAddress = (oid: string, segment: number): Address.Address => Dossier.address(oid, "step", String(segment))
 
+/** The module of an enzyme, as a step names it. A document that names content keeps it. */
+export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code"> =>
+  entry?.code === undefined ? {} : { code: `${CONTENT}${entry.code.hash}` }
+
 /**
  * Executes the next segment of a handling.
  *
@@ -75,6 +80,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
   const settled = segment === 0 ? [] : settledOf(continuation, context)
+  context.handling.settled = settled
   tx.begin(draft)
   if (segment === 0) tx.hear(Hearing.declared(context.handling))
   const begun = [...tx.pairs]
@@ -111,16 +117,17 @@ const remade = async (context: Context): Promise<Continuation> => {
     }
     if (i === 0) enzyme = await begunWith(step, context)
     const attempt = step.attempt ?? handling.attempt
-    const event = Run.toEvent({ ...handling, attempt }, draft)
-    await continuation.repeat(step, { host, limitMs: enzyme.limitMs, body: (tx) => enzyme.run(tx, event) })
+    // Its module decodes the payload, too.
+    const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } }, draft)
+    const body = (tx: DurableTransaction): unknown => enzyme.run(tx, event)
+    await continuation.repeat(step, { host, limitMs: enzyme.limitMs, contentOf: (hash) => documents.blob(hash), body })
     continuation.size = step.size + document.text.length
   }
   return continuation
 }
 
-/** The attempt and the module with which a body begins. A document that names content keeps it. */
-const beginningOf = ({ attempt, entry }: Handling): Pick<Step.Step, "attempt" | "code"> =>
-  ({ attempt, ...entry?.code === undefined ? {} : { code: `${CONTENT}${entry.code.hash}` } })
+/** The attempt and the module with which a body begins. */
+const beginningOf = ({ attempt, entry }: Handling): Pick<Step.Step, "attempt" | "code"> => ({ attempt, ...codeOf(entry) })
 
 /**
  * The enzyme with which a body began. A run stays with its module while other ones replace it, as long as its text can be

@@ -3,16 +3,17 @@
  *
  * @module
  */
+import * as Step from "../../durable/Step.ts"
 import { COMMIT } from "../../stage/Stage.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import { RUNNING } from "../../operation/Vocabulary.ts"
-import type { Handling, Waits } from "../model/InFlight.ts"
+import type { CapturedSignal, Handling, Waits } from "../model/InFlight.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import type { Captured } from "./Phases.ts"
 import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
-import { oidOf, stepAddress } from "./Segment.ts"
+import { codeOf, oidOf, stepAddress } from "./Segment.ts"
 
 /** The verb of the operation of a durable run. */
 export const VERB = "op/run"
@@ -62,6 +63,25 @@ export const leave = (handling: Handling, { captured: { stage }, state }: Mergin
   const oid = oidOf(handling, state.hash)
   state.inbox.runs.forget(oid)
   Hearing.drop(oid, stage)
+}
+
+/** Cancels the operation of a run that a rollback discarded. */
+export const discard = ({ flight, pending: { again } }: CapturedSignal, { captured: { ledgers, stage }, state }: Merging): void => {
+  if (again === undefined) return
+  const oid = ReadyRuns.oidOf(flight.signal.id, again.enzyme, state.hash)
+  if (again.segment === undefined) return Hearing.drop(oid, stage)
+  ReadyRuns.remove(stage, oid)
+  if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
+}
+
+/** Puts the module by which a letter goes on into the log, so that the run stays with it. */
+export const adopt = (handling: Handling, { captured: { stage }, state }: Merging): void => {
+  const first = stepAddress(oidOf(handling, state.hash), 0)
+  const step = Step.decode(stage.newest(first.key))
+  const { code } = codeOf(handling.entry)
+  if (step === undefined || step.code === code) return
+  const { code: _, ...rest } = step
+  stage.put(first, Step.encode({ ...rest, ...codeOf(handling.entry) }), COMMIT)
 }
 
 /** Marks the operation of a run that was given up. Its log stays. */

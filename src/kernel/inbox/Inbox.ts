@@ -218,16 +218,16 @@ export class Inbox {
   private ripen(start: Start, limits: Limits): void {
     for (const { again, seq, timer, urgent } of this.waits.take(start.beat, start.clock, looks(limits))) {
       const track = this.trackOf({ urgent })
-      if (again && timer !== undefined) this.resumeRun(timer.key)
+      if (again && timer !== undefined) this.resumeRun(timer.key, timer)
       else if (timer !== undefined) (urgent ? this.overdue : this.met).push(timer)
       else if (again) track.retries.push(seq)
       else track.due.push(seq)
     }
   }
 
-  /** Has the next beat run the next segment of a durable run, if it waits. */
-  resumeRun(oid: string): void {
-    const run = this.runs.take(oid)
+  /** Has the next beat run the next segment of a durable run, if it waits. `fired` is the timer that was due. */
+  resumeRun(oid: string, fired?: Timer): void {
+    const run = this.runs.take(oid, fired)
     if (run !== undefined) this.trackOf(run).segments.push(run.seq)
   }
 

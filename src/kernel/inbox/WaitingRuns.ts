@@ -86,14 +86,13 @@ export class WaitingRuns {
     })
   }
 
-  /** Takes a run that goes on, with its timers; `undefined` for one that does not wait. */
-  take(oid: string): Pick<Waiting, "seq" | "urgent"> | undefined {
+  /** Takes a run that goes on, with its timers; `undefined` for one that does not wait. `fired` has left the queue of timers. */
+  take(oid: string, fired?: Timer): Pick<Waiting, "seq" | "urgent"> | undefined {
     const run = this.runs.get(oid)
     if (run === undefined) return undefined
     this.runs.delete(oid)
     for (const timer of run.timers) timer.gone = true
-    // The timer that fired has left the queue.
-    this.waits.rebook({ gone: run.timers.slice(1), next: [] }, { number: () => 0, urgent: false })
+    this.waits.rebook({ gone: run.timers.filter((timer) => timer !== fired), next: [] }, { number: () => 0, urgent: false })
     return run
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { Document } from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
+import type { Settled } from "../../durable/Handle.ts"
 import type { Continuation } from "../../durable/Continuation.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -143,6 +144,8 @@ export interface Handling {
   readonly run: number
   draft: Draft | undefined
   outcome: Outcome | undefined
+  /** The results with which a segment began. */
+  settled?: ReadonlyArray<Settled>
   /** Its label: at first that of its event and the previous attempt, at the end that of its outcome and its launches. */
   label: Label
 }

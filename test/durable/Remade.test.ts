@@ -1,0 +1,137 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Schema from "effect/Schema"
+import { TestClock } from "effect/testing"
+import { Enzyme, Kernel, Link, type Space, type Transaction } from "systole"
+import { TestSpace } from "systole/testing"
+import { createHash } from "node:crypto"
+import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
+import { controlled, replays } from "../kernel/TestSpace.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const durable = (name: string, run: Enzyme.Definition["run"], options: Partial<Enzyme.Definition> = {}) =>
+  Enzyme.make({ name, query: `/signals/${name}`, durable: true, ...options, run })
+
+/** No body stays in memory, so each segment remakes its body from the log. */
+const settings = { limits: { ...TestKernel.settings.limits, residentRuns: 0 } }
+
+/** A space with a cell of content, and a link to it. */
+const withContent = (enzyme: Enzyme.Enzyme, test: (space: TestSpace) => Promise<void>) =>
+  TestSpace.use([enzyme], async (space) => {
+    const hash = await space.keep(new Uint8Array(300_000).fill(7))
+    await space.run(controlled(space.space, space.space.set("/data/picture", Link.make(`/cas/${hash}`))))
+    await test(space)
+    await space.run(replays(space.space))
+  }, { settings })
+
+describe("A durable run remade from its log", () => {
+  it("has the content that it read, also over a link", () => {
+    const look = durable("look", async (tx: Transaction) => {
+      const bytes = tx.get("/data/picture") as unknown as Uint8Array
+      await tx.sleep(5)
+      return [bytes.length, bytes[0] ?? -1]
+    })
+    return withContent(look, async (space) => {
+      const id = await space.signal({ signal: "/signals/look" })
+      await space.step()
+      await space.advance(5)
+      const receipt = await space.receipt(id)
+      assert.deepStrictEqual(receipt?.handlings[0]?.value, [300_000, 7], JSON.stringify(receipt))
+    })
+  })
+
+  it("repeats an Effect of many operations", () => {
+    const many = durable("many", (tx) => Effect.gen(function*() {
+      let sum = 0
+      for (let i = 0; i < 10_000; i++) sum += yield* Effect.succeed(1)
+      yield* Effect.yieldNow
+      yield* Effect.sleep(5)
+      for (let i = 0; i < 10_000; i++) sum += yield* Effect.succeed(1)
+      tx.set("/data/sum", sum)
+      return sum
+    }) as Effect.Effect<unknown>)
+    return TestSpace.use([many], async (space) => {
+      const id = await space.signal({ signal: "/signals/many" })
+      await space.step()
+      await space.advance(5)
+      const receipt = await space.receipt(id)
+      assert.strictEqual(receipt?.handlings[0]?.value, 20_000, JSON.stringify(receipt))
+      await space.run(replays(space.space))
+    }, { settings })
+  })
+})
+
+/** A version of a module: its text is its greeting and the field of the payload that it takes. */
+const version = (greeting: string, field: "name" | "title") => {
+  const text = `${greeting} ${field}`
+  const enzyme = Enzyme.make({
+    name: "greet",
+    query: "/signals/greet",
+    durable: true,
+    retry: { attempts: 3 },
+    payload: Schema.Struct({ [field]: Schema.String }) as Schema.Decoder<Record<string, string>>,
+    run: async (tx, { payload }) => {
+      tx.get("/data/names")
+      await tx.sleep(10)
+      if (tx.get("/data/allowed") === undefined) throw new Error("not allowed")
+      tx.set("/data/half", greeting)
+      await tx.sleep(10)
+      return `${greeting} ${payload[field]}`
+    }
+  })
+  return { enzyme, code: { hash: createHash("sha256").update(text).digest("hex"), text } }
+}
+
+const restored = TestKernel.layer(settings).pipe(
+  Layer.provide(Layer.succeed(ModuleRestore, (_, text) => {
+    const [greeting = "", field] = text.split(" ")
+    return Promise.resolve({ enzymes: [version(greeting, field === "name" ? "name" : "title").enzyme as Enzyme.Enzyme], nodes: [] })
+  }))
+)
+
+const allow = (space: Space) => controlled(space, space.set("/data/allowed", true))
+
+const naps = Effect.fnUntraced(function*(space: Space, count: number) {
+  for (let i = 0; i < count; i++) {
+    yield* TestClock.adjust(10)
+    yield* space.step
+  }
+})
+
+describe("A durable run whose module is replaced", () => {
+  it.effect("takes its payload by the schema with which it began", () => Effect.gen(function*() {
+    const kernel = yield* Kernel
+    const [old, present] = [version("hello", "name"), version("hi", "title")]
+    yield* kernel.register(old.enzyme, old.code)
+    const space = yield* kernel.space("test")
+    yield* allow(space)
+    const { id } = yield* space.signal({ signal: "/signals/greet", payload: { name: "ann" } })
+    yield* space.step
+    yield* kernel.unregister(old.enzyme)
+    yield* kernel.register(present.enzyme, present.code)
+    yield* naps(space, 3)
+    const receipt = yield* space.receipt(id)
+    assert.strictEqual(receipt?.handlings[0]?.value, "hello ann", JSON.stringify(receipt))
+    yield* replays(space)
+  }).pipe(Effect.provide(restored)))
+
+  it.effect("stays with the module by which its letter went on", () => Effect.gen(function*() {
+    const kernel = yield* Kernel
+    const [old, present] = [version("hello", "name"), version("hi", "name")]
+    yield* kernel.register(old.enzyme, old.code)
+    const space = yield* kernel.space("test")
+    const { id } = yield* space.signal({ signal: "/signals/greet", payload: { name: "ann" } })
+    yield* space.step
+    yield* naps(space, 1)
+    assert.strictEqual((yield* space.receipt(id))?.status, "dead")
+    yield* kernel.unregister(old.enzyme)
+    yield* kernel.register(present.enzyme, present.code)
+    yield* allow(space)
+    yield* controlled(space, space.redeliver(id, "greet"))
+    yield* naps(space, 3)
+    assert.strictEqual(yield* space.get("/data/half"), "hi")
+    const receipt = yield* space.receipt(id)
+    assert.strictEqual(receipt?.handlings[0]?.value, "hi ann", JSON.stringify(receipt))
+    yield* replays(space)
+  }).pipe(Effect.provide(restored)))
+})
