@@ -10,6 +10,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type { Explained } from "../replay/Explain.ts"
 import type { Replayed } from "../replay/Replay.ts"
+import type { Asked } from "../replay/SignalChain.ts"
 import type { Verification } from "../replay/Verify.ts"
 import type { Reason } from "../replay/Why.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
@@ -132,15 +133,23 @@ export const why = Command.make("why", {
 
 const describe = ({ address, beat, before, value, writers }: Reason): ReadonlyArray<string> => [
   `${address} is ${shown(value)} since beat ${beat}; before it was ${shown(before)}`,
-  ...writers.flatMap(({ by, chain, reads }) => [
+  ...writers.flatMap(({ by, chain, reads, results = [] }) => [
     `written by ${by}`,
     ...reads.map(({ address, value }) => `  read ${address}: ${shown(value)}`),
-    ...chain.map(
-      ({ beat, id, sentBy, signal, target }) => `  on ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ` +
-        `${beat}, ${sentBy === undefined ? "from outside" : `sent by ${sentBy}`}`
-    )
+    ...results.map((result) => result.kind === "request"
+      ? `  took the result of ${askedFor(result.request)}`
+      : `  heard ${result.id} ${result.signal} → ${result.target}`),
+    ...chain.map(({ beat, id, request, sentBy, signal, target }) =>
+      `  on ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ${beat}, ` +
+      `${sentBy === undefined ? "from outside" : `sent by ${sentBy}`}` +
+      `${request === undefined ? "" : `, the result of ${askedFor(request)}`}`)
   ])
 ]
+
+/** A request, its end, and the run that asked for it. */
+const askedFor = ({ beat, channel, code, enzyme, opcode, rid, state }: Asked): string =>
+  `request ${rid} (${channel} ${opcode}: ${state}${code === undefined ? "" : ` ${code}`}), asked for in beat ${beat}` +
+  (enzyme === undefined ? "" : ` by ${enzyme}`)
 
 const shown = (value: unknown): string => value === undefined ? "absent" : JSON.stringify(value)
 

@@ -250,7 +250,8 @@ export class DurableTransaction extends Faces implements Transaction {
   private content({ contentOf }: Recorded, hash: string): Value {
     const bytes = contentOf(hash)
     if (bytes !== undefined) return new Uint8Array(bytes)
-    throw this.failure ??= new RunDiverged({ segment: this.segment, expected: `the content ${hash}`, actual: "a read of content that is gone" })
+    const diverged = { segment: this.segment, expected: `the content ${hash}`, actual: "a read of content that is gone" }
+    throw this.failure ??= new RunDiverged(diverged)
   }
 
   private write(name: string, place: string | Cell, act: (draft: Draft) => void): void {
@@ -324,9 +325,15 @@ const textAt = (place: string | Cell): string => typeof place === "string" ? pla
 
 const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
 
+/** A read of a draft. */
+interface Read {
+  readonly address: Address.Address
+  readonly document: Document.Document | undefined
+}
+
 /** The newest read of a draft: its address and its document. Content is read without a line in the log of the draft. */
-const lastRead = ({ reads }: Draft, at: string): { readonly address: Address.Address; readonly document: Document.Document | undefined } => {
-  if (reads === undefined || Content.hashOf(at) !== undefined) return { address: Address.parse(at), document: undefined }
+const lastRead = ({ reads }: Draft, at: string): Pick<Read, "address"> & Partial<Read> => {
+  if (reads === undefined || Content.hashOf(at) !== undefined) return { address: Address.parse(at) }
   const address = reads.address(reads.length - 1)
   const document = reads.documents[reads.length - 1] as Document.Document | undefined
   const linked = Link.along(document?.plain ?? Document.read(document, []), address.path)

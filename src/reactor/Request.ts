@@ -181,7 +181,8 @@ export const bySubmission = (a: string, b: string): number => {
   return left[0] - right[0] || left[1] - right[1] || left[2] - right[2]
 }
 
-const placesOf = (rid: string): readonly [beat: number, run: number, nth: number] => {
+/** The beat, the run and the number of the call that asked for a request; the run is -1 for a command. */
+export const placesOf = (rid: string): readonly [beat: number, run: number, nth: number] => {
   const [beat, run, nth] = rid.slice(rid.indexOf(":") + 1).split(".")
   return [Number(beat), run === "x" ? -1 : Number(run), Number(nth)]
 }

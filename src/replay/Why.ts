@@ -19,35 +19,23 @@ import { CHILDREN } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as JournalRows from "./JournalRows.ts"
-import type { CellRecord, InputRecord, RunRecord } from "../kernel/model/JournalRecords.ts"
+import type { CellRecord } from "../kernel/model/JournalRecords.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
 import * as Replay from "./Replay.ts"
-
-/** A signal that led to a value, with its sender and the beat that handled it. */
-export interface Link {
-  /** The id of the signal. The name of a segment of a durable run follows it: `<event>#/segment/<k>`. */
-  readonly id: string
-  readonly signal: string | undefined
-  readonly target: string | undefined
-  /** The beat that captured it. */
-  readonly beat: number
-  /** The enzyme that sent it; `undefined` if it came through the ingress. */
-  readonly sentBy: string | undefined
-}
-
-/** An address that a run read, and the value there. */
-export interface Seen {
-  readonly address: string
-  readonly value: Value
-}
+import type { Seen, Taken } from "./RunResults.ts"
+import * as RunResults from "./RunResults.ts"
+import type { Link } from "./SignalChain.ts"
+import * as SignalChain from "./SignalChain.ts"
 
 /** A writer of a value. */
 export interface Writer {
   /** An enzyme or a node, `capture` for a write from outside, `rollback` for a rollback, `commit` for the runtime itself. */
   readonly by: string
-  /** The run's earlier reads, if its beat can be replayed. */
+  /** The run's earlier reads, if its beat can be replayed. Those of a durable run include its earlier segments. */
   readonly reads: ReadonlyArray<Seen>
-  /** The signal that the run handled, its predecessor, and so on back to the ingress. */
+  /** The results that a durable run had taken by then, if any: at most the newest 100. */
+  readonly results?: ReadonlyArray<Taken>
+  /** The signal that the run handled, its predecessor, and so on back to the ingress, also over requests. */
   readonly chain: ReadonlyArray<Link>
 }
 
@@ -62,9 +50,6 @@ export interface Reason {
   readonly writers: ReadonlyArray<Writer>
 }
 
-/** The maximum number of links in a chain. */
-const MAX_CHAIN = 1000
-
 /**
  * Explains the value at an address; resolves to `undefined` if the journal contains no write there.
  *
@@ -78,7 +63,7 @@ export const why = async (history: HistorySource, text: string): Promise<Reason 
   if (found === undefined) return undefined
   const { cell, row } = found
   const entry = Journal.parse(row.text)
-  const [inputs, nodes, runs] = [Records.inputsOf(entry), Records.nodesOf(entry.nodes), Records.ownRunsOf(entry)]
+  const [nodes, runs] = [Records.nodesOf(entry.nodes), Records.ownRunsOf(entry)]
   const observed = await Replay.observe(history, row)
   const executed = observed?.executed
   const writers: Array<Writer> = []
@@ -88,10 +73,14 @@ export const why = async (history: HistorySource, text: string): Promise<Reason 
     const place = writer - runs.length
     const node = nodes[place]
     if (node !== undefined) writers.push({ by: node.name, reads: seenBy(observed?.nodeDrafts[place]), chain: [] })
-    else if (run === undefined) writers.push({ by: runtimeWriter(writer, entry, address.key), reads: [], chain: [] })
-    else {
-      const chain = await chainOf(history, row.beat, handlingOf(inputs, run))
-      writers.push({ by: run.enzyme, reads: readsOf(executed, writer), chain })
+    else if (run === undefined) {
+      const chain = await SignalChain.ofRequest(history, address.key)
+      writers.push({ by: runtimeWriter(writer, entry, address.key), reads: [], chain })
+    } else {
+      const { reads, results } = await RunResults.before(history, executed?.runs[writer])
+      const chain = await SignalChain.of(history, { entry, run })
+      const by = { by: run.enzyme, reads: [...reads, ...readsOf(executed, writer)], chain }
+      writers.push(results.length === 0 ? by : { ...by, results })
     }
   }
   const [value, before] = [valueAt(cell.after, address), valueAt(cell.before, address)]
@@ -148,39 +137,4 @@ const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
     const document = reads.documents[i]
     return { address: address.text, value: document === CHILDREN ? "(the names below)" : Document.read(document, address.path) }
   })
-}
-
-/** A run, and the signal that it handled. */
-interface Handled {
-  readonly input: InputRecord
-  readonly run: RunRecord
-}
-
-const handlingOf = (inputs: ReadonlyArray<InputRecord>, run: RunRecord): Handled | undefined => {
-  const input = inputs[run.input]
-  return input === undefined ? undefined : { input, run }
-}
-
-/** Returns the signals that led to a handling, newest first; `beat` is the beat of the handling. */
-const chainOf = async ({ rest, store }: HistorySource, beat: number, handled: Handled | undefined): Promise<ReadonlyArray<Link>> => {
-  const chain: Array<Link> = []
-  let [captured, current] = [beat, handled]
-  while (current !== undefined && chain.length < MAX_CHAIN) {
-    const pause = rest()
-    if (pause !== undefined) await pause
-    const { input, run } = current
-    const { id } = input
-    const sender = Number(id.split(".")[0])
-    const row = Number.isSafeInteger(sender) && id.includes(".") ? store.entry(sender) : undefined
-    const entry = row && Journal.parse(row.text)
-    const sending = entry && Records.sentIn(entry).get(id)
-    const { signal, target } = sending?.signal ?? input
-    // A signal of the beat itself has no single predecessor: a watcher of an operation sent it.
-    const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? "commit"
-    chain.push({ id: Records.nameOf(input, run), signal, target, beat: captured, sentBy })
-    if (entry === undefined || sending?.run === undefined) return chain
-    captured = entry.beat
-    current = handlingOf(Records.inputsOf(entry), sending.run)
-  }
-  return chain
 }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Follow from "../support/Follow.ts"
 import { terminal } from "./Terminal.ts"
 
 const wait = `import { Enzyme } from "systole"
@@ -59,4 +60,35 @@ describe("systole io", () => {
         assert.deepStrictEqual([absent.code, absent.stderr.includes("io/request-absent")], [3, true])
         await server.stop("SIGTERM")
       })), 60_000)
+})
+
+const sleepy = `import { Enzyme } from "systole"
+export default Enzyme.make({
+  name: "sleepy",
+  query: "/signals/sleepy",
+  durable: true,
+  run: async (tx) => {
+    const { rid } = await tx.io.request({ channel: "timer", opcode: "sleep", payload: { ms: 1 } })
+    tx.set("/data/slept", rid)
+  }
+})
+`
+
+describe("systole why", () => {
+  it.live("goes over the result of a request back to the signal on which it was asked for", () =>
+    Effect.flatMap(terminal({ "enzymes/wait.ts": wait, "enzymes/nap.ts": sleepy, "systole.config.ts": config }), ({ json, run, serve }) =>
+      Effect.promise(async () => {
+        const server = await serve("dev")
+        const receipt = await json("signal", "shop", "--signal", "/signals/wait", "--payload", "{\"ms\":1}", "--wait", "10") as Receipt
+        const cell = `/data/over/${receipt.handlings[0]?.value.replaceAll(":", "-")}`
+        await Follow.until<string | null>(`${server.url}/v1/spaces/shop/cells${cell}`, (state) => state === "complete")
+        const asked = (await run("why", "shop", cell)).stdout
+        assert.match(asked, /on \S+ \/signals\/wait\/over .* sent by commit, the result of request timer:/)
+        assert.match(asked, /\(timer sleep: complete\), asked for in beat \d+ by wait/)
+        assert.match(asked, /on x\.\S+ \/signals\/wait in beat \d+, from outside/)
+        await run("signal", "shop", "--signal", "/signals/sleepy", "--wait", "10")
+        const awaited = (await run("why", "shop", "/data/slept")).stdout
+        assert.match(awaited, /took the result of request timer:\S+ \(timer sleep: complete\), asked for in beat \d+ by sleepy/)
+        assert.match(awaited, /on x\.\S+ \/signals\/sleepy in beat \d+, from outside/)
+      })))
 })

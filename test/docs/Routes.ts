@@ -165,7 +165,10 @@ const inspection: Readonly<Record<string, Described>> = {
     "`?from=`, `?to=`",
     "Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues."
   ),
-  [`GET ${SPACE}/why`]: described("`?address=`", "The run that wrote a value, with its signal and its reads, back to the ingress."),
+  [`GET ${SPACE}/why`]: described(
+    "`?address=`",
+    "The run that wrote a value, with its signal, its reads and the results of its requests, back to the ingress."
+  ),
   [`GET ${SPACE}/explain`]: described("`?beat=`, `?enzyme=`", "Why an enzyme ran in a beat, or did not.")
 }
 

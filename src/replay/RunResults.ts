@@ -1,0 +1,94 @@
+/**
+ * The results that a durable run took, and its reads, from its step log.
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import type { Awaited, Settled } from "../durable/Handle.ts"
+import * as Step from "../durable/Step.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
+import { oidOf, stepAddress } from "../kernel/beat/Segment.ts"
+import type { Handling } from "../kernel/model/InFlight.ts"
+import * as Requests from "../reactor/Request.ts"
+import type { Asked } from "./SignalChain.ts"
+import * as SignalChain from "./SignalChain.ts"
+
+/** An address that a run read, and the value there. */
+export interface Seen {
+  readonly address: string
+  readonly value: Value
+}
+
+/** A result that a durable run took: that of a request, or a signal. */
+export type Taken =
+  | { readonly kind: "request"; readonly segment: number; readonly request: Asked }
+  | { readonly kind: "signal"; readonly segment: number; readonly id: string; readonly signal: string; readonly target: string }
+
+/** The most results and the most reads of earlier segments. */
+export const MAX_RESULTS = 100
+const MAX_READS = 1000
+
+/** The part of a durable run before a point. */
+interface Earlier {
+  readonly reads: ReadonlyArray<Seen>
+  readonly results: ReadonlyArray<Taken>
+}
+
+const nothing: Earlier = { reads: [], results: [] }
+
+/**
+ * Returns the results that a durable run had taken when it made a segment, and its reads before; nothing for another run,
+ * or for a beat that cannot be replayed.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const before = async (history: HistorySource, handling: Handling | undefined): Promise<Earlier> => {
+  if (handling?.entry?.enzyme.durable !== true) return nothing
+  const oid = oidOf(handling, history.hash)
+  const awaited: Array<Awaited> = []
+  const reads: Array<Seen> = []
+  const results: Array<Taken> = []
+  const take = (settled: ReadonlyArray<Settled>, segment: number): void => {
+    for (const result of settled) results.push(...takenBy(history, { oid, segment, result, awaited: awaited[result[0]] }))
+    results.splice(0, results.length - MAX_RESULTS)
+  }
+  for (let segment = 0; segment < handling.segment; segment++) {
+    const pause = history.rest()
+    if (pause !== undefined) await pause
+    const step = Step.decode(SignalChain.documentAt(history, stepAddress(oid, segment).key))
+    if (step === undefined) return { reads, results }
+    take(step.settled, segment)
+    for (const call of step.calls) {
+      const [name, at, value, reached = at] = call
+      if (name === "get" || name === "peek") reads.push({ address: reached, value })
+      else if (isAwaited(value)) awaited.push(value)
+    }
+    reads.splice(0, reads.length - MAX_READS)
+  }
+  take(handling.settled ?? [], handling.segment)
+  return { reads, results }
+}
+
+/** A result of a run, with its object. */
+interface Result {
+  readonly oid: string
+  readonly segment: number
+  readonly result: Settled
+  readonly awaited: Awaited | undefined
+}
+
+const takenBy = (history: HistorySource, { awaited, oid, result, segment }: Result): ReadonlyArray<Taken> => {
+  if (awaited?.kind === "request") {
+    const request = SignalChain.askedIn(history, Requests.address(oid, awaited.rid).key)
+    return request === undefined ? [] : [{ kind: "request", segment, request }]
+  }
+  if (awaited?.kind !== "signal" || result[1] !== "ok") return []
+  const { id, signal, target } = result[2] as unknown as Readonly<Record<"id" | "signal" | "target", string>>
+  return [{ kind: "signal", segment, id, signal, target }]
+}
+
+/** Whether a call returned a handle. */
+const isAwaited = (value: unknown): value is Awaited =>
+  typeof value === "object" && value !== null && "kind" in value &&
+  (value.kind === "sleep" || value.kind === "request" || value.kind === "signal")
