@@ -51,9 +51,14 @@ export interface Environment {
   readonly files: ReadonlySet<string>
   /** The names of environment variables that are set and not empty. */
   readonly variables: ReadonlySet<string>
-  /** The outcomes of the other actions of the file, by id. */
-  readonly outcomes: ReadonlyMap<string, "completed" | "failed" | "open">
+  /** The outcomes of the actions of the file, by id. */
+  readonly outcomes: ReadonlyMap<string, Outcome>
+  /** The id of the action with the condition, which `any_failed` and `all_completed` leave out. */
+  readonly self: string
 }
+
+/** The outcome of an action: of its last run, or of none. */
+export type Outcome = "completed" | "failed" | "skipped" | "open"
 
 /** The facts outside the file that conditions need. */
 export interface Requirements {
@@ -196,7 +201,8 @@ export const parse = (text: string): Condition | Refusal => {
 export const evaluate = ({ alternatives }: Condition, environment: Environment): boolean =>
   alternatives.some((literals) => literals.every(({ isNegated, test }) => holds(test, environment) !== isNegated))
 
-const holds = (test: Test, { files, now, outcomes, variables, zone }: Environment): boolean => {
+const holds = (test: Test, environment: Environment): boolean => {
+  const { files, now, outcomes, self, variables, zone } = environment
   switch (test.kind) {
     case "file_exists":
       return files.has(test.path)
@@ -213,11 +219,14 @@ const holds = (test: Test, { files, now, outcomes, variables, zone }: Environmen
     case "action_failed":
       return outcomes.get(test.id) === "failed"
     case "any_failed":
-      return [...outcomes.values()].some((outcome) => outcome === "failed")
+      return others(outcomes, self).some((outcome) => outcome === "failed")
     case "all_completed":
-      return [...outcomes.values()].every((outcome) => outcome === "completed")
+      return others(outcomes, self).every((outcome) => outcome === "completed")
   }
 }
+
+const others = (outcomes: ReadonlyMap<string, Outcome>, self: string): ReadonlyArray<Outcome> =>
+  [...outcomes].flatMap(([id, outcome]) => id === self ? [] : [outcome])
 
 const minuteOf = (now: number, zone: string): number => {
   const { hour, minute } = Zone.localOf(now, zone)

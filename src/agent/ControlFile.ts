@@ -9,6 +9,7 @@ import type { Action, Defaults } from "./Action.ts"
 import * as Actions from "./Action.ts"
 import type { Block } from "./Block.ts"
 import * as Blocks from "./Block.ts"
+import * as Dependencies from "./Dependencies.ts"
 import type { Frontmatter } from "./Frontmatter.ts"
 import * as Frontmatters from "./Frontmatter.ts"
 import type { Finding, Issue } from "./Issue.ts"
@@ -99,7 +100,10 @@ export const parse = (text: string, defaults: Defaults = Actions.defaults): Cont
   const blocks = blocksOf(source, outline)
   const checked = blocks.map((block) => Actions.of(block, defaults))
   const repeated = repeatedIds(blocks)
-  const findings = [...first, ...structure(outline, sections, lines), ...checked.flatMap(({ findings }) => findings), ...repeated.findings]
+  const single = checked.flatMap(({ action }) => action === undefined || repeated.ids.has(action.id) ? [] : [action])
+  const { actions, findings: references } = Dependencies.resolve(single, blocks)
+  const own = checked.flatMap(({ findings }) => findings)
+  const findings = [...first, ...structure(outline, sections, lines), ...own, ...repeated.findings, ...references]
   return {
     text,
     lines,
@@ -107,7 +111,7 @@ export const parse = (text: string, defaults: Defaults = Actions.defaults): Cont
     frontmatter,
     sections,
     blocks,
-    actions: checked.flatMap(({ action }) => action === undefined || repeated.ids.has(action.id) ? [] : [action]),
+    actions,
     issues: findings.map((finding) => Issues.at(lines, finding)).toSorted((a, b) => a.line - b.line || a.column - b.column)
   }
 }

@@ -24,7 +24,8 @@ export type IssueCode =
   | "agent/id-repeated"
   | "agent/priority-unknown"
   | "agent/status-unknown"
-  | "agent/dependency-unknown"
+  | "agent/reference-unknown"
+  | "agent/reference-broken"
   | "agent/dependency-cycle"
   | "agent/condition-doubtful"
 

@@ -174,6 +174,14 @@ export const next = (schedule: Schedule, after: number): number | undefined => {
 }
 
 /**
+ * Tests whether a schedule fires again and again, so that an action is never finished.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isRecurring = ({ kind }: Schedule): boolean => kind !== "always" && kind !== "at"
+
+/**
  * Returns the next occurrence, in the past or in the future; undefined if none is known. The action is due once its time
  * has come.
  *

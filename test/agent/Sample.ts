@@ -36,3 +36,7 @@ status: idle
 
 Agent initialized successfully.
 `
+
+/** A control file with some blocks as its pending actions. */
+export const control = (...blocks: ReadonlyArray<string>): string =>
+  `---\nversion: 1\nstatus: idle\n---\n\n# Heartbeat\n\n## Pending Actions\n\n${blocks.join("\n")}\n## Notes\n\nKept.\n`
