@@ -1,26 +1,35 @@
 /**
- * The queue of one channel: jobs wait in order of submission until the channel has room.
+ * The queue of one channel: the spaces with waiting jobs take turns whenever the channel has room.
+ *
+ * The queue holds no waiting job. Requests wait in the ledgers of their spaces, so the queue has at most one entry for each
+ * open space, and the turn of a space costs the same however many requests wait.
  *
  * @module
  */
+import { Queue } from "../registry/Queue.ts"
 import type { Channel, Job, JobResult } from "./Channel.ts"
 
 /** The outcome of a job: a result, or a thrown value. */
 export type JobOutcome = { readonly result: JobResult } | { readonly error: unknown }
 
-/** A job that waits for the room of its channel, or that is in progress. */
+/** A job that the channel has room for. */
 export interface QueuedJob {
-  /** The job is made when the channel has room, so that a waiting one costs little. */
-  readonly make: () => Job
-  /** Receives the outcome, at most once. Never called within `submit`, and not after `abort`. */
+  /** Makes the job; `undefined` if it was aborted meanwhile. */
+  readonly make: () => Job | undefined
+  /** Receives the outcome, once. Never called within `offer`. */
   readonly done: (outcome: JobOutcome) => void
+}
+
+/** The jobs of one space that wait for the room of a channel. */
+export interface JobSource {
+  /** The number of waiting jobs. */
+  readonly size: number
+  /** Takes the next job, in order of submission; `undefined` if no job waits. */
+  readonly take: () => QueuedJob | undefined
 }
 
 /** The default limit on jobs in progress. */
 const JOBS = 64
-
-/** The number of started or aborted jobs that a queue keeps, unless more wait. */
-const SPARE = 1024
 
 /** The numbers of jobs of a channel. */
 export interface JobState {
@@ -28,12 +37,6 @@ export interface JobState {
   readonly active: number
   /** The jobs that ended since the start. */
   readonly ended: number
-}
-
-/** A job with its state. */
-interface Ticket {
-  readonly job: QueuedJob
-  state: "waiting" | "active" | "over"
 }
 
 /**
@@ -45,10 +48,9 @@ interface Ticket {
 export class JobQueue {
   private readonly channel: Channel
   private readonly limit: number
-  private waiting: Array<Ticket> = []
-  /** The position of the next job in `waiting`. */
-  private next = 0
-  private cancelled = 0
+  /** The sources with waiting jobs, and the order of their turns. */
+  private readonly sources = new Set<JobSource>()
+  private readonly turns = new Queue<JobSource>()
   private active = 0
   private ended = 0
   private readonly watchers = new Set<() => void>()
@@ -59,16 +61,21 @@ export class JobQueue {
   }
 
   get state(): JobState {
-    const { active, cancelled, ended, next, waiting } = this
-    return { waiting: waiting.length - next - cancelled, active, ended }
+    const { active, ended, sources } = this
+    let waiting = 0
+    for (const { size } of sources) waiting += size
+    return { waiting, active, ended }
   }
 
-  /** Adds a job. Returns the call that aborts it. */
-  submit(job: QueuedJob): () => void {
-    const ticket: Ticket = { job, state: "waiting" }
-    this.waiting.push(ticket)
+  /** Takes the jobs of a source in turn with other sources, until it has none. */
+  offer(source: JobSource): void {
+    if (!this.sources.has(source)) this.add(source)
     this.advance()
-    return () => this.abort(ticket)
+  }
+
+  /** Takes no further job of a source. */
+  withdraw(source: JobSource): void {
+    if (this.sources.delete(source)) this.turns.filter((other) => other !== source)
   }
 
   /** Calls back once, when a job would start at once. Returns the call that cancels this. */
@@ -85,55 +92,40 @@ export class JobQueue {
     for (const tell of watchers) tell()
   }
 
-  private abort(ticket: Ticket): void {
-    const isWaiting = ticket.state === "waiting"
-    // The channel is told by the job's own signal; the room of a job in progress is free once it ends.
-    ticket.state = "over"
-    if (isWaiting && ++this.cancelled > SPARE && this.cancelled * 2 > this.waiting.length - this.next) this.compact()
+  private add(source: JobSource): void {
+    this.sources.add(source)
+    this.turns.push(source)
   }
 
-  /** Removes started and aborted jobs, so that a channel whose jobs hang keeps no memory of those that gave up. */
-  private compact(): void {
-    this.waiting = this.waiting.slice(this.next).filter((ticket) => !this.isOver(ticket))
-    this.next = 0
-    this.cancelled = 0
-  }
-
-  /** Starts waiting jobs while there is room. */
+  /** Starts one job of each source in turn while there is room. */
   private advance(): void {
-    while (this.active < this.limit && this.next < this.waiting.length) {
-      const ticket = this.waiting[this.next++]
-      if (this.next > SPARE && this.next * 2 > this.waiting.length) {
-        this.waiting = this.waiting.slice(this.next)
-        this.next = 0
-      }
-      if (ticket === undefined) continue
-      if (ticket.state === "over") this.cancelled--
-      else void this.execute(ticket)
+    while (this.active < this.limit) {
+      const source = this.turns.shift()
+      if (source === undefined) return
+      this.sources.delete(source)
+      const job = source.take()
+      if (source.size > 0) this.add(source)
+      if (job !== undefined) void this.execute(job)
     }
   }
 
-  private async execute(ticket: Ticket): Promise<void> {
-    ticket.state = "active"
+  private async execute(job: QueuedJob): Promise<void> {
     this.active++
-    // The outcome never arrives within the call of `submit`.
+    // The outcome never arrives within the call of `offer`.
     await undefined
-    const outcome = this.isOver(ticket) ? undefined : await this.run(ticket)
+    const outcome = await this.run(job)
     this.active--
     this.ended++
-    if (outcome !== undefined && !this.isOver(ticket)) ticket.job.done(outcome)
-    ticket.state = "over"
+    if (outcome !== undefined) job.done(outcome)
     this.advance()
     this.tellRoom()
   }
 
-  private isOver({ state }: Ticket): boolean {
-    return state === "over"
-  }
-
-  private async run({ job }: Ticket): Promise<JobOutcome> {
+  /** The outcome of a job; `undefined` if it was aborted before it began. */
+  private async run({ make }: QueuedJob): Promise<JobOutcome | undefined> {
     try {
-      return { result: await this.channel.execute(job.make()) }
+      const job = make()
+      return job === undefined ? undefined : { result: await this.channel.execute(job) }
     } catch (error) {
       return { error }
     }

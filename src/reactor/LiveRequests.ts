@@ -18,6 +18,7 @@ import { type CountedJob, RequestMetrics } from "./RequestMetrics.ts"
 import * as RequestRow from "./RequestRow.ts"
 import * as Requests from "./Request.ts"
 import * as Result from "./Result.ts"
+import { type Waiting, WaitingJobs } from "./WaitingJobs.ts"
 
 /** The maximum size of a completion's value in characters; a longer one is stored as content. */
 const MAX_INLINE = 65_536
@@ -25,11 +26,14 @@ const MAX_INLINE = 65_536
 /** The default limit on content of one job, in bytes. */
 const MAX_CONTENT = 32 * 1_048_576
 
-/** A job in the queue or in progress. */
-interface Started extends CountedJob {
+/** An attempt of a request that waits for the room of its channel, or that is in progress. */
+interface Attempt extends CountedJob, Waiting {
+  readonly open: Open
+  /** The number of the attempt. */
+  readonly attempt: number
   since: number | undefined
-  readonly controller: AbortController
-  readonly abort: () => void
+  /** Aborts the job, once there is one. */
+  controller: AbortController | undefined
 }
 
 /**
@@ -42,7 +46,10 @@ export class LiveRequests implements LiveLedger<Output> {
   private readonly state: OpenRequests
   private readonly host: LiveHost
   private readonly reactor: Reactor["Service"]
-  private readonly started = new Map<string, Started>()
+  /** The attempts that wait or are in progress, by their requests. */
+  private readonly attempts = new Map<string, Attempt>()
+  /** The waiting ones, by their channels. */
+  private readonly waiting = new Map<Channel, WaitingJobs<Attempt>>()
   /** The shim channels with a completion in this opening. */
   private readonly reported = new Set<string>()
   private readonly metrics: RequestMetrics
@@ -59,7 +66,7 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   get isQuiet(): boolean {
-    return this.started.size === 0 && this.watches.size === 0 && this.state.rooms.size === 0 && this.state.completions.length === 0
+    return this.attempts.size === 0 && this.watches.size === 0 && this.state.rooms.size === 0 && this.state.completions.length === 0
   }
 
   /** Submits repeatable requests again. Any other one may have been executed, so it fails, and its retry policy decides. */
@@ -87,14 +94,15 @@ export class LiveRequests implements LiveLedger<Output> {
 
   view(id: string, moment: SpaceMoment): Value {
     if (id === RequestRow.CHANNELS) return RequestRow.channels(this.reactor) as unknown as Value
-    return this.metrics.view(id, { moment, open: this.state.size, jobs: this.started.values() })
+    return this.metrics.view(id, { moment, open: this.state.size, jobs: this.attempts.values() })
   }
 
   stop(): void {
     this.stopped = true
     for (const cancel of this.watches.values()) cancel()
     this.watches.clear()
-    for (const rid of this.started.keys()) this.abort(rid)
+    for (const [channel, waiting] of this.waiting) this.reactor.withdraw(channel, waiting)
+    for (const rid of this.attempts.keys()) this.abort(rid)
   }
 
   /** Has the next beat after the channel has room fire its watchers. */
@@ -141,23 +149,47 @@ export class LiveRequests implements LiveLedger<Output> {
     const { attempt, channel: id } = request
     const channel = this.reactor.channels.get(id)
     if (channel === undefined) return this.refuse(open, request, CHANNEL_GONE)
-    const controller = new AbortController()
     this.metrics.submitted(channel)
-    const started: Started = { channel, bytes: request.bytes_expected, since: undefined, controller, abort: () => abort() }
-    this.started.set(rid, started)
-    const abort = this.reactor.submit(channel, {
-      make: () => {
-        started.since = this.host.now()
-        return this.job(open, request, controller.signal)
-      },
-      done: (outcome) => this.ended({ rid, attempt, channel }, outcome)
-    })
+    const { bytes_expected: bytes } = request
+    const started: Attempt = { open, attempt, channel, bytes, since: undefined, controller: undefined, isWaiting: true }
+    this.attempts.set(rid, started)
+    const waiting = this.waitingFor(channel)
+    waiting.push(started)
     this.hold()
+    this.reactor.offer(channel, waiting)
+  }
+
+  private waitingFor(channel: Channel): WaitingJobs<Attempt> {
+    let waiting = this.waiting.get(channel)
+    if (waiting === undefined) {
+      waiting = new WaitingJobs((attempt) => ({
+        make: () => this.begin(attempt),
+        done: (outcome) => this.ended(attempt, outcome)
+      }))
+      this.waiting.set(channel, waiting)
+    }
+    return waiting
+  }
+
+  /** The job of an attempt that the channel has room for; `undefined` if it was aborted. */
+  private begin(attempt: Attempt): Job | undefined {
+    const { open } = attempt
+    const request = this.isCurrent(attempt) ? this.read(open) : undefined
+    // A beat that is not durable yet may have ended it.
+    if (request?.state !== "pending" || request.attempt !== attempt.attempt) return undefined
+    attempt.since = this.host.now()
+    attempt.controller = new AbortController()
+    return this.job(open, request, attempt.controller.signal)
+  }
+
+  /** Whether an attempt was not aborted. */
+  private isCurrent(attempt: Attempt): boolean {
+    return this.attempts.get(attempt.open.rid) === attempt
   }
 
   /** Lets the next beat wait for the jobs in progress, if the reactor is synchronous. */
   private hold(): void {
-    this.state.isAwaited = this.reactor.isSynchronous && this.started.size > 0
+    this.state.isAwaited = this.reactor.isSynchronous && this.attempts.size > 0
   }
 
   private job({ hasPayload, oid, rid }: Open, { attempt, key, opcode }: Requests.Request, signal: AbortSignal): Job {
@@ -171,19 +203,17 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   private abort(rid: string): void {
-    const started = this.started.get(rid)
-    if (started === undefined) return
-    this.started.delete(rid)
+    const attempt = this.attempts.get(rid)
+    if (attempt === undefined) return
+    this.attempts.delete(rid)
     this.hold()
-    started.abort()
-    started.controller.abort()
+    this.waiting.get(attempt.channel)?.abort(attempt)
+    attempt.controller?.abort()
   }
 
   private ended(attempt: Attempt, outcome: JobOutcome): void {
-    const { rid } = attempt
-    const started = this.started.get(rid)
-    if (started === undefined) return
-    if (started.since !== undefined) this.metrics.ended(started.channel, Math.max(0, this.host.now() - started.since))
+    if (!this.isCurrent(attempt)) return
+    if (attempt.since !== undefined) this.metrics.ended(attempt.channel, Math.max(0, this.host.now() - attempt.since))
     const end = "error" in outcome ? Result.errorOf(outcome.error) : Result.endOf(outcome.result)
     if (end.value === undefined || end.value.text.length <= MAX_INLINE) return this.bring(attempt, end)
     this.host.keep(new TextEncoder().encode(end.value.text), MAX_CONTENT).then(
@@ -199,19 +229,14 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   /** Brings the end of an attempt, unless it was aborted meanwhile. */
-  private bring({ attempt, channel, rid }: Attempt, end: Result.End): void {
-    if (!this.started.delete(rid) || this.stopped) return
+  private bring(ended: Attempt, end: Result.End): void {
+    if (!this.isCurrent(ended) || this.stopped) return
+    const { attempt, channel, open: { rid } } = ended
+    this.attempts.delete(rid)
     this.hold()
     this.state.arrive({ rid, attempt, ...end, shim: this.isFirst(channel) })
     this.host.wake()
   }
-}
-
-/** One attempt of a request. */
-interface Attempt {
-  readonly rid: string
-  readonly attempt: number
-  readonly channel: Channel
 }
 
 /** A channel as its cell holds it. */

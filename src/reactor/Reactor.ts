@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Channel } from "./Channel.ts"
-import { JobQueue, type JobState, type QueuedJob } from "./JobQueue.ts"
+import { JobQueue, type JobSource, type JobState } from "./JobQueue.ts"
 
 /**
  * The reactor of a runtime.
@@ -23,8 +23,10 @@ export class Reactor extends Context.Service<Reactor, {
   readonly channels: ReadonlyMap<string, Channel>
   /** Whether a space waits for its jobs in progress before its next beat. */
   readonly isSynchronous: boolean
-  /** Executes a job once its channel has room. Returns the call that aborts it. */
-  readonly submit: (channel: Channel, job: QueuedJob) => () => void
+  /** Executes the jobs of a source as its channel has room, in turn with those of other spaces. */
+  readonly offer: (channel: Channel, source: JobSource) => void
+  /** Takes no further job of a source. */
+  readonly withdraw: (channel: Channel, source: JobSource) => void
   /** Calls back once, when the channel has room: at once if it has. Returns the call that cancels this. */
   readonly whenRoom: (channel: Channel, tell: () => void) => () => void
   /** The jobs of each channel. */
@@ -66,7 +68,8 @@ const layerOf = (channels: ReadonlyArray<Channel>, isSynchronous: boolean): Laye
     return Reactor.of({
       isSynchronous,
       channels: new Map(channels.map((channel) => [channel.id, channel])),
-      submit: ({ id }, job) => queues.get(id)?.submit(job) ?? (() => {}),
+      offer: ({ id }, source) => queues.get(id)?.offer(source),
+      withdraw: ({ id }, source) => queues.get(id)?.withdraw(source),
       whenRoom: ({ id }, tell) => queues.get(id)?.whenRoom(tell) ?? (() => {}),
       jobs: () => new Map([...queues].map(([id, queue]) => [id, queue.state]))
     })

@@ -18,7 +18,7 @@ import type { GroupObserver, FlushWaiter } from "./GroupObserver.ts"
 import { GroupStart } from "./GroupStart.ts"
 import { PendingFlush } from "./PendingFlush.ts"
 import type { Turn } from "../model/Pacemaker.ts"
-import { Queue } from "../inbox/Queue.ts"
+import { Queue } from "../../registry/Queue.ts"
 import type { Pending } from "../model/Signal.ts"
 import { asStopped, BeatAborted, type SpaceStopped } from "../model/SpaceError.ts"
 

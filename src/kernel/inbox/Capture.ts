@@ -6,7 +6,7 @@
 import type { Lane, Resolution } from "../../registry/Registry.ts"
 import type { Taken } from "../model/InFlight.ts"
 import type { Limits } from "../model/Limits.ts"
-import type { Queue } from "./Queue.ts"
+import type { Queue } from "../../registry/Queue.ts"
 import type * as SpaceMode from "../model/SpaceMode.ts"
 import type { Again, Pending, Signal } from "../model/Signal.ts"
 

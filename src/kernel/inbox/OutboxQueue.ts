@@ -9,7 +9,7 @@
  */
 import { Backlog } from "../model/InFlight.ts"
 import type { Limits } from "../model/Limits.ts"
-import { Queue } from "./Queue.ts"
+import { Queue } from "../../registry/Queue.ts"
 import { type Pending, size } from "../model/Signal.ts"
 import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
 

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { Queue } from "./Queue.ts"
+import { Queue } from "../../registry/Queue.ts"
 import type { Again } from "../model/Signal.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as Layer from "effect/Layer"
 import type * as Channel from "../../reactor/Channel.ts"
-import type { JobOutcome } from "../../reactor/JobQueue.ts"
+import type { JobOutcome, QueuedJob } from "../../reactor/JobQueue.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 
 /** The opcodes of each channel by its id, and the differences from a native channel that repeats nothing. */
@@ -61,16 +61,23 @@ export class TestReactor {
         this.tellRoom()
         return () => this.watchers.delete(waiting)
       },
-      submit: ({ id }, { done, make }) => {
-        const job = make()
-        this.submitted.push(job)
-        this.pending.set(job.rid, { channel: id, job, done })
-        return () => {
-          this.pending.delete(job.rid)
-          this.tellRoom()
-        }
-      }
+      offer: ({ id }, source) => {
+        for (let queued = source.take(); queued !== undefined; queued = source.take()) this.submit(id, queued)
+      },
+      withdraw: () => {}
     }))
+  }
+
+  private submit(channel: string, { done, make }: QueuedJob): void {
+    const job = make()
+    if (job === undefined) return
+    this.submitted.push(job)
+    this.pending.set(job.rid, { channel, job, done })
+    job.signal.addEventListener("abort", () => {
+      if (this.pending.get(job.rid)?.job !== job) return
+      this.pending.delete(job.rid)
+      this.tellRoom()
+    })
   }
 
   /** The jobs in progress, in the order of their submission. */

@@ -55,6 +55,12 @@ export class Queue<A> {
     return item
   }
 
+  /** Removes the items that a test does not keep. The cost is that of all items. */
+  filter(isKept: (item: A) => boolean): void {
+    this.items = (this.items.slice(this.front) as Array<A>).filter(isKept)
+    this.front = 0
+  }
+
   private clear(): void {
     this.items = []
     this.front = 0
