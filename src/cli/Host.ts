@@ -66,8 +66,10 @@ export interface Build {
   readonly modules: Readonly<Record<string, string>>
   /** The digests of the modules that are kept beside them. */
   readonly kept: ReadonlyArray<string>
-  /** The written files, with their sizes in bytes. */
-  readonly files: ReadonlyArray<{ readonly file: string; readonly bytes: number }>
+  /** The files of the bundle, with their sizes in bytes, plain and compressed. */
+  readonly files: ReadonlyArray<{ readonly file: string; readonly bytes: number; readonly gzip: number }>
+  /** The size of each part of the bundle in bytes: folders of the runtime, packages, and the project. */
+  readonly parts: ReadonlyArray<{ readonly part: string; readonly bytes: number }>
   /** The remaining steps, one a line. */
   readonly notes: ReadonlyArray<string>
 }

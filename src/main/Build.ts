@@ -9,16 +9,17 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Esbuild from "esbuild"
 import { readFile } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import process from "node:process"
+import { gzipSync } from "node:zlib"
 import type * as Host from "../cli/Host.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { type LoadedModule, type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
+import * as BuildBundle from "./BuildBundle.ts"
 import * as BuildFolder from "./BuildFolder.ts"
 import type { Contents, Module } from "./BuildContents.ts"
 import * as BuildTarget from "./BuildTarget.ts"
@@ -66,19 +67,21 @@ export const build = Effect.fn("Build.build")(function*(
     return yield* refuse("build/folder", `${request.out} holds ${foreign}, which is of no build. Name an empty folder with --out`)
   }
   const contents = yield* gather(site, request, target)
-  const bundled = yield* Effect.result(Effect.tryPromise({ try: () => bundle(root, target, contents), catch: Bundle.explain }))
+  const bundled = yield* Effect.result(Effect.tryPromise({ try: () => BuildBundle.make(root, target, contents), catch: Bundle.explain }))
   if (Result.isFailure(bundled)) return yield* refuse("build/bundle", `The bundle cannot be made: ${bundled.failure}. See to that import`)
-  yield* checkSecrets(contents.settings, bundled.success)
+  const { outputs, parts } = bundled.success
+  yield* checkSecrets(contents.settings, outputs)
   const described = BuildTarget.describe(target, contents)
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
   const notes = yield* Effect.promise(() =>
-    BuildFolder.write(folder, { outputs: bundled.success, described, texts, kept }))
+    BuildFolder.write(folder, { outputs, described, texts, kept }))
   return {
     target: request.target,
     out: request.out,
     modules: Object.fromEntries(contents.modules.map(({ file, hash }) => [file, hash])),
     kept: contents.kept.map(({ hash }) => hash),
-    files: bundled.success.map(({ contents, file }) => ({ file, bytes: contents.length })),
+    files: outputs.map(({ contents, file }) => ({ file, bytes: contents.length, gzip: gzipSync(contents, { level: 9 }).length })),
+    parts,
     notes: [...notes, ...BuildTarget.notes(target, contents, request.out)]
   }
 })
@@ -131,44 +134,6 @@ const keep = Effect.fnUntraced(function*(folder: string, hash: string) {
       `or fetch it: GET /v1/spaces/SPACE/blobs/${hash} of a server with an open run of it`
   )
 })
-
-/** The prefix of generated modules, and of modules by their digests. */
-const GENERATED = "systole-build:"
-const MODULE = "systole-module:"
-
-/** Bundles the contents with the runtime. */
-const bundle = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<ReadonlyArray<BuildFolder.Output>> => {
-  const { kept, modules, pages } = contents
-  const generated = new Map(Object.entries({ ...target.modules, built: BuildTarget.builtModule(contents) }))
-  const texts = new Map([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) => [hash, text]))
-  const plugin: Esbuild.Plugin = {
-    name: "systole-build",
-    setup: (build) => {
-      build.onResolve({ filter: /^systole-(?:build|module):/ }, ({ path }) => ({ path, namespace: "systole" }))
-      build.onLoad({ filter: /.*/, namespace: "systole" }, ({ path }) => {
-        const contents = path.startsWith(MODULE) ? texts.get(path.slice(MODULE.length)) : generated.get(path.slice(GENERATED.length))
-        return contents === undefined ? null : { contents, resolveDir: root }
-      })
-    }
-  }
-  const { outputFiles = [] } = await Esbuild.build({
-    absWorkingDir: root,
-    entryPoints: target.entries,
-    bundle: true,
-    splitting: true,
-    write: false,
-    format: "esm",
-    target: "es2024",
-    charset: "utf8",
-    legalComments: "none",
-    logLevel: "silent",
-    outdir: root,
-    chunkNames: "chunk-[hash]",
-    plugins: [plugin, Bundle.linker(root)],
-    ...target.options
-  })
-  return outputFiles.map(({ contents, path }) => ({ file: basename(path), contents }))
-}
 
 /** Refuses a bundle that contains a token, which everyone with the bundle could read. */
 const checkSecrets = (settings: Config.Settings, outputs: ReadonlyArray<BuildFolder.Output>): Effect.Effect<void, BuildRefused> => {

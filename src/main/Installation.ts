@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 const here = dirname(fileURLToPath(import.meta.url))
 
 /** The folder of the package. */
-const folder = resolve(here, "../..")
+export const folder = resolve(here, "../..")
 
 /** Whether this is the bundled command. `npm run build` puts the modules that it shares with projects beside it. */
 const isBundled = import.meta.url.endsWith(".js")
