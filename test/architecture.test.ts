@@ -23,9 +23,9 @@ const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"]
 /** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, and the faces of a space. */
 const NAMING = new Set([
   "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
-  "beat/Hearing", "beat/ReadyRuns", "beat/Segment", "beat/SegmentCommit",
+  "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit",
   "view/Expected", "view/Requests", "view/Space", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows",
-  "space/SpaceIo"
+  "space/SpaceIo", "space/SpaceRuns"
 ].map((file) => `kernel/${file}.ts`))
 
 /** The highest room that a replay may use. */

@@ -22,6 +22,7 @@ import * as IoCommand from "./IoCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as OpCommand from "./OpCommand.ts"
 import * as Output from "./Output.ts"
+import * as RunCommand from "./RunCommand.ts"
 import * as RvCommand from "./RvCommand.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
@@ -60,6 +61,7 @@ export const command = Command.make("systole").pipe(
     RvCommand.command,
     FlowCommand.command,
     IoCommand.command,
+    RunCommand.command,
     ...ControlCommand.commands,
     GraphCommand.command,
     DebugCommand.command,

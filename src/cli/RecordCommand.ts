@@ -122,3 +122,27 @@ export const act = (records: Records, { description, done, name }: Act) =>
       change(records, { space, id, verb: name }),
       (answer) => Output.data(json, answer, done(id, answer.beat))
     )).pipe(Command.withDescription(description))
+
+/** A flag of a command, which becomes a parameter of its request. */
+export interface ActFlag {
+  readonly name: string
+  readonly description: string
+}
+
+/**
+ * A command that changes a record, with one flag.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const flagged = (records: Records, { description, done, flag, name }: Act & { readonly flag: ActFlag }) =>
+  Command.make(name, {
+    space: SpaceArgument.name,
+    id: records.id,
+    isSet: Flag.Boolean(flag.name).pipe(Flag.withDescription(flag.description), Flag.withDefault(false)),
+    json: Output.json
+  }, ({ id, isSet, json, space }) =>
+    Effect.flatMap(
+      change(records, { space, id, verb: isSet ? `${name}?${flag.name}` : name }),
+      (answer) => Output.data(json, answer, done(id, answer.beat))
+    )).pipe(Command.withDescription(description))

@@ -59,6 +59,8 @@ export class DurableTransaction extends Faces implements Transaction {
   readonly pairs: Array<Pairs.Pair> = []
   /** The number of requests so far. It is part of their idempotency keys. */
   private requests = 0
+  /** How often the run was started anew. It is part of the idempotency keys, too. */
+  anew = 0
   private readonly oid: string
 
   constructor(oid: string) {
@@ -284,7 +286,7 @@ export class DurableTransaction extends Faces implements Transaction {
     const [asked, , options] = args as ReadonlyArray<Readonly<Record<string, unknown>> | undefined>
     const at = verb === "fetch" ? String(args[0]) : `${String(asked?.["channel"])} ${String(asked?.["opcode"])}`
     const send = (draft: Draft): string => {
-      draft.owner = { oid: this.oid, step }
+      draft.owner = { oid: this.oid, step: this.anew === 0 ? step : `${step} anew ${this.anew}` }
       const face = draft.io as unknown as Readonly<Record<typeof verb, (...args: ReadonlyArray<unknown>) => string>>
       return face[verb](...args)
     }

@@ -5,6 +5,7 @@
  */
 import { addressOf } from "../cell/Cell.ts"
 import type { Awaited } from "./Handle.ts"
+import type { Pair } from "./Pairs.ts"
 import type { Call, Step } from "./Step.ts"
 
 /** A handle without a result. */
@@ -30,8 +31,8 @@ const MAKERS: ReadonlySet<string> = new Set(["sleep", "waitForSignal", "io.reque
 export class Log {
   /** The open handles, by number. */
   readonly open = new Map<number, OpenHandle>()
-  /** The signals that the run has waited for, with the number of its waits. */
-  readonly pairs: Array<readonly [signal: string, target: string, waits: number]> = []
+  /** The signals that the run hears: declared ones, and those that it has waited for. */
+  readonly pairs: Array<Pair> = []
   /** The number of steps. */
   segments = 0
   private made = 0
@@ -44,6 +45,7 @@ export class Log {
   }
 
   add(step: Step): void {
+    if (this.segments === 0) this.pairs.push(...step.hears ?? [])
     for (const [number] of step.settled) this.open.delete(number)
     for (const call of step.calls) this.call(call, step.beat)
     this.segments++

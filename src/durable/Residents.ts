@@ -31,6 +31,11 @@ export class Residents {
     return found?.tx.segment === segment ? found : undefined
   }
 
+  /** Drops the continuation of a run, if it is in memory. */
+  drop(oid: string): void {
+    this.known.delete(oid)
+  }
+
   /** Keeps a continuation of which a segment is merged; beyond the limit, the oldest is dropped. */
   keep(oid: string, continuation: Continuation): void {
     this.known.set(oid, continuation)

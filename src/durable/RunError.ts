@@ -69,3 +69,49 @@ export class ForeignAwait extends Schema.TaggedError<ForeignAwait>()("ForeignAwa
     return `The run awaits a promise of its own: ${this.reason}. Await tx.sleep, tx.waitForSignal and requests of tx.io alone`
   }
 }
+
+/** The code of a cancelled run. */
+export const CANCELLED = "run/cancelled"
+
+/**
+ * A run was cancelled. It is the failure of the handles that were open, and of a run that was ended at once.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancelled", { oid: Schema.String }) {
+  readonly code = CANCELLED
+  override get message() {
+    return `The run ${this.oid} was cancelled. Undo its effects, and end`
+  }
+}
+
+/**
+ * There is no such durable run.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunAbsent extends Schema.TaggedError<RunAbsent>()("RunAbsent", { oid: Schema.String }) {
+  readonly code = "run/absent"
+  override get message() {
+    return `There is no durable run "${this.oid.slice(0, 200)}". List the runs, and name one of them`
+  }
+}
+
+/**
+ * A command does not fit the state of a run: a run that is over cannot be cancelled, and one that lives cannot be sent again.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunState extends Schema.TaggedError<RunState>()("RunState", {
+  oid: Schema.String,
+  verb: Schema.String,
+  reason: Schema.String
+}) {
+  readonly code = "run/state"
+  override get message() {
+    return `The run ${this.oid} cannot do "${this.verb}": ${this.reason}`
+  }
+}

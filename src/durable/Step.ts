@@ -33,6 +33,8 @@ export interface Step {
   readonly code?: string
   /** The signals that the run hears from its begin on, if its enzyme declares any; in the first step only. */
   readonly hears?: ReadonlyArray<Pair>
+  /** How often the run was started anew, if it was; in the first step only. */
+  readonly anew?: number
   readonly settled: ReadonlyArray<Settled>
   readonly calls: ReadonlyArray<Call>
   readonly left?: ReadonlyArray<Left>

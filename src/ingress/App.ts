@@ -33,6 +33,7 @@ import * as Ops from "./Ops.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
 import * as ReaderRoutes from "./ReaderRoutes.ts"
+import * as Runs from "./Runs.ts"
 import * as Rv from "./Rv.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
@@ -121,6 +122,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
   Io.routes(app, { find, stream, wantsStream })
+  Runs.routes(app, { find, stream, wantsStream })
   Rv.routes(app, { find, stream, wantsStream })
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))

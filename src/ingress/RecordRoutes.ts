@@ -79,9 +79,9 @@ export const reads = <Row>(app: Hono, records: Records<Row>, { find, stream, wan
 /** A command on one record: `POST …/:id/<verb>`. */
 export interface RecordCommand<Fields> {
   readonly verb: string
-  /** The fields of the body. Without them, the command has no body. */
+  /** The fields of the body. Without them, the command has no body, and its fields are the parameters of the query. */
   readonly fields?: Body.Fields
-  /** Executes the command; answers the beat that applied it. */
+  /** Executes the command with its fields; answers the beat that applied it. */
   execute(space: Space, id: string, fields: Fields): Effect.Effect<number, ControlError>
 }
 
@@ -97,7 +97,7 @@ export const command = <Row, Fields = unknown>(
   { execute, fields, verb }: RecordCommand<Fields>
 ): void => {
   app.post(`${recordPath(records)}/${verb}`, async (c) => {
-    const body = fields === undefined ? {} : await Body.fields(c.req.raw, fields)
+    const body = fields === undefined ? c.req.query() : await Body.fields(c.req.raw, fields)
     const id = c.req.param(records.id) ?? ""
     const space = await find(c.req.param("space") ?? "")
     return Json.uncached({ [records.id]: id, beat: await Effect.runPromise(execute(space, id, body as Fields)) })

@@ -134,7 +134,7 @@ const finish = (beat: Beat, finished: Finished, writer: number): void => {
     const at = Requests.address(open.oid, open.rid, "value")
     if (finished.value === undefined) beat.stage.absent(at)
     else beat.stage.create(at, finished.value, writer)
-    beat.resume(open.oid)
+    if (finished.isSilent !== true) beat.resume(open.oid)
   }
   const work = workOf(beat)
   work.finished.push({ ...finished, request })
@@ -146,7 +146,8 @@ export const merge = (launches: ReadonlyArray<RequestLaunch>, { run }: Launcher,
   for (const launch of launches) {
     if (launch.kind === "request") open(beat, launch, run)
     else if (launch.kind === "watch") watch(beat, launch, run)
-    else cancel(beat, launch.rid, run)
+    else if (launch.kind === "repeat") repeat(beat, launch, run)
+    else cancel(beat, launch.rid, { writer: run, isSilent: launch.isSilent ?? false })
   }
 }
 
@@ -181,15 +182,53 @@ const open = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "reque
   work.timed.add(rid)
 }
 
+/** Opens a failed request again, with the same key and its deadlines from now on. */
+const repeat = (beat: Beat, place: Pick<OpenRequests.Open, "oid" | "rid">, run: number): void => {
+  const { moment, stage } = beat
+  const failed = newest(beat, place)
+  if (failed === undefined || !Requests.isFinished(failed) || failed.state === "complete") return
+  const work = workOf(beat)
+  declare(beat, failed.channel, run)
+  stage.put(Requests.address(place.oid, place.rid), Requests.write(renewed(failed, moment)), run)
+  stage.put(Requests.indexAddress(place.rid), Document.encode(place.oid), run)
+  const hasPayload = stage.newest(Requests.address(place.oid, place.rid, "payload").key) !== undefined
+  work.opened.push({ ...place, hasPayload })
+  work.timed.add(place.rid)
+}
+
+/** A request as if it was made now. */
+const renewed = (
+  { code: _code, deadline_beat: _beat, deadline_unix_ns, errno: _errno, note: _note, ...request }: Requests.Request,
+  { beat, now }: Beat["moment"]
+): Requests.Request => {
+  const { beats_budget, issued_ms } = request
+  return {
+    ...request,
+    ...(beats_budget === undefined ? {} : { deadline_beat: beat + beats_budget }),
+    ...(deadline_unix_ns === undefined ? {} : { deadline_unix_ns: deadline_unix_ns + BigInt(now - issued_ms) * 1_000_000n }),
+    state: "pending",
+    bytes_done: 0,
+    attempt: 1,
+    issued_beat: beat,
+    issued_ms: now
+  }
+}
+
+/** The author of a cancellation, and whether nobody hears of it. */
+interface Cancelling {
+  readonly writer: number
+  readonly isSilent?: boolean
+}
+
 /** Cancels a request that has no result yet. Returns false for any other. */
-export const cancel = (beat: Beat, rid: string, writer: number): boolean => {
+export const cancel = (beat: Beat, rid: string, { isSilent = false, writer }: Cancelling): boolean => {
   const { stage } = beat
   const oid = Document.read(stage.newest(Requests.indexAddress(rid).key), []) as string | undefined
   const request = oid === undefined ? undefined : newest(beat, { oid, rid })
   if (oid === undefined || request === undefined || Requests.isFinished(request)) return false
   workOf(beat).aborted.push(rid)
   const { code, errno } = INTERRUPTED.cancelled
-  finish(beat, { open: { oid, rid }, request: { ...request, state: "cnl", errno, code }, value: undefined }, writer)
+  finish(beat, { open: { oid, rid }, request: { ...request, state: "cnl", errno, code }, value: undefined, isSilent }, writer)
   return true
 }
 
@@ -199,7 +238,7 @@ export const abandon = (beat: Beat): void => {
     const request = newest(beat, open)
     if (request?.state !== "pending") continue
     missed(beat, open, request)
-    cancel(beat, open.rid, CAPTURE)
+    cancel(beat, open.rid, { writer: CAPTURE })
   }
 }
 
@@ -222,6 +261,7 @@ export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number)
     else {
       workOf(beat).aborted.push(rid)
       finish(beat, { open: place, request: closed, value: undefined, isSilent: !wasOpen }, CAPTURE)
+      if (!wasOpen && place.oid !== Requests.SHARED) beat.resume(place.oid)
     }
     const { channel, issued_beat, opcode, state } = request
     return [{ rid, channel, opcode, state, issued_beat }]

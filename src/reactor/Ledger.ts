@@ -90,7 +90,7 @@ const commands: Ledger<IoKinds>["commands"] = {
   cancel: {
     runsWhileHalted: true,
     execute: (_draft, { rid }, beat) => {
-      if (Requests.isName(rid) && Advance.cancel(beat, rid, CAPTURE)) return rid
+      if (Requests.isName(rid) && Advance.cancel(beat, rid, { writer: CAPTURE })) return rid
       const request = Requests.isName(rid) ? Requests.read(beat.stage.newest(Requests.address(Requests.SHARED, rid).key)) : undefined
       throw request === undefined ? new RequestAbsent({ rid: String(rid) }) : new RequestFinished({ rid, state: request.state })
     }

@@ -21,6 +21,7 @@ import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
 import type { IoResult } from "../stage/Io.ts"
+import type { Launched } from "../stage/Launches.ts"
 
 /** The dossier of the requests of ordinary runs. */
 export const SHARED = "OPS:io"
@@ -98,6 +99,9 @@ export interface DeclaredChannel {
 export const address = (oid: string, rid: string, ...below: ReadonlyArray<string>): Address.Address =>
   Address.make([DOSSIERS, oid, "io_req", rid, ...below].join("/"))
 
+/** The folder of the requests of a dossier. */
+export const folderOf = (oid: string): string => `${DOSSIERS}/${oid}/io_req`
+
 export const channelAddress = (oid: string, cid: string, ...below: ReadonlyArray<string>): Address.Address =>
   Address.make([DOSSIERS, oid, "io_chan", cid, ...below].join("/"))
 
@@ -138,6 +142,12 @@ export const resultOf = (rid: string, request: Request, value: Document.Document
     ...(note === undefined ? {} : { note })
   }
 }
+
+/** A launch that cancels the request of a durable run, which hears nothing of it. */
+export const cancellation = (rid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "cancel", rid, isSilent: true }, shows: [] })
+
+/** A launch that repeats a failed request of a durable run. */
+export const repetition = (oid: string, rid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "repeat", oid, rid }, shows: [] })
 
 /** Whether a request has its result. */
 export const isFinished = ({ state }: Pick<Request, "state">): boolean => state !== "pending" && state !== "pending_retry"

@@ -74,7 +74,7 @@ const payloadOf = (url: string, init: FetchInit | undefined): unknown => ({ ...i
 
 /** One request of a handling, by its number within the run. */
 interface Step extends Requesting {
-  readonly step: number
+  readonly step: number | string
 }
 
 const start = (draft: Draft, asked: Asked, context: Step): string => {

@@ -71,7 +71,7 @@ export class Draft extends Changes implements Transaction {
   readonly stage: View
   readonly moment: BeatClock
   /** The operation of a durable run, and the number of its next request. */
-  owner: { readonly oid: string; readonly step: number } | undefined
+  owner: { readonly oid: string; readonly step: number | string } | undefined
   private readonly grant: RunGrant<Draft>
   private faces: Map<string, unknown> | undefined
   private generator: (() => number) | undefined

@@ -46,7 +46,10 @@ export interface RendezvousLaunch {
   readonly key: string
 }
 
-/** A request to the world with the documents of its cells, the cancellation of one, or a wait for the room of a channel. */
+/**
+ * A request to the world with the documents of its cells, the cancellation of one, the repetition of a failed one, or a wait
+ * for the room of a channel.
+ */
 export type RequestLaunch =
   | {
     readonly kind: "request"
@@ -55,7 +58,9 @@ export type RequestLaunch =
     readonly channel: string
     readonly documents: ReadonlyArray<readonly [Address, Document]>
   }
-  | { readonly kind: "cancel"; readonly rid: string }
+  /** A silent cancellation resumes no durable run. */
+  | { readonly kind: "cancel"; readonly rid: string; readonly isSilent?: boolean }
+  | { readonly kind: "repeat"; readonly oid: string; readonly rid: string }
   | { readonly kind: "watch"; readonly channel: string; readonly enzyme: string; readonly signal: string; readonly depth: number }
 
 /** The receiver of a launch: a place outside, or the ledger that writes cells for the run. */

@@ -148,6 +148,22 @@ const requests: Readonly<Record<string, Described>> = {
   )
 }
 
+const runs: Readonly<Record<string, Described>> = {
+  [`GET ${SPACE}/runs`]: described(
+    `${PAGE}; \`?all\``,
+    "The durable runs that are not over: waiting, running, held or dead, with their open handles. `?all` adds the others."
+  ),
+  [`GET ${SPACE}/runs/:oid`]: described("`Last-Event-ID`", `One run, step by step: the newest 100 steps. ${STREAM}`),
+  [`POST ${SPACE}/runs/:oid/cancel`]: described(
+    "`?now`",
+    "Fails the open handles of the run with `run/cancelled`. `?now` ends the run at once, as a dead letter."
+  ),
+  [`POST ${SPACE}/runs/:oid/retry`]: described(
+    "`?anew`",
+    "Sends the dead letter of the run again: it goes on from its log. `?anew` starts it over, with other idempotency keys."
+  )
+}
+
 const inspection: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/graph`]: described(
     "`?format=json`, `dot` or `mermaid`",
@@ -182,5 +198,6 @@ export const groups: ReadonlyArray<readonly [title: string, routes: Readonly<Rec
   ["Rendezvous", rendezvous],
   ["Flows", flows],
   ["Requests to the world", requests],
+  ["Durable runs", runs],
   ["Inspection", inspection]
 ]

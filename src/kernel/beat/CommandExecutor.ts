@@ -112,8 +112,8 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
   integrate: ({ notice }, { parts: { draft, transaction: { mode } }, steps }) =>
     outcome(ExternalChange.integrate(draft, notice, { mode, steps })),
   bind: ({ change }, { parts: { transaction } }) => outcome(transaction.bindings.bind(change, CAPTURE)),
-  redeliver: (command, { parts: { state, transaction }, redelivered }) => {
-    const letter = DeadLetter.redeliver(command, transaction, state)
+  redeliver: (command, { parts, redelivered }) => {
+    const letter = DeadLetter.redeliver(command, parts)
     if (!(letter instanceof Pending)) return { refused: letter }
     redelivered.push(letter)
     return { reply: undefined }

@@ -16,8 +16,12 @@ import * as Link from "../../cell/Link.ts"
 import * as Name from "../../cell/Name.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { RunAbsent } from "../../durable/RunError.ts"
+import type { Draft } from "../../stage/Draft.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
+import { oidOf } from "./ReadyRuns.ts"
+import * as RunRetry from "./RunRetry.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
 import { below } from "../../persistence/Below.ts"
@@ -184,9 +188,16 @@ export const find = (store: SpaceStore, id: string, enzyme: string): (DeadLetter
  * @category constructors
  * @since 0.1.0
  */
-export const redelivery = (space: string, id: string, enzyme: string): Redelivery => {
+export const redelivery = (space: string, { anew, enzyme, id }: Omit<Redelivery, "kind">): Redelivery => {
   if (placeOf(id, enzyme) === undefined) throw new DeadAbsent({ space, id, enzyme })
-  return { kind: "redeliver", id, enzyme }
+  return { kind: "redeliver", id, enzyme, anew }
+}
+
+/** The capture of a redelivery. */
+interface Capturing {
+  readonly draft: Draft
+  readonly transaction: BeatTransaction
+  readonly state: Pick<SpaceState, "hash" | "number" | "space">
 }
 
 /**
@@ -195,10 +206,16 @@ export const redelivery = (space: string, id: string, enzyme: string): Redeliver
  * @category combinators
  * @since 0.1.0
  */
-export const redeliver = ({ enzyme, id }: Redelivery, work: BeatTransaction, state: SpaceState): Signal.Pending | DeadAbsent => {
+export const redeliver = (
+  { anew, enzyme, id }: Redelivery,
+  { draft, state, transaction: work }: Capturing
+): Signal.Pending | DeadAbsent | RunAbsent => {
   const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
+  const oid = oidOf(id, enzyme, state.hash)
+  const refused = RunRetry.prepare({ oid, anew: anew === true, draft, stage: work.stage })
+  if (refused !== undefined) return refused
   const { awaits, label, signal, space, target } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
@@ -212,14 +229,19 @@ export const redeliver = ({ enzyme, id }: Redelivery, work: BeatTransaction, sta
     awaits,
     label
   })
-  const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}
+  const { moment } = work
+  const segment = anew === true ? undefined : letter.segment
+  const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, { moment, segment }) : {}
   return new Signal.Pending(state.number(), sent, kept)
 }
 
 type Repeated = Pick<Signal.Pending, "again" | "due">
 
 /** An attempt of the handling alone. It holds no lane, because later events of the lane have run. */
-const handlingOf = ({ captured, enzyme, learned: label, segment }: DeadLetter, { moment }: BeatTransaction): Repeated => ({
+const handlingOf = (
+  { captured, enzyme, learned: label }: DeadLetter,
+  { moment, segment }: { readonly moment: BeatTransaction["moment"]; readonly segment: number | undefined }
+): Repeated => ({
   again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label, segment },
   due: { beat: moment.beat + 1, moment: undefined }
 })

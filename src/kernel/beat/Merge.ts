@@ -165,7 +165,7 @@ const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void =>
 
 /** The handling is over; a durable one closes its operation. */
 const finish = (handling: ExecutedHandling, merged: Merged): void => {
-  if (handling.segment > 0 || handling.draft?.owner !== undefined) SegmentCommit.finish(handling, merged)
+  if (handling.entry?.enzyme.durable === true) SegmentCommit.finish(handling, merged)
   else SegmentCommit.leave(handling, merged)
   handling.flight.over.push(handling)
 }
@@ -275,8 +275,7 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
-  if (handling.segment > 0) SegmentCommit.die(handling, outcome.code, merged)
-  else SegmentCommit.leave(handling, merged)
+  SegmentCommit.die(handling, outcome.code, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   const isFatal = outcome.kind === "fatal"

@@ -1,22 +1,16 @@
 /**
- * Durable runs with a result that no beat has taken yet, such as one that arrived while the space was paused.
- *
- * Each is a cell `/sys/index/run/<oid>`, so a space that opens finds them without a look at the runs that wait.
+ * Durable runs with a result that no beat has taken yet, such as one that arrived while the space was paused. Each has a
+ * note.
  *
  * @module
  */
-import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
+import * as Note from "../../durable/Note.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import { below } from "../../persistence/Below.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Taken } from "../model/InFlight.ts"
-
-const FOLDER = "/sys/index/run"
-const READY = Document.encode(true)
-
-const addressOf = (oid: string): Address.Address => Address.make(`${FOLDER}/${oid}`)
 
 /**
  * The id of the operation of a durable handling.
@@ -35,23 +29,34 @@ export const captured = (
 ): void => {
   const present = new Set(taken.map(({ flight, pending: { again } }) =>
     again?.segment === undefined ? "" : oidOf(flight.signal.id, again.enzyme, hash)))
-  for (const oid of resumed) if (!present.has(oid) && isOpen(stage, oid)) stage.put(addressOf(oid), READY, CAPTURE)
+  for (const oid of resumed) if (!present.has(oid) && isOpen(stage, oid)) mark(stage, oid, CAPTURE)
 }
 
 /** Notes the runs with a result of the commit. */
 export const committed = (stage: Stage, resumed: ReadonlyArray<string>): void => {
-  for (const oid of resumed) if (isOpen(stage, oid)) stage.put(addressOf(oid), READY, COMMIT)
+  for (const oid of resumed) if (isOpen(stage, oid)) mark(stage, oid, COMMIT)
 }
 
-/** Removes the note on a run that has made a segment. */
-export const remove = (stage: Stage, oid: string): void => {
-  const address = addressOf(oid)
-  if (stage.newest(address.key) !== undefined) stage.put(address, undefined, COMMIT)
+/** Marks a run, unless it has a note. */
+const mark = (stage: Stage, oid: string, writer: number): void => {
+  const address = Note.addressOf(oid)
+  if (stage.newest(address.key) === undefined) stage.put(address, Note.READY, writer)
+}
+
+/** Whether a run has a note. */
+export const isNoted = (stage: Stage, oid: string): boolean => stage.newest(Note.addressOf(oid).key) !== undefined
+
+/** Replaces the note on a run that has made a segment. */
+export const leave = (stage: Stage, oid: string, note: Note.Note | undefined): void => {
+  const address = Note.addressOf(oid)
+  if (note !== undefined || stage.newest(address.key) !== undefined) {
+    stage.put(address, note === undefined ? undefined : Note.write(note), COMMIT)
+  }
 }
 
 /** The noted runs of a store. */
 export function* all(store: Pick<SpaceStore, "below">): Iterable<string> {
-  for (const key of below(store, FOLDER)) yield key.slice(FOLDER.length + 1)
+  for (const key of below(store, Note.FOLDER)) yield key.slice(Note.FOLDER.length + 1)
 }
 
 const isOpen = (stage: Stage, oid: string): boolean => {

@@ -11,8 +11,9 @@ import * as Label from "../../cell/Label.ts"
 import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import type { Awaited, Settled } from "../../durable/Handle.ts"
+import * as Note from "../../durable/Note.ts"
 import type { Pair } from "../../durable/Pairs.ts"
-import { FOREIGN, ForeignAwait, RunDiverged, StepsFull } from "../../durable/RunError.ts"
+import { FOREIGN, ForeignAwait, RunCancelled, RunDiverged, StepsFull } from "../../durable/RunError.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
@@ -35,6 +36,7 @@ interface Context {
   readonly state: SpaceState
   readonly enzyme: Enzyme
   readonly oid: string
+  readonly note: Note.Note
 }
 
 /**
@@ -61,14 +63,21 @@ export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code"> =>
  */
 export const run = async (handling: Handling, draft: Draft, state: SpaceState): Promise<Outcome> => {
   const enzyme = handling.entry!.enzyme
-  const context: Context = { handling, draft, state, enzyme, oid: oidOf(handling, state.hash) }
+  const oid = oidOf(handling, state.hash)
   try {
-    const outcome = await advance(context)
+    const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
+    const outcome = note.cancel === "now" ? ending({ draft, oid, state }) : await advance({ handling, draft, state, enzyme, oid, note })
     return Run.admitted(handling, draft, outcome)
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
     return error instanceof ForeignAwait ? foreign(draft, error) : Run.failed(draft, error)
   }
+}
+
+/** The end of a run that is cancelled at once: its body makes no further call. */
+const ending = ({ draft, oid, state }: Pick<Context, "draft" | "oid" | "state">): Outcome => {
+  state.residents.drop(oid)
+  return Run.failed(draft, new RunCancelled({ oid }))
 }
 
 const advance = async (context: Context): Promise<Outcome> => {
@@ -79,7 +88,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   const continuation = known ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
-  const settled = segment === 0 ? [] : settledOf(continuation, context)
+  const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context)
   context.handling.settled = settled
   tx.begin(draft)
   if (segment === 0) tx.hear(Hearing.declared(context.handling))
@@ -91,11 +100,37 @@ const advance = async (context: Context): Promise<Outcome> => {
   if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${limitMs} ms` })
   if (progress !== "waits") return ended(progress, context)
   if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
-  return waits(continuation, { begun, settled }, context)
+  return waits(continuation, { begun, note, settled }, context)
+}
+
+/** The results with which a segment begins, and the note for the next one. */
+interface Results {
+  readonly settled: ReadonlyArray<Settled>
+  readonly note: Note.Note | undefined
+}
+
+/** The results of a cancelled run that arrived before come first. The next segment then fails all open handles. */
+const resultsOf = (continuation: Continuation, context: Context): Results => {
+  const { cancel, isLate } = context.note
+  if (cancel !== undefined && isLate === true) return { settled: cancelledOf(continuation, context), note: undefined }
+  const settled = settledOf(continuation, context)
+  if (cancel === undefined) return { settled, note: undefined }
+  if (settled.length > 0) return { settled, note: { cancel, isLate: true } }
+  return { settled: cancelledOf(continuation, context), note: undefined }
+}
+
+/** Failures of all open handles. Their requests are cancelled with the merge of the segment. */
+const cancelledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
+  const { _tag, code, message } = new RunCancelled({ oid })
+  return Array.from(continuation.open(), ([number, awaited]) => {
+    if (awaited.kind === "request") draft.operate([], Requests.cancellation(awaited.rid))
+    return [number, "failed", _tag, code, message]
+  })
 }
 
 /** Starts the body, under the watchdog if the host has one. */
-const started = (continuation: Continuation, { draft, enzyme, handling, state: { host: { watch } } }: Context): void => {
+const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host: { watch } } }: Context): void => {
+  continuation.tx.anew = note.anew ?? 0
   watch?.enter()
   try {
     continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, draft)))
@@ -115,7 +150,10 @@ const remade = async (context: Context): Promise<Continuation> => {
     if (document === undefined || step === undefined) {
       throw new RunDiverged({ segment: i, expected: `a step at ${stepAddress(oid, i).id}`, actual: "none" })
     }
-    if (i === 0) enzyme = await begunWith(step, context)
+    if (i === 0) {
+      enzyme = await begunWith(step, context)
+      continuation.tx.anew = step.anew ?? 0
+    }
     const attempt = step.attempt ?? handling.attempt
     // Its module decodes the payload, too.
     const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } }, draft)
@@ -126,8 +164,9 @@ const remade = async (context: Context): Promise<Continuation> => {
   return continuation
 }
 
-/** The attempt and the module with which a body begins. */
-const beginningOf = ({ attempt, entry }: Handling): Pick<Step.Step, "attempt" | "code"> => ({ attempt, ...codeOf(entry) })
+/** The attempt and the module with which a body begins, and the number of its start. */
+const beginningOf = ({ handling: { attempt, entry, segment }, note: { anew } }: Context): Pick<Step.Step, "attempt" | "code" | "anew"> =>
+  segment > 0 ? {} : { attempt, ...codeOf(entry), ...anew === undefined ? {} : { anew } }
 
 /**
  * The enzyme with which a body began. A run stays with its module while other ones replace it, as long as its text can be
@@ -180,21 +219,21 @@ const ended = (progress: Exclude<Progress, string>, { draft }: Context): Outcome
   return Run.conclude(draft, progress.value)
 }
 
-/** The results with which a segment began, and the signals that the run heard by then. */
-interface Beginning {
+/** The beginning of a segment: its results, and the signals that the run heard by then. */
+interface Beginning extends Results {
   readonly begun: ReadonlyArray<Pair>
-  readonly settled: ReadonlyArray<Settled>
 }
 
 /** The outcome of a body that waits: its step, and the time at which it goes on at the latest. */
-const waits = (continuation: Continuation, { begun, settled }: Beginning, { draft, handling, oid }: Context): Outcome => {
+const waits = (continuation: Continuation, { begun, note, settled }: Beginning, context: Context): Outcome => {
+  const { draft, handling, oid } = context
   const { tx } = continuation
   const { segment } = handling
   const left = tx.reads.leave(draft, segment)
   const step = Step.encode({
     beat: draft.beat,
     now: draft.now,
-    ...segment === 0 ? beginningOf(handling) : {},
+    ...beginningOf(context),
     ...segment === 0 && begun.length > 0 ? { hears: begun } : {},
     settled,
     calls: tx.calls,
@@ -206,7 +245,10 @@ const waits = (continuation: Continuation, { begun, settled }: Beginning, { draf
   tx.end()
   draft.revoke("the segment is over")
   const known = segment === 0 && Hearing.isNew(handling) ? 0 : begun.length
-  return { kind: "waits", oid, segment, step, continuation, known, ...awaitedBy(continuation, { draft, oid }) }
+  const awaited = awaitedBy(continuation, { draft, oid })
+  // A cancelled run goes on at once.
+  const dues = note === undefined ? awaited.dues : [{ beat: draft.beat, moment: undefined }]
+  return { kind: "waits", oid, segment, step, continuation, known, note, ...awaited, dues }
 }
 
 /** The open handles as texts, and the due times of the sleeps that may end first. */

@@ -3,23 +3,20 @@
  *
  * @module
  */
+import { DEAD, VERB } from "../../durable/Ledger.ts"
+import * as Note from "../../durable/Note.ts"
+import { CANCELLED } from "../../durable/RunError.ts"
 import * as Step from "../../durable/Step.ts"
 import { COMMIT } from "../../stage/Stage.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
-import { RUNNING } from "../../operation/Vocabulary.ts"
+import * as Requests from "../../reactor/Request.ts"
 import type { CapturedSignal, Handling, Waits } from "../model/InFlight.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import type { Captured } from "./Phases.ts"
 import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import { codeOf, oidOf, stepAddress } from "./Segment.ts"
-
-/** The verb of the operation of a durable run. */
-export const VERB = "op/run"
-
-/** The state of the operation of a run that was given up. Its letter can be sent again. */
-export const DEAD = "ist:dead"
 
 /** The parts of a merge that a segment needs. */
 interface Merging {
@@ -28,14 +25,17 @@ interface Merging {
 }
 
 /** Puts a step into the log. The first one starts the operation. */
-export const wait = (handling: Handling, { continuation, oid, segment, step }: Waits, { captured: { ledgers, stage } }: Merging): void => {
+export const wait = (
+  handling: Handling,
+  { continuation, note, oid, segment, step }: Waits,
+  { captured: { ledgers, stage } }: Merging
+): void => {
   const address = stepAddress(oid, segment)
   if (segment === 0) continuation.isNew = stage.newest(address.key) === undefined
   if (continuation.isNew) stage.create(address, step, COMMIT)
   else stage.put(address, step, COMMIT)
-  ReadyRuns.remove(stage, oid)
-  if (handling.why === "redelivery" && isKnown(stage, oid)) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: RUNNING }))
-  if (segment === 0) start(handling, oid, ledgers)
+  ReadyRuns.leave(stage, oid, note)
+  if (segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
 }
 
 const start = ({ flight, key }: Handling, oid: string, ledgers: Captured["ledgers"]): void => {
@@ -46,12 +46,14 @@ const start = ({ flight, key }: Handling, oid: string, ledgers: Captured["ledger
 /** Whether the operation is there. A rollback may have taken it back. */
 const isKnown = (stage: Captured["stage"], oid: string): boolean => stage.newest(Dossier.address(oid).key) !== undefined
 
-/** Closes the operation of a run that is over. A run of one segment has one if it made requests. */
-export const finish = (handling: Handling, { captured: { ledgers, stage }, state }: Merging): void => {
+/** Closes the operation of a run that is over. A run of one segment has one if it made requests, or was started anew. */
+export const finish = (handling: Handling, merging: Merging): void => {
+  const { captured: { ledgers, stage }, state } = merging
   const oid = oidOf(handling, state.hash)
-  ReadyRuns.remove(stage, oid)
+  if (handling.segment === 0 && handling.draft?.owner === undefined && !ReadyRuns.isNoted(stage, oid)) return leave(handling, merging)
+  ReadyRuns.leave(stage, oid, undefined)
   state.inbox.runs.forget(oid)
-  if (handling.segment === 0) start(handling, oid, ledgers)
+  if (handling.segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
   if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:ok", summary: undefined }))
 }
 
@@ -70,7 +72,7 @@ export const discard = ({ flight, pending: { again } }: CapturedSignal, { captur
   if (again === undefined) return
   const oid = ReadyRuns.oidOf(flight.signal.id, again.enzyme, state.hash)
   if (again.segment === undefined) return Hearing.drop(oid, stage)
-  ReadyRuns.remove(stage, oid)
+  ReadyRuns.leave(stage, oid, undefined)
   if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
 }
 
@@ -85,9 +87,18 @@ export const adopt = (handling: Handling, { captured: { stage }, state }: Mergin
 }
 
 /** Marks the operation of a run that was given up. Its log stays. */
-export const die = (handling: Handling, code: string, { captured: { ledgers, stage }, state }: Merging): void => {
+export const die = (handling: Handling, code: string, merging: Merging): void => {
+  const { captured: { ledgers, stage }, state } = merging
+  if (handling.segment === 0 && handling.entry?.enzyme.durable !== true) return leave(handling, merging)
   const oid = oidOf(handling, state.hash)
-  ReadyRuns.remove(stage, oid)
+  if (!isKnown(stage, oid)) return leave(handling, merging)
+  const { anew } = Note.read(stage.newest(Note.addressOf(oid).key))
+  // The first step has the number from then on.
+  ReadyRuns.leave(stage, oid, anew === undefined || handling.segment > 0 ? undefined : { anew })
   state.inbox.runs.forget(oid)
-  if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.setState(draft, { oid, state: DEAD, note: code }))
+  const cancelled = code === CANCELLED ? stage.merged("space", Requests.folderOf(oid)) : []
+  ledgers.amend((draft) => {
+    for (const rid of cancelled) draft.operate([], Requests.cancellation(rid))
+    Verbs.setState(draft, { oid, state: DEAD, note: code })
+  })
 }

@@ -40,6 +40,11 @@ export class WaitingRuns {
     return this.runs.size
   }
 
+  /** Whether a run waits for a result. */
+  has(oid: string): boolean {
+    return this.runs.has(oid)
+  }
+
   /** Adds a run, with a timer for each of its due times. Returns false if the row repeats a segment, or is of no run. */
   add({ again, seq, urgent }: Pending): boolean {
     const run = again?.run

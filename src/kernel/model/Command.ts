@@ -73,6 +73,8 @@ export interface Redelivery {
   readonly kind: "redeliver"
   readonly id: string
   readonly enzyme: string
+  /** Whether a durable run starts over, with other idempotency keys. */
+  readonly anew?: boolean | undefined
 }
 
 /** The start or stop of a piece. The reply to a start is its name. */
@@ -183,7 +185,7 @@ type KernelLine =
   | readonly ["lock", cell: string, on: boolean]
   | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
   | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
-  | readonly ["redeliver", id: string, enzyme: string]
+  | readonly ["redeliver", id: string, enzyme: string, anew?: true]
   | readonly ["start", module: string, inputs: readonly [unknown]]
   | readonly ["stop", piece: string]
 
@@ -223,7 +225,7 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     size: ({ change }) => size({ signal: change.cell, target: change.enzyme, payload: undefined })
   },
   redeliver: {
-    encode: ({ enzyme, id }) => JSON.stringify(["redeliver", id, enzyme]),
+    encode: ({ anew, enzyme, id }) => JSON.stringify(["redeliver", id, enzyme, ...anew === true ? [true] : []]),
     size: ({ enzyme, id }) => size({ signal: undefined, target: letterPlace(id, enzyme), payload: undefined })
   },
   piece: {
@@ -304,7 +306,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
     writes: writes.map(([key, [value]]) => [key, document(value)] as const)
   }),
   lost: ([, topic, code, ...beats]) => ({ kind: "lost", topic, code, beats }),
-  redeliver: ([, id, enzyme]) => ({ kind: "redeliver", id, enzyme }),
+  redeliver: ([, id, enzyme, anew]) => ({ kind: "redeliver", id, enzyme, ...anew === undefined ? {} : { anew } }),
   start: ([, module, [inputs]]) => ({ kind: "piece", ask: { verb: "start", module, inputs: Codec.decode(JSON.stringify(inputs)) } }),
   stop: ([, name]) => ({ kind: "piece", ask: { verb: "stop", name } })
 }

@@ -7,6 +7,7 @@ import type { Document } from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { Settled } from "../../durable/Handle.ts"
 import type { Continuation } from "../../durable/Continuation.ts"
+import type { Note } from "../../durable/Note.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Due } from "../../stage/Due.ts"
@@ -60,6 +61,8 @@ export interface Waits {
   readonly known: number
   /** The open handles as texts. */
   readonly on: ReadonlyArray<string>
+  /** The note for the next segment, if it has one. */
+  readonly note: Note | undefined
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Context from "effect/Context"
+import { runs } from "../../durable/Ledger.ts"
 import { flows } from "../../flow/Ledger.ts"
 import { LedgerList } from "../../ledger/LedgerList.ts"
 import { operations } from "../../operation/Ledger.ts"
@@ -18,5 +19,5 @@ import { rendezvous } from "../../rendezvous/Ledger.ts"
  * @since 0.1.0
  */
 export const CurrentLedgers = Context.Reference<(reactor: Reactor["Service"]) => LedgerList>("systole/kernel/CurrentLedgers", {
-  defaultValue: () => (reactor) => new LedgerList([operations, rendezvous, flows, requests(reactor)])
+  defaultValue: () => (reactor) => new LedgerList([operations, rendezvous, flows, requests(reactor), runs])
 })

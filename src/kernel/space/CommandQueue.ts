@@ -96,7 +96,7 @@ export class CommandQueue implements SpaceControl {
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.tell(() => DeadLetter.redelivery(this.live.space, id, enzyme))
+    return this.tell(() => DeadLetter.redelivery(this.live.space, { id, enzyme }))
   }
 
   readonly state: SpaceControl["state"] = Effect.sync(() => this.look())

@@ -28,7 +28,8 @@ import type {
   SpaceGraph,
   SpaceIo,
   SpaceOperations,
-  SpaceRendezvous
+  SpaceRendezvous,
+  SpaceRuns
 } from "../view/Space.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
 
@@ -38,7 +39,7 @@ type Members<Names extends PropertyKey> = Readonly<Record<Names, "method" | "eff
 type Plain = Exclude<
   keyof Space,
   | "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head"
-  | "ops" | "rv" | "flow" | "io" | "control" | "graph" | "debug"
+  | "ops" | "rv" | "flow" | "io" | "runs" | "control" | "graph" | "debug"
 >
 
 const members: Members<Plain> = {
@@ -59,6 +60,7 @@ const flow: Members<keyof SpaceFlows> = {
   start: "method", pause: "method", resume: "method", cancel: "method", budget: "method", list: "method", get: "method"
 }
 const io: Members<keyof SpaceIo> = { list: "method", get: "method", cancel: "method", channels: "effect", drains: "method" }
+const runs: Members<keyof SpaceRuns> = { list: "method", get: "method", cancel: "method", retry: "method" }
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
   unlock: "method", command: "method", hold: "effect", release: "effect"
@@ -191,6 +193,7 @@ const Operations = faceOf<SpaceOperations>(ops)
 const Rendezvous = faceOf<SpaceRendezvous>(rv)
 const Flows = faceOf<SpaceFlows>(flow)
 const Io = faceOf<SpaceIo>(io)
+const Runs = faceOf<SpaceRuns>(runs)
 const Controlling = faceOf<Omit<SpaceControl, "state">>(control)
 const Graph = faceOf<SpaceGraph>(graph)
 const Debug = faceOf<SpaceDebug>(debug)
@@ -226,6 +229,7 @@ export class Handle extends Plainly implements Space {
   readonly rv: SpaceRendezvous
   readonly flow: SpaceFlows
   readonly io: SpaceIo
+  readonly runs: SpaceRuns
   readonly control: SpaceControl
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug
@@ -244,6 +248,7 @@ export class Handle extends Plainly implements Space {
     this.rv = new Rendezvous(door, (space) => space.rv)
     this.flow = new Flows(door, (space) => space.flow)
     this.io = new Io(door, (space) => space.io)
+    this.runs = new Runs(door, (space) => space.runs)
     this.control = new ControlHandle(door)
     this.graph = new Graph(door, (space) => space.graph)
     this.debug = new Debug(door, (space) => space.debug)

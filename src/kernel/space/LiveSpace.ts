@@ -5,7 +5,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type * as Value from "../../cell/Value.ts"
+import type { Value } from "../../cell/Value.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
@@ -42,6 +42,7 @@ import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveIo } from "./SpaceIo.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
+import { LiveRuns } from "./SpaceRuns.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
 import { Uploads } from "./Uploads.ts"
 
@@ -71,6 +72,7 @@ export class LiveSpace implements Space, Peer {
   readonly rv: LiveRendezvous
   readonly flow: LiveFlows
   readonly io: LiveIo
+  readonly runs: LiveRuns
   readonly control: CommandQueue
   readonly debug: LiveDebug
   readonly graph: LiveGraph
@@ -118,13 +120,13 @@ export class LiveSpace implements Space, Peer {
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
     this.history = new HistorySession(state, deps.turn)
-    const submit: LedgerHost["submit"] = (make) => this.control.submit(make)
     const durably: LedgerHost["durably"] = (see) => this.durable.read(see)
-    const ledgers: LedgerHost = { ...state, submit, durably, view: this.sources.view }
+    const ledgers: LedgerHost = { ...state, submit: (make) => this.control.submit(make), durably, view: this.sources.view }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
     this.io = new LiveIo(ledgers)
+    this.runs = new LiveRuns(ledgers, () => state)
     this.debug = new LiveDebug({ derivation: state.derivation, group: this.group, durably })
     this.graph = new LiveGraph({ derivation: state.derivation, durably })
     this.queries = new LiveQueries({
@@ -150,9 +152,7 @@ export class LiveSpace implements Space, Peer {
   }
 
   /** Signals possible work. */
-  wake(): void {
-    this.group.wake()
-  }
+  wake(): void { this.group.wake() }
 
   close(reason: string): void {
     this.closing = true
@@ -316,7 +316,7 @@ export class LiveSpace implements Space, Peer {
     look()
   })
 
-  get(address: string): Effect.Effect<Value.Value, ReadError> {
+  get(address: string): Effect.Effect<Value, ReadError> {
     return this.durable.at(address, () => Queries.read(this.state, address, this.sources))
   }
 
@@ -328,7 +328,7 @@ export class LiveSpace implements Space, Peer {
     return this.durable.read(() => this.state.store.below(id, page))
   }
 
-  pull(text: string, { wait = this.state.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
+  pull(text: string, { wait = this.state.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value, ReadError | CellHeld> {
     return this.queries.pull(text, { see: () => Queries.read(this.state, text, this.sources), wait })
   }
 

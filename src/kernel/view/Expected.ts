@@ -13,6 +13,7 @@ import type {
 } from "../../operation/OperationError.ts"
 import type { CellLocked, RefusalClass } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type * as Requests from "../../reactor/ReactorError.ts"
 import type * as Meetings from "../../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
@@ -26,6 +27,7 @@ export type ControlError =
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
   | InvalidOperation | OperationAbsent | OperationClosed | OperationHeld | AwaitUnheard | WatchersFull
   | Meetings.RendezvousError | Flows.FlowError | Requests.RequestAbsent | Requests.RequestFinished | Requests.InvalidRequest
+  | RunAbsent | RunState
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**

@@ -36,6 +36,7 @@ import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting
 import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestPage, RequestRow, SpaceIo
 } from "./Requests.ts"
+import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "./Runs.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
@@ -91,6 +92,7 @@ export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting
 export type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
 export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestPage, RequestRow, SpaceIo }
+export type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 
 /**
@@ -321,6 +323,7 @@ export interface Space {
   readonly rv: SpaceRendezvous
   readonly flow: SpaceFlows
   readonly io: SpaceIo
+  readonly runs: SpaceRuns
   readonly control: SpaceControl
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug

@@ -1,0 +1,195 @@
+/**
+ * The durable runs of an open space, as the outside uses them.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Document from "../../cell/Document.ts"
+import { DEAD, type RunCommand, VERB } from "../../durable/Ledger.ts"
+import { Log, type OpenHandle } from "../../durable/Log.ts"
+import * as Note from "../../durable/Note.ts"
+import { RunAbsent, RunState } from "../../durable/RunError.ts"
+import * as Step from "../../durable/Step.ts"
+import * as Dossier from "../../operation/Dossier.ts"
+import * as DeadLetter from "../beat/DeadLetter.ts"
+import { stepAddress } from "../beat/Segment.ts"
+import * as SegmentReceipts from "../beat/SegmentReceipts.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
+import { Pending } from "../model/Signal.ts"
+import { CellList, valueAt } from "../view/CellList.ts"
+import type { ControlError, ReadError } from "../view/Expected.ts"
+import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "../view/Runs.ts"
+import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
+
+/** The maximum number of operations that one page examines. */
+const MAX_EXAMINED = 10_000
+
+/** The maximum number of steps that a run is shown with, and of calls of a step. */
+const MAX_SHOWN = 100
+
+/** The maximum length of a log that a list reads, in characters. */
+const MAX_LISTED = 16_384
+
+/** The dossier of a run. */
+interface Run {
+  readonly oid: string
+  readonly live: Dossier.Live
+  readonly event: string
+  readonly enzyme: string
+  readonly begun: number
+}
+
+/** The parts of a space that tell where its runs stand. */
+type Source = Pick<LiveState, "inbox" | "mode" | "space" | "store">
+
+/**
+ * The durable runs of a space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LiveRuns implements SpaceRuns {
+  private readonly host: LedgerHost
+  private readonly source: () => Source
+  private readonly client: LedgerClient<RunCommand, string, Run>
+  private readonly listed: CellList<RunRow>
+
+  constructor(host: LedgerHost, source: () => Source) {
+    const folder = Dossier.FOLDER
+    this.host = host
+    this.source = source
+    this.client = new LedgerClient(host, "run", { folder, isDeep: true, rowOf: find })
+    this.listed = new CellList(host, { folder, isDeep: true, rowOf: (_, oid) => this.rowOf(oid) })
+  }
+
+  list({ after, all = false, limit }: Parameters<SpaceRuns["list"]>[0]): Effect.Effect<RunPage, ReadError> {
+    const { listed } = this
+    return Effect.gen(function*() {
+      const runs: Array<RunRow> = []
+      let next = after
+      for (let examined = 0; examined < MAX_EXAMINED && runs.length < limit;) {
+        const size = limit - runs.length
+        const page = yield* listed.list({ after: next, limit: size })
+        runs.push(...page.rows.filter(({ state }) => all || state !== "over"))
+        examined += size
+        next = page.next
+        if (next === undefined) break
+      }
+      return { runs, next }
+    })
+  }
+
+  get(oid: string): Effect.Effect<RunDetails | undefined, ReadError> {
+    return this.host.durably(() => {
+      const run = Dossier.isOid(oid) ? this.client.records.find(oid) : undefined
+      return run === undefined ? undefined : this.details(run)
+    })
+  }
+
+  cancel(oid: string, { now = false }: Parameters<SpaceRuns["cancel"]>[1] = {}): Effect.Effect<number, ControlError> {
+    return this.client.tell(() => {
+      if (!Dossier.isOid(oid)) throw new RunAbsent({ oid: String(oid) })
+      return { verb: "cancel", oid, how: now ? "now" : "await" }
+    })
+  }
+
+  retry(oid: string, { anew = false }: Parameters<SpaceRuns["retry"]>[1] = {}): Effect.Effect<number, ControlError> {
+    const done = this.host.submit(() => {
+      const run = Dossier.isOid(oid) ? this.client.records.find(oid) : undefined
+      if (run === undefined) throw new RunAbsent({ oid: String(oid) })
+      const { enzyme, event, live: { state, status } } = run
+      if (status !== undefined) throw new RunState({ oid, verb: "retry", reason: `it is over (${status})` })
+      if (state !== DEAD) throw new RunState({ oid, verb: "retry", reason: "it was not given up. Cancel it first" })
+      return DeadLetter.redelivery(this.source().space, { id: event, enzyme, anew })
+    })
+    return Effect.map(done, ({ beat }) => beat)
+  }
+
+  private rowOf(oid: string): RunRow | undefined {
+    const { store } = this.host
+    const run = find(store, oid)
+    if (run === undefined) return undefined
+    const { segment } = this.standing(run)
+    const newest = stepAt(store, oid, segment - 1)
+    const isLong = (newest?.size ?? 0) > MAX_LISTED
+    return this.row(run, { since: newest?.beat ?? run.begun, log: isLong ? undefined : Log.of(SegmentReceipts.stepsOf(store, oid)) })
+  }
+
+  private row(run: Run, { log, since }: { readonly since: number; readonly log: Log | undefined }): RunRow {
+    const { enzyme, event, live: { status }, oid } = run
+    return {
+      oid, event, enzyme, since,
+      ...this.standing(run),
+      ...log === undefined || status !== undefined ? {} : { awaits: Array.from(log.open.values(), awaitedRow) }
+    }
+  }
+
+  /** The state of a run, from its dossier and the row of its next segment. */
+  private standing(run: Run): Pick<RunRow, "state" | "note" | "segment" | "attempt" | "cancel"> {
+    const { enzyme, event, live: { note, state, status }, oid } = run
+    const { store } = this.host
+    if (status !== undefined) return { state: "over", note: status, segment: stepsOf(store, oid) }
+    if (state === DEAD) return { state: "dead", ...note === undefined ? {} : { note }, segment: stepsOf(store, oid) }
+    const row = store.waiting(event).map(Pending.fromRow).find(({ again }) => again?.enzyme === enzyme)
+    const { inbox, mode } = this.source()
+    const { cancel } = Note.read(documentAt(store, Note.addressOf(oid).key))
+    const next = {
+      segment: row?.again?.segment ?? stepsOf(store, oid),
+      ...row?.again === undefined ? {} : { attempt: row.again.attempt },
+      ...cancel === undefined ? {} : { cancel }
+    }
+    if (row !== undefined && inbox.held.has(row.seq)) return { state: "held", note: "enzyme/held", ...next }
+    if (mode.gated) return { state: "held", note: "pause", ...next }
+    return { state: inbox.runs.has(oid) ? "waiting" : "running", ...next }
+  }
+
+  private details(run: Run): RunDetails {
+    const log = new Log()
+    const steps: Array<StepRow> = []
+    let since = run.begun
+    for (const step of SegmentReceipts.stepsOf(this.host.store, run.oid)) {
+      log.add(step)
+      since = step.beat
+      steps.push(stepRow(step, log))
+      if (steps.length > MAX_SHOWN) steps.shift()
+    }
+    return { ...this.row(run, { since, log }), begun: run.begun, steps }
+  }
+}
+
+/** The dossier of a run; `undefined` for any other operation. */
+const find = (store: LiveState["store"], oid: string): Run | undefined => {
+  // The operations of runs are named by digests.
+  if (!/^OPS:[0-9a-f]{32}$/.test(oid)) return undefined
+  const live = Dossier.live(valueAt(store, Dossier.address(oid).key))
+  const envelope = valueAt(store, Dossier.address(oid, "envelope").key) as
+    { readonly verb: string; readonly target: string; readonly issued_beat: number } | undefined
+  if (live === undefined || envelope?.verb !== VERB) return undefined
+  const [event = "", enzyme = ""] = envelope.target.split(" ")
+  return { oid, live, event, enzyme, begun: envelope.issued_beat }
+}
+
+const documentAt = (store: LiveState["store"], key: string): Document.Document | undefined => {
+  const text = store.read(key)
+  return text === undefined ? undefined : Document.decode(text)
+}
+
+const stepAt = (store: LiveState["store"], oid: string, k: number): Step.Step | undefined =>
+  Step.decode(documentAt(store, stepAddress(oid, k).key))
+
+/** The number of steps of a run. */
+const stepsOf = (store: LiveState["store"], oid: string): number =>
+  store.below(Dossier.address(oid, "step").id, { limit: Step.MAX_STEPS }).length
+
+const awaitedRow = ({ awaited, beat, number, object }: OpenHandle): AwaitedRow =>
+  ({ number, object, since: beat, ...awaited.kind === "sleep" ? { due: awaited.due } : {} })
+
+const stepRow = ({ beat, calls, now, settled }: Step.Step, { segments, texts }: Log): StepRow => ({
+  segment: segments - 1,
+  beat,
+  now,
+  results: settled.map(([number, outcome, , code]) => `${number} ${outcome === "ok" ? outcome : String(code)}`),
+  calls: calls.slice(0, MAX_SHOWN).map(([name, at]) => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`),
+  called: calls.length,
+  on: texts
+})
