@@ -1,4 +1,5 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { vi } from "vitest"
 import * as Edge from "./Edge.ts"
 
 let text = ""
@@ -6,6 +7,9 @@ let text = ""
 beforeAll(async () => {
   text = await Edge.script("./test/runtime/worker.ts")
 })
+
+/** The platform's timers are real. */
+const PATIENCE = { timeout: 20_000, interval: 50 }
 
 const greet = (who: string) => ({ signal: "/signals/greet", payload: { who } })
 
@@ -19,5 +23,52 @@ describe("A space in a durable object", () => {
       const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => signal("shop", greet(`guest${40 + n}`))))
       assert.deepStrictEqual(answers.filter(({ body }) => body.status !== "handled"), [])
       assert.strictEqual((await json("/v1/spaces/shop/cells/data/greetings?list")).names.length, 100)
+    }))
+
+  it("delivers signals between objects, there and back, and refuses those of other applications", () =>
+    Edge.running(text, async ({ json, signal }) => {
+      const route = ["b", "a", "c", "a"]
+      await Promise.all(Array.from({ length: 20 }, (_, n) =>
+        signal("a", { signal: "/signals/visit", payload: { who: `w${n}`, route } })))
+      const visits = (space: string) => json(`/v1/spaces/${space}/cells/data/visits/w19`)
+      await vi.waitUntil(async () => await visits("a") === 3, PATIENCE)
+      assert.deepStrictEqual([await visits("b"), await visits("c")], [1, 1])
+      assert.strictEqual((await json("/v1/spaces/b/cells/data/visits?list")).names.length, 20)
+      assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["a", "b", "c"], next: null })
+      assert.include(await json("/test/foreign/a"), "no object of this application")
+    }))
+
+  it("wakes for a delayed signal, and does not wake before or after", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", greet("first"))
+      await signal("shop", { ...greet("later"), at: { ms: 1500 } }, "")
+      const before = await json("/test/seen/shop")
+      assert.isNumber(before.alarm)
+      await fetch("/test/reset/shop")
+      const list = async () => (await json("/v1/spaces/shop/cells/data/greetings?list")).names
+      // Nothing opens the space but its alarm.
+      await vi.waitUntil(async () => (await json("/test/seen/shop")).alarms === 1, PATIENCE)
+      await vi.waitUntil(async () => (await list()).length === 2, PATIENCE)
+      const after = await json("/test/seen/shop")
+      assert.isAbove(after.number, before.number)
+      assert.isNull(after.alarm)
+    }))
+
+  it("writes no row and runs no beat when it wakes with nothing due", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", greet("first"))
+      await signal("shop", { ...greet("later"), at: { ms: 3_600_000 } }, "")
+      const { beats } = await json("/v1/spaces/shop/beats")
+      await fetch("/test/reset/shop")
+      assert.strictEqual(await json("/v1/spaces/shop/cells/data/greetings/first"), "hello")
+      assert.deepStrictEqual((await json("/v1/spaces/shop/beats")).beats, beats)
+      assert.deepInclude(await json("/test/seen/shop"), { rowsWritten: 0, alarms: 0 })
+    }))
+
+  it("creates nothing for a space that is unknown", () =>
+    Edge.running(text, async ({ fetch, json }) => {
+      assert.strictEqual((await fetch("/v1/spaces/nowhere/cells/data/a")).status, 404)
+      assert.deepInclude(await json("/test/seen/nowhere"), { rowsWritten: 0 })
+      assert.deepStrictEqual(await json("/v1/spaces"), { spaces: [], next: null })
     }))
 })

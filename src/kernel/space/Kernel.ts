@@ -19,7 +19,9 @@ import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { CurrentLedgers } from "../model/Ledgers.ts"
+import { receive, RemotePeers } from "./Delivery.ts"
 import { KernelSettings } from "../model/Limits.ts"
+import type { Undelivered } from "../model/Signal.ts"
 import { Losses } from "../model/Losses.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
 import { ModuleRestore } from "../model/ModuleRestore.ts"
@@ -53,6 +55,15 @@ export class Kernel extends Context.Service<Kernel, {
   readonly opened: (name: string) => Space | undefined
   /** The names of all spaces. None of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
+  /**
+   * Takes signals of the space `from` that has another kernel, as the texts of their rows in order. Returns the refusal of
+   * each signal, or `null` when it is durable, up to the first refusal. A signal that arrived before is not handled again.
+   */
+  readonly receive: (
+    space: string,
+    from: string,
+    rows: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<Undelivered | null>, PersistenceError>
   /** The spaces that stopped by themselves or could not be opened, until they open again. */
   readonly stops: Effect.Effect<ReadonlyArray<Stop>>
   /** Reads when each space has its next work. Due spaces are opened at once, in the background. */
@@ -84,13 +95,14 @@ export class Kernel extends Context.Service<Kernel, {
         held: new Set(settings.held), losses: new Losses(),
         restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
-      const spaces = new Spaces({ persistence, parts, stops, scope: yield* Effect.scope })
+      const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, scope: yield* Effect.scope })
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
       return Kernel.of({
         space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
         opened: (name) => spaces.opened(name)?.handle,
         spaces: persistence.spaces,
+        receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
         ...registrar({ registry, nodes, wake: () => spaces.wake() }),

@@ -20,7 +20,8 @@ import { asRefusal, type ControlError, type ReadError, type SignalError } from "
 import * as Subscription from "../view/Subscription.ts"
 import type { ExternalChange } from "../model/ExternalChange.ts"
 import { GroupCommit } from "../beat/GroupCommit.ts"
-import { type Peer, OutboxRelay, type ResolvePeer } from "./OutboxRelay.ts"
+import type { Peer, ResolvePeer } from "./Delivery.ts"
+import { OutboxRelay } from "./OutboxRelay.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import { EventReceipts } from "./EventReceipts.ts"
 import { ClearedView, type Dependencies as ClearedViews } from "../view/ClearedView.ts"
@@ -240,10 +241,8 @@ export class LiveSpace implements Space, Peer {
     const { id } = pending.signal
     // A waiter registered before the beat gets the receipt from memory, and is told of a stop.
     const cancel = settled === undefined ? nothing : this.receipts.add(id, settled, fail)
-    this.group.accept(pending, {
-      open: () => accepted?.({ id, beat: pending.beat, duplicate: false }),
-      fail: settled === undefined ? fail : nothing
-    })
+    const open = (): void => accepted?.({ id, beat: pending.beat, duplicate: false })
+    this.group.accept(pending, { open, fail: settled === undefined ? fail : nothing })
     return cancel
   }
 

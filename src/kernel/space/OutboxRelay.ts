@@ -14,27 +14,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
-import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import { failure } from "../model/Failure.ts"
+import { hand, refusalOf, type ResolvePeer } from "./Delivery.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
-import { Pending, type Undelivered } from "../model/Signal.ts"
+import { Pending } from "../model/Signal.ts"
 import { asStopped } from "../model/SpaceError.ts"
-
-/** The callbacks of a delivery. */
-interface DeliveryCallbacks {
-  readonly accepted: () => void
-  readonly fail: (error: unknown) => void
-}
-
-/** A space that receives signals from another one. */
-export interface Peer {
-  /** Receives a signal of the space `from`. `accepted` is called when it is durable. */
-  readonly arrive: (from: string, pending: Pending, hears: DeliveryCallbacks) => void
-}
-
-/** Resolves a space by name: opened, or created if the configuration permits. */
-export type ResolvePeer = (space: string) => Effect.Effect<Peer, PersistenceError>
 
 /** The dependencies of the relay. */
 interface Dependencies {
@@ -120,7 +104,7 @@ export class OutboxRelay {
       if (this.stopped) return
       this.safely(() => {
         const batch = this.state.departures.next(route.space)
-        if (Exit.isSuccess(exit)) void this.hand(batch, exit.value).then((answers) => this.conclude(route, batch, answers))
+        if (Exit.isSuccess(exit)) void hand(this.state.space, batch, exit.value).then((answers) => this.conclude(route, batch, answers))
         else this.conclude(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
       })
     })
@@ -135,27 +119,6 @@ export class OutboxRelay {
     }
   }
 
-  /** Sends signals in order, up to the first refusal. Returns the error of each sent signal; `undefined` if accepted. */
-  private hand(batch: ReadonlyArray<Pending>, peer: Peer): Promise<ReadonlyArray<unknown>> {
-    const answers: Array<Promise<unknown>> = []
-    let refused = false
-    for (const pending of batch) {
-      if (refused) break
-      answers.push(new Promise((resolve) => {
-        const fail = (error: unknown): void => {
-          refused = true
-          resolve(error)
-        }
-        try {
-          peer.arrive(this.state.space, pending, { accepted: () => resolve(undefined), fail })
-        } catch (error) {
-          fail(error)
-        }
-      }))
-    }
-    return Promise.all(answers)
-  }
-
   /** Removes accepted signals, gives up permanently failed ones, and continues with the rest: at once, or after a delay. */
   private conclude(route: Route, batch: ReadonlyArray<Pending>, answers: ReadonlyArray<unknown>): void {
     if (this.stopped) return
@@ -168,7 +131,7 @@ export class OutboxRelay {
       if (!isHopeless) failure ??= error
       if (failure !== undefined || i >= answers.length) return
       over.push(pending)
-      if (isHopeless) undelivered.push(new Pending(this.state.number(), pending.signal, { undelivered: failureOf(error) }))
+      if (isHopeless) undelivered.push(new Pending(this.state.number(), pending.signal, { undelivered: refusalOf(error) }))
     })
     this.safely(() => {
       if (over.length > 0) this.leave(route.space, over, undelivered)
@@ -228,9 +191,4 @@ export class OutboxRelay {
   private tellQuiet(): void {
     for (const run of this.quiet.splice(0)) run()
   }
-}
-
-const failureOf = (error: unknown): Undelivered => {
-  const { code, message, tag } = failure(error) as Undelivered
-  return { tag, code, message }
 }

@@ -19,6 +19,7 @@ import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Cursor } from "../view/Cursor.ts"
 import { expected } from "../view/Expected.ts"
 import * as Journal from "../model/Journal.ts"
+import type { Peer, ResolvePeer } from "./Delivery.ts"
 import { Handle } from "./Handle.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { LiveSpace } from "./LiveSpace.ts"
@@ -42,6 +43,8 @@ interface Dependencies {
   readonly persistence: Persistence["Service"]
   readonly parts: Recovery.Parts
   readonly stops: Stops
+  /** The reach to spaces of other kernels. */
+  readonly remote: ResolvePeer | undefined
   /** Its end closes all stores. */
   readonly scope: Scope.Scope
 }
@@ -89,6 +92,11 @@ export class Spaces {
     return known === undefined ? this.ask(name, create) : Effect.succeed(known)
   }
 
+  /** The space of this name as a receiver of signals, created if the configuration permits. */
+  peer(name: string): Effect.Effect<Peer, PersistenceError> {
+    return Effect.map(this.find(name, this.deps.parts.settings.create === "on-demand"), ({ space }) => space)
+  }
+
   /** Signals possible work to all open spaces. */
   wake(): void {
     for (const { space } of this.spaces.all()) space.wake()
@@ -132,7 +140,7 @@ export class Spaces {
   private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     if (known !== undefined) return known
-    const { parts, persistence, scope, stops } = this.deps
+    const { parts, persistence, remote, scope, stops } = this.deps
     const own = yield* Scope.fork(scope)
     const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
     const readerState = this.readerStateOf(name)
@@ -142,7 +150,7 @@ export class Spaces {
       Effect.flatMap((store) => Effect.try({
         try: () => begun(Recovery.recover(store, parts), {
           turn: parts.pacemaker.turn,
-          resolvePeer: (name) => Effect.map(this.find(name, parts.settings.create === "on-demand"), ({ space }) => space),
+          resolvePeer: (peer) => remote === undefined || peer === name ? this.peer(peer) : remote(peer),
           used: () => this.spaces.touch(name),
           rested: () => this.sweepLater(),
           stopped: (space, end) => {

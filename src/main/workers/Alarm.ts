@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { line } from "../../diagnostic/Reporter.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Storage } from "./Platform.ts"
 
 /** The delay of an alarm for work that is due at once, in milliseconds. The object does such work itself, unless it is evicted. */
@@ -43,5 +45,23 @@ export class Alarm {
   /** Notes that the alarm runs, and is stored no more. */
   ran(): void {
     this.armed = undefined
+  }
+}
+
+/** The delay of an alarm after one that failed, in milliseconds. */
+const RETRY = 10_000
+
+/**
+ * Runs the work of an alarm. If it fails, the alarm is armed again: the platform gives an alarm up after a few failures.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const surely = async (storage: Pick<Storage, "setAlarm">, run: () => Promise<void>): Promise<void> => {
+  try {
+    await run()
+  } catch (failure) {
+    console.error(line(UnexpectedFailure.of(failure)))
+    await storage.setAlarm(Date.now() + RETRY).catch(() => {})
   }
 }

@@ -12,6 +12,8 @@ export interface Storage extends Readonly<ObjectPlace["storage"]> {
   readonly getAlarm: () => Promise<number | null>
   readonly setAlarm: (moment: number) => Promise<void>
   readonly deleteAlarm: () => Promise<void>
+  /** Waits until all writes are stored. */
+  readonly sync: () => Promise<void>
   readonly deleteAll: () => Promise<void>
 }
 
@@ -40,8 +42,16 @@ export interface Letters {
   readonly proof: string
   /** The name of the sending space. */
   readonly from: string
-  /** The texts of the rows, at most 1 MiB together or one. */
+  /** The texts of the rows: those of one delivery, which the sender's limits bound to one beat's worth. */
   readonly rows: ReadonlyArray<string>
+}
+
+/** A read for a page. */
+export interface Pull {
+  readonly proof: string
+  readonly address: string
+  /** Milliseconds. */
+  readonly wait: number
 }
 
 /** A page of the names of spaces. */
@@ -57,7 +67,7 @@ export interface SpaceStub {
   /** Takes signals of another space. Returns one result per row: `null` if the signal is durable, else its refusal. */
   readonly arrive: (letters: Letters) => Promise<ReadonlyArray<Refusal | null>>
   /** Reads a cell for a page after its derivation has settled, within `wait` milliseconds. */
-  readonly pull: (read: { readonly proof: string; readonly address: string; readonly wait: number }) => Promise<Value.Value>
+  readonly pull: (read: Pull) => Promise<Value.Value>
 }
 
 /** The object with the names of all spaces, as others call it. */

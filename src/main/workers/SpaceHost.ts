@@ -15,22 +15,25 @@ import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
+import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
-import { Persistence } from "../../persistence/Persistence.ts"
+import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
 import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
-import type { Env, Storage } from "./Platform.ts"
+import * as ForeignCaller from "./ForeignCaller.ts"
+import * as Peers from "./Peers.ts"
+import type { Env, Letters, Pull, Refusal, Storage } from "./Platform.ts"
 import type { Settings } from "./Settings.ts"
 import { Turns } from "./Turns.ts"
 
-/** The delay of an alarm after one that failed, in milliseconds. */
-const RETRY = 10_000
+/** The longest time that one alarm waits for its work, in milliseconds. The next one waits on. */
+const LONGEST = 30_000
 
 /** The place of a space. */
 interface Place {
@@ -65,11 +68,6 @@ export class SpaceHost {
     this.place = place
   }
 
-  /** The proof that calls of other objects have to show. */
-  get proof(): string {
-    return this.place.settings.proof
-  }
-
   /** Answers a request. A runtime that fails to open is opened anew by the next call. */
   fetch(request: Request): Promise<Response> {
     return this.turns.during(async () => {
@@ -82,42 +80,64 @@ export class SpaceHost {
     })
   }
 
-  /** Runs due work, and arms the alarm for the next. Never rejects, because the platform gives up alarms that do. */
+  /** Runs due work, and arms the alarm for the next. */
   alarm(): Promise<void> {
     return this.turns.during(async () => {
-      const { space, storage } = this.place
-      try {
-        const { alarm, due, kernel } = await this.opened()
-        alarm.ran()
-        if (due() === undefined) return
-        await Effect.runPromise(Effect.flatMap(kernel.space(space, { create: false }), ({ idle }) => idle))
-        const next = due()
-        if (next !== undefined) alarm.arm(next)
-      } catch (failure) {
-        this.report(failure)
-        await storage.setAlarm(Date.now() + RETRY).catch((failure: unknown) => this.report(failure))
-      }
+      const { space } = this.place
+      const { alarm, due, kernel } = await this.opened("alarm")
+      alarm.ran()
+      if (due() === undefined) return
+      const idle = Effect.flatMap(kernel.space(space, { create: false }), (space) => space.idle)
+      await Effect.runPromise(Effect.timeoutOrElse(idle, { duration: LONGEST, orElse: () => Effect.void }))
+      const next = due()
+      if (next !== undefined) alarm.arm(next)
     })
   }
 
-  /** Reads a cell after its derivation has settled, within `wait` milliseconds. */
-  pull(address: string, wait: number): Promise<Value.Value> {
-    const { space } = this.place
-    return this.turns.during(async () => Effect.runPromise((await this.opened()).read({ space, address, wait })))
+  /**
+   * Takes signals of another space. Returns `null` for each durable signal, and the refusals of the others, up to the first.
+   *
+   * @throws ForeignCaller
+   */
+  arrive({ from, proof, rows }: Letters): Promise<ReadonlyArray<Refusal | null>> {
+    return this.turns.during(async () => {
+      const { settings, space, storage } = this.place
+      ForeignCaller.check(proof, settings.proof)
+      checkSpaceName(from)
+      const { kernel } = await this.opened()
+      const refused = (error: PersistenceError) => Effect.succeed(rows.map(() => refusalOf(error)))
+      const answers = await Effect.runPromise(Effect.catch(kernel.receive(space, from, rows), refused))
+      // The sender forgets what the answer accepts.
+      await storage.sync()
+      return answers
+    })
+  }
+
+  /**
+   * Reads a cell after its derivation has settled, within `wait` milliseconds.
+   *
+   * @throws ForeignCaller
+   */
+  pull({ address, proof, wait }: Pull): Promise<Value.Value> {
+    const { settings, space } = this.place
+    return this.turns.during(async () => {
+      ForeignCaller.check(proof, settings.proof)
+      return Effect.runPromise((await this.opened()).read({ space, address, wait }))
+    })
   }
 
   private report(failure: unknown): void {
     this.place.settings.reporter.report(UnexpectedFailure.of(failure))
   }
 
-  private opened(): Promise<Opened> {
-    return this.opening ??= this.open().catch((failure: unknown) => {
+  private opened(by: "call" | "alarm" = "call"): Promise<Opened> {
+    return this.opening ??= this.open(by).catch((failure: unknown) => {
       this.opening = undefined
       throw failure
     })
   }
 
-  private async open(): Promise<Opened> {
+  private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, storage } = this.place
     const alarm = new Alarm(storage, await storage.getAlarm(), Date.now)
     const { config, hash, reporter } = settings
@@ -130,14 +150,14 @@ export class SpaceHost {
     const { fetch } = App.make({ kernel, hash }, {
       token: config.token, readers: config.readers, loopback: false, reporter, closing: new AbortController().signal, pages: {}
     })
-    // An alarm may have been lost.
-    const next = due()
+    // A call finds an alarm that was lost.
+    const next = by === "call" ? due() : undefined
     if (next !== undefined) alarm.arm(next)
     return { alarm, due, fetch, kernel, read: Pages.reading({ kernel, hash }).read }
   }
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, alarm: Alarm) {
-    const { settings: { config, hash, modules, reporter }, space, storage } = this.place
+    const { env, settings: { config, hash, modules, proof, reporter }, space, storage } = this.place
     const { enzymes, kernel: { limits }, plugins } = config
     const required = [...new Set(Object.values(config.channels).map(({ use }) => use))]
     const found = yield* Loader.load({ enzymes, plugins, required, millis: limits.moduleMillis }).pipe(
@@ -147,9 +167,10 @@ export class SpaceHost {
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm: (moment) => alarm.arm(moment) }))
     const services = { persistence, reactor: Reactor[config.reactor](channels), pacemaker: HostPacemaker.layer(this.turns.turn) }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, config.kernel)])
+    const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
     const context = yield* Runtime.layer(config, services).pipe(
       Layer.provide(past),
-      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), persistence]),
+      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, persistence]),
       // The platform ends an object without notice, so this scope is never closed.
       Layer.buildWithScope(yield* Scope.make())
     )

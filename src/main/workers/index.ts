@@ -9,9 +9,10 @@
 import { DurableObject } from "cloudflare:workers"
 import type * as Value from "../../cell/Value.ts"
 import type { Built } from "../Built.ts"
+import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
-import type { Env, Names, ObjectState } from "./Platform.ts"
+import type { Env, Letters, Names, ObjectState, Pull, Refusal } from "./Platform.ts"
 import * as Router from "./Router.ts"
 import * as SettingsOf from "./Settings.ts"
 import { SpaceHost } from "./SpaceHost.ts"
@@ -20,11 +21,19 @@ export type { Env } from "./Platform.ts"
 export type { Parts } from "./Settings.ts"
 
 /** A class of objects, for the platform alone to make. */
-export type ObjectClass = new (state: ObjectState, env: Env) => object
+export type ObjectClass<Methods extends object = object> = new (state: ObjectState, env: Env) => Methods
+
+/** An object with one space, as the platform calls it. */
+export interface SpaceObject {
+  fetch(request: Request): Promise<Response>
+  alarm(): Promise<void>
+  arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>>
+  pull(read: Pull): Promise<Value.Value>
+}
 
 /** The exports of a Worker's entry. */
 export interface Worker {
-  readonly Space: ObjectClass
+  readonly Space: ObjectClass<SpaceObject>
   readonly Directory: ObjectClass
   /** The default export. */
   readonly handler: { readonly fetch: (request: Request, env: Env) => Promise<Response> }
@@ -75,26 +84,30 @@ const from = (decode: (env: Env) => SettingsOf.Settings): Worker => {
 
   class Space extends DurableObject<Env> {
     readonly #host: () => SpaceHost
+    readonly #storage: ObjectState["storage"]
 
     constructor(state: ObjectState, env: Env) {
       super(state, env)
+      this.#storage = state.storage
       let host: SpaceHost | undefined
       // The platform calls an object by its name alone, and only valid names reach it.
       this.#host = () => host ??= new SpaceHost({ space: state.id.name ?? "", storage: state.storage, env, settings: settingsOf(env) })
     }
 
-    fetch(request: Request): Promise<Response> {
+    async fetch(request: Request): Promise<Response> {
       return this.#host().fetch(request)
     }
 
     alarm(): Promise<void> {
-      return this.#host().alarm()
+      return surely(this.#storage, () => this.#host().alarm())
     }
 
-    pull({ address, proof, wait }: { readonly proof: string; readonly address: string; readonly wait: number }): Promise<Value.Value> {
-      const host = this.#host()
-      ForeignCaller.check(proof, host.proof)
-      return host.pull(address, wait)
+    async arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>> {
+      return this.#host().arrive(letters)
+    }
+
+    async pull(read: Pull): Promise<Value.Value> {
+      return this.#host().pull(read)
     }
   }
 

@@ -1,0 +1,68 @@
+/**
+ * The spaces of other objects, as receivers of signals.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { DeliveryCallbacks, Peer, ResolvePeer } from "../../kernel/space/Delivery.ts"
+import type { Pending } from "../../kernel/model/Signal.ts"
+import type { Env, Refusal } from "./Platform.ts"
+
+/** The sender of signals, and the objects of all spaces. */
+interface Sender {
+  readonly spaces: Env["SPACES"]
+  readonly from: string
+  /** The proof of this application, for `arrive`. */
+  readonly proof: string
+}
+
+/** A signal with the callbacks of its delivery. */
+interface Letter {
+  readonly pending: Pending
+  readonly hears: DeliveryCallbacks
+}
+
+/**
+ * Resolves a space to its object. An object is called only when there are signals for it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (sender: Sender): ResolvePeer => (space) => Effect.succeed(new RemotePeer(sender, space))
+
+/** The space of another object. All signals of one turn travel in one call. */
+class RemotePeer implements Peer {
+  private readonly sender: Sender
+  private readonly space: string
+  private letters: Array<Letter> = []
+
+  constructor(sender: Sender, space: string) {
+    this.sender = sender
+    this.space = space
+  }
+
+  arrive(_: string, pending: Pending, hears: DeliveryCallbacks): void {
+    if (this.letters.length === 0) queueMicrotask(() => void this.send())
+    this.letters.push({ pending, hears })
+  }
+
+  private async send(): Promise<void> {
+    const { from, proof, spaces } = this.sender
+    const { letters } = this
+    this.letters = []
+    try {
+      const rows = letters.map(({ pending }) => pending.text)
+      const answers = await spaces.getByName(this.space).arrive({ proof, from, rows })
+      letters.forEach(({ hears }, i) => {
+        const answer = answers[i]
+        if (answer === null) hears.accepted()
+        else hears.fail(answer === undefined ? new Error("a signal before it was refused") : asError(answer))
+      })
+    } catch (failure) {
+      for (const { hears } of letters) hears.fail(failure)
+    }
+  }
+}
+
+/** The refusal of another object as an error with its tag and code. */
+const asError = ({ code, message, tag }: Refusal): Error => Object.assign(new Error(message), { _tag: tag, code })
