@@ -70,6 +70,22 @@ export class ForeignAwait extends Schema.TaggedError<ForeignAwait>()("ForeignAwa
   }
 }
 
+/** The code of a run that the space has no room for. */
+export const FULL = "run/full"
+
+/**
+ * The space has the maximum number of waiting durable runs. The run is retried.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunsFull extends Schema.TaggedError<RunsFull>()("RunsFull", { limit: Schema.Number }) {
+  readonly code = FULL
+  override get message() {
+    return `The space has ${this.limit} durable runs that wait, which is the limit. Cancel some, or raise limits.waitingRuns`
+  }
+}
+
 /** The code of a cancelled run. */
 export const CANCELLED = "run/cancelled"
 

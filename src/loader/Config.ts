@@ -108,6 +108,7 @@ const fields = {
     ioRequests: Schema.optionalKey(count),
     backoffBeats: Schema.optionalKey(count),
     timeoutAttempts: Schema.optionalKey(count),
+    waitingRuns: Schema.optionalKey(count),
     residentRuns: Schema.optionalKey(count),
     residentBytes: Schema.optionalKey(count),
     finishedCount: Schema.optionalKey(count),

@@ -13,7 +13,7 @@ import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import type { Awaited, Settled } from "../../durable/Handle.ts"
 import * as Note from "../../durable/Note.ts"
 import type { Pair } from "../../durable/Pairs.ts"
-import { FOREIGN, ForeignAwait, RunCancelled, RunDiverged, StepsFull } from "../../durable/RunError.ts"
+import { ForeignAwait, RunCancelled, RunDiverged, RunsFull, StepsFull } from "../../durable/RunError.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
@@ -70,7 +70,7 @@ export const run = async (handling: Handling, draft: Draft, state: SpaceState): 
     return Run.admitted(handling, draft, outcome)
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
-    return error instanceof ForeignAwait ? foreign(draft, error) : Run.failed(draft, error)
+    return error instanceof ForeignAwait ? postponed(draft, error) : Run.failed(draft, error)
   }
 }
 
@@ -100,8 +100,13 @@ const advance = async (context: Context): Promise<Outcome> => {
   if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${limitMs} ms` })
   if (progress !== "waits") return ended(progress, context)
   if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
+  const limit = isOpen(context.handling) ? undefined : context.handling.flight.backlog?.admitRun()
+  if (limit !== undefined) return postponed(draft, new RunsFull({ limit }))
   return waits(continuation, { begun, note, settled }, context)
 }
+
+/** Whether a run waited before, so that the space has room for it. */
+const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiting !== undefined
 
 /** The results with which a segment begins, and the note for the next one. */
 interface Results {
@@ -276,8 +281,8 @@ const objectOf = (awaited: Awaited, { tx }: Continuation): string => {
 /** Whether a due time is over at the latest when another is. */
 const isBefore = (a: Due.Due, b: Due.Due): boolean => (a.moment ?? 0) <= (b.moment ?? 0) && (a.beat ?? 0) <= (b.beat ?? 0)
 
-/** The outcome of a body that awaits a promise of its own: retryable, because its time depends on the host. */
-const foreign = (draft: Draft, error: ForeignAwait): Outcome => {
+/** The outcome of a segment that the host decided: it is tried again, and a replay copies it. */
+const postponed = (draft: Draft, { _tag: tag, code, message }: ForeignAwait | RunsFull): Outcome => {
   draft.revoke("the segment is over")
-  return { kind: "retry", tag: error._tag, code: FOREIGN, message: error.message }
+  return { kind: "retry", tag, code, message }
 }

@@ -44,7 +44,7 @@ export class Inbox {
   signals = 0
   bytes = 0
   /** Signals that runs sent and that are still open. */
-  readonly backlog = new Backlog()
+  readonly backlog = new Backlog(() => this.runs.open)
   private readonly limits: Limits
   /** The mode of the space, as the newest beat left it. */
   private mode = SpaceMode.open

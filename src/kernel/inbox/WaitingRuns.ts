@@ -30,6 +30,8 @@ export class WaitingRuns {
   /** The runs that hear signals, by their operations and by signal and target. */
   private readonly hearing = new Map<string, Run>()
   private readonly hearers = new Map<string, Array<string>>()
+  /** Runs of which a beat has taken the next segment, or which repeat one. */
+  private readonly taken = new Set<string>()
   private readonly waits: TimerQueue
 
   constructor(waits: TimerQueue) {
@@ -38,6 +40,11 @@ export class WaitingRuns {
 
   get size(): number {
     return this.runs.size
+  }
+
+  /** The number of runs that wait, or that were taken and are not over. */
+  get open(): number {
+    return this.runs.size + this.taken.size
   }
 
   /** Whether a run waits for a result. */
@@ -50,7 +57,11 @@ export class WaitingRuns {
     const run = again?.run
     if (run === undefined) return false
     this.hear(run)
-    if (again?.why !== "segment") return false
+    if (again?.why !== "segment") {
+      if (again?.segment !== undefined) this.taken.add(run.oid)
+      return false
+    }
+    this.taken.delete(run.oid)
     const timers = run.dues.map((due) => ({ key: run.oid, due, gone: false }))
     for (const timer of timers) this.waits.add({ seq, due: timer.due, again, timer, urgent })
     this.runs.set(run.oid, { seq, urgent, timers })
@@ -59,7 +70,7 @@ export class WaitingRuns {
 
   /** Has a run hear its signals from now on. */
   private hear(run: Run): void {
-    this.forget(run.oid)
+    this.unhear(run.oid)
     if (run.hears.length === 0) return
     this.hearing.set(run.oid, run)
     for (const [signal, target] of run.hears) push(this.hearers, `${signal} ${target}`, run.oid)
@@ -67,6 +78,11 @@ export class WaitingRuns {
 
   /** The run is over. */
   forget(oid: string): void {
+    this.taken.delete(oid)
+    this.unhear(oid)
+  }
+
+  private unhear(oid: string): void {
     const run = this.hearing.get(oid)
     if (run === undefined) return
     this.hearing.delete(oid)
@@ -96,6 +112,7 @@ export class WaitingRuns {
     const run = this.runs.get(oid)
     if (run === undefined) return undefined
     this.runs.delete(oid)
+    this.taken.add(oid)
     for (const timer of run.timers) timer.gone = true
     this.waits.rebook({ gone: run.timers.filter((timer) => timer !== fired), next: [] }, { number: () => 0, urgent: false })
     return run

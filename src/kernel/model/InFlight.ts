@@ -75,12 +75,28 @@ export class Backlog {
   signals = 0
   bytes = 0
   private added = { signals: 0, bytes: 0 }
+  private begun = 0
   private limits: Limits | undefined
+  /** Counts the durable runs that are not over. */
+  private readonly runs: () => number
+
+  constructor(runs: () => number = () => 0) {
+    this.runs = runs
+  }
 
   /** Begins a beat. */
   begin(limits: Limits): void {
     this.limits = limits
     this.added = { signals: 0, bytes: 0 }
+    this.begun = 0
+  }
+
+  /** Admits a durable run that begins to wait, or returns the limit that it would exceed. */
+  admitRun(): number | undefined {
+    const { waitingRuns = Infinity } = this.limits ?? {}
+    if (this.runs() + this.begun >= waitingRuns) return waitingRuns
+    this.begun++
+    return undefined
   }
 
   /** Admits all signals of a run, or returns the limit that they would exceed. */

@@ -60,6 +60,8 @@ export interface Limits {
    * because the space waits for such a run.
    */
   readonly timeoutAttempts: number
+  /** The most durable runs that wait. A run that would wait beside them is retried with `run/full`, and leaves nothing. */
+  readonly waitingRuns: number
   /** Durable runs with their bodies in memory. Beyond it, the body that went on longest ago is remade from its log. */
   readonly residentRuns: number
   /** Characters of documents in memory. */
@@ -146,6 +148,7 @@ export const defaults: Limits = {
   ioRequests: 10_000,
   backoffBeats: 64,
   timeoutAttempts: 2,
+  waitingRuns: 100_000,
   residentRuns: 1024,
   residentBytes: 64 * 1_048_576,
   finishedCount: 100_000,
