@@ -16,6 +16,9 @@ import * as Value from "./Value.ts"
 /** The maximum length of a document's text, in characters. */
 export const MAX_TEXT = 1_048_576
 
+/** The levels that an entry of a log has around its value. */
+const ENTRY_DEPTH = 8
+
 /**
  * A document's value and its text.
  *
@@ -86,6 +89,19 @@ export const plainOf = (value: unknown): Value.Value => {
   // A view of the journal may be longer than a cell's text.
   const canonical = Value.canonical(value, Infinity)
   return canonical.rich || hidesAsRich(canonical.value) ? undefined : canonical.value
+}
+
+/**
+ * Returns the text of an entry of a log, of one line, which {@link decode} reads. It may be longer than a cell's text, and
+ * deeper, because it contains values of cells.
+ *
+ * @throws InvalidValue
+ * @category getters
+ * @since 0.1.0
+ */
+export const entry = (value: unknown): string => {
+  const canonical = Value.canonical(value, Infinity, Value.MAX_DEPTH + ENTRY_DEPTH)
+  return canonical.rich || hidesAsRich(canonical.value) ? Rich.write(canonical.value) : JSON.stringify(canonical.value)
 }
 
 /**

@@ -78,6 +78,7 @@ export interface Canonical {
 let rich = false
 let bound = 0
 let maxBound = 0
+let maxDepth = 0
 
 /**
  * The bound above which a text is too long for a cell. Each part of a text has at least a thirteenth of its part of the
@@ -108,10 +109,11 @@ const MAX_BYTE = 4
  * @category constructors
  * @since 0.1.0
  */
-export const canonical = (value: unknown, limit = MAX_BOUND): Canonical => {
+export const canonical = (value: unknown, limit = MAX_BOUND, depth = MAX_DEPTH): Canonical => {
   rich = false
   bound = 0
   maxBound = limit
+  maxDepth = depth
   const settled = settle(value, 0)
   if (bound > maxBound) throw tooLong()
   return { value: settled, rich, bound }
@@ -129,7 +131,7 @@ const settle = (value: unknown, depth: number): Value => {
     case "object":
       if (value === null) return null
       if (bound > maxBound) throw tooLong()
-      if (depth >= MAX_DEPTH) throw refuse(`it nests deeper than ${MAX_DEPTH} levels; split it into several cells`)
+      if (depth >= maxDepth) throw refuse(`it nests deeper than ${maxDepth} levels; split it into several cells`)
       return Array.isArray(value) ? settleArray(value, depth) : settleObject(value, depth)
     case "bigint":
       if (value >= TOO_BIG || value <= -TOO_BIG) throw refuse(`it is a bigint of more than ${MAX_DIGITS} digits; store it as text`)

@@ -56,8 +56,9 @@ export const before = async (history: HistorySource, handling: Handling | undefi
   for (let segment = 0; segment < handling.segment; segment++) {
     const pause = history.rest()
     if (pause !== undefined) await pause
-    const step = Step.decode(SignalChain.documentAt(history, stepAddress(oid, segment).key))
-    if (step === undefined) return { reads, results }
+    const logged = Step.read((part) => SignalChain.documentAt(history, stepAddress(oid, segment, part).key))
+    if (logged === undefined) return { reads, results }
+    const { step } = logged
     take(step.settled, segment)
     for (const call of step.calls) {
       const [name, at, value, reached = at] = call

@@ -133,7 +133,7 @@ const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged)
   if (draft === undefined) throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   const lists = draft.bindings === undefined ? [] : transaction.bindings.lists(draft.bindings)
   if (typeof lists === "string") throw new TransactionRefused({ reason: lists })
-  let size = (outcome.kind === "ok" ? outcome.result?.text : outcome.step.text)?.length ?? 0
+  let size = outcome.kind === "ok" ? outcome.result?.text.length ?? 0 : outcome.step.length
   for (const list of lists) size += list.size
   draft.launch(size)
   const lock = lockOver(transaction, draft)

@@ -40,7 +40,7 @@ export const prepare = (retry: Retry): RunAbsent | undefined => {
   const place = Note.addressOf(oid)
   const { anew: before = steps[0]?.anew ?? 0 } = Note.read(draft.visible(place.key))
   if (anew) {
-    clear(retry, steps.length)
+    clear(retry, steps)
     draft.operate([Write.set(place, { anew: before + 1 })])
   } else {
     for (const { awaited } of Log.of(steps).open.values()) {
@@ -58,11 +58,15 @@ const stepsOf = ({ oid, stage }: Retry): ReadonlyArray<Step.Step> => {
   return steps
 }
 
-const stepAt = (stage: Stage, oid: string, k: number): Step.Step | undefined => Step.decode(stage.visible(stepAddress(oid, k).key))
+const stepAt = (stage: Stage, oid: string, k: number): Step.Step | undefined =>
+  Step.read((part) => stage.visible(stepAddress(oid, k, part).key))?.step
 
 /** Deletes the steps and the heard signals, and cancels the requests in progress. */
-const clear = ({ draft, oid, stage }: Retry, steps: number): void => {
-  for (let k = 0; k < steps; k++) stage.put(stepAddress(oid, k), undefined, CAPTURE)
+const clear = ({ draft, oid, stage }: Retry, steps: ReadonlyArray<Step.Step>): void => {
+  steps.forEach(({ parts = 0 }, k) => {
+    stage.put(stepAddress(oid, k), undefined, CAPTURE)
+    for (let part = 0; part < parts; part++) stage.put(stepAddress(oid, k, part), undefined, CAPTURE)
+  })
   erase(stage, Dossier.address(oid, "heard").id)
   for (const rid of stage.merged("space", Requests.folderOf(oid))) draft.operate([], Requests.cancellation(rid))
 }

@@ -48,8 +48,9 @@ interface Context {
 export const oidOf = ({ flight, key }: Pick<Handling, "flight" | "key">, hash: SpaceState["hash"]): string =>
   Ready.oidOf(flight.signal.id, key, hash)
 
-/** The cell of a step. */
-export const stepAddress = (oid: string, segment: number): Address.Address => Dossier.address(oid, "step", String(segment))
+/** The cell of a step, or of one of its parts. */
+export const stepAddress = (oid: string, segment: number, part?: number): Address.Address =>
+  part === undefined ? Dossier.address(oid, "step", String(segment)) : Dossier.address(oid, "step", String(segment), String(part))
 
 /** The module of an enzyme, as a step names it. A document that names content keeps it. */
 export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code"> =>
@@ -150,11 +151,11 @@ const remade = async (context: Context): Promise<Continuation> => {
   const continuation = new Continuation(oid)
   let { enzyme } = context
   for (let i = 0; i < handling.segment; i++) {
-    const document = documents.read(stepAddress(oid, i).key)
-    const step = Step.decode(document)
-    if (document === undefined || step === undefined) {
+    const logged = Step.read((part) => documents.read(stepAddress(oid, i, part).key))
+    if (logged === undefined) {
       throw new RunDiverged({ segment: i, expected: `a step at ${stepAddress(oid, i).id}`, actual: "none" })
     }
+    const { length, step } = logged
     if (i === 0) {
       enzyme = await begunWith(step, context)
       continuation.tx.anew = step.anew ?? 0
@@ -164,7 +165,7 @@ const remade = async (context: Context): Promise<Continuation> => {
     const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } }, draft)
     const body = (tx: DurableTransaction): unknown => enzyme.run(tx, event)
     await continuation.repeat(step, { host, limitMs: enzyme.limitMs, contentOf: (hash) => documents.blob(hash), body })
-    continuation.size = step.size + document.text.length
+    continuation.size = step.size + length
   }
   return continuation
 }
@@ -245,7 +246,7 @@ const waits = (continuation: Continuation, { begun, note, settled }: Beginning, 
     ...left.length === 0 ? {} : { left },
     size: continuation.size
   })
-  continuation.size += step.text.length
+  continuation.size += step.length
   if (continuation.size > Step.MAX_SIZE) throw new StepsFull({ limit: `${Step.MAX_SIZE} characters` })
   tx.end()
   draft.revoke("the segment is over")

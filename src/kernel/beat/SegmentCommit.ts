@@ -30,13 +30,21 @@ export const wait = (
   { continuation, note, oid, segment, step }: Waits,
   { captured: { ledgers, stage } }: Merging
 ): void => {
+  const { document, parts } = step
   const address = stepAddress(oid, segment)
   if (segment === 0) continuation.isNew = stage.newest(address.key) === undefined
-  if (continuation.isNew) stage.create(address, step, COMMIT)
-  else stage.put(address, step, COMMIT)
+  if (continuation.isNew) stage.create(address, document, COMMIT)
+  else stage.put(address, document, COMMIT)
+  putParts(stage, oid, { parts, segment })
   ReadyRuns.leave(stage, oid, note)
   if (segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
 }
+
+const putParts = (
+  stage: Captured["stage"],
+  oid: string,
+  { parts, segment }: Pick<Step.Stored, "parts"> & Pick<Waits, "segment">
+): void => parts.forEach((part, number) => stage.put(stepAddress(oid, segment, number), part, COMMIT))
 
 const start = ({ flight, key }: Handling, oid: string, ledgers: Captured["ledgers"]): void => {
   const target = `${flight.signal.id} ${key}`
@@ -78,12 +86,15 @@ export const discard = ({ flight, pending: { again } }: CapturedSignal, { captur
 
 /** Puts the module by which a letter goes on into the log, so that the run stays with it. */
 export const adopt = (handling: Handling, { captured: { stage }, state }: Merging): void => {
-  const first = stepAddress(oidOf(handling, state.hash), 0)
+  const oid = oidOf(handling, state.hash)
+  const first = stepAddress(oid, 0)
   const step = Step.decode(stage.newest(first.key))
   const { code } = codeOf(handling.entry)
   if (step === undefined || step.code === code) return
   const { code: _, ...rest } = step
-  stage.put(first, Step.encode({ ...rest, ...codeOf(handling.entry) }), COMMIT)
+  const { document, parts } = Step.encode({ ...rest, ...codeOf(handling.entry) })
+  stage.put(first, document, COMMIT)
+  putParts(stage, oid, { parts, segment: 0 })
 }
 
 /** Marks the operation of a run that was given up. Its log stays. */

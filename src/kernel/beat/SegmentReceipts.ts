@@ -29,10 +29,12 @@ export type LogStore = Pick<SpaceStore, "read">
 /** The steps of a run, in order. */
 export function* stepsOf(store: LogStore, oid: string): Iterable<Step.Step> {
   for (let k = 0; ; k++) {
-    const text = store.read(stepAddress(oid, k).key)
-    const step = Step.decode(text === undefined ? undefined : Document.decode(text))
-    if (step === undefined) return
-    yield step
+    const logged = Step.read((part) => {
+      const text = store.read(stepAddress(oid, k, part).key)
+      return text === undefined ? undefined : Document.decode(text)
+    })
+    if (logged === undefined) return
+    yield logged.step
   }
 }
 

@@ -6,6 +6,7 @@
 import type { Document } from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { Settled } from "../../durable/Handle.ts"
+import type { Stored } from "../../durable/Step.ts"
 import type { Continuation } from "../../durable/Continuation.ts"
 import type { Note } from "../../durable/Note.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
@@ -51,7 +52,7 @@ export interface Waits {
   readonly oid: string
   /** The number of the segment. */
   readonly segment: number
-  readonly step: Document
+  readonly step: Stored
   readonly continuation: Continuation
   /** The times at which an open sleep may end, the earliest ones only. */
   readonly dues: ReadonlyArray<Due>

@@ -175,11 +175,11 @@ const documentAt = (store: LiveState["store"], key: string): Document.Document |
 }
 
 const stepAt = (store: LiveState["store"], oid: string, k: number): Step.Step | undefined =>
-  Step.decode(documentAt(store, stepAddress(oid, k).key))
+  Step.read((part) => documentAt(store, stepAddress(oid, k, part).key))?.step
 
 /** The number of steps of a run. */
 const stepsOf = (store: LiveState["store"], oid: string): number =>
-  store.below(Dossier.address(oid, "step").id, { limit: Step.MAX_STEPS }).length
+  store.children("space", Dossier.address(oid, "step").id).length
 
 const awaitedRow = ({ awaited, beat, number, object }: OpenHandle): AwaitedRow =>
   ({ number, object, since: beat, ...awaited.kind === "sleep" ? { due: awaited.due } : {} })
