@@ -15,6 +15,7 @@ import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as GlobalFlag from "effect/cli/GlobalFlag"
+import type { Config } from "../loader/Config.ts"
 import { CliFailure, exitOf, exits } from "./CliFailure.ts"
 import * as DataFolder from "./DataFolder.ts"
 import { type Fetch, Host } from "./Host.ts"
@@ -50,12 +51,12 @@ export class Client extends Context.Service<Client, {
   /** The events of a stream until it ends. */
   readonly events: (path: string) => Stream.Stream<Event, CliFailure>
 }>()("systole/cli/Client") {
-  /** A client of the running server, or of the project opened in this process. */
-  static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = Layer.effect(
+  /** A client of the running server, or of the project opened in this process with a changed configuration. */
+  static readonly layerWith = (change: (config: Config) => Config): Layer.Layer<Client, CliFailure, Requirements> => Layer.effect(
     Client,
     Effect.gen(function*() {
       const host = yield* Host
-      const config = yield* DataFolder.config
+      const config = change(yield* DataFolder.config)
       const running = yield* ServerFile.find(config)
       if (Option.isSome(running)) {
         const { pid, token, url } = running.value
@@ -68,6 +69,9 @@ export class Client extends Context.Service<Client, {
       return make({ fetch: project.fetch, url: "http://localhost", token: config.token, unreachable: "The project does not answer" })
     })
   )
+
+  /** A client of the running server, or of the project opened in this process. */
+  static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = this.layerWith((config) => config)
 }
 
 /** The target of requests, with the message for an unreachable target. */

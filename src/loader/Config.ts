@@ -46,7 +46,28 @@ const Atoms = Schema.Array(Schema.String)
 const Token = Schema.String.pipe(Schema.check(Schema.isPattern(Secrets.TOKEN, { message: Secrets.FORM })))
 const Options = Schema.Record(Schema.String, Schema.Unknown)
 
+const Duration = Schema.String.pipe(
+  Schema.check(Schema.isPattern(/^[1-9]\d{0,8}(?:ms|s|m|h|d)$/, { message: "a duration is a whole number with ms, s, m, h or d" }))
+)
+
+const agentFields = {
+  file: Schema.optionalKey(Schema.NonEmptyString),
+  space: Schema.optionalKey(Schema.NonEmptyString),
+  timezone: Schema.optionalKey(Schema.NonEmptyString),
+  timeout: Schema.optionalKey(Duration),
+  attempts: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 100 })))),
+  budget: Schema.optionalKey(Duration),
+  reset: Schema.optionalKey(Schema.String.pipe(
+    Schema.check(Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { message: "a time of day is HH:MM" }))
+  )),
+  approval: Schema.optionalKey(Schema.Literals(["hold", "none"]))
+}
+
 const fields = {
+  agent: Schema.optionalKey(Schema.Struct({
+    ...agentFields,
+    profiles: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct(agentFields)))
+  })),
   enzymes: Schema.optionalKey(folders),
   plugins: Schema.optionalKey(folders),
   persistence: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
@@ -152,6 +173,8 @@ export interface Config extends Secrets.Secured<Settings> {}
  * @since 0.1.0
  */
 export interface Settings extends Secrets.Unsecured {
+  /** The settings of the agent, if the project has one. */
+  readonly agent: Definition["agent"]
   /** Folders of enzyme modules, relative to the project. */
   readonly enzymes: ReadonlyArray<string>
   /** Folders of plugin modules, relative to the project. */
@@ -262,6 +285,7 @@ const withChannelLabels = (config: Settings): Settings => {
 const withDefaults = (definition: Fields): Settings => {
   const { persistence = "sqlite" } = definition
   return {
+    agent: definition.agent,
     enzymes: definition.enzymes ?? ["enzymes"],
     plugins: definition.plugins ?? ["plugins"],
     persistence: typeof persistence === "string"

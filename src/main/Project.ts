@@ -125,8 +125,8 @@ export const open = Effect.fn("Project.open")(function*(
  * @category getters
  * @since 0.1.0
  */
-export const sourcesOf = ({ channels, enzymes, kernel, persistence, plugins, without }: Config.Settings): Loader.Sources => {
-  const required = [persistence.use, ...Object.values(channels).map(({ use }) => use)]
+export const sourcesOf = ({ agent, channels, enzymes, kernel, persistence, plugins, without }: Config.Settings): Loader.Sources => {
+  const required = [persistence.use, ...Object.values(channels).map(({ use }) => use), ...agent === undefined ? [] : ["agent"]]
   return { enzymes, plugins, required: [...new Set(required)], without, millis: kernel.limits.moduleMillis }
 }
 

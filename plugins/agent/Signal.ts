@@ -1,0 +1,28 @@
+/**
+ * The type `signal`: a signal of the same space.
+ *
+ * @module
+ */
+import { ActionType } from "systole"
+
+/** The payload as JSON. A text that is not JSON is the payload itself. */
+const payloadOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export default ActionType.make({
+  type: "signal",
+  run: ({ raw, text, tx }) => {
+    const [signal, target, payload] = [raw("signal"), text("target"), text("payload")]
+    const id = tx.signal({
+      ...signal === "" ? {} : { signal },
+      ...target === "" ? {} : { target },
+      ...payload === "" ? {} : { payload: payloadOf(payload) }
+    })
+    return { result: `sent ${id}`, output: id }
+  }
+})

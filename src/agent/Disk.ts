@@ -1,0 +1,81 @@
+/**
+ * The port of files: one call of the system for each operation, so that a test can put a person's save between any two.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/**
+ * An operation on a file failed. `reason` is the code of the host, such as `ENOSPC`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class DiskFailed extends Schema.TaggedError<DiskFailed>()("DiskFailed", {
+  operation: Schema.String,
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  readonly code = "agent/disk"
+  override get message() {
+    return `${this.path} could not be handled: ${this.operation} failed with ${this.reason}. ${remedies[this.reason] ?? "See the host's log"}`
+  }
+}
+
+/** The remedies by the codes of hosts. */
+const remedies: Readonly<Record<string, string>> = {
+  ENOSPC: "The disk is full; free space, and the next wake goes on",
+  EDQUOT: "The quota is used up; free space, and the next wake goes on",
+  EACCES: "Allow the user of the agent to read and write the file and its folder",
+  EPERM: "Allow the user of the agent to read and write the file and its folder",
+  EROFS: "The file system is read-only; put the file on another one",
+  EISDIR: "It is a folder; name a file",
+  ENOTDIR: "A part of its path is no folder",
+  ELOOP: "Its symbolic links form a circle"
+}
+
+/** A process, as a lock names it. */
+export interface Process {
+  readonly pid: number
+  /** The name of the computer. */
+  readonly host: string
+}
+
+/**
+ * Files of a host. Paths are absolute. Every failure but an absent file is a {@link DiskFailed}.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Disk extends Context.Service<Disk, {
+  /** The process that uses this disk. */
+  readonly process: Process
+  /** Whether a process of this computer is alive; `undefined` for one of another computer. */
+  readonly isAlive: (process: Process) => boolean | undefined
+  /** The path of a file in a folder. */
+  readonly join: (folder: string, name: string) => string
+  /** The folder and the name of a file. */
+  readonly split: (path: string) => readonly [folder: string, name: string]
+  /** The path without symbolic links; `undefined` if it is absent. A relative path begins at the working folder. */
+  readonly realPath: (path: string) => Effect.Effect<string | undefined, DiskFailed>
+  /** The bytes of a file; `undefined` if it is absent. */
+  readonly read: (path: string) => Effect.Effect<Uint8Array | undefined, DiskFailed>
+  /** The version of a file that changes with each save: its inode, size and times; `undefined` if it is absent. */
+  readonly version: (path: string) => Effect.Effect<string | undefined, DiskFailed>
+  /** Creates a file with these bytes and the permissions of another one, and waits for the disk. False if the name is taken. */
+  readonly create: (path: string, bytes: Uint8Array, like?: string) => Effect.Effect<boolean, DiskFailed>
+  /** Gives a file a second name. False if the name is taken, or the file is absent. */
+  readonly link: (from: string, to: string) => Effect.Effect<boolean, DiskFailed>
+  /** Renames a file, and replaces another one of that name. False if the file is absent. */
+  readonly rename: (from: string, to: string) => Effect.Effect<boolean, DiskFailed>
+  /** Removes a file, if it is there. */
+  readonly remove: (path: string) => Effect.Effect<void, DiskFailed>
+  /** The names in a folder in code-unit order; none if it is absent. */
+  readonly list: (folder: string) => Effect.Effect<ReadonlyArray<string>, DiskFailed>
+  /** Creates a folder and its parents. */
+  readonly makeFolder: (folder: string) => Effect.Effect<void, DiskFailed>
+  /** Waits until the disk has the names of a folder. */
+  readonly syncFolder: (folder: string) => Effect.Effect<void, DiskFailed>
+}>()("systole/agent/Disk") {}

@@ -1,0 +1,137 @@
+/**
+ * The lease of a control file: the lock `<file>.lock`, which names its owner.
+ *
+ * A wake holds it while it reads and writes, and `agent run` as long as it lives. A lock is stale {@link STALE_MILLIS} after
+ * it was taken, if its owner is dead. The lock of a live owner is never taken over, nor one of another computer, whose
+ * processes this one cannot see.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { Place } from "./StoredFile.ts"
+import { Disk, type DiskFailed } from "./Disk.ts"
+
+/** The longest wait for a lock, in milliseconds. */
+export const WAIT_MILLIS = 30_000
+
+/** The age from which a lock of a dead owner is stale, in milliseconds. */
+export const STALE_MILLIS = 300_000
+
+/** The time between two looks at a lock, in milliseconds. */
+const LOOK_MILLIS = 250
+
+const Owner = Schema.Struct({
+  pid: Schema.Int,
+  host: Schema.String,
+  /** `run`: it is held as long as the process lives. */
+  kind: Schema.Literals(["wake", "run"]),
+  /** The time at which it was taken, in milliseconds since 1970. */
+  at: Schema.Int
+})
+
+/**
+ * The owner of a lock.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Owner = typeof Owner.Type
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Owner))
+
+/**
+ * Another process holds the lease.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class LeaseTaken extends Schema.TaggedError<LeaseTaken>()("LeaseTaken", { path: Schema.String, owner: Schema.String }) {
+  readonly code = "agent/locked"
+  override get message() {
+    return `${this.path} is in use by ${this.owner}. Wait for that process or end it; if it is gone, remove ${this.path}.lock`
+  }
+}
+
+const nameOf = (bytes: Uint8Array): string => {
+  const found = decode(new TextDecoder().decode(bytes))
+  if (found._tag === "None") return "an unknown process, because its lock is not readable"
+  const { at, host, kind, pid } = found.value
+  return `process ${pid} on ${host} (systole agent ${kind}) since ${new Date(at).toISOString()}`
+}
+
+/** Whether a lock is stale. */
+const isStale = (disk: Disk["Service"], bytes: Uint8Array, now: number): boolean => {
+  const found = decode(new TextDecoder().decode(bytes))
+  return found._tag === "Some" && now - found.value.at >= STALE_MILLIS && disk.isAlive(found.value) === false
+}
+
+const isRun = (disk: Disk["Service"], bytes: Uint8Array): boolean => {
+  const found = decode(new TextDecoder().decode(bytes))
+  return found._tag === "Some" && found.value.kind === "run" && disk.isAlive(found.value) !== false
+}
+
+const isSame = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
+  b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i])
+
+/** A lock that this process has written below a name of its own, so that it appears under another one as a whole. */
+interface Own {
+  readonly file: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Removes a stale lock. A second lock, `<file>.lock.take`, lets one process at a time do so, and the owner is read again
+ * below it. So no process removes the lock that another one has just taken.
+ */
+const takeOver = Effect.fnUntraced(function*(lock: string, stale: Uint8Array, own: Own) {
+  const disk = yield* Disk
+  const taking = `${lock}.take`
+  if (!(yield* disk.link(own.file, taking))) {
+    const other = yield* disk.read(taking)
+    if (other !== undefined && isStale(disk, other, yield* Clock.currentTimeMillis)) yield* disk.remove(taking)
+    return
+  }
+  if (isSame(stale, yield* disk.read(lock))) yield* disk.remove(lock)
+  yield* disk.remove(taking)
+})
+
+/**
+ * Takes the lease until the scope closes. Waits at most {@link WAIT_MILLIS} for a wake, and not at all for a live
+ * `agent run`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const take = Effect.fn("Lease.take")(function*(
+  { path }: Pick<Place, "path">,
+  kind: Owner["kind"]
+): Effect.fn.Return<void, DiskFailed | LeaseTaken, Disk | Scope.Scope> {
+  const disk = yield* Disk
+  const lock = `${path}.lock`
+  const start = yield* Clock.currentTimeMillis
+  const bytes = new TextEncoder().encode(`${JSON.stringify({ ...disk.process, kind, at: start })}\n`)
+  const own = { file: `${lock}.${disk.process.pid}`, bytes }
+  yield* disk.remove(own.file)
+  yield* Effect.acquireRelease(disk.create(own.file, bytes), () => Effect.ignore(disk.remove(own.file)))
+  for (;;) {
+    const isTaken = yield* Effect.acquireRelease(disk.link(own.file, lock), (isLinked) =>
+      isLinked ? release(disk, lock, own) : Effect.void)
+    if (isTaken) return
+    const other = yield* disk.read(lock)
+    if (other === undefined) continue
+    const now = yield* Clock.currentTimeMillis
+    if (isStale(disk, other, now)) {
+      yield* takeOver(lock, other, own)
+      continue
+    }
+    if (isRun(disk, other) || now - start >= WAIT_MILLIS) return yield* new LeaseTaken({ path, owner: nameOf(other) })
+    yield* Effect.sleep(LOOK_MILLIS)
+  }
+})
+
+/** Removes the lock, unless another process has taken it over. */
+const release = (disk: Disk["Service"], lock: string, { bytes }: Own): Effect.Effect<void> =>
+  Effect.ignore(Effect.flatMap(disk.read(lock), (found) => isSame(bytes, found) ? disk.remove(lock) : Effect.void))

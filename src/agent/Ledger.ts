@@ -1,0 +1,98 @@
+/**
+ * The port of the space in which an agent works.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Record from "./Record.ts"
+
+/**
+ * A request to the space failed. `problem` is the stable code of its refusal.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class LedgerFailed extends Schema.TaggedError<LedgerFailed>()("LedgerFailed", {
+  problem: Schema.String,
+  reason: Schema.String
+}) {
+  readonly code = "agent/ledger"
+  override get message() {
+    return `The ledger of the agent cannot be used: ${this.reason} (${this.problem})`
+  }
+}
+
+/** An event for the space. Two with one id are handled once. */
+export interface AgentEvent {
+  readonly id: string
+  readonly signal: string
+  readonly payload: unknown
+}
+
+/**
+ * The cells and the events of one space.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Ledger extends Context.Service<Ledger, {
+  /** The queries of the enzymes. */
+  readonly queries: Effect.Effect<ReadonlyArray<string>, LedgerFailed>
+  /** The value of a cell; `undefined` if it is absent. */
+  readonly get: (cell: string) => Effect.Effect<unknown, LedgerFailed>
+  /** The names directly below a cell. */
+  readonly list: (cell: string) => Effect.Effect<ReadonlyArray<string>, LedgerFailed>
+  readonly set: (cell: string, value: unknown) => Effect.Effect<void, LedgerFailed>
+  /** Sends an event and waits until it is handled. An event of the same id with another payload counts as known. */
+  readonly send: (event: AgentEvent) => Effect.Effect<"handled" | "known" | "unhandled", LedgerFailed>
+}>()("systole/agent/Ledger") {}
+
+const SIGNAL = /^\/signals\/agent\/([A-Za-z0-9_-]+)$/
+
+/**
+ * The types of actions that the enzymes of the space run.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const types: Effect.Effect<ReadonlySet<string>, LedgerFailed, Ledger> = Ledger.use(({ queries }) =>
+  Effect.map(queries, (found) => new Set(found.flatMap((query) => SIGNAL.exec(query)?.[1] ?? []))))
+
+/** The requests that are open at the same time. */
+const CONCURRENCY = 16
+
+/**
+ * The records of the actions of a file.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const records = Effect.fn("Ledger.records")(function*(file: string) {
+  const ledger = yield* Ledger
+  const names = yield* ledger.list(Record.folder(file))
+  const found = yield* Effect.forEach(names, (name) => ledger.get(Record.cell(file, name)), { concurrency: CONCURRENCY })
+  return new Map(found.flatMap((value) => {
+    const record = Record.read(value)
+    return record === undefined ? [] : [[record.action, record] as const]
+  }))
+})
+
+/** The time between two looks at a record, in milliseconds. */
+const LOOK_MILLIS = 250
+
+/**
+ * Waits until an attempt that another process began has ended, at most so many milliseconds. Returns the last record.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const ended = Effect.fn("Ledger.ended")(function*(at: { readonly file: string; readonly action: string }, millis: number) {
+  const ledger = yield* Ledger
+  for (let waited = 0;; waited += LOOK_MILLIS) {
+    const record = Record.read(yield* ledger.get(Record.cell(at.file, at.action)))
+    if (record === undefined || record.status !== "running" || waited >= millis) return record
+    yield* Effect.sleep(LOOK_MILLIS)
+  }
+})

@@ -1,0 +1,69 @@
+/**
+ * The records of actions in the ledger.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** The end of a failed attempt. */
+const Failure = Schema.Struct({
+  code: Schema.String,
+  message: Schema.String,
+  /** The status of an answer over HTTP. */
+  status: Schema.optionalKey(Schema.Int)
+})
+
+const Shape = Schema.Struct({
+  action: Schema.String,
+  /** The id of the event. */
+  event: Schema.String,
+  occurrence: Schema.String,
+  /** The number of the attempt of this occurrence, from 1. */
+  attempt: Schema.Int,
+  attempts: Schema.Int,
+  status: Schema.Literals(["running", "completed", "failed"]),
+  /** The times of its beats, in milliseconds since 1970. */
+  startedAt: Schema.Int,
+  finishedAt: Schema.optionalKey(Schema.Int),
+  /** The result of a completed attempt, as one line. */
+  result: Schema.optionalKey(Schema.String),
+  failure: Schema.optionalKey(Failure),
+  /** The kept output: a text, or the address of content. */
+  output: Schema.optionalKey(Schema.String),
+  /** The number of times that the action became pending. */
+  pendings: Schema.Int
+})
+
+/**
+ * The record of an action: its latest attempt.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Record = typeof Shape.Type
+
+const decode = Schema.decodeUnknownOption(Shape)
+
+/**
+ * Decodes a record; `undefined` for other values.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const read = (value: unknown): Record | undefined => {
+  const found = decode(value)
+  return found._tag === "Some" ? found.value : undefined
+}
+
+/** The cell of the records of a file. */
+export const folder = (file: string): string => `/data/agent/${file}/actions`
+
+/** The cell of the record of an action. */
+export const cell = (file: string, action: string): string => `${folder(file)}/${action}`
+
+/** The cell that approves a block by its hash. */
+export const approval = (file: string, hash: string): string => `/data/agent/${file}/approved/${hash}`
+
+/** The cell with the digest of the path that an `on_change` action watches. */
+export const seen = (file: string, action: string): string => `/data/agent/${file}/seen/${action}`
+

@@ -1,0 +1,281 @@
+/**
+ * The control file on a disk.
+ *
+ * A write replaces the whole file, and loses no save of a person. It compares the file with the bytes that the write was
+ * made from, moves the file aside, and links the new bytes to the name. The link fails if a person saved meanwhile. The
+ * version aside is compared again. If it differs, a person saved between both comparisons, and it becomes a conflict copy.
+ * A rename over the file would be shorter, but would drop such a save.
+ *
+ * A version aside stays for {@link ASIDE_MILLIS}, because an editor may have it open. {@link tend} removes it, and restores
+ * the file after a crash between the move and the link.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Hash } from "../persistence/Hash.ts"
+import { Disk, type DiskFailed } from "./Disk.ts"
+
+/** The time for which a replaced version stays on the disk, in milliseconds. */
+export const ASIDE_MILLIS = 60_000
+
+/** The most backups of a file. */
+export const BACKUPS = 10
+
+/**
+ * The place of a control file.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Place {
+  /** The path without symbolic links. */
+  readonly path: string
+  readonly folder: string
+  /** The name, such as `heartbeat.md`. */
+  readonly name: string
+  /** The name without its extension, and the extension. */
+  readonly stem: string
+  readonly extension: string
+  /** The key of the file in the ledger: the first half of the SHA-256 of its path. */
+  readonly key: string
+}
+
+/** The end of a write: the file was replaced, or a person had changed it before. */
+export type Replaced =
+  | { readonly _tag: "Replaced"; /** The conflict copy of a save that came during the write. */ readonly conflict: string | undefined }
+  | { readonly _tag: "Changed" }
+
+/**
+ * The place of a file. An absent file has the path of its folder without links.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const place = Effect.fn("StoredFile.place")(function*(path: string) {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  const found = yield* disk.realPath(path)
+  const [folder, name] = disk.split(found ?? path)
+  const real = found ?? disk.join((yield* disk.realPath(folder)) ?? folder, name)
+  const dot = name.lastIndexOf(".")
+  const [stem, extension] = dot <= 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot)]
+  return { path: real, folder: disk.split(real)[0], name, stem, extension, key: hash.hex(real).slice(0, 32) } satisfies Place as Place
+})
+
+const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]))
+
+/** A time as `20240115-103000`. */
+export const stamp = (millis: number): string =>
+  new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
+
+/** The first free name among `NAME.md`, `NAME-2.md`, … that a call takes. */
+const firstFree = <E>(
+  names: (suffix: string) => string,
+  take: (name: string) => Effect.Effect<boolean, E>
+): Effect.Effect<string, E> =>
+  Effect.gen(function*() {
+    for (let i = 1;; i++) {
+      const name = names(i === 1 ? "" : `-${i}`)
+      if (yield* take(name)) return name
+    }
+  })
+
+/** Gives a file a further, visible name such as `heartbeat.conflict-20240115-103000.md`, and drops its present one. */
+const keepAs = Effect.fnUntraced(function*(place: Place, from: string, kind: "conflict" | "damaged") {
+  const disk = yield* Disk
+  const at = stamp(yield* Clock.currentTimeMillis)
+  const name = yield* firstFree(
+    (suffix) => `${place.stem}.${kind}-${at}${suffix}${place.extension}`,
+    (name) => disk.link(from, disk.join(place.folder, name))
+  )
+  yield* disk.remove(from)
+  yield* disk.syncFolder(place.folder)
+  return name
+})
+
+/** The names of versions aside: `.heartbeat.md.<digest>.<time>.old`. */
+const ASIDE = /^\.(.+)\.([0-9a-f]{32})\.(\d+)(?:-\d+)?\.old$/
+const TEMPORARY = /^\.(.+)\.\d+\.tmp$/
+
+/**
+ * Replaces the bytes of a control file. The caller holds the lease.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const replace = Effect.fn("StoredFile.replace")(function*(
+  place: Place,
+  from: Uint8Array,
+  to: Uint8Array
+): Effect.fn.Return<Replaced, DiskFailed, Disk | Hash> {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  const { folder, name, path } = place
+  const temporary = disk.join(folder, `.${name}.${disk.process.pid}.tmp`)
+  yield* disk.remove(temporary)
+  yield* disk.create(temporary, to, path)
+  const changed = Effect.as(disk.remove(temporary), { _tag: "Changed" } as const)
+  if (!isSame(yield* disk.read(path), from)) return yield* changed
+  const now = yield* Clock.currentTimeMillis
+  const digest = hash.hex(from).slice(0, 32)
+  const taken = new Set(yield* disk.list(folder))
+  const aside = disk.join(folder, yield* firstFree(
+    (suffix) => `.${name}.${digest}.${now}${suffix}.old`,
+    (name) => Effect.succeed(!taken.has(name))
+  ))
+  if (!(yield* disk.rename(path, aside))) return yield* changed
+  const isLinked = yield* Effect.onError(disk.link(temporary, path), () => Effect.ignore(disk.link(aside, path)))
+  yield* disk.remove(temporary)
+  yield* disk.syncFolder(folder)
+  const isKept = isSame(yield* disk.read(aside), from)
+  const conflict = isKept ? undefined : yield* keepAs(place, aside, "conflict")
+  return isLinked ? { _tag: "Replaced", conflict } : { _tag: "Changed" }
+})
+
+/**
+ * Removes leftovers of earlier writes, and restores the file after a crash in the middle of one. Returns the conflict
+ * copies that it made of versions with a late save.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const tend = Effect.fn("StoredFile.tend")(function*(place: Place) {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  const now = yield* Clock.currentTimeMillis
+  const conflicts: Array<string> = []
+  const names = yield* disk.list(place.folder)
+  for (const name of names.filter((name) => TEMPORARY.exec(name)?.[1] === place.name)) yield* disk.remove(disk.join(place.folder, name))
+  const versions = names
+    .flatMap((name) => {
+      const [, of, digest = "", at = ""] = ASIDE.exec(name) ?? []
+      return of === place.name ? [{ file: disk.join(place.folder, name), digest, at: Number(at) }] : []
+    })
+    .sort((a, b) => b.at - a.at)
+  const [newest] = versions
+  if (newest !== undefined && (yield* disk.version(place.path)) === undefined) yield* disk.link(newest.file, place.path)
+  for (const { at, digest, file } of versions) {
+    const bytes = yield* disk.read(file)
+    if (bytes === undefined) continue
+    if (hash.hex(bytes).slice(0, 32) !== digest) conflicts.push(yield* keepAs(place, file, "conflict"))
+    else if (Math.abs(now - at) >= ASIDE_MILLIS) yield* disk.remove(file)
+  }
+  return conflicts
+})
+
+/**
+ * The conflict copies and damaged copies beside a control file, in code-unit order.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const copies = ({ extension, folder, stem }: Place): Effect.Effect<ReadonlyArray<string>, DiskFailed, Disk> =>
+  Disk.use((disk) => Effect.map(disk.list(folder), (names) =>
+    names.filter((name) => name.endsWith(extension) && (name.startsWith(`${stem}.conflict-`) || name.startsWith(`${stem}.damaged-`)))))
+
+/** The folder of backups, and the file with the latest valid bytes. */
+const history = (place: Place) => Disk.useSync((disk) => {
+  const folder = disk.join(place.folder, "history")
+  return { folder, latest: disk.join(folder, `${place.stem}-latest-valid${place.extension}`) }
+})
+
+/**
+ * Writes a backup, `history/heartbeat-YYYYMMDD-HHMMSS.md`, and removes the oldest ones beyond {@link BACKUPS}. A second one
+ * in a second has a suffix.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const backUp = Effect.fn("StoredFile.backUp")(function*(place: Place, bytes: Uint8Array) {
+  const disk = yield* Disk
+  const { folder } = yield* history(place)
+  yield* disk.makeFolder(folder)
+  const at = stamp(yield* Clock.currentTimeMillis)
+  const name = yield* firstFree(
+    (suffix) => `${place.stem}-${at}${suffix}${place.extension}`,
+    (name) => disk.create(disk.join(folder, name), bytes)
+  )
+  const dated = (yield* backups(place)).toSorted((a, b) => order(a) < order(b) ? -1 : 1)
+  for (const old of dated.slice(0, Math.max(0, dated.length - BACKUPS))) yield* disk.remove(disk.join(folder, old))
+  yield* disk.syncFolder(folder)
+  return name
+})
+
+/** The key by which backups are ordered: the time, and the number of the suffix. */
+const order = (name: string): string => {
+  const [, at = "", suffix = "1"] = /-(\d{8}-\d{6})(?:-(\d+))?\.?[^.]*$/.exec(name) ?? []
+  return `${at}-${suffix.padStart(9, "0")}`
+}
+
+/**
+ * The names of the backups of a file, in code-unit order.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const backups = Effect.fnUntraced(function*(place: Place) {
+  const disk = yield* Disk
+  const { folder } = yield* history(place)
+  const names = yield* disk.list(folder)
+  return names.filter((name) =>
+    name.startsWith(`${place.stem}-`) && /^\d{8}-\d{6}(?:-\d+)?$/.test(name.slice(place.stem.length + 1, name.length - place.extension.length)))
+})
+
+/**
+ * Notes the bytes of a valid file, for {@link restore}.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const noteValid = Effect.fn("StoredFile.noteValid")(function*(place: Place, bytes: Uint8Array) {
+  const disk = yield* Disk
+  const { folder, latest } = yield* history(place)
+  if (isSame(yield* disk.read(latest), bytes)) return
+  const temporary = `${latest}.${disk.process.pid}.tmp`
+  yield* disk.makeFolder(folder)
+  yield* disk.remove(temporary)
+  yield* disk.create(temporary, bytes)
+  yield* disk.rename(temporary, latest)
+  yield* disk.syncFolder(folder)
+})
+
+/**
+ * Puts the latest valid bytes in the place of the file, and keeps the file as a damaged copy. Returns the name of the
+ * copy; `undefined` if no valid bytes are known, and then the file stays.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const restore = Effect.fn("StoredFile.restore")(function*(place: Place) {
+  const disk = yield* Disk
+  const { latest } = yield* history(place)
+  const valid = yield* disk.read(latest)
+  if (valid === undefined) return undefined
+  const temporary = disk.join(place.folder, `.${place.name}.${disk.process.pid}.tmp`)
+  yield* disk.remove(temporary)
+  yield* disk.create(temporary, valid, place.path)
+  const copy = yield* keepAs(place, place.path, "damaged")
+  yield* disk.link(temporary, place.path)
+  yield* disk.remove(temporary)
+  yield* disk.syncFolder(place.folder)
+  return copy
+})
+
+/**
+ * The damage of a file that no person makes: no bytes, a NUL, or bytes that are not UTF-8. `undefined` if there is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const damageOf = (bytes: Uint8Array): string | undefined => {
+  if (bytes.length === 0) return "it is empty"
+  if (bytes.includes(0)) return "it contains a NUL byte"
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+    return undefined
+  } catch {
+    return "its bytes are not UTF-8"
+  }
+}

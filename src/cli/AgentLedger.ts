@@ -1,0 +1,59 @@
+/**
+ * The ledger of an agent through the ingress.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Ledger, LedgerFailed } from "../agent/Ledger.ts"
+import { type CliFailure, exits } from "./CliFailure.ts"
+import { Client } from "./Client.ts"
+
+/** The wait for a receipt in one request, in seconds. */
+const WAIT_SECONDS = 60
+
+interface Receipt {
+  readonly status?: string
+}
+
+const failed = ({ code, message }: CliFailure): LedgerFailed => new LedgerFailed({ problem: code, reason: message })
+
+/**
+ * The ledger in a space, which is created by the first use.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (space: string): Layer.Layer<Ledger, CliFailure, Client> =>
+  Layer.effect(Ledger, Effect.gen(function*() {
+    const client = yield* Client
+    const path = `/v1/spaces/${space}`
+    yield* client.ask(path, { method: "PUT" })
+    const orElse = <A>(value: A) => (error: CliFailure): Effect.Effect<A, CliFailure> =>
+      error.exit === exits.absent ? Effect.succeed(value) : Effect.fail(error)
+    const send: Ledger["Service"]["send"] = (event) =>
+      client.ask<Receipt>(`${path}/signals`, { method: "POST", body: event, headers: { prefer: `wait=${WAIT_SECONDS}` } }).pipe(
+        Effect.flatMap(({ status = "pending" }) =>
+          status === "pending"
+            ? Effect.suspend(() => send(event))
+            : Effect.succeed(status === "handled" ? "handled" as const : "unhandled" as const)),
+        Effect.catch((error) =>
+          error.code === "signal/id-reused"
+            ? Effect.succeed("known" as const)
+            : Effect.fail("problem" in error ? error : failed(error)))
+      )
+    return {
+      queries: client.ask<{ readonly enzymes: ReadonlyArray<{ readonly query: string }> }>("/v1/enzymes").pipe(
+        Effect.map(({ enzymes }) => enzymes.map(({ query }) => query)),
+        Effect.mapError(failed)
+      ),
+      get: (cell) => client.ask<unknown>(`${path}/cells${cell}`).pipe(Effect.catch(orElse<unknown>(undefined)), Effect.mapError(failed)),
+      list: (cell) =>
+        client.ask<{ readonly names: ReadonlyArray<string> }>(`${path}/cells${cell}?list`).pipe(
+          Effect.map(({ names }) => names),
+          Effect.mapError(failed)
+        ),
+      set: (cell, value) => Effect.asVoid(Effect.mapError(client.ask(`${path}/cells${cell}`, { method: "PUT", body: value }), failed)),
+      send
+    }
+  }))

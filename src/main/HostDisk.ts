@@ -1,0 +1,98 @@
+/**
+ * The files of Node, Deno and Bun.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import {
+  closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync,
+  writeFileSync
+} from "node:fs"
+import { hostname } from "node:os"
+import { basename, dirname, join } from "node:path"
+import { Disk, DiskFailed } from "../agent/Disk.ts"
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message)
+
+/** The codes of a file system without hard links. */
+const LINKLESS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"])
+
+/** Calls a function of the host. Failures with an expected code return the value for it. */
+const call = <A>(operation: string, path: string, run: () => A, expected: Readonly<Record<string, A>> = {}): Effect.Effect<A, DiskFailed> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(run())
+    } catch (error) {
+      const code = codeOf(error)
+      if (Object.hasOwn(expected, code)) return Effect.succeed(expected[code] as A)
+      return Effect.fail(new DiskFailed({ operation, path, reason: code }))
+    }
+  })
+
+const absent = { ENOENT: undefined, ENOTDIR: undefined }
+
+const writeNew = (path: string, bytes: Uint8Array, like?: string): true => {
+  const mode = like === undefined ? undefined : statSync(like, { throwIfNoEntry: false })?.mode
+  const file = openSync(path, "wx", 0o644)
+  try {
+    if (mode !== undefined) fchmodSync(file, mode & 0o777)
+    writeFileSync(file, bytes)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  return true
+}
+
+/** Links a file, or copies it on a file system without hard links. */
+const link = (from: string, to: string): boolean => {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (!LINKLESS.has(codeOf(error))) throw error
+    return writeNew(to, readFileSync(from), from)
+  }
+}
+
+/** Waits for the names of a folder, where the host can open one. */
+const syncFolder = (folder: string): void => {
+  const opened = openSync(folder, "r")
+  try {
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
+  }
+}
+
+const versionOf = (path: string): string => {
+  const { ctimeNs, ino, mtimeNs, size } = statSync(path, { bigint: true })
+  return `${ino}.${size}.${mtimeNs}.${ctimeNs}`
+}
+
+/**
+ * Files through `node:fs`.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
+  const owner = { pid: process.pid, host: hostname() }
+  return Layer.succeed(Disk, Disk.of({
+    process: owner,
+    isAlive: ({ host, pid }) => host === owner.host ? isAlive(pid) : undefined,
+    join,
+    split: (path) => [dirname(path), basename(path)],
+    realPath: (path) => call("realpath", path, () => realpathSync(path), absent),
+    read: (path) => call<Uint8Array | undefined>("read", path, () => new Uint8Array(readFileSync(path)), absent),
+    version: (path) => call<string | undefined>("stat", path, () => versionOf(path), absent),
+    create: (path, bytes, like) => call<boolean>("create", path, () => writeNew(path, bytes, like), { EEXIST: false }),
+    link: (from, to) => call("link", to, () => link(from, to), { EEXIST: false, ENOENT: false }),
+    rename: (from, to) => call<boolean>("rename", from, () => (renameSync(from, to), true), { ENOENT: false }),
+    remove: (path) => call("remove", path, () => unlinkSync(path), { ENOENT: undefined }),
+    list: (folder) => call<ReadonlyArray<string>>("list", folder, () => readdirSync(folder).sort(), { ENOENT: [] }),
+    makeFolder: (folder) => call("mkdir", folder, () => void mkdirSync(folder, { recursive: true })),
+    syncFolder: (folder) => call("sync", folder, () => syncFolder(folder), { EISDIR: undefined, EPERM: undefined, EINVAL: undefined })
+  }))
+}

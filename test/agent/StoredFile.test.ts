@@ -1,0 +1,187 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Disk, DiskFailed } from "../../src/agent/Disk.ts"
+import * as StoredFile from "../../src/agent/StoredFile.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+import * as Random from "../support/Random.ts"
+import { MemoryDisk } from "./MemoryDisk.ts"
+
+const PATH = "/home/ann/heartbeat.md"
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const provide = (disk: MemoryDisk) => Effect.provide(Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer))
+
+const replace = (from: string, to: string) =>
+  Effect.flatMap(StoredFile.place(PATH), (place) => StoredFile.replace(place, encode(from), encode(to)))
+
+const tend = Effect.flatMap(StoredFile.place(PATH), StoredFile.tend)
+
+describe("StoredFile", () => {
+  it.effect("replaces a file whose bytes are the expected ones, and leaves another one alone", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "one")
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* replace("one", "two"), { _tag: "Replaced", conflict: undefined })
+      assert.strictEqual(disk.text(PATH), "two")
+      assert.deepStrictEqual(yield* replace("one", "three"), { _tag: "Changed" })
+      assert.strictEqual(disk.text(PATH), "two")
+    }).pipe(provide(disk))
+  })
+
+  it.effect("[O31] keeps the old file where the process ends before the replacement, and cleans up at the next wake", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "old")
+    disk.before = (operation, path) => {
+      if (operation === "rename" && path === PATH) throw new Error("killed")
+    }
+    return Effect.gen(function*() {
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(replace("old", "new"))))
+      disk.before = () => {}
+      assert.strictEqual(disk.text(PATH), "old")
+      assert.deepStrictEqual(yield* tend, [])
+      assert.deepStrictEqual(disk.list("/home/ann"), ["heartbeat.md"])
+    }).pipe(provide(disk))
+  })
+
+  it.effect("[O31] restores the old file where the process ends between the move and the link", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "old")
+    disk.before = (operation, path) => {
+      if (operation === "link" && path === PATH) throw new Error("killed")
+    }
+    return Effect.gen(function*() {
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(replace("old", "new"))))
+      disk.before = () => {}
+      yield* tend
+      assert.strictEqual(disk.text(PATH), "old")
+    }).pipe(provide(disk))
+  })
+
+  it.effect("keeps the file where the disk is full", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "old")
+    disk.before = (operation, path) => {
+      if (operation === "create") throw new DiskFailed({ operation, path, reason: "ENOSPC" })
+    }
+    return Effect.gen(function*() {
+      const failed = yield* Effect.flip(replace("old", "new"))
+      assert.strictEqual(failed.code, "agent/disk")
+      assert.include(failed.message, "The disk is full")
+      assert.strictEqual(disk.text(PATH), "old")
+    }).pipe(provide(disk))
+  })
+
+  it.effect("[O33] names backups by their second, with a suffix for a further one, and keeps ten", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "text")
+    return Effect.gen(function*() {
+      const place = yield* StoredFile.place(PATH)
+      yield* TestClock.setTime(Date.UTC(2024, 0, 15, 10, 30))
+      for (let i = 0; i < 11; i++) yield* StoredFile.backUp(place, encode(`${i}`))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* StoredFile.backUp(place, encode("11")), "heartbeat-20240115-103001.md")
+      const kept = yield* StoredFile.backups(place)
+      assert.strictEqual(kept.length, StoredFile.BACKUPS)
+      assert.isFalse(kept.includes("heartbeat-20240115-103000.md"))
+      assert.isTrue(kept.includes("heartbeat-20240115-103000-11.md"))
+    }).pipe(provide(disk))
+  })
+
+  it.effect("restores the latest valid bytes, and keeps the damaged ones", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "\0")
+    return Effect.gen(function*() {
+      const place = yield* StoredFile.place(PATH)
+      assert.isUndefined(yield* StoredFile.restore(place))
+      yield* StoredFile.noteValid(place, encode("valid"))
+      const copy = yield* StoredFile.restore(place)
+      assert.strictEqual(disk.text(PATH), "valid")
+      assert.strictEqual(disk.text(`/home/ann/${copy ?? ""}`), "\0")
+      assert.deepStrictEqual(yield* StoredFile.copies(place), copy === undefined ? [] : [copy])
+    }).pipe(provide(disk))
+  })
+
+  it.effect("keeps each save of a person in the file or in a named copy, in 10,000 interleavings of calls", () =>
+    Effect.gen(function*() {
+      for (let seed = 1; seed <= 10_000; seed++) {
+        const disk = new MemoryDisk()
+        yield* interleaved(disk, seed).pipe(provide(disk))
+      }
+    }), 120_000)
+})
+
+/** The way in which a person saves: into the file, in two calls, or by a new file. */
+type Save = "in place" | "partly" | "rename"
+
+/** A person who saves up to four times, at any call of the agent. */
+class Person {
+  /** The saves that no later one replaced at the path. */
+  readonly expected = new Set<string>()
+  private saves = 0
+  private seen = ""
+  private late: { readonly file: ReturnType<MemoryDisk["open"]>; readonly save: string; readonly seen: string } | undefined
+  private readonly disk: MemoryDisk
+  private readonly draw: Random.Random
+
+  constructor(disk: MemoryDisk, draw: Random.Random) {
+    this.disk = disk
+    this.draw = draw
+  }
+
+  /** Looks at the file. A person who saves while it is moved aside replaces the text that was seen last. */
+  look(): void {
+    const text = this.disk.text(PATH) ?? ""
+    if (text !== "") this.seen = text
+  }
+
+  act(): void {
+    if (this.late !== undefined) return this.finish()
+    if (this.saves === 4) return
+    this.look()
+    const save = `person ${++this.saves}`
+    const kind = Random.pick<Save>(this.draw, ["in place", "partly", "rename"])
+    if (kind === "partly") this.late = { file: this.disk.open(PATH), save, seen: this.seen }
+    else this.put(save, () => kind === "rename" ? this.disk.replace(PATH, save) : this.disk.save(PATH, save))
+  }
+
+  /** Writes into the file that the person opened before. It may be another one than the file at the path by now. */
+  finish(): void {
+    if (this.late === undefined) return
+    const { file, save, seen } = this.late
+    this.late = undefined
+    if (this.disk.names.get(PATH) !== file) this.seen = new TextDecoder().decode(file.bytes) || seen
+    else this.look()
+    this.put(save, () => this.disk.write(file, save))
+  }
+
+  private put(save: string, write: () => void): void {
+    for (const other of this.expected) if (this.seen.includes(other)) this.expected.delete(other)
+    write()
+    this.expected.add(save)
+  }
+}
+
+/** A person saves while the agent writes three times. */
+const interleaved = (disk: MemoryDisk, seed: number) =>
+  Effect.gen(function*() {
+    const draw = Random.make(seed)
+    const person = new Person(disk, draw)
+    disk.save(PATH, "base")
+    disk.before = () => {
+      person.look()
+      if (draw(6) === 0) person.act()
+    }
+    for (let write = 1; write <= 3; write++) {
+      yield* tend
+      const text = disk.text(PATH) ?? ""
+      yield* replace(text, `${text} +${write}`)
+    }
+    disk.before = () => {}
+    person.finish()
+    yield* tend
+    const visible = disk.list("/home/ann").filter((name) => !name.startsWith(".")).map((name) => disk.text(`/home/ann/${name}`) ?? "")
+    for (const save of person.expected) {
+      assert.isTrue(visible.some((text) => text.includes(save)), `seed ${seed}: ${save} is in none of ${JSON.stringify(visible)}`)
+    }
+  })
