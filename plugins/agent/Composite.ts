@@ -6,7 +6,7 @@
 import { ActionType } from "systole"
 
 /** Runs members in their order. With `fail_fast`, the first failure ends the action. */
-const sequential = async (attempt: ActionType.Attempt, members: ReadonlyArray<ActionType.Member>): Promise<ReadonlyArray<string>> => {
+const sequential = async (attempt: ActionType.Attempt, members: ReadonlyArray<ActionType.Order>): Promise<ReadonlyArray<string>> => {
   const isFailFast = attempt.raw("fail_fast") === "" || ActionType.isTrue(attempt.raw("fail_fast"))
   const failed: Array<string> = []
   for (const member of members) {
@@ -16,7 +16,7 @@ const sequential = async (attempt: ActionType.Attempt, members: ReadonlyArray<Ac
   return failed
 }
 
-const parallel = async (attempt: ActionType.Attempt, members: ReadonlyArray<ActionType.Member>): Promise<ReadonlyArray<string>> => {
+const parallel = async (attempt: ActionType.Attempt, members: ReadonlyArray<ActionType.Order>): Promise<ReadonlyArray<string>> => {
   const statuses = await Promise.all(members.map((member) => ActionType.runMember(attempt, member)))
   return members.filter((_, i) => statuses[i] === "failed").map(({ action }) => action)
 }

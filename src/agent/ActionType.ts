@@ -12,7 +12,7 @@ import type { Transaction } from "../stage/Transaction.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import * as Duration from "./Duration.ts"
 import * as CommandLine from "./CommandLine.ts"
-import { ENDED, type Fields, type Member, Order, signal } from "./Order.ts"
+import { ENDED, type Fields, Order, signal } from "./Order.ts"
 import * as Outputs from "./Outputs.ts"
 import * as Record from "./Record.ts"
 
@@ -223,11 +223,11 @@ export const duration = (text: string): number => {
  * @category combinators
  * @since 0.1.0
  */
-export const runMember = async ({ tx }: Attempt, member: Member): Promise<"completed" | "failed"> => {
+export const runMember = async ({ tx }: Attempt, member: Order): Promise<"completed" | "failed"> => {
   const ended = tx.waitForSignal(ENDED, Record.cell(member.file, member.action))
   tx.signal({ signal: signal(member.type), payload: { ...member, isMember: true } })
   const { payload } = await ended
   return (payload as { readonly status?: unknown }).status === "completed" ? "completed" : "failed"
 }
 
-export type { Fields, Member, Order }
+export type { Fields, Order }

@@ -22,21 +22,7 @@ const part = {
   fields: Fields
 }
 
-const Member = Schema.Struct(part)
-
-/**
- * The schema of an order.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const Order = Schema.Struct({
-  ...part,
-  /** The actions that a composite action runs, in order. */
-  members: Schema.optionalKey(Schema.Array(Member)),
-  /** Whether a composite action waits for the end. */
-  isMember: Schema.optionalKey(Schema.Boolean)
-})
+const Part = Schema.Struct(part)
 
 /**
  * An order: one attempt of an action. It contains all that the run depends on, except for cells.
@@ -44,15 +30,24 @@ export const Order = Schema.Struct({
  * @category models
  * @since 0.1.0
  */
-export type Order = typeof Order.Type
+export interface Order extends Schema.Schema.Type<typeof Part> {
+  /** The actions that a composite action runs, in order. */
+  readonly members?: ReadonlyArray<Order>
+  /** Whether a composite action waits for the end. */
+  readonly isMember?: boolean
+}
 
 /**
- * The order of a member of a composite action.
+ * The schema of an order.
  *
- * @category models
+ * @category schemas
  * @since 0.1.0
  */
-export type Member = typeof Member.Type
+export const Order: Schema.Codec<Order> = Schema.Struct({
+  ...part,
+  members: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<Order> => Order))),
+  isMember: Schema.optionalKey(Schema.Boolean)
+})
 
 /**
  * The fields of an action by name, without the ones that the agent itself reads. A list of `- key: value` is a table.

@@ -1,0 +1,111 @@
+/**
+ * Attempts of actions as events of the space.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Hash } from "../persistence/Hash.ts"
+import type { Action } from "./Action.ts"
+import * as Dependencies from "./Dependencies.ts"
+import { ended, Ledger } from "./Ledger.ts"
+import type { Fields, Order } from "./Order.ts"
+import { signal } from "./Order.ts"
+import * as Record from "./Record.ts"
+import * as State from "./State.ts"
+import type { Place } from "./StoredFile.ts"
+
+/** One attempt of an occurrence. */
+export interface Due {
+  readonly action: Action
+  readonly occurrence: string
+  readonly attempt: number
+}
+
+/** The file of an attempt, with its actions and records. */
+export interface Context {
+  readonly place: Place
+  readonly byId: ReadonlyMap<string, Action>
+  readonly records: ReadonlyMap<string, Record.Record>
+}
+
+const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
+  ...Object.fromEntries([...params].map(([name, value]) =>
+    [name, typeof value === "string" ? value : value instanceof Map ? Object.fromEntries(value) : [...value.values()].join("\n")])),
+  ...captureOutput ? { capture_output: "true" } : {},
+  ...outputFile === undefined ? {} : { output_file: outputFile }
+})
+
+const memberOf = ({ action, attempt, occurrence }: Due, { place, records }: Context): Order => ({
+  file: place.key,
+  path: place.path,
+  action: action.id,
+  name: action.name,
+  type: action.type,
+  occurrence,
+  attempt,
+  attempts: action.retry.attempts,
+  pendings: State.pendings(action, records.get(action.id)),
+  timeoutMs: action.timeout,
+  fields: fieldsOf(action)
+})
+
+/**
+ * The order of an attempt, with those of its members.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const orderOf = (due: Due, context: Context): Order => {
+  const members = Dependencies.membersOf(due.action).flatMap((id) => context.byId.get(id) ?? [])
+  const order = memberOf(due, context)
+  if (members.length === 0) return order
+  const { attempt, occurrence } = due
+  return { ...order, members: members.map((action) => orderOf({ action, occurrence: `${due.action.id}/${occurrence}/${attempt}`, attempt: 1 }, context)) }
+}
+
+/** The id of the event of an attempt. It is the same in each process that has the file. */
+export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence }: Due, { path }: Place) {
+  const hash = yield* Hash
+  return `agent.${hash.hex(JSON.stringify([path, action.id, occurrence, attempt]))}`
+})
+
+/** The time by which a wait for another process exceeds the limit of an attempt, in milliseconds. */
+const GRACE_MILLIS = 10_000
+
+/**
+ * Runs an attempt, and returns its record. An event that no enzyme takes is a failed attempt, too.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Context) {
+  const ledger = yield* Ledger
+  const { action, attempt, occurrence } = due
+  const { place } = context
+  const order = orderOf(due, context)
+  const id = yield* eventId(due, place)
+  const sent = yield* ledger.send({ id, signal: signal(action.type), payload: order })
+  const record = yield* ended({ file: place.key, action: action.id }, action.timeout + GRACE_MILLIS)
+  if (sent !== "unhandled" && record !== undefined && record.occurrence === occurrence && record.attempt === attempt) return record
+  const message = `its event ${id} has no result; systole dead tells why`
+  return yield* fail(due, context, { code: "agent/unhandled", message })
+})
+
+/**
+ * Records a failed attempt that no run has recorded.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Context, failure: NonNullable<Record.Record["failure"]>) {
+  const ledger = yield* Ledger
+  const now = yield* Clock.currentTimeMillis
+  const { action, attempt, attempts, file, occurrence, pendings } = orderOf(due, context)
+  const event = yield* eventId(due, context.place)
+  const record: Record.Record = {
+    action, event, occurrence, attempt, attempts, pendings, status: "failed", startedAt: now, finishedAt: now, failure
+  }
+  yield* ledger.set(Record.cell(file, action), record)
+  return record
+})

@@ -1,0 +1,72 @@
+/**
+ * The facts of the host that a wake captures: files of conditions, variables, and watched paths.
+ *
+ * @module
+ */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Hash } from "../persistence/Hash.ts"
+import type { Action } from "./Action.ts"
+import * as Conditions from "./Condition.ts"
+import { Disk } from "./Disk.ts"
+
+/** The facts of a moment. */
+export interface Captured {
+  readonly files: ReadonlySet<string>
+  readonly variables: ReadonlySet<string>
+  /** The digests of watched paths by the ids of actions. */
+  readonly digests: ReadonlyMap<string, string>
+}
+
+/** The path of a text that is relative to a folder. */
+const locate = (disk: Disk["Service"], folder: string, path: string): string => path.startsWith("/") ? path : disk.join(folder, path)
+
+/** A pattern over names as an expression. `*` is any text, `?` one character. */
+const expression = (pattern: string): RegExp =>
+  new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".")}$`)
+
+/** Whether a path exists. The last segment may be a pattern. */
+const exists = Effect.fnUntraced(function*(folder: string, path: string) {
+  const disk = yield* Disk
+  const [parent, name] = disk.split(locate(disk, folder, path))
+  if (!/[*?]/.test(name)) return (yield* disk.version(disk.join(parent, name))) !== undefined
+  const names = yield* disk.list(parent)
+  const pattern = expression(name)
+  return names.some((each) => !each.startsWith(".") && pattern.test(each))
+})
+
+/** The digest of a path: of the bytes of a file, or of the names and versions in a folder. */
+const digestOf = Effect.fnUntraced(function*(path: string) {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  if ((yield* disk.version(path)) === undefined) return "absent"
+  const bytes = yield* Effect.catch(disk.read(path), () => Effect.succeed(undefined))
+  if (bytes !== undefined) return hash.hex(bytes).slice(0, 16)
+  const names = yield* disk.list(path)
+  const versions = yield* Effect.forEach(names, (name) => disk.version(disk.join(path, name)))
+  return hash.hex(JSON.stringify(names.map((name, i) => [name, versions[i]]))).slice(0, 16)
+})
+
+/**
+ * Captures the facts that the actions of a file depend on. Paths are relative to its folder.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const capture = Effect.fn("Facts.capture")(function*(folder: string, actions: ReadonlyArray<Action>) {
+  const disk = yield* Disk
+  const needed = Conditions.requirementsOf(actions.flatMap(({ condition }) => condition ?? []))
+  const files = new Set<string>()
+  for (const path of needed.files) if (yield* exists(folder, path)) files.add(path)
+  const variables = new Set<string>()
+  for (const name of needed.variables) {
+    const value = yield* Effect.orElseSucceed(Config.option(Config.NonEmptyString(name)), () => Option.none())
+    if (Option.isSome(value)) variables.add(name)
+  }
+  const digests = new Map<string, string>()
+  for (const { id, schedule } of actions) {
+    if (schedule.kind === "on_change") digests.set(id, yield* digestOf(locate(disk, folder, schedule.path)))
+  }
+  return { files, variables, digests } satisfies Captured as Captured
+})

@@ -1,0 +1,133 @@
+/**
+ * A control file that a wake has open: its bytes and its contents, and the writes that follow from changes.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Hash } from "../persistence/Hash.ts"
+import type { Defaults } from "./Action.ts"
+import * as ControlFiles from "./ControlFile.ts"
+import type { ControlFile } from "./ControlFile.ts"
+import { Disk, type DiskFailed } from "./Disk.ts"
+import * as Edits from "./Edit.ts"
+import type { Change } from "./Edit.ts"
+import * as Merge from "./Merge.ts"
+import * as StoredFile from "./StoredFile.ts"
+
+/** The most attempts of a write while a person saves. */
+const ATTEMPTS = 5
+
+/** The wait before an empty file counts as damaged, because an editor may be in the middle of a save. */
+const SETTLE = "200 millis"
+
+/**
+ * The control file cannot be used.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusable", {
+  path: Schema.String,
+  reason: Schema.String,
+  remedy: Schema.String,
+  code: Schema.Literals(["agent/file-absent", "agent/file-damaged"])
+}) {
+  override get message() {
+    return `${this.path} cannot be used: ${this.reason}. ${this.remedy}`
+  }
+}
+
+/** A version of the file. */
+interface Version {
+  readonly bytes: Uint8Array
+  readonly file: ControlFile
+}
+
+/** An open control file. One fiber uses it at a time. */
+export class OpenFile {
+  readonly place: StoredFile.Place
+  /** The conflict copies and damaged copies that were made while it was open. */
+  readonly copies: Array<string> = []
+  private version: Version
+  private readonly defaults: Defaults
+
+  private constructor(place: StoredFile.Place, defaults: Defaults, version: Version) {
+    this.place = place
+    this.defaults = defaults
+    this.version = version
+  }
+
+  /** Opens a file. Damage that no person makes is replaced by the latest valid bytes, and the damaged file is kept. */
+  static readonly open = Effect.fn("OpenFile.open")(function*(
+    place: StoredFile.Place,
+    defaults: Defaults,
+    isDry: boolean
+  ): Effect.fn.Return<OpenFile, DiskFailed | FileUnusable, Disk | Hash> {
+    const disk = yield* Disk
+    const read = Effect.flatMap(disk.read(place.path), (found) =>
+      found === undefined
+        ? Effect.fail(new FileUnusable({
+          path: place.path, code: "agent/file-absent", reason: "it is absent", remedy: "Create it with systole agent init"
+        }))
+        : Effect.succeed(found))
+    let bytes = yield* read
+    const copies: Array<string> = []
+    if (StoredFile.damageOf(bytes) !== undefined) {
+      yield* Effect.sleep(SETTLE)
+      bytes = yield* read
+      const damage = StoredFile.damageOf(bytes)
+      const copy = damage === undefined || isDry ? undefined : yield* StoredFile.restore(place)
+      if (damage !== undefined && copy === undefined) {
+        const remedy = "Restore it from a copy of yours; no valid version is known"
+        return yield* new FileUnusable({ path: place.path, code: "agent/file-damaged", reason: damage, remedy })
+      }
+      if (copy !== undefined) copies.push(copy)
+      bytes = yield* read
+    }
+    const opened = new OpenFile(place, defaults, versionOf(bytes, defaults))
+    opened.copies.push(...copies)
+    return opened
+  })
+
+  get file(): ControlFile {
+    return this.version.file
+  }
+
+  get bytes(): Uint8Array {
+    return this.version.bytes
+  }
+
+  /**
+   * Writes changes. If a person saved meanwhile, the changes are merged into that version, and give way to the person's.
+   * Returns false if the person's version has an error as a whole, or changes all the time; the ledger has the changes.
+   */
+  readonly save = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
+    const disk = yield* Disk
+    let left = changes
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const text = Edits.update(this.file, left)
+      if (text === this.file.text) return true
+      const bytes = ControlFiles.encode(text)
+      const replaced = yield* StoredFile.replace(this.place, this.bytes, bytes)
+      if (replaced._tag === "Replaced") {
+        if (replaced.conflict !== undefined) this.copies.push(replaced.conflict)
+        this.version = versionOf(bytes, this.defaults)
+        return true
+      }
+      const found = yield* disk.read(this.place.path)
+      if (found === undefined || StoredFile.damageOf(found) !== undefined) return false
+      const theirs = versionOf(found, this.defaults)
+      if (ControlFiles.isDamaged(theirs.file)) return false
+      const yielded = new Set(Merge.merge3(this.file, left, theirs.file).left)
+      left = left.filter((change) => !yielded.has(change))
+      this.version = theirs
+    }
+    return false
+  })
+}
+
+const versionOf = (bytes: Uint8Array, defaults: Defaults): Version => {
+  const text = ControlFiles.decode(bytes)
+  return { bytes, file: ControlFiles.parse(typeof text === "string" ? text : "", defaults) }
+}
