@@ -27,9 +27,9 @@ export default ActionType.make({
     const { order: { members = [], timeoutMs }, raw, tx } = attempt
     const mode = raw("mode") || "sequential"
     if (mode !== "sequential" && mode !== "parallel") {
-      throw new ActionType.ActionFailed("agent/field", `The mode ${mode} is unknown; write sequential or parallel`)
+      throw ActionType.invalid(`The mode ${mode} is unknown; write sequential or parallel`)
     }
-    if (members.length === 0) throw new ActionType.ActionFailed("agent/field", "The action has no actions. Write - **actions**: ID, ID")
+    if (members.length === 0) throw ActionType.invalid("The action has no actions. Write - **actions**: ID, ID")
     const late = tx.sleep(timeoutMs).then(() => undefined)
     const failed = await Promise.race([mode === "parallel" ? parallel(attempt, members) : sequential(attempt, members), late])
     if (failed === undefined) throw new ActionType.ActionFailed("agent/timeout", `The members did not end within ${timeoutMs} ms`)

@@ -19,7 +19,7 @@ const past: Readonly<Record<string, string>> = { delete: "deleted", copy: "copie
 
 const needed = ({ insert, raw }: ActionType.Attempt, ...names: ReadonlyArray<string>): string => {
   const found = names.map(raw).find((text) => text !== "")
-  if (found === undefined) throw new ActionType.ActionFailed("agent/field", `The action has no ${names[0]}. Write - **${names[0]}**: …`)
+  if (found === undefined) throw ActionType.invalid(`The action has no ${names[0]}. Write - **${names[0]}**: …`)
   return insert(found)
 }
 
@@ -65,7 +65,8 @@ export default ActionType.make({
     if (name === "write") return write(attempt)
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined
     if (operation === undefined) {
-      throw new ActionType.ActionFailed("agent/field", `The operation ${name} is unknown; known are read, write, ${Object.keys(operations).join(", ")}`)
+      const known = ["read", "write", ...Object.keys(operations)].join(", ")
+      throw ActionType.invalid(`The operation ${name} is unknown; known are ${known}`)
     }
     const pattern = attempt.raw("pattern")
     if (pattern === "") {

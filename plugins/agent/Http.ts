@@ -35,10 +35,10 @@ const textAt = ({ tx }: ActionType.Attempt, address: string): string => {
 const run = async (attempt: ActionType.Attempt): Promise<ActionType.Done> => {
   const { insert, raw, request, table, text } = attempt
   const url = insert(raw("url") || raw("target"))
-  if (url === "") throw new ActionType.ActionFailed("agent/field", "The action has no url. Write - **url**: https://…")
+  if (url === "") throw ActionType.invalid("The action has no url. Write - **url**: https://…")
   const expected = raw("expect_status") || "2xx"
   if (!isRange(expected)) {
-    throw new ActionType.ActionFailed("agent/field", `expect_status ${expected} is no list of statuses. Write one such as 2xx or 200, 204`)
+    throw ActionType.invalid(`expect_status ${expected} is no list of statuses. Write one such as 2xx or 200, 204`)
   }
   const body = text("body")
   const answer = await request("http", "fetch", {
@@ -54,7 +54,8 @@ const run = async (attempt: ActionType.Attempt): Promise<ActionType.Done> => {
   const output = answer.body ?? (answer.content === undefined ? "" : textAt(attempt, answer.content))
   const wanted = text("expect_body")
   if (wanted !== "" && !output.includes(wanted)) {
-    throw new ActionType.ActionFailed("http/body", `The server answered with ${nameOf(status)}, and its body does not contain expect_body`, status)
+    const message = `The server answered with ${nameOf(status)}, and its body does not contain expect_body`
+    throw new ActionType.ActionFailed("http/body", message, status)
   }
   return { result: nameOf(status), output }
 }

@@ -23,7 +23,7 @@ export default ActionType.make({
     const body = Object.hasOwn(bodies, channel) ? bodies[channel] : undefined
     if (body === undefined) {
       const known = [...Object.keys(bodies), "signed"].join(", ")
-      throw new ActionType.ActionFailed("agent/field", `The channel ${channel} is unknown; known are ${known}. A plugin can add a type for another one`)
+      throw ActionType.invalid(`The channel ${channel} is unknown; known are ${known}. A plugin can add a type for another one`)
     }
     await request("http", "fetch", {
       url, method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body(message, order)), expect: "2xx"

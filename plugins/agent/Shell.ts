@@ -18,7 +18,7 @@ export default ActionType.make({
     const words = ActionType.words(raw("command"))
     const [program = "", ...args] = words
     if (program.includes("${output:")) {
-      throw new ActionType.ActionFailed("agent/field", "The command is an output of an action. Name the program; outputs are arguments alone")
+      throw ActionType.invalid("The command is an output of an action. Name the program; outputs are arguments alone")
     }
     const ended = await request("shell", "run", {
       argv: [program, ...args.map(insert)],

@@ -41,6 +41,14 @@ export class ActionFailed extends Error {
   }
 }
 
+/**
+ * The failure of an action with an invalid field.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const invalid = (message: string): ActionFailed => new ActionFailed("agent/field", message)
+
 /** The end of a completed attempt. */
 export interface Done {
   /** One line for the control file, such as `OK (200)`. */
@@ -84,6 +92,7 @@ export interface Definition {
 
 const cut = (text: string, limit: number): string => text.length <= limit ? text : `${text.slice(0, limit - 1)}…`
 
+// oxlint-disable-next-line no-control-regex
 const line = (text: string): string => cut(text.replaceAll(/[\s\u0000-\u001f\u007f]+/g, " ").trim(), LINE)
 
 /** The output of an earlier action in the same file. */
@@ -97,11 +106,14 @@ const outputOf = (tx: Transaction, file: string) => (id: string): string => {
   return found.output
 }
 
+/** The beginning of a message about a request, before the reason that its channel gave. */
+const REQUEST = /^request \S+ \(\S+ \S+\) ended with \w+ \([^)]*\): (?:Request \S+: )?/
+
 const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
   const { code, message, status } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown; readonly status?: unknown }
   return {
     code: typeof code === "string" ? code : "agent/failed",
-    message: line(typeof message === "string" ? message : String(error)),
+    message: line((typeof message === "string" ? message : String(error)).replace(REQUEST, "")),
     ...typeof status === "number" ? { status } : {}
   }
 }
@@ -213,7 +225,7 @@ export const words = (command: string): ReadonlyArray<string> => {
  */
 export const duration = (text: string): number => {
   const found = Duration.parse(text)
-  if (found === undefined) throw new ActionFailed("agent/field", `${JSON.stringify(cut(text, 100))} is no duration. Write one such as 30s, 5m, 1h or 2d`)
+  if (found === undefined) throw invalid(`${JSON.stringify(cut(text, 100))} is no duration. Write one such as 30s, 5m, 1h or 2d`)
   return found
 }
 

@@ -20,7 +20,8 @@ export class DiskFailed extends Schema.TaggedError<DiskFailed>()("DiskFailed", {
 }) {
   readonly code = "agent/disk"
   override get message() {
-    return `${this.path} could not be handled: ${this.operation} failed with ${this.reason}. ${remedies[this.reason] ?? "See the host's log"}`
+    const remedy = remedies[this.reason] ?? "See the documentation of the host"
+    return `${this.path} could not be handled: ${this.operation} failed with ${this.reason}. ${remedy}`
   }
 }
 

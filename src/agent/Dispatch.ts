@@ -60,8 +60,8 @@ export const orderOf = (due: Due, context: Context): Order => {
   const members = Dependencies.membersOf(due.action).flatMap((id) => context.byId.get(id) ?? [])
   const order = memberOf(due, context)
   if (members.length === 0) return order
-  const { attempt, occurrence } = due
-  return { ...order, members: members.map((action) => orderOf({ action, occurrence: `${due.action.id}/${occurrence}/${attempt}`, attempt: 1 }, context)) }
+  const occurrence = `${due.action.id}/${due.occurrence}/${due.attempt}`
+  return { ...order, members: members.map((action) => orderOf({ action, occurrence, attempt: 1 }, context)) }
 }
 
 /** The id of the event of an attempt. It is the same in each process that has the file. */

@@ -218,9 +218,10 @@ const order = (name: string): string => {
 export const backups = Effect.fnUntraced(function*(place: Place) {
   const disk = yield* Disk
   const { folder } = yield* history(place)
-  const names = yield* disk.list(folder)
-  return names.filter((name) =>
-    name.startsWith(`${place.stem}-`) && /^\d{8}-\d{6}(?:-\d+)?$/.test(name.slice(place.stem.length + 1, name.length - place.extension.length)))
+  const [start, end] = [`${place.stem}-`, place.extension]
+  const isBackup = (name: string): boolean =>
+    name.startsWith(start) && name.endsWith(end) && /^\d{8}-\d{6}(?:-\d+)?$/.test(name.slice(start.length, name.length - end.length))
+  return (yield* disk.list(folder)).filter(isBackup)
 })
 
 /**

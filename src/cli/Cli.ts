@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as BuildCommand from "./BuildCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
@@ -50,6 +51,7 @@ export const command = Command.make("systole").pipe(
     ServeCommand.dev,
     ServeCommand.start,
     NewCommand.command,
+    AgentCommand.command,
     BuildCommand.command,
     SpaceCommand.command,
     SignalCommand.command,

@@ -60,7 +60,10 @@ export const exitOf = (code: string): number => {
   return exits.failed
 }
 
-const usage = new Set(["address/invalid", "config/invalid", "module/broken", "query/invalid", "signal/invalid", "space/name"])
+const usage = new Set([
+  "address/invalid", "agent/file-damaged", "config/invalid", "module/broken", "query/invalid", "signal/invalid", "space/name"
+])
 const unreachable = new Set([
-  "history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/busy", "store/locked", "watch/full"
+  "agent/locked", "history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/busy", "store/locked",
+  "watch/full"
 ])

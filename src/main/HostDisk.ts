@@ -6,8 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import {
-  closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync,
-  writeFileSync
+  closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync, renameSync, statSync,
+  unlinkSync, writeFileSync
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
@@ -18,8 +18,15 @@ const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoExceptio
 /** The codes of a file system without hard links. */
 const LINKLESS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"])
 
+/** A call of the host: the name of its operation, and its path. */
+type Call = readonly [operation: string, path: string]
+
 /** Calls a function of the host. Failures with an expected code return the value for it. */
-const call = <A>(operation: string, path: string, run: () => A, expected: Readonly<Record<string, A>> = {}): Effect.Effect<A, DiskFailed> =>
+const call = <A>(
+  [operation, path]: Call,
+  run: () => A,
+  expected: Readonly<Record<string, A>> = {}
+): Effect.Effect<A, DiskFailed> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(run())
@@ -44,6 +51,9 @@ const writeNew = (path: string, bytes: Uint8Array, like?: string): true => {
   }
   return true
 }
+
+/** The codes of hosts that cannot sync a folder. */
+const unsynced = { EISDIR: undefined, EPERM: undefined, EINVAL: undefined }
 
 /** Links a file, or copies it on a file system without hard links. */
 const link = (from: string, to: string): boolean => {
@@ -84,15 +94,15 @@ export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
     isAlive: ({ host, pid }) => host === owner.host ? isAlive(pid) : undefined,
     join,
     split: (path) => [dirname(path), basename(path)],
-    realPath: (path) => call("realpath", path, () => realpathSync(path), absent),
-    read: (path) => call<Uint8Array | undefined>("read", path, () => new Uint8Array(readFileSync(path)), absent),
-    version: (path) => call<string | undefined>("stat", path, () => versionOf(path), absent),
-    create: (path, bytes, like) => call<boolean>("create", path, () => writeNew(path, bytes, like), { EEXIST: false }),
-    link: (from, to) => call("link", to, () => link(from, to), { EEXIST: false, ENOENT: false }),
-    rename: (from, to) => call<boolean>("rename", from, () => (renameSync(from, to), true), { ENOENT: false }),
-    remove: (path) => call("remove", path, () => unlinkSync(path), { ENOENT: undefined }),
-    list: (folder) => call<ReadonlyArray<string>>("list", folder, () => readdirSync(folder).sort(), { ENOENT: [] }),
-    makeFolder: (folder) => call("mkdir", folder, () => void mkdirSync(folder, { recursive: true })),
-    syncFolder: (folder) => call("sync", folder, () => syncFolder(folder), { EISDIR: undefined, EPERM: undefined, EINVAL: undefined })
+    realPath: (path) => call(["realpath", path], () => realpathSync(path), absent),
+    read: (path) => call<Uint8Array | undefined>(["read", path], () => new Uint8Array(readFileSync(path)), absent),
+    version: (path) => call<string | undefined>(["stat", path], () => versionOf(path), absent),
+    create: (path, bytes, like) => call<boolean>(["create", path], () => writeNew(path, bytes, like), { EEXIST: false }),
+    link: (from, to) => call(["link", to], () => link(from, to), { EEXIST: false, ENOENT: false }),
+    rename: (from, to) => call<boolean>(["rename", from], () => (renameSync(from, to), true), { ENOENT: false }),
+    remove: (path) => call(["remove", path], () => unlinkSync(path), { ENOENT: undefined }),
+    list: (folder) => call<ReadonlyArray<string>>(["list", folder], () => readdirSync(folder).sort(), { ENOENT: [] }),
+    makeFolder: (folder) => call(["mkdir", folder], () => void mkdirSync(folder, { recursive: true })),
+    syncFolder: (folder) => call(["sync", folder], () => syncFolder(folder), unsynced)
   }))
 }

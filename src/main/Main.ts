@@ -20,6 +20,8 @@ import { line, Reporter } from "../diagnostic/Reporter.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type { Config, InvalidConfig } from "../loader/Config.ts"
 import type { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import * as HostDisk from "./HostDisk.ts"
+import * as HostHash from "./HostHash.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as Project from "./Project.ts"
 import * as SourceMaps from "./SourceMaps.ts"
@@ -68,7 +70,9 @@ export const run = (platform: Platform, program: Program): void => {
   process.on("unhandledRejection", report)
   process.on("uncaughtException", report)
   Cli.run(program.version, program.args).pipe(
-    Effect.provide(layer(platform, program).pipe(Layer.provideMerge(NodeServices.layer))),
+    Effect.provide(Layer.mergeAll(layer(platform, program), HostDisk.layer(isAlive), HostHash.layer).pipe(
+      Layer.provideMerge(NodeServices.layer)
+    )),
     (effect) => NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown })
   )
 }

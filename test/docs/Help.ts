@@ -10,7 +10,9 @@ import * as CliOutput from "effect/cli/CliOutput"
 import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Command from "effect/cli/Command"
 import { command } from "../../src/cli/Cli.ts"
+import { Disk } from "../../src/agent/Disk.ts"
 import { Host } from "../../src/cli/Host.ts"
+import { Hash } from "../../src/persistence/Hash.ts"
 
 /** A command and its help. */
 export interface Helped {
@@ -20,7 +22,9 @@ export interface Helped {
 }
 
 /** No command is run for its help, so the host gives nothing. */
-const host = Layer.succeed(Host, undefined as never)
+const host = Layer.mergeAll(
+  Layer.succeed(Host, undefined as never), Layer.succeed(Disk, undefined as never), Layer.succeed(Hash, undefined as never)
+)
 
 /** The help of the command with these words. */
 const docOf = async (words: ReadonlyArray<string>): Promise<HelpDoc> => {

@@ -85,7 +85,8 @@ export const bundle = async (): Promise<void> => {
     chunkNames: "chunk-[hash]",
     // A native program: it cannot be bundled.
     external: ["esbuild"],
-    alias: { systole: "./src/index.ts" }
+    // The entry of yaml for Node is CommonJS, which requires modules of the host at run time.
+    alias: { systole: "./src/index.ts", yaml: join(root, "node_modules/yaml/browser/index.js") }
   })
   const outputs = outputFiles.map(({ contents, path }) => [path, contents] as const)
   await Promise.all([...outputs, ...await shims()].map(([path, content]) => put(path, content)))

@@ -215,8 +215,9 @@ const answered = (number: number, rid: string, { draft, oid }: Pick<Context, "dr
   draft.rise(key)
   const result = Requests.resultOf(rid, request, draft.stage.visible(Requests.address(oid, rid, "value").key))
   if (result.state === "complete") return [[number, "ok", result as unknown as Value]]
-  const { channel, code = "io/failed", opcode, state } = result
-  return [[number, "failed", "RequestFailed", code, `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})`]]
+  const { channel, code = "io/failed", note, opcode, state } = result
+  const reason = note === undefined ? "" : `: ${note}`
+  return [[number, "failed", "RequestFailed", code, `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}`]]
 }
 
 /** The outcome of a body that has settled. */

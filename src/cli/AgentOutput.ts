@@ -1,0 +1,66 @@
+/**
+ * The output of the commands of the agent.
+ *
+ * @module
+ */
+import * as Issues from "../agent/Issue.ts"
+import type * as Plan from "../agent/Plan.ts"
+import * as Projection from "../agent/Projection.ts"
+import type * as Wake from "../agent/Wake.ts"
+import * as Output from "./Output.ts"
+
+/** One decision as columns. */
+const columns = (decision: Plan.Decision): ReadonlyArray<string> => {
+  const { action: { id, priority, schedule, type } } = decision
+  return [id, priority, type, schedule.kind, described(decision)]
+}
+
+const described = (decision: Plan.Decision): string => {
+  switch (decision.kind) {
+    case "run":
+      return "due now"
+    case "skip":
+      return `skipped: ${decision.reason}`
+    case "block":
+      return `waits for ${decision.on.join(", ")}`
+    case "wait":
+      return decision.at === undefined ? decision.reason : `due ${Projection.moment(decision.at)}`
+    case "rest":
+      return decision.reason
+  }
+}
+
+/** The plan as a table. */
+export const plan = (decisions: Plan.Plan): ReadonlyArray<string> => Output.table(decisions.map(columns))
+
+/** The lines about held actions, issues and copies. */
+export const notes = ({ copies, hasNewSettings, held, isWritten, issues }: Wake.Report): ReadonlyArray<string> => [
+  ...issues.map(Issues.render),
+  ...held.map(({ action, hash }) => `${action.id} waits for an approval: systole agent approve ${hash.slice(0, 12)}`),
+  ...copies.map((name) => `${name} holds a version that was saved while the agent wrote, or that was damaged`),
+  ...hasNewSettings ? ["The settings of the agent have changed since the last wake"] : [],
+  ...isWritten ? [] : ["The status is not in the file, because a person was saving it; the next wake writes it"]
+]
+
+/** The attempts of a wake as a table. */
+export const ran = ({ ran: all }: Wake.Report): ReadonlyArray<string> =>
+  Output.table(all.map(({ action, record }) => [
+    action.id,
+    record.status,
+    `${(((record.finishedAt ?? record.startedAt) - record.startedAt) / 1000).toFixed(1)}s`,
+    record.failure === undefined ? record.result ?? "" : `${record.failure.message} (${record.failure.code})`
+  ]))
+
+/** A report as JSON. */
+export const json = (report: Wake.Report): unknown => ({
+  ran: report.ran.map(({ record }) => record),
+  plan: report.plan.map((decision) => {
+    const { action, ...rest } = decision
+    return { id: action.id, priority: action.priority, type: action.type, ...rest }
+  }),
+  held: report.held.map(({ action, hash }) => ({ id: action.id, hash })),
+  issues: report.issues,
+  copies: report.copies,
+  isWritten: report.isWritten,
+  nextDue: report.nextDue === undefined ? null : Projection.moment(report.nextDue)
+})
