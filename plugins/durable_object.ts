@@ -9,10 +9,10 @@
  *
  * @module
  */
-import type { Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import {
-  NoSuchSpace, type Persistence, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore,
-  type SqlValue, StoreUnavailable
+  Backend, NoSuchSpace, type Persistence, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement,
+  SqlStore, type SqlValue, StoreUnavailable
 } from "systole"
 
 /** A value that the database returns. */
@@ -31,6 +31,8 @@ export interface ObjectStorage {
     }
   }
   readonly transactionSync: <A>(body: () => A) => A
+  readonly deleteAlarm: () => Promise<void>
+  readonly deleteAll: () => Promise<void>
 }
 
 /**
@@ -144,6 +146,12 @@ const sourceOf = (place: ObjectPlace): SqlSource => {
       if (!isThere(space)) throw missing(space)
       return dueOf(prepare)
     },
+    remove: (space) => Backend.attempt(() => {
+      if (!isThere(space)) throw missing(space)
+    }).pipe(Effect.andThen(Effect.promise(async () => {
+      // Calls take effect in their order.
+      await Promise.all([place.storage.deleteAlarm(), place.storage.deleteAll()])
+    }))),
     spaces: () => isThere(place.space) ? [place.space] : []
   }
 }

@@ -11,7 +11,7 @@ import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, readdir
 import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import {
-  checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore,
+  Backend, checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore,
   type SqlValue, StoreBusy, StoreDamaged, StoreLocked, StoreUnavailable
 } from "systole"
 import { PageCache, PageCaches, shrink } from "./sqlite/PageCache.ts"
@@ -274,6 +274,32 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Set
 
 const extension = ".sqlite"
 
+/**
+ * Removes the files of a space, also of a damaged one. The log is emptied first, so that a removal that breaks off leaves
+ * the whole space or none.
+ */
+const remove = (at: Place, settings: Settings): void => {
+  if (!existsSync(at.place) && !existsSync(markerOf(at))) throw new PersistenceError({ reason: new NoSuchSpace({ space: at.space }) })
+  if (existsSync(at.place)) emptyLog(at, settings)
+  for (const file of [markerOf(at), at.place, `${at.place}-wal`, `${at.place}-shm`]) rmSync(file, { force: true })
+}
+
+/** Writes the log into the file. Throws `StoreLocked` if another process has the file open. */
+const emptyLog = (at: Place, settings: Settings): void => {
+  try {
+    headerOf(at)
+    const database = openDatabase(at, settings)
+    try {
+      database.exec("PRAGMA journal_mode = DELETE")
+    } finally {
+      database.close()
+    }
+  } catch (cause) {
+    const error = failure(at, cause)
+    if (error.code !== "store/damaged") throw error
+  }
+}
+
 const isSpace = (name: string): boolean => {
   try {
     checkSpaceName(name)
@@ -298,6 +324,10 @@ const source = (folder: string, settings: Settings): SqlSource => ({
   due: (space) => {
     const at = { space, place: join(folder, space + extension) }
     return guard(at, () => ofMark(readMark(at)))
+  },
+  remove: (space) => {
+    const at = { space, place: join(folder, space + extension) }
+    return Backend.attempt(() => guard(at, () => remove(at, settings)))
   },
   spaces: () => {
     const names = guard({ space: "", place: folder }, () => {

@@ -1,11 +1,12 @@
 /**
- * `systole space`: creates, lists, inspects, holds and locks spaces.
+ * `systole space`: creates, lists, deletes, inspects, holds and locks spaces.
  *
  * @module
  */
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import type { CliFailure } from "./CliFailure.ts"
 import type { SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
@@ -17,10 +18,26 @@ const create = Command.make("create", { space: SpaceArgument.name, json: Output.
     Effect.flatMap((answer) => Output.data(json, answer, answer.created ? `created ${space}` : `${space} is there already`))
   )).pipe(Command.withDescription("Create a space; one that is there already stays as it is"))
 
+/** A page of names of spaces, and the cursor of the next. */
+interface Names {
+  readonly spaces: ReadonlyArray<string>
+  readonly next: string | null
+}
+
+/** All names after a cursor, from as many pages as there are. */
+const namesAfter = (after: string): Effect.Effect<ReadonlyArray<string>, CliFailure, Client> =>
+  Effect.flatMap(
+    Client.use((client) => client.ask<Names>(`/v1/spaces?after=${after}`)),
+    ({ next, spaces }) => next === null ? Effect.succeed(spaces) : Effect.map(namesAfter(next), (rest) => [...spaces, ...rest])
+  )
+
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  Client.use((client) => client.ask<{ readonly spaces: ReadonlyArray<string> }>("/v1/spaces")).pipe(
-    Effect.flatMap(({ spaces }) => Output.data(json, spaces, spaces))
-  )).pipe(Command.withDescription("List the spaces"))
+  Effect.flatMap(namesAfter(""), (spaces) => Output.data(json, spaces, spaces))).pipe(Command.withDescription("List the spaces"))
+
+const remove = Command.make("delete", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+  Client.use((client) => client.ask(SpaceArgument.path(space), { method: "DELETE" })).pipe(
+    Effect.flatMap((answer) => Output.data(json, answer, `deleted ${space}`))
+  )).pipe(Command.withDescription("Delete a space with all its data, at once and for good"))
 
 const state = Command.make("state", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control`)).pipe(
@@ -87,7 +104,7 @@ const unlock = lockCommand("unlock", "DELETE", "Unlock a cell")
  * @since 0.1.0
  */
 export const command = Command.make("space").pipe(
-  Command.withDescription("Create and list spaces, look how one stands, and lock its cells"),
-  Command.withSubcommands([create, ls, state, waiting, hold, release, lock, unlock]),
+  Command.withDescription("Create, list and delete spaces, look how one stands, and lock its cells"),
+  Command.withSubcommands([create, ls, remove, state, waiting, hold, release, lock, unlock]),
   Command.provide(Client.layer)
 )

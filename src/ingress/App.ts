@@ -30,6 +30,7 @@ import * as History from "./History.ts"
 import * as Io from "./Io.ts"
 import * as Json from "./Json.ts"
 import * as Ops from "./Ops.ts"
+import * as PageQuery from "./PageQuery.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
 import * as ReaderRoutes from "./ReaderRoutes.ts"
@@ -151,7 +152,16 @@ const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
     const enzymes = await Effect.runPromise(kernel.enzymes)
     return Json.answer({ enzymes: enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })) })
   })
-  app.get("/v1/spaces", async () => Json.answer({ spaces: await Effect.runPromise(kernel.spaces) }))
+  app.get("/v1/spaces", async (c) => {
+    const { after, limit } = spacesPage(c.req.query())
+    const names = (await Effect.runPromise(kernel.spaces)).filter((name) => name > after)
+    const spaces = names.slice(0, limit)
+    return Json.answer({ spaces, next: names.length > limit ? spaces.at(-1) ?? null : null })
+  })
+  app.delete("/v1/spaces/:space", async (c) => {
+    await Effect.runPromise(kernel.remove(c.req.param("space")))
+    return Json.answer({ space: c.req.param("space"), removed: true })
+  })
   app.put("/v1/spaces/:space", async (c) => {
     const name = c.req.param("space")
     const known = (await Effect.runPromise(kernel.spaces)).includes(name)
@@ -162,6 +172,19 @@ const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
     return Json.answer({ space: space.name, created: !known }, { status: known ? 200 : 201, headers: { location } })
   })
 }
+
+/** The most names of spaces in one answer, and their number without `?limit=`. */
+const MAX_SPACES = 1000
+
+/**
+ * The requested page of the names of spaces.
+ *
+ * @throws RequestRefused
+ * @category getters
+ * @since 0.1.0
+ */
+export const spacesPage = ({ after = "", limit }: { readonly after?: string; readonly limit?: string }) =>
+  ({ after, limit: PageQuery.limit(limit, { listed: MAX_SPACES, max: MAX_SPACES }) })
 
 const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   app.post("/v1/spaces/:space/signals", async (c) => {

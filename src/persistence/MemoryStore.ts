@@ -332,6 +332,10 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
         return new MemoryBackend(space, data, { ...retention, ...options.retention })
       }), options),
     due: (space) => attempt(() => openSpace(spaces, space, false).due),
+    remove: (space) => attempt(() => {
+      openSpace(spaces, space, false)
+      spaces.delete(space)
+    }),
     spaces: Effect.sync(() => [...spaces.keys()].sort())
   }
 })

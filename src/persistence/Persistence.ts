@@ -261,6 +261,8 @@ export class Persistence extends Context.Service<Persistence, {
    * second early, never late; it is 0 before the first flush.
    */
   readonly due: (space: string) => Effect.Effect<number | undefined, PersistenceError>
+  /** Removes a space with all its data. Its handles are closed before; one that is left open writes no more. */
+  readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
   /** The names of the existing spaces, in code-unit order. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
 }>()("systole/persistence/Persistence") {}

@@ -62,6 +62,8 @@ export interface SqlSource {
   readonly open: (space: string, options: { readonly create: boolean }) => SqlDriver
   /** Returns the stored wake time of a space without opening its database. The result may be up to one second early. */
   readonly due: (space: string) => number | undefined
+  /** Removes a space's database. The name is valid. */
+  readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
   /** Returns the names of the existing spaces. */
   readonly spaces: () => ReadonlyArray<string>
 }

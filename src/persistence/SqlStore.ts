@@ -394,5 +394,6 @@ export const layer = (source: SqlSource): Layer.Layer<Persistence> =>
       checkSpaceName(space)
       return source.due(space)
     }),
+    remove: (space) => Effect.flatMap(attempt(() => checkSpaceName(space)), () => source.remove(space)),
     spaces: Effect.suspend(() => attempt(() => [...source.spaces()].sort()))
   })

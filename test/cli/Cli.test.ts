@@ -96,6 +96,9 @@ describe("systole", () => {
       assert.deepStrictEqual(beats.map(({ beat }) => beat), [6, 5, 4, 3, 2, 1, 0])
       assert.include(JSON.stringify(await json("beat", "show", "shop", "5")), "greet")
       assert.include((await run("enzyme", "ls")).stdout, "/signals/greet/:who")
+      assert.deepStrictEqual(await json("space", "delete", "shop"), { space: "shop", removed: true })
+      assert.deepStrictEqual(await json("space", "ls"), [])
+      assert.include((await run("space", "delete", "shop")).stderr, "There is no space")
     })
 
     test("distinguishes failed, absent and locked by exit code", project, async ({ json, root, run }) => {
@@ -271,7 +274,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
     test("acts on the data folder of each command, through the server of that folder", project, async ({ json, root, serve }) => {
       const { stop, url } = await serve("start", "--data", "elsewhere")
       await json("space", "create", "shop", "--data", "elsewhere")
-      assert.deepStrictEqual(await (await fetch(`${url}/v1/spaces`)).json(), { spaces: ["shop"] })
+      assert.deepStrictEqual(await (await fetch(`${url}/v1/spaces`)).json(), { spaces: ["shop"], next: null })
       assert.deepStrictEqual(await json("space", "ls"), [])
       assert.isFalse(existsSync(join(root, ".data")))
       assert.strictEqual(statSync(join(root, "elsewhere")).mode & 0o777, 0o700)

@@ -28,9 +28,17 @@ const runtime: Readonly<Record<string, Described>> = {
     "shown. With it, each stopped space, its store and the reason."
   ),
   "GET /v1/enzymes": described("", "The registered enzymes: descriptors and the digests of their modules."),
-  "GET /v1/spaces": described("", "The names of all spaces."),
+  "GET /v1/spaces": described(
+    "`?after=`, `?limit=` up to 1,000; 1,000 by default",
+    "The names of all spaces in order, and `next`, the cursor of the next page."
+  ),
   "GET /v1/flows": described("", "The declared flows, step by step."),
-  [`PUT ${SPACE}`]: described("", "Creates a space: 201 after its boot. 200 if it exists.")
+  [`PUT ${SPACE}`]: described("", "Creates a space: 201 after its boot. 200 if it exists."),
+  [`DELETE ${SPACE}`]: described(
+    "",
+    "Deletes a space with all its data: 200. Requests in progress are answered 503. Later signals find no space, unless " +
+    "spaces are created on demand."
+  )
 }
 
 const signals: Readonly<Record<string, Described>> = {

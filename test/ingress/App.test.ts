@@ -227,7 +227,23 @@ describe("App", () => {
     test("creates and lists spaces", async ({ ask }) => {
       assert.deepInclude(await ask("/v1/spaces/shop", { method: "PUT" }), { status: 201, body: { space: "shop", created: true } })
       assert.deepInclude(await ask("/v1/spaces/shop", { method: "PUT" }), { status: 200, body: { space: "shop", created: false } })
-      assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
+      assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"], next: null })
+    })
+
+    test("lists spaces in pages", async ({ ask }) => {
+      for (const name of ["c", "a", "b"]) await ask(`/v1/spaces/${name}`, { method: "PUT" })
+      assert.deepStrictEqual((await ask("/v1/spaces?limit=2")).body, { spaces: ["a", "b"], next: "b" })
+      assert.deepStrictEqual((await ask("/v1/spaces?limit=2&after=b")).body, { spaces: ["c"], next: null })
+      assert.deepStrictEqual(problem(await ask("/v1/spaces?limit=x")), [400, "query/invalid"])
+    })
+
+    test("deletes a space, whose number of beats begins anew", async ({ ask, post, put }) => {
+      await put("/v1/spaces/shop/cells/data/a", 1)
+      assert.deepInclude(await ask("/v1/spaces/shop", { method: "DELETE" }), { status: 200, body: { space: "shop", removed: true } })
+      assert.deepStrictEqual(problem(await ask("/v1/spaces/shop", { method: "DELETE" })), [404, "space/unknown"])
+      assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/cells/data/a")), [404, "space/unknown"])
+      assert.deepStrictEqual((await put("/v1/spaces/shop/cells/data/b", 1)).body, { beat: 0 })
+      assert.strictEqual((await post(signals, signal)).status, 202)
     })
 
     test("creates no space for a refused request", async ({ ask, post, put }) => {
@@ -243,7 +259,7 @@ describe("App", () => {
         await ask("/v1/spaces/shop/blobs", { method: "PUT", body: "x", headers: long })
       ]
       assert.deepStrictEqual(refused.map(({ status }) => status), [400, 400, 400, 400, 400, 403, 415, 413])
-      assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: [] })
+      assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: [], next: null })
     })
 
     test("creates no space for a read", async ({ ask }) => {
@@ -263,7 +279,7 @@ describe("App", () => {
     test("answers 404 for an unknown path, and the liveness probe", async ({ ask }) => {
       assert.deepStrictEqual(problem(await ask("/v1/nothing")), [404, "route/absent"])
       assert.deepStrictEqual(problem(await ask("/v1/spaces", { method: "DELETE" })), [405, "route/method"])
-      assert.strictEqual((await ask("/v1/spaces/shop", { method: "PATCH" })).headers.get("allow"), "PUT")
+      assert.strictEqual((await ask("/v1/spaces/shop", { method: "PATCH" })).headers.get("allow"), "PUT, DELETE")
       assert.strictEqual((await ask("/livez")).status, 200)
       assert.strictEqual((await ask("/readyz")).status, 200)
     })
@@ -295,7 +311,7 @@ describe("App", () => {
             assert.deepStrictEqual([status, body], [200, "<p>7 undefined</p>"])
             assert.strictEqual(headers.get("content-type"), "text/html; charset=utf-8")
             assert.include(headers.get("content-security-policy"), "default-src 'none'")
-            assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
+            assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"], next: null })
           })
       ))
   })

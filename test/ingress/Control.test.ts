@@ -50,7 +50,7 @@ describe("Control over HTTP", () => {
     await put(space, {})
     assert.deepStrictEqual(problem(await ask("/v1/spaces/none/control")), [404, "space/unknown"])
     assert.deepStrictEqual(problem(await ask("/v1/spaces/none/control/pause", { method: "POST" })), [404, "space/unknown"])
-    assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
+    assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"], next: null })
     // A transition that the current state does not allow is recorded in the operation.
     assert.deepStrictEqual(problem(await ask(`${space}/control/resume`, { method: "POST" })), [409, "control/refused"])
     const before = await digest(app)

@@ -388,6 +388,10 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
         return new KeyValueBackend(space, data, { ...retention, ...options.retention })
       }), options),
     due: (space) => Backend.attempt(() => metaOf(opened(spaces, space, false)).due ?? undefined),
+    remove: (space) => Backend.attempt(() => {
+      opened(spaces, space, false)
+      spaces.delete(space)
+    }),
     spaces: Effect.sync(() => [...spaces.keys()].sort())
   }
 })

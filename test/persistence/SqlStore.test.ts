@@ -307,6 +307,7 @@ describe("SqlStore where a commit is not yet durable", () => {
     const waiting: Array<(result: Effect.Effect<void, PersistenceError>) => void> = []
     const layer = SqlStore.layer({
       spaces: () => [],
+      remove: () => Effect.void,
       due: () => 0,
       open: () => ({
         place: "memory",

@@ -65,6 +65,19 @@ describe("A space in a durable object", () => {
       assert.deepInclude(await json("/test/seen/shop"), { rowsWritten: 0, alarms: 0 })
     }))
 
+  it("is deleted with its data, its alarm and its entry in the directory", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", greet("first"))
+      await signal("shop", { ...greet("later"), at: { ms: 3_600_000 } }, "")
+      assert.deepStrictEqual(await (await fetch("/v1/spaces/shop", { method: "DELETE" })).json(), { space: "shop", removed: true })
+      assert.strictEqual((await fetch("/v1/spaces/shop", { method: "DELETE" })).status, 404)
+      assert.strictEqual((await fetch("/v1/spaces/shop/cells/data/greetings/first")).status, 404)
+      assert.deepStrictEqual(await json("/v1/spaces"), { spaces: [], next: null })
+      assert.isNull((await json("/test/seen/shop")).alarm)
+      assert.deepInclude((await signal("shop", greet("anew"))).body, { status: "handled" })
+      assert.deepStrictEqual((await json("/v1/spaces/shop/cells/data/greetings?list")).names, ["anew"])
+    }))
+
   it("creates nothing for a space that is unknown", () =>
     Edge.running(text, async ({ fetch, json }) => {
       assert.strictEqual((await fetch("/v1/spaces/nowhere/cells/data/a")).status, 404)

@@ -18,6 +18,8 @@ const sizeOf = (value: unknown): number =>
 
 /** A storage that refuses values that Cloudflare would refuse. */
 const strict = ({ sql, transactionSync }: Storage, storage: Storage): DurableObjectStore.ObjectStorage => ({
+  deleteAlarm: () => storage.deleteAlarm(),
+  deleteAll: () => storage.deleteAll(),
   sql: {
     exec: (query, ...values) => {
       const size = Math.max(0, ...values.map(sizeOf))

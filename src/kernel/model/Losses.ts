@@ -37,7 +37,7 @@ export class Losses {
     if (loss !== undefined) this.bySpace.set(space, { ...loss, newest: Math.max(loss.newest, this.newest(space)) })
   }
 
-  /** Removes the loss of a space, which is journaled durably. */
+  /** Removes the loss of a space, which is journaled durably or was removed with its space. */
   journaled(space: string): void {
     this.bySpace.delete(space)
   }

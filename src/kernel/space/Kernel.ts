@@ -55,6 +55,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly opened: (name: string) => Space | undefined
   /** The names of all spaces. None of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
+  /** Removes a space with all its data. Signals that arrive later find no space, unless they create one. */
+  readonly remove: (name: string) => Effect.Effect<void, PersistenceError>
   /**
    * Takes signals of the space `from` that has another kernel, as the texts of their rows in order. Returns the refusal of
    * each signal, or `null` when it is durable, up to the first refusal. A signal that arrived before is not handled again.
@@ -102,6 +104,7 @@ export class Kernel extends Context.Service<Kernel, {
         space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
         opened: (name) => spaces.opened(name)?.handle,
         spaces: persistence.spaces,
+        remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,

@@ -161,9 +161,9 @@ export class LiveSpace implements Space, Peer {
   }
 
   /** Closes it until the next request. */
-  retire(): void {
+  retire(reason = "it is closed, since nothing uses it"): void {
     this.retired = true
-    this.close("it is closed, since nothing uses it")
+    this.close(reason)
   }
 
   /** Whether it was closed until the next request. */

@@ -97,6 +97,22 @@ export class Spaces {
     return Effect.map(this.find(name, this.deps.parts.settings.create === "on-demand"), ({ space }) => space)
   }
 
+  /** Removes a space with all its data. Requests in progress fail with `SpaceStopped`; later ones find no space. */
+  remove(name: string): Effect.Effect<void, PersistenceError> {
+    const { parts: { held, losses }, persistence } = this.deps
+    return Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
+      this.spaces.get(name)?.space.retire("it is being removed")
+      return Effect.map(persistence.remove(name), () => {
+        this.wakeQueue.forget(name)
+        this.readerStates.delete(name)
+        this.failures.delete(name)
+        held.delete(name)
+        losses.journaled(name)
+        this.deps.stops.opened(name)
+      })
+    })))
+  }
+
   /** Signals possible work to all open spaces. */
   wake(): void {
     for (const { space } of this.spaces.all()) space.wake()

@@ -42,7 +42,7 @@ export class Alarm {
     this.storage.setAlarm(at).catch(() => {})
   }
 
-  /** Notes that the alarm runs, and is stored no more. */
+  /** Notes that the alarm runs or was removed, and is stored no more. */
   ran(): void {
     this.armed = undefined
   }

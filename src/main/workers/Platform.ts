@@ -11,10 +11,8 @@ export interface Storage extends Readonly<ObjectPlace["storage"]> {
   /** The time of the armed alarm, in milliseconds since 1970; `null` without one, and while it runs. */
   readonly getAlarm: () => Promise<number | null>
   readonly setAlarm: (moment: number) => Promise<void>
-  readonly deleteAlarm: () => Promise<void>
   /** Waits until all writes are stored. */
   readonly sync: () => Promise<void>
-  readonly deleteAll: () => Promise<void>
 }
 
 /** The state that the platform gives to an object. */

@@ -11,7 +11,6 @@ import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import * as Access from "../../ingress/Access.ts"
 import * as App from "../../ingress/App.ts"
 import * as Json from "../../ingress/Json.ts"
-import * as PageQuery from "../../ingress/PageQuery.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
@@ -25,9 +24,6 @@ import type { Settings } from "./Settings.ts"
 
 /** The paths of one space. */
 const SPACE = /^\/v1\/spaces\/([^/]+)(?:\/|$)/
-
-/** The most names of spaces in one answer, and the number without `?limit=`. */
-const PAGE = { max: 1000, listed: 1000 }
 
 /**
  * Creates the handler of requests.
@@ -96,9 +92,8 @@ const answered = async (scene: Scene, path: string, request: Request): Promise<R
   if (page !== undefined) return Pages.send(page, reading(scene), request.signal)
   if (path === "/v1/enzymes") return enzymes(scene.settings)
   if (path !== "/v1/spaces") return Problem.response(absent(request.method, path))
-  const query = new URL(request.url).searchParams
-  const limit = PageQuery.limit(query.get("limit") ?? undefined, PAGE)
-  const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, { after: query.get("after") ?? "", limit })
+  const asked = App.spacesPage(Object.fromEntries(new URL(request.url).searchParams))
+  const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked)
   return Json.answer({ spaces, next })
 }
 

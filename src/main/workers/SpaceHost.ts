@@ -164,7 +164,7 @@ export class SpaceHost {
       Effect.provide(modules)
     )
     const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
-    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm: (moment) => alarm.arm(moment) }))
+    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm: (moment) => alarm.arm(moment) }), alarm)
     const services = { persistence, reactor: Reactor[config.reactor](channels), pacemaker: HostPacemaker.layer(this.turns.turn) }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, config.kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
@@ -178,11 +178,11 @@ export class SpaceHost {
     return context
   })
 
-  /** Enters a space into the directory before its store is created. */
-  private listed(persistence: Layer.Layer<Persistence>): Layer.Layer<Persistence> {
+  /** Enters a space into the directory before its store is created, and removes it after its data. */
+  private listed(persistence: Layer.Layer<Persistence>, alarm: Alarm): Layer.Layer<Persistence> {
     const { env, settings: { proof }, space } = this.place
-    const add = Effect.tryPromise({
-      try: () => env.DIRECTORY.getByName(Directory.NAME).add(proof, space),
+    const change = (verb: "add" | "remove") => Effect.tryPromise({
+      try: () => env.DIRECTORY.getByName(Directory.NAME)[verb](proof, space),
       catch: (failure) =>
         new PersistenceError({ reason: new StoreUnavailable({ space, place: "the directory of spaces", detail: String(failure) }) })
     })
@@ -191,9 +191,13 @@ export class SpaceHost {
       open: (name, options) => {
         const open = inner.open(name, options)
         if (!options.create || name !== space) return open
-        const enter = Effect.catchIf(Effect.asVoid(inner.due(name)), (error) => error.code === "space/unknown", () => add)
+        const enter = Effect.catchIf(Effect.asVoid(inner.due(name)), (error) => error.code === "space/unknown", () => change("add"))
         return Effect.andThen(enter, open)
-      }
+      },
+      remove: (name) => Effect.andThen(inner.remove(name), Effect.suspend(() => {
+        alarm.ran()
+        return change("remove")
+      }))
     }))).pipe(Layer.provide(persistence))
   }
 }

@@ -85,6 +85,26 @@ const opening: Group = {
     })
 }
 
+const removal: Group = {
+  "removes a space with all its data, and creates an empty one of its name": () =>
+    Effect.gen(function*() {
+      const remove = Persistence.use((persistence) => persistence.remove("shop"))
+      same(yield* reason(remove), "NoSuchSpace")
+      same(yield* reason(Persistence.use((persistence) => persistence.remove("A"))), "InvalidSpaceName")
+      const blobs = [{ hash: "b", bytes: Uint8Array.of(1) }]
+      yield* using("shop", (store) => write(store, beat(0, { cells: [cell("/data/a", "1")], queued: [{ seq: 0, text: "q" }], blobs })))
+      yield* remove
+      same(yield* Persistence.use((persistence) => persistence.spaces), [])
+      same(yield* reason(using("shop", () => Effect.void, { create: false })), "NoSuchSpace")
+      yield* using("shop", (store) => Effect.sync(() => {
+        same([store.epoch, store.head()], [0, { beat: -1, clock: 0, hash: "" }])
+        same([store.read("/data/a"), store.blob("b"), [...store.queue()]], [undefined, undefined, []])
+      }))
+      yield* using("shop", (store) => write(store, beat(0)))
+      same(yield* using("shop", (store) => Effect.sync(() => store.head().beat)), 0)
+    })
+}
+
 const apart: Group = {
   "lists the spaces by name and keeps them apart": () =>
     Effect.gen(function*() {
@@ -102,7 +122,7 @@ const model = (seeds: ReadonlyArray<number>): Group => Object.fromEntries(seeds.
 
 /** The tests that need one space. */
 const single: Readonly<Record<string, Group>> = {
-  opening, reads, receipts, queue, observations, blobs, content, durability, writers, moments, retention: retained
+  opening, removal, reads, receipts, queue, observations, blobs, content, durability, writers, moments, retention: retained
 }
 
 /** The tests that need several spaces in one place. */
