@@ -66,24 +66,6 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), [1])
     }))
 
-  it.effect("becomes a dead letter when its receiver is removed, and arrives when the receiver is created again", () =>
-    Effect.gen(function*() {
-      const kernel = yield* (yield* RestartableKernel.make(enzymes)).boot({ create: "explicit" })
-      const [a, b] = yield* Effect.all([kernel.space("a", { create: true }), kernel.space("b", { create: true })])
-      yield* send(a, 1)
-      yield* b.step
-      assert.deepStrictEqual(yield* taken(b), [1])
-      yield* kernel.remove("b")
-      assert.strictEqual((yield* Effect.flip(kernel.space("b"))).code, "space/unknown")
-      yield* send(a, 2)
-      yield* steps(a, 2)
-      assert.strictEqual((yield* a.dead({ limit: 10 })).letters.length, 1)
-      const again = yield* kernel.space("b", { create: true })
-      yield* send(a, 3)
-      yield* steps(again, 1)
-      assert.deepStrictEqual(yield* taken(again), [3])
-    }))
-
   it.effect("is delivered after a crash before the receiver had it", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
