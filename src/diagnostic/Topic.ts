@@ -148,6 +148,11 @@ export const topics = {
     means: "The before and after lists of enzymes for one signal form a cycle, so none of them ran",
     remedy: "Remove one of the names, and send the signal again"
   },
+  "run/code-missing": {
+    severity: "sev:crit",
+    means: "A durable run began with a module that cannot be loaded, and its log does not fit the present one. The run is held",
+    remedy: "Start a build with that module (systole build --keep), load a module that makes the same calls, or cancel the run"
+  },
   "run/conflict": {
     severity: "sev:warn",
     means: "A run lost several times in a row to other runs that wrote the same place",

@@ -54,6 +54,23 @@ export class StepsFull extends Schema.TaggedError<StepsFull>()("StepsFull", { li
   }
 }
 
+/** The code of a run whose module is missing. */
+export const CODE_MISSING = "run/code-missing"
+
+/**
+ * A run cannot go on: the module with which it began cannot be loaded, and its log does not fit the present module of that name.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CodeMissing extends Schema.TaggedError<CodeMissing>()("CodeMissing", { digest: Schema.String, reason: Schema.String }) {
+  readonly code = CODE_MISSING
+  override get message() {
+    return `The run began with module /cas/${this.digest}, which cannot be loaded. Its log does not fit the present one: ${this.reason} ` +
+      `Start a build with --keep ${this.digest}, load a module that makes the same calls, or cancel the run`
+  }
+}
+
 /** The code of a run that awaits a promise which is not a handle. */
 export const FOREIGN = "run/foreign-await"
 

@@ -57,8 +57,8 @@ export class ModuleHost extends Context.Service<ModuleHost, {
   readonly files: (folder: string) => Effect.Effect<ReadonlyArray<string> | undefined, ModuleBroken>
   /** Imports a file of the project, or one of the runtime's own modules such as `systole/plugins/sqlite`. */
   readonly load: (file: string) => Effect.Effect<LoadedModule, ModuleBroken>
-  /** Imports a module from a previous {@link LoadedModule.text}, under its hash. */
-  readonly restore: (hash: string, text: string) => Effect.Effect<LoadedModule, ModuleBroken>
+  /** Imports a module from a previous {@link LoadedModule.text}, under its hash. Without a text, only a build has modules. */
+  readonly restore: (hash: string, text: string | undefined) => Effect.Effect<LoadedModule, ModuleBroken>
   /** Emits when requested files may have changed. */
   readonly changes: Stream.Stream<void>
 }>()("systole/loader/ModuleHost") {}

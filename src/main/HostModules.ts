@@ -98,9 +98,10 @@ export const bundle = async ({ hash, root, watched }: LoadContext, file: string)
 const restore = async (
   { restored, root }: { readonly root: string; readonly restored: Set<string> },
   digest: string,
-  text: string
+  text: string | undefined
 ): Promise<LoadedModule> => {
   const file = `/cas/${digest}`
+  if (text === undefined) throw new ModuleBroken({ file, reason: "the store has no text of it" })
   if (restored.add(digest).size > MAX_RESTORED) {
     throw new ModuleBroken({ file, reason: `this process has brought back ${MAX_RESTORED} modules and lets go of none. Start another` })
   }

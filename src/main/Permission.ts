@@ -55,7 +55,7 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
     const { place: from, ...rest } = line
     return { file, module: await HostModules.importDefault(file, from), ...rest }
   }
-  const restore = async (hash: string, text: string) => {
+  const restore = async (hash: string, text: string | undefined) => {
     const file = `/cas/${hash}`
     const from = place(`${hash}.mjs`)
     if (!existsSync(from)) throw new ModuleBroken({

@@ -174,9 +174,9 @@ export class Code {
     const pause = rest()
     if (pause !== undefined) await pause
     const bytes = store.blob(digest)
-    if (bytes === undefined) return `text /cas/${digest} is not kept`
-    if (hash(bytes) !== digest) return `text /cas/${digest} is not what was kept: its digest is another`
-    const module = await restore(digest, new TextDecoder().decode(bytes))
+    if (bytes !== undefined && hash(bytes) !== digest) return `text /cas/${digest} is not what was kept: its digest is another`
+    const module = await restore(digest, bytes === undefined ? undefined : new TextDecoder().decode(bytes))
+    if (typeof module === "string" && bytes === undefined) return `text /cas/${digest} is not kept`
     return typeof module === "string" ? `text /cas/${digest} cannot be loaded: ${module}` : module
   }
 }

@@ -26,7 +26,7 @@ const version = (text: string) => {
 const settings = { limits: { ...TestKernel.settings.limits, residentRuns: 0 } }
 
 const layer = TestKernel.layer(settings).pipe(
-  Layer.provide(Layer.succeed(ModuleRestore, (_, text) => Promise.resolve({ enzymes: [version(text).enzyme], nodes: [] })))
+  Layer.provide(Layer.succeed(ModuleRestore, (_, text = "") => Promise.resolve({ enzymes: [version(text).enzyme], nodes: [] })))
 )
 
 describe("a durable run", () => {

@@ -83,7 +83,7 @@ const version = (greeting: string, field: "name" | "title") => {
 }
 
 const restored = TestKernel.layer(settings).pipe(
-  Layer.provide(Layer.succeed(ModuleRestore, (_, text) => {
+  Layer.provide(Layer.succeed(ModuleRestore, (_, text = "") => {
     const [greeting = "", field] = text.split(" ")
     return Promise.resolve({ enzymes: [version(greeting, field === "name" ? "name" : "title").enzyme as Enzyme.Enzyme], nodes: [] })
   }))

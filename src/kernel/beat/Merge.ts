@@ -8,7 +8,7 @@
  */
 import * as Address from "../../cell/Address.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
-import { FOREIGN } from "../../durable/RunError.ts"
+import { CODE_MISSING, FOREIGN } from "../../durable/RunError.ts"
 import type { BlobRow, ReceiptRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -109,6 +109,7 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
   const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
   if (canWait && !merged.transaction.stage.take(size)) return lose(handling, { key: undefined }, merged)
   if (outcome.kind === "retry") {
+    if (outcome.code === CODE_MISSING) return hold(handling, merged)
     if (outcome.code === GATED) return park(handling, outcome.until, merged)
     if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome.code, merged)
   }
@@ -224,6 +225,16 @@ const park = (handling: ExecutedHandling, until: number | undefined, merged: Mer
   const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(merged.transaction, merged.state))
   const { attempt, timeouts } = handling
   again(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
+}
+
+/** Queues a run whose module is missing. It goes on when the modules change, and at the next start. */
+const hold = (handling: ExecutedHandling, merged: Merged): void => {
+  const { flight: { signal }, key, segment, waiting } = handling
+  const oid = Segment.oidOf(handling, merged.state.hash)
+  const note = `${key} waits for its module with ${signal.id}`
+  merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, note }))
+  const next = { why: "segment", document: undefined, losses: 0, attempt: handling.attempt, timeouts: 0, due: undefined } as const
+  again(handling, merged, { ...next, segment, run: { oid, dues: [], hears: waiting?.hears ?? [], isHeld: true } })
 }
 
 /** A further attempt: its reason, its due time, and the losses and time-outs before it. */

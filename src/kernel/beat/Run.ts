@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
-import { FOREIGN, FULL } from "../../durable/RunError.ts"
+import { CODE_MISSING, FOREIGN, FULL } from "../../durable/RunError.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
@@ -43,8 +43,8 @@ export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | 
 /** The code of a run that exceeded its time limit. */
 export const TIMEOUT = "run/timeout"
 
-/** The codes of outcomes that depend on the host: run times, endless runs, the backlog, waiting runs, and closed gates of nodes. */
-const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, FOREIGN, FULL, "backlog/full", GATED, STUCK])
+/** The codes of outcomes that depend on the host: run times, endless runs, missing modules, full limits, and closed gates of nodes. */
+const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, FOREIGN, FULL, CODE_MISSING, "backlog/full", GATED, STUCK])
 
 /**
  * Whether the host decided the outcome with this code. A replay copies such an outcome and does not run the handling.

@@ -13,7 +13,7 @@ import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import type { Awaited, Settled } from "../../durable/Handle.ts"
 import * as Note from "../../durable/Note.ts"
 import type { Pair } from "../../durable/Pairs.ts"
-import { ForeignAwait, RunCancelled, RunDiverged, RunsFull, StepsFull } from "../../durable/RunError.ts"
+import { CodeMissing, ForeignAwait, RunCancelled, RunDiverged, RunsFull, StepsFull } from "../../durable/RunError.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
@@ -22,6 +22,7 @@ import type { Enzyme } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import { messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
@@ -65,13 +66,15 @@ export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code"> =>
 export const run = async (handling: Handling, draft: Draft, state: SpaceState): Promise<Outcome> => {
   const enzyme = handling.entry!.enzyme
   const oid = oidOf(handling, state.hash)
+  const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
   try {
-    const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
     const outcome = note.cancel === "now" ? ending({ draft, oid, state }) : await advance({ handling, draft, state, enzyme, oid, note })
     return Run.admitted(handling, draft, outcome)
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
-    return error instanceof ForeignAwait ? postponed(draft, error) : Run.failed(draft, error)
+    // Without its module, a cancelled run has no body that could react.
+    if (error instanceof CodeMissing && note.cancel !== undefined) return ending({ draft, oid, state })
+    return error instanceof ForeignAwait || error instanceof CodeMissing ? postponed(draft, error) : Run.failed(draft, error)
   }
 }
 
@@ -149,7 +152,7 @@ const started = (continuation: Continuation, { draft, enzyme, handling, note, st
 const remade = async (context: Context): Promise<Continuation> => {
   const { draft, handling, oid, state: { documents, host } } = context
   const continuation = new Continuation(oid)
-  let { enzyme } = context
+  let begun: Begun = { enzyme: context.enzyme, missing: undefined }
   for (let i = 0; i < handling.segment; i++) {
     const logged = Step.read((part) => documents.read(stepAddress(oid, i, part).key))
     if (logged === undefined) {
@@ -157,14 +160,18 @@ const remade = async (context: Context): Promise<Continuation> => {
     }
     const { length, step } = logged
     if (i === 0) {
-      enzyme = await begunWith(step, context)
+      begun = await begunWith(step, context)
       continuation.tx.anew = step.anew ?? 0
     }
+    const { enzyme, missing } = begun
     const attempt = step.attempt ?? handling.attempt
     // Its module decodes the payload, too.
     const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } }, draft)
     const body = (tx: DurableTransaction): unknown => enzyme.run(tx, event)
-    await continuation.repeat(step, { host, limitMs: enzyme.limitMs, contentOf: (hash) => documents.blob(hash), body })
+    const how = { host, limitMs: enzyme.limitMs, contentOf: (hash: string) => documents.blob(hash), body }
+    await continuation.repeat(step, how).catch((error: unknown) => {
+      throw missing === undefined ? error : new CodeMissing({ digest: missing, reason: messageOf(error) })
+    })
     continuation.size = step.size + length
   }
   return continuation
@@ -174,18 +181,25 @@ const remade = async (context: Context): Promise<Continuation> => {
 const beginningOf = ({ handling: { attempt, entry, segment }, note: { anew } }: Context): Pick<Step.Step, "attempt" | "code" | "anew"> =>
   segment > 0 ? {} : { attempt, ...codeOf(entry), ...anew === undefined ? {} : { anew } }
 
+/** The enzyme of a body, and the digest of the module with which it began if that one is missing. */
+interface Begun {
+  readonly enzyme: Enzyme
+  readonly missing: string | undefined
+}
+
 /**
- * The enzyme with which a body began. A run stays with its module while other ones replace it, as long as its text can be
- * restored; a letter that is sent again goes on with the module of today.
+ * The enzyme with which a body began. A run stays with its module while other ones replace it, as long as the host has it or can
+ * restore its text. A letter that is sent again goes on with the module of today.
  */
-const begunWith = async ({ code }: Step.Step, { enzyme, handling, state: { restore, store } }: Context): Promise<Enzyme> => {
+const begunWith = async ({ code }: Step.Step, { enzyme, handling, state: { restore, store } }: Context): Promise<Begun> => {
   const digest = code?.slice(CONTENT.length)
-  if (digest === undefined || digest === handling.entry?.code?.hash || handling.why === "redelivery") return enzyme
+  if (digest === undefined || digest === handling.entry?.code?.hash || handling.why === "redelivery") return { enzyme, missing: undefined }
   const bytes = store.blob(digest)
-  const module = bytes === undefined ? "" : await restore(digest, new TextDecoder().decode(bytes))
+  const module = await restore(digest, bytes === undefined ? undefined : new TextDecoder().decode(bytes))
   const { match, name, query } = enzyme
   const isSame = (other: Enzyme): boolean => other.name === name && other.query === query && other.match === match
-  return typeof module === "string" ? enzyme : module.enzymes.find(isSame) ?? enzyme
+  const found = typeof module === "string" ? undefined : module.enzymes.find(isSame)
+  return found === undefined ? { enzyme, missing: digest } : { enzyme: found, missing: undefined }
 }
 
 /** The results of handles that this beat has, in the order of their calls. */
@@ -284,7 +298,7 @@ const objectOf = (awaited: Awaited, { tx }: Continuation): string => {
 const isBefore = (a: Due.Due, b: Due.Due): boolean => (a.moment ?? 0) <= (b.moment ?? 0) && (a.beat ?? 0) <= (b.beat ?? 0)
 
 /** The outcome of a segment that the host decided: it is tried again, and a replay copies it. */
-const postponed = (draft: Draft, { _tag: tag, code, message }: ForeignAwait | RunsFull): Outcome => {
+const postponed = (draft: Draft, { _tag: tag, code, message }: CodeMissing | ForeignAwait | RunsFull): Outcome => {
   draft.revoke("the segment is over")
   return { kind: "retry", tag, code, message }
 }

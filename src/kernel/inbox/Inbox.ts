@@ -57,7 +57,7 @@ export class Inbox {
   /** Timers that are due: those that run while the space is paused, and the others. */
   private readonly overdue = new Queue<Timer>()
   private readonly met = new Queue<Timer>()
-  /** Signals whose enzymes are all absent. */
+  /** Signals whose enzymes are all absent, and runs whose module is. */
   readonly held = new HeldSignals()
   /** Number of handlings that wait for a node's time gate. */
   parked = 0
@@ -106,10 +106,11 @@ export class Inbox {
   reconsider(revision: number): void {
     const released = this.held.release(revision)
     if (released === undefined) return
+    for (const seq of released.run) this.resumeRun(this.waiting.at(seq).again?.run?.oid ?? "")
     for (const track of [this.urgent, this.normal]) {
       const mine = (seq: number): boolean => this.trackOf(this.waiting.at(seq)) === track
-      track.fresh.prepend(released.signals.filter(mine))
-      track.retries.prepend(released.attempts.filter(mine))
+      track.fresh.prepend(released.signal.filter(mine))
+      track.retries.prepend(released.attempt.filter(mine))
     }
   }
 
@@ -158,7 +159,7 @@ export class Inbox {
     const { again, seq } = pending
     this.enqueue(pending)
     if (again?.why === "gate") this.parked++
-    if (this.runs.add(pending)) return
+    if (this.runs.add(pending)) return again?.run?.isHeld === true ? this.held.addRun(seq) : undefined
     if (again?.why !== "conflict") return this.waits.add(pending)
     const track = this.trackOf(pending)
     const { document = "" } = again
@@ -177,12 +178,10 @@ export class Inbox {
   /** Restores a stored signal or attempt to its queue. */
   restore(pending: Pending): void {
     const { again, signal } = pending
-    if (again === undefined) {
-      this.waiting.restore(signal)
-      return this.push(pending)
-    }
-    if (again.lane !== undefined) this.lanes.set(again.lane, undefined)
-    this.repeat(pending)
+    if (again?.lane !== undefined) this.lanes.set(again.lane, undefined)
+    if (again !== undefined) return this.repeat(pending)
+    this.waiting.restore(signal)
+    this.push(pending)
   }
 
   /** Takes the input of one beat. */
@@ -228,7 +227,9 @@ export class Inbox {
   /** Has the next beat run the next segment of a durable run, if it waits. `fired` is the timer that was due. */
   resumeRun(oid: string, fired?: Timer): void {
     const run = this.runs.take(oid, fired)
-    if (run !== undefined) this.trackOf(run).segments.push(run.seq)
+    if (run === undefined) return
+    this.held.drop(run.seq)
+    this.trackOf(run).segments.push(run.seq)
   }
 
   /** Takes the next segment of a durable run into the beat in progress, if it has room. */

@@ -16,6 +16,9 @@ import type { Pending, Signal } from "./Signal.ts"
 export const isHeld = ({ signal, undelivered }: Pending, resolve: (signal: Signal) => Resolution): boolean =>
   undelivered === undefined && resolve(signal).status === "held"
 
+/** A signal, a further attempt of a handling, or a durable run whose module is missing. */
+type Kind = "signal" | "attempt" | "run"
+
 /**
  * The held signals of one space.
  *
@@ -24,7 +27,7 @@ export const isHeld = ({ signal, undelivered }: Pending, resolve: (signal: Signa
  */
 export class HeldSignals {
   /** The row numbers of signals and of attempts. */
-  private seqs = new Map<number, "signal" | "attempt">()
+  private seqs = new Map<number, Kind>()
   /** The revision of the enzymes for which they are held. */
   private revision = -1
   /** Called with each held signal. */
@@ -50,6 +53,9 @@ export class HeldSignals {
     return true
   }
 
+  /** Holds a durable run whose module is missing. */
+  addRun(seq: number): void { this.seqs.set(seq, "run") }
+
   /** Drops a signal that ended otherwise; returns whether it was held, and so is in no queue. */
   drop(seq: number): boolean {
     return this.seqs.delete(seq)
@@ -60,15 +66,16 @@ export class HeldSignals {
     return this.seqs.size > 0 && revision !== this.revision
   }
 
-  /** Releases all signals after a change of enzymes; returns the numbers of signals and of attempts, each in order. */
-  release(revision: number): { readonly signals: ReadonlyArray<number>; readonly attempts: ReadonlyArray<number> } | undefined {
+  /** Releases all signals after a change of enzymes; returns their numbers by kind, each in order. */
+  release(revision: number): Readonly<Record<Kind, ReadonlyArray<number>>> | undefined {
     const isStale = this.isStale(revision)
     this.revision = revision
     if (!isStale) return undefined
-    const [signals, attempts]: [Array<number>, Array<number>] = [[], []]
-    for (const [seq, kind] of this.seqs) (kind === "signal" ? signals : attempts).push(seq)
+    const released: Record<Kind, Array<number>> = { signal: [], attempt: [], run: [] }
+    for (const [seq, kind] of this.seqs) released[kind].push(seq)
     this.seqs = new Map()
-    return { signals: signals.sort(inOrder), attempts: attempts.sort(inOrder) }
+    for (const seqs of Object.values(released)) seqs.sort(inOrder)
+    return released
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * Restores the code of earlier modules, for replay alone.
+ * Restores the code of earlier modules, for replays and for the durable runs that began with it.
  *
  * The kernel stores the texts of modules but cannot import them; the host provides
- * this service.
+ * this service. A host that imports nothing has modules without texts.
  *
  * @module
  */
@@ -17,12 +17,13 @@ export interface RestoredModule {
 }
 
 /**
- * Returns the enzymes and nodes of a module from its verified text, or the reason of a failure.
+ * Returns the enzymes and nodes of a module from its verified text, or by its digest alone if there is no text; or the reason of a
+ * failure.
  *
  * @category models
  * @since 0.1.0
  */
-export type ModuleRestore = (digest: string, text: string) => Promise<RestoredModule | string>
+export type ModuleRestore = (digest: string, text: string | undefined) => Promise<RestoredModule | string>
 
 /**
  * The provider of restored code; by default there is none.

@@ -8,7 +8,7 @@ import * as Document from "../../cell/Document.ts"
 import { DEAD, type RunCommand, VERB } from "../../durable/Ledger.ts"
 import { Log, type OpenHandle } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
-import { RunAbsent, RunState } from "../../durable/RunError.ts"
+import { CODE_MISSING, RunAbsent, RunState } from "../../durable/RunError.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
@@ -138,7 +138,8 @@ export class LiveRuns implements SpaceRuns {
       ...row?.again === undefined ? {} : { attempt: row.again.attempt },
       ...cancel === undefined ? {} : { cancel }
     }
-    if (row !== undefined && inbox.held.has(row.seq)) return { state: "held", note: "enzyme/held", ...next }
+    const reason = row?.again?.run?.isHeld === true ? CODE_MISSING : "enzyme/held"
+    if (row !== undefined && inbox.held.has(row.seq)) return { state: "held", note: reason, ...next }
     if (mode.gated) return { state: "held", note: "pause", ...next }
     return { state: inbox.runs.has(oid) ? "waiting" : "running", ...next }
   }

@@ -27,7 +27,7 @@ export interface RunRow {
   readonly enzyme: string
   /**
    * `waiting` for a result; `running` if its next segment is due or repeated; `held` while the space is paused or the
-   * enzyme is absent; `dead` if it was given up; `over`.
+   * enzyme is absent, and without its module; `dead` if it was given up; `over`.
    */
   readonly state: "waiting" | "running" | "held" | "dead" | "over"
   /** The reason for which it is held, the code of its failure, or its closing status. */

@@ -1,0 +1,117 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Enzyme, Kernel, MemoryStore, type Persistence, type Space } from "systole"
+import { createHash } from "node:crypto"
+import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
+import { replays } from "../kernel/TestSpace.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+/** A module with its greeting, and the cell that it reads before it sleeps. */
+const version = (greeting: string, cell = greeting) => {
+  const enzyme = Enzyme.make({
+    name: "greet",
+    query: "/signals/greet",
+    durable: true,
+    run: async (tx) => {
+      tx.get(`/data/names/${cell}`)
+      await tx.sleep(10)
+      return greeting
+    }
+  })
+  return { enzyme, hash: createHash("sha256").update(`${greeting} ${cell}`).digest("hex") }
+}
+
+type Version = ReturnType<typeof version>
+
+/** A deployment: the modules of a host, of which the first one is active. No store has a text, and no body stays in memory. */
+const deployed = <A, E>(
+  [active, ...kept]: readonly [Version, ...ReadonlyArray<Version>],
+  store: Context.Context<Persistence>,
+  use: (space: Space, kernel: Kernel["Service"]) => Effect.Effect<A, E, Kernel>
+) => {
+  const restore = (digest: string) => {
+    const found = [active, ...kept].find(({ hash }) => hash === digest)
+    return Promise.resolve(found === undefined ? "the build has no such module" : { enzymes: [found.enzyme], nodes: [] })
+  }
+  const layer = TestKernel.layer({ limits: { ...TestKernel.settings.limits, residentRuns: 0 } }, Layer.succeedContext(store)).pipe(
+    Layer.provide(Layer.succeed(ModuleRestore, restore))
+  )
+  return Effect.gen(function*() {
+    const kernel = yield* Kernel
+    yield* kernel.register(active.enzyme, { hash: active.hash })
+    return yield* use(yield* kernel.space("test"), kernel)
+  }).pipe(Effect.provide(Layer.fresh(layer)))
+}
+
+const store = Layer.build(Layer.fresh(MemoryStore.layer))
+
+const [hello, other, fits] = [version("hello"), version("other"), version("later", "hello")]
+
+/** Begins a run, and waits until its sleep is over. */
+const begun = (space: Space) => Effect.gen(function*() {
+  const { id } = yield* space.signal({ signal: "/signals/greet" })
+  yield* space.step
+  yield* TestClock.adjust(10)
+  return id
+})
+
+const states = (space: Space) =>
+  Effect.map(space.runs.list({ limit: 10 }), ({ runs }) => runs.map(({ note, state }) => [state, note]))
+
+const valueOf = (space: Space, id: string) => Effect.map(space.receipt(id), (receipt) => receipt?.handlings[0]?.value)
+
+describe("a durable run without its module", () => {
+  it.effect("goes on with the present module if its log fits", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([hello], disk, begun)
+    yield* deployed([fits], disk, (space) => Effect.gen(function*() {
+      yield* space.step
+      assert.strictEqual(yield* valueOf(space, id), "later")
+    }))
+  }))
+
+  it.effect("is held, also by later starts, until one that has it", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([hello], disk, begun)
+    for (const _ of [1, 2]) {
+      yield* deployed([other], disk, (space) => Effect.gen(function*() {
+        yield* space.step
+        assert.deepStrictEqual(yield* states(space), [["held", "run/code-missing"]])
+        assert.include((yield* TestKernel.diagnostics(space)).map(({ topic }) => topic), "run/code-missing")
+        const beat = yield* space.step
+        assert.deepStrictEqual(yield* TestKernel.ledger(space, beat, "agenda"), [])
+      }))
+    }
+    yield* deployed([other, hello], disk, (space) => Effect.gen(function*() {
+      yield* space.step
+      assert.strictEqual(yield* valueOf(space, id), "hello")
+      assert.deepStrictEqual(yield* states(space), [])
+      yield* replays(space)
+    }))
+  }))
+
+  it.effect("goes on when its module is loaded while the process runs", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([hello], disk, begun)
+    yield* deployed([other], disk, (space, kernel) => Effect.gen(function*() {
+      yield* space.step
+      yield* kernel.unregister(other.enzyme)
+      yield* kernel.register(fits.enzyme, { hash: fits.hash })
+      yield* space.step
+      assert.strictEqual(yield* valueOf(space, id), "later")
+    }))
+  }))
+
+  it.effect("ends as a dead letter if it is cancelled", () => Effect.gen(function*() {
+    const disk = yield* store
+    yield* deployed([hello], disk, begun)
+    yield* deployed([other], disk, (space) => Effect.gen(function*() {
+      yield* space.step
+      const { runs: [run] } = yield* space.runs.list({ limit: 10 })
+      yield* Effect.all([space.runs.cancel(run?.oid ?? ""), space.step], { concurrency: 2 })
+      yield* space.step
+      assert.deepStrictEqual(yield* states(space), [["dead", "run/cancelled"]])
+    }))
+  }))
+})
