@@ -52,7 +52,7 @@ export const layer = (manifest: Manifest, { kept = {}, textOf = () => undefined 
     restore: (hash, text) => {
       const file = `/cas/${hash}`
       if (byHash.has(hash)) return Effect.succeed({ file, module: byHash.get(hash), hash, text, hostImports: [] })
-      const reason = `this host imports nothing while it runs, and its build lacks the module. Build again with --keep ${hash}`
+      const reason = `the build has no module ${hash}. Build again with --keep ${hash}`
       return Effect.fail(new ModuleBroken({ file, reason }))
     },
     changes: Stream.empty
