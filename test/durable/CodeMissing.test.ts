@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { type Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Enzyme, Kernel, MemoryStore, type Persistence, type Space } from "systole"
 import { createHash } from "node:crypto"
@@ -74,10 +74,10 @@ describe("a durable run without its module", () => {
   it.effect("is held, also by later starts, until one that has it", () => Effect.gen(function*() {
     const disk = yield* store
     const id = yield* deployed([hello], disk, begun)
-    for (const _ of [1, 2]) {
+    for (const start of [1, 2]) {
       yield* deployed([other], disk, (space) => Effect.gen(function*() {
         yield* space.step
-        assert.deepStrictEqual(yield* states(space), [["held", "run/code-missing"]])
+        assert.deepStrictEqual(yield* states(space), [["held", "run/code-missing"]], `start ${start}`)
         assert.include((yield* TestKernel.diagnostics(space)).map(({ topic }) => topic), "run/code-missing")
         const beat = yield* space.step
         assert.deepStrictEqual(yield* TestKernel.ledger(space, beat, "agenda"), [])
