@@ -16,6 +16,9 @@ import * as Value from "./Value.ts"
 /** The maximum length of a document's text, in characters. */
 export const MAX_TEXT = 1_048_576
 
+/** The length of the text of an empty array. */
+const EMPTY = 2
+
 /** The levels that an entry of a log has around its value. */
 const ENTRY_DEPTH = 8
 
@@ -51,6 +54,43 @@ class Changed implements Document {
 
   get size(): number {
     return this.made === undefined ? this.bound : this.made.length
+  }
+}
+
+/**
+ * A plain array with items after those of another one; its value and its text are made on demand.
+ *
+ * The documents of a series of appends share one list, which only grows. So an append costs as much as its items.
+ */
+class Appended implements Document {
+  readonly size: number
+  private readonly base: ReadonlyArray<Value.Value>
+  private readonly list: Array<Value.Value>
+  /** The number of items of the list that are in this document. */
+  private readonly count: number
+  private value: ReadonlyArray<Value.Value> | undefined
+  private made: string | undefined
+
+  constructor(base: ReadonlyArray<Value.Value>, list: Array<Value.Value>, size: number) {
+    this.base = base
+    this.list = list
+    this.count = list.length
+    this.size = size
+  }
+
+  get plain(): ReadonlyArray<Value.Value> {
+    return this.value ??= Object.freeze([...this.base, ...this.list.slice(0, this.count)])
+  }
+
+  get text(): string {
+    return this.made ??= JSON.stringify(this.plain)
+  }
+
+  /** The document with further items, and `size` characters; `undefined` if another series begins with it. */
+  with(items: ReadonlyArray<Value.Value>, size: number): Appended | undefined {
+    if (this.value !== undefined || this.list.length !== this.count) return undefined
+    for (const item of items) this.list.push(item)
+    return new Appended(this.base, this.list, size)
   }
 }
 
@@ -162,6 +202,28 @@ export const write = (document: Document | undefined, path: Path, value: unknown
   const bound = (document?.size ?? 0) + JSON.stringify(alone.value).length + 2
   const rich = alone.rich || hidesAsRich(after) || (document !== undefined && document.plain === undefined)
   return rich || bound > MAX_TEXT ? encode(after) : new Changed(after, bound)
+}
+
+/**
+ * Returns the document of an array with items at its end; `undefined` if only {@link write} can tell.
+ *
+ * @throws InvalidValue
+ * @category combinators
+ * @since 0.1.0
+ */
+export const append = (document: Document, items: ReadonlyArray<Value.Value>): Document | undefined => {
+  // The size of a changed document may be an upper bound.
+  if (items.length === 0 || document instanceof Changed) return undefined
+  const { rich, value } = Value.canonical(items)
+  if (rich) return undefined
+  const added = value as ReadonlyArray<Value.Value>
+  // Without its brackets, and with a comma before it.
+  const size = document.size + JSON.stringify(added).length - (document.size === EMPTY ? 2 : 1)
+  if (size > MAX_TEXT) return undefined
+  const series = document instanceof Appended ? document.with(added, size) : undefined
+  if (series !== undefined) return series
+  const array = document.plain
+  return Array.isArray(array) ? new Appended(array, [...added], size) : undefined
 }
 
 /** Puts a canonical value into a canonical container. The copied containers along the path are ordered and frozen, too. */

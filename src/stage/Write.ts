@@ -82,6 +82,8 @@ export const apply = (document: Document.Document | undefined, write: Write): Do
       return Document.write(document, path, number + write.by)
     }
     case "append": {
+      const appended = path.length > 0 || document === undefined ? undefined : Document.append(document, write.items)
+      if (appended !== undefined) return appended
       const array = Document.read(document, path) ?? []
       if (!Array.isArray(array)) throw unfit(write.address, "append needs an array", array)
       return Document.write(document, path, [...array, ...write.items])

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Document from "../../src/cell/Document.ts"
 import * as Value from "../../src/cell/Value.ts"
+import * as Address from "../../src/cell/Address.ts"
+import * as Write from "../../src/stage/Write.ts"
+import { present } from "../support/Present.ts"
+import * as Random from "../support/Random.ts"
 import { any, plain, twin } from "./Values.ts"
 import * as Trials from "../support/Trials.ts"
 
@@ -146,6 +150,33 @@ describe("Document", () => {
       assert.deepStrictEqual(write([1], ["1"], 2), [1, 2])
       assert.deepStrictEqual(write([1, 2], ["0"], 3), [3, 2])
       assert.deepStrictEqual(write([], ["0", "a"], 1), [{ a: 1 }])
+    })
+
+    it.each(Trials.seeds(100))("appends to arrays as if each were written anew, with seed %i", (seed) => {
+      const draw = Random.make(seed)
+      const item = (): Value.Value => Random.pick(draw, [draw(1000), "text", null, { a: [draw(9)] }, "\"ü\n", undefined, new Date(draw(9))])
+      const known: Array<{ readonly document: Document.Document; readonly value: ReadonlyArray<Value.Value> }> =
+        [{ document: doc([]), value: [] }, { document: doc([1, "a"]), value: [1, "a"] }]
+      for (let i = 0; i < 30; i++) {
+        const { document, value } = Random.pick(draw, [...known, ...known.slice(-1), ...known.slice(-1)])
+        const items = Array.from({ length: draw(3) }, item)
+        const write = { kind: "append", address: Address.make("/a"), items } as const
+        const after = { document: Write.apply(document, write), value: [...value, ...items] }
+        const expected = doc(after.value)
+        if (draw(2) === 0) assert.strictEqual(after.document?.text, expected.text)
+        assert.strictEqual(after.document?.size, expected.size)
+        known.push({ ...after, document: present(after.document) })
+      }
+      for (const { document, value } of known) {
+        assert.deepStrictEqual(Document.read(document, []), Value.canonical(value).value)
+        assert.strictEqual(document.text, doc(value).text)
+      }
+    })
+
+    it("appends as long as the text fits", () => {
+      const full = doc(["x".repeat(Document.MAX_TEXT - 6)])
+      assert.strictEqual(Document.append(full, [1])?.size, Document.MAX_TEXT)
+      assert.isUndefined(Document.append(full, [12]))
     })
 
     it.each([["2"], ["x"], ["01"], ["-1"]])("refuses the place %s of an array of one item", (key) => {
