@@ -6,7 +6,7 @@
  */
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -15,6 +15,8 @@ import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import { type Host, root } from "../scripts/Host.ts"
 import { type Server, start } from "../scripts/Server.ts"
 import * as Random from "../support/Random.ts"
+import * as Project from "./CountedProject.ts"
+import { CountingServer } from "./CountingServer.ts"
 
 /** The number of concurrent callers. */
 const CALLERS = 8
@@ -23,9 +25,8 @@ const CALLERS = 8
 const MOST_ACKNOWLEDGED = 60
 const MOST_TURNS = 200
 
-/** The interval of events with a photograph, and of events with a retry. */
+/** The interval of events with a photograph. */
 const PHOTOGRAPHED = 20
-const SHY = 3
 
 /** The maximum number of crashes of the server during one request. */
 const MOST_ENDS = 10
@@ -33,111 +34,11 @@ const MOST_ENDS = 10
 /** The number of beats of one replay. */
 const REPLAYED = 10_000
 
-/** The interval of events with requests. */
-const ASKING = 4
-
-/** A channel that appends each execution to a file. A killed process leaves complete lines, because each is one write. */
-const plugin = `import { Plugin } from "systole"
-import { appendFileSync } from "node:fs"
-import { join } from "node:path"
-
-export default Plugin.make({
-  name: "tally",
-  version: "1.0.0",
-  provides: {
-    channels: {
-      tally: ({ folder }) => ({
-        provider: "tally",
-        hosts: ["node", "deno", "bun"],
-        opcodes: { charge: { repeatable: true }, pay: {} },
-        execute: ({ key, opcode, payload, rid }) => {
-          appendFileSync(join(folder, "tally.txt"), [opcode, payload, key, rid].join(" ") + "\\n")
-          return { value: null }
-        }
-      })
-    }
-  }
-})
-`
-
-/** Enzymes that count each handling of an event: at once, after a retry, in three more beats, delayed, and with a photograph. */
-const enzymes = `import { Enzyme, Retry } from "systole"
-
-const count = (tx, event, what) => tx.increment("/data/done/" + event.params.n + "/" + what)
-
-export default [
-  Enzyme.make({
-    name: "begin",
-    query: "/signals/begin/:n",
-    run: (tx, event) => {
-      count(tx, event, "begin")
-      tx.increment("/data/total")
-      tx.signal({ signal: "/signals/step/" + event.params.n, payload: 3 })
-      tx.signal({ signal: "/signals/late/" + event.params.n, payload: 0, at: { beats: 2 } })
-      const { hash, size } = event.payload
-      if (hash !== undefined) tx.signal({ signal: "/signals/photo/" + event.params.n, payload: { hash, size } })
-      if (event.params.n % ${ASKING} === 0) tx.signal({ signal: "/signals/ask/" + event.params.n + "/begin" })
-    }
-  }),
-  Enzyme.make({
-    name: "ask",
-    query: "/signals/ask/:n/:what",
-    run: (tx, event) => {
-      const { n, what } = event.params
-      if (what === "begin") {
-        const signal = "/signals/ask/" + n + "/end"
-        for (const opcode of ["charge", "pay"]) tx.io.request({ channel: "tally", opcode, payload: n, signal })
-        return
-      }
-      const { code, opcode, state } = event.payload
-      const isExpected = state === "complete" || opcode === "pay" && code === "io/interrupted"
-      count(tx, event, isExpected ? opcode : opcode + " " + state)
-    }
-  }),
-  Enzyme.make({
-    name: "shy",
-    query: "/signals/begin/:n",
-    run: (tx, event) => event.attempt === 1 && event.params.n % ${SHY} === 0 ? new Retry({ reason: "not yet" }) : count(tx, event, "shy")
-  }),
-  Enzyme.make({
-    name: "step",
-    query: "/signals/step/:n",
-    run: (tx, event) => {
-      count(tx, event, "step" + event.payload)
-      if (event.payload > 1) tx.signal({ signal: "/signals/step/" + event.params.n, payload: event.payload - 1 })
-    }
-  }),
-  Enzyme.make({
-    name: "poison",
-    query: "/signals/poison/:how",
-    limitMs: 200,
-    run: (tx, event) => {
-      if (event.params.how === "exit") process.exit(0)
-      for (;;) continue
-    }
-  }),
-  Enzyme.make({ name: "late", query: "/signals/late/:n", run: (tx, event) => count(tx, event, "late") }),
-  Enzyme.make({
-    name: "photo",
-    query: "/signals/photo/:n",
-    lane: "space",
-    run: (tx, event) => {
-      if (tx.get("/cas/" + event.payload.hash)?.length === event.payload.size) count(tx, event, "photo")
-    }
-  })
-]
-`
-
 /** The counters of a handled event. Each must be 1. */
-const effectsOf = (n: number): ReadonlyArray<string> => [
-  "begin", "shy", "step1", "step2", "step3", "late",
-  ...n % PHOTOGRAPHED === 0 ? ["photo"] : [], ...n % ASKING === 0 ? ["charge", "pay"] : []
-]
+const effectsOf = (n: number): ReadonlyArray<string> => [...Project.effectsOf(n), ...n % PHOTOGRAPHED === 0 ? ["photo"] : []]
 
 /** Events that crash the process, each posted once among the others. */
 const POISONS = ["loop", "exit"] as const
-
-const config = `export default { tempo: 10, channels: { tally: "tally" }, spaces: { create: "on-demand" }, limits: { stuckMillis: 100 } }\n`
 
 const space = "/v1/spaces/counted"
 
@@ -207,7 +108,7 @@ class Callers {
       method: "POST",
       headers: { "content-type": "application/json", prefer: "wait=60" },
       // Later than all pending signals of the other events.
-      body: JSON.stringify({ signal: "/signals/end", at: { beats: 50 } })
+      body: JSON.stringify({ signal: "/signals/end", at: { beats: 150 } })
     })
     if (response.status !== 200) this.faults.push(`the last signal was answered ${response.status}: ${await response.text()}`)
   }
@@ -303,21 +204,37 @@ const counted = (data: string): Promise<ReadonlyMap<string, number>> =>
     return new Map(store.below("/data/done", { limit: 10_000_000 }).map((key) => [key.slice(prefix.length), Number(store.read(key))]))
   })).pipe(Effect.provide(SqliteFolder.layerIn(data))))
 
-/** The faults of the executed requests: each has one key, the repeatable one of an event was executed, and the other at most once. */
-const tallied = (file: string, { acknowledged }: Callers): ReadonlyArray<string> => {
-  const lines = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => {
-    const [opcode = "", n = "", key = "", rid = ""] = line.split(" ")
-    return { place: `${opcode} ${n}`, key, rid }
-  })
-  const places = Map.groupBy(lines, ({ place }) => place)
+/** The opcodes of calls that must not be repeated. */
+const ONCE = ["pay", "paid"]
+
+/**
+ * The faults of the calls: all calls of a path have one key, each event that was handled made each of its repeatable calls,
+ * and none made one of the others twice.
+ */
+const called = ({ calls }: CountingServer, { acknowledged }: Callers): ReadonlyArray<string> => {
   const faults: Array<string> = []
-  for (const [place, executions] of places) {
-    const [keys, rids] = [new Set(executions.map(({ key }) => key)), new Set(executions.map(({ rid }) => rid))]
-    if (keys.size > 1 || rids.size > 1) faults.push(`${place} has the keys ${[...keys].join()} of ${[...rids].join()}`)
-    if (place.startsWith("pay") && executions.length > 1) faults.push(`${place} was executed ${executions.length} times`)
+  const paths = new Map<string, string>()
+  for (const [path, { keys, times }] of calls) {
+    if (keys.size > 1) faults.push(`${path} has the keys ${[...keys].join()}`)
+    for (const key of keys) {
+      const other = paths.get(key) ?? path
+      paths.set(key, other)
+      if (other !== path) faults.push(`${path} has the key of ${other}`)
+    }
+    if (times > 1 && ONCE.some((once) => path.startsWith(`${once}/`))) faults.push(`${path} was called ${times} times`)
   }
-  for (const n of acknowledged) if (n % ASKING === 0 && !places.has(`charge ${n}`)) faults.push(`charge ${n} was never executed`)
+  for (const n of acknowledged) {
+    for (const effect of ["charge", "charged"]) {
+      if (effectsOf(n).includes(effect) && !calls.has(`${effect}/${n}`)) faults.push(`${effect}/${n} was never called`)
+    }
+  }
   return faults
+}
+
+/** The requests without a result. */
+const unfinished = async (server: Server): Promise<ReadonlyArray<string>> => {
+  const { requests } = await (await fetch(`${server.url}${space}/io?open=true`)).json() as { readonly requests: ReadonlyArray<object> }
+  return requests.map((request) => `a request has no result: ${JSON.stringify(request)}`)
 }
 
 const judge = (
@@ -342,12 +259,9 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
   const data = join(project, ".data")
   const draw = Random.make(seed)
   const callers = new Callers()
+  const partner = new CountingServer(Random.make(seed + 1))
   try {
-    mkdirSync(join(project, "enzymes"))
-    mkdirSync(join(project, "plugins"))
-    writeFileSync(join(project, "enzymes", "count.ts"), enzymes)
-    writeFileSync(join(project, "plugins", "tally.ts"), plugin)
-    writeFileSync(join(project, "systole.config.ts"), config)
+    Project.write(project, await partner.listen())
     let server = await start(project, data, { host })
     /** Repeats a request on a new server if an event crashes the present one. */
     const asking = async <A>(ask: () => Promise<A>): Promise<A> => {
@@ -368,13 +282,17 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
       onRestart?.(kill, callers.acknowledged.size)
     }
     await asking(() => callers.settle(server))
+    callers.faults.push(...await asking(() => unfinished(server)))
+    const calls = partner.count
     callers.faults.push(...await asking(() => replayed(server)))
+    if (partner.count > calls) callers.faults.push(`the replay made ${partner.count - calls} calls`)
     const { faults, poisoned } = await asking(() => buried(server))
     callers.faults.push(...faults)
     await server.end("SIGTERM")
-    callers.faults.push(...tallied(join(data, "tally.txt"), callers))
+    callers.faults.push(...called(partner, callers))
     return judge(callers, { counts: await counted(data), poisoned })
   } finally {
+    partner.close()
     rmSync(project, { recursive: true, force: true })
   }
 }

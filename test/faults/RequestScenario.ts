@@ -15,7 +15,7 @@ interface Executions {
 }
 
 /** A world that counts. Its opcode `pay` is not repeatable, and `charge` fails at first for every third event. */
-const world = (): World => {
+export const world = (): World => {
   const log = new Map<string, Executions>()
   const bank: Channel.Channel = {
     id: "bank",

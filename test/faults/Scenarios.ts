@@ -7,6 +7,7 @@ import { Effect, Random } from "effect"
 import { createHash } from "node:crypto"
 import { defaults, Fatal, Retry } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
+import { durableRuns } from "./DurableScenario.ts"
 import { expiry, operations, rendezvous } from "./LedgerScenarios.ts"
 import { requests } from "./RequestScenario.ts"
 import { type Cells, counting, done, type Input, type Numbered, post, posts, type Scenario } from "./Scenario.ts"
@@ -252,6 +253,7 @@ export const all: readonly [Scenario, ...Array<Scenario>] = [
   waits,
   operations,
   requests,
+  durableRuns,
   rendezvous,
   expiry,
   lifecycle
