@@ -188,7 +188,11 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
     const begun = { action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now }
     tx.set(cell, { ...begun, status: "running" })
     const end = (fields: Omit<Record.Record, keyof typeof begun>): string => {
-      tx.set(cell, { ...begun, finishedAt: tx.now, ...fields })
+      const record = { ...begun, finishedAt: tx.now, ...fields }
+      const { output: _, ...kept } = record
+      const history = `${Record.history(file)}/${action}`
+      tx.set(cell, record)
+      tx.set(history, Record.appended(tx.get(history), kept))
       if (order.isMember === true) tx.signal({ signal: ENDED, target: cell, payload: fields })
       return fields.status
     }

@@ -77,6 +77,8 @@ export class Disk extends Context.Service<Disk, {
   readonly list: (folder: string) => Effect.Effect<ReadonlyArray<string>, DiskFailed>
   /** Creates a folder and its parents. */
   readonly makeFolder: (folder: string) => Effect.Effect<void, DiskFailed>
+  /** Waits for the first change of a file or a folder, or of a name in it. An absent path never changes. */
+  readonly changed: (path: string) => Effect.Effect<void>
   /** Waits until the disk has the names of a folder. */
   readonly syncFolder: (folder: string) => Effect.Effect<void, DiskFailed>
 }>()("systole/agent/Disk") {}

@@ -106,6 +106,8 @@ export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Cont
   const record: Record.Record = {
     action, event, occurrence, attempt, attempts, pendings, status: "failed", startedAt: now, finishedAt: now, failure
   }
+  const history = `${Record.history(file)}/${action}`
   yield* ledger.set(Record.cell(file, action), record)
+  yield* ledger.set(history, Record.appended(yield* ledger.get(history), record))
   return record
 })

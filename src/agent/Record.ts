@@ -61,9 +61,15 @@ export const folder = (file: string): string => `/data/agent/${file}/actions`
 /** The cell of the record of an action. */
 export const cell = (file: string, action: string): string => `${folder(file)}/${action}`
 
+/** The cell of the kept attempts of a file, with one cell for each action. */
+export const history = (file: string): string => `/data/agent/${file}/history`
+
+/** The most kept attempts of an action. */
+export const KEPT = 50
+
+/** The attempts of an action with a further one. The oldest beyond {@link KEPT} are dropped. */
+export const appended = (before: unknown, record: Record): ReadonlyArray<unknown> =>
+  [...Array.isArray(before) ? before as ReadonlyArray<unknown> : [], record].slice(-KEPT)
+
 /** The cell that approves a block by its hash. */
 export const approval = (file: string, hash: string): string => `/data/agent/${file}/approved/${hash}`
-
-/** The cell with the digest of the path that an `on_change` action watches. */
-export const seen = (file: string, action: string): string => `/data/agent/${file}/seen/${action}`
-

@@ -12,7 +12,7 @@ import { Hash } from "../persistence/Hash.ts"
 import type { Action } from "./Action.ts"
 import * as Approval from "./Approval.ts"
 import * as ControlFiles from "./ControlFile.ts"
-import type { Disk, DiskFailed } from "./Disk.ts"
+import { Disk, type DiskFailed } from "./Disk.ts"
 import * as Dependencies from "./Dependencies.ts"
 import * as Dispatch from "./Dispatch.ts"
 import type { Change } from "./Edit.ts"
@@ -24,6 +24,7 @@ import * as Observed from "./Observed.ts"
 import { FileUnusable, OpenFile } from "./OpenFile.ts"
 import * as Plan from "./Plan.ts"
 import * as Projection from "./Projection.ts"
+import type { Ran, Report } from "./Report.ts"
 import * as Record from "./Record.ts"
 import type { Settings } from "./Settings.ts"
 import * as State from "./State.ts"
@@ -46,30 +47,19 @@ export interface Request {
   readonly forced?: ReadonlySet<string> | "all" | undefined
   /** Whether the wake only tells its plan. */
   readonly isDry?: boolean
+  /** The memory of a process that holds the lease from wake to wake. */
+  readonly memory?: Memory
 }
 
-/** The attempt of an action in a wake. */
-export interface Ran {
-  readonly action: Action
-  readonly record: Record.Record
+/** The file and the records after a wake. No other process changes them while this one holds the lease. */
+export class Memory {
+  /** The version of the file on the disk. */
+  version: string | undefined
+  open: OpenFile | undefined
+  records: ReadonlyMap<string, Record.Record> | undefined
 }
 
-/** The end of a wake. */
-export interface Report {
-  readonly ran: ReadonlyArray<Ran>
-  /** The decisions after the wake. */
-  readonly plan: Plan.Plan
-  /** The actions that wait for an approval, with the hashes to approve. */
-  readonly held: ReadonlyArray<{ readonly action: Action; readonly hash: string }>
-  readonly issues: ReadonlyArray<Issues.Issue>
-  /** The conflict copies and damaged copies of this wake. */
-  readonly copies: ReadonlyArray<string>
-  /** Whether the settings differ from those of the wake before. */
-  readonly hasNewSettings: boolean
-  /** Whether the file has the status of all actions. Otherwise only the ledger has it. */
-  readonly isWritten: boolean
-  readonly nextDue: number | undefined
-}
+export type { Ran, Report }
 
 const DAY_MINUTES = 1440
 const MINUTE = 60_000
@@ -80,6 +70,9 @@ const dayOf = (now: number, { defaults: { zone }, reset }: Settings): string => 
   const isBefore = hour * 60 + minute < reset
   return new Date(Date.UTC(year, month - 1, day) - (isBefore ? DAY_MINUTES * MINUTE : 0)).toISOString().slice(0, 10)
 }
+
+/** The hashes of blocks, as long as the file is not parsed again. */
+const hashes = new WeakMap<Action["block"], string>()
 
 /** The state of a wake in progress. */
 class Wake {
@@ -121,7 +114,9 @@ class Wake {
   }
 
   hashOf({ block }: Action): string {
-    return this.hash.hex(Approval.textOf(block)).slice(0, 32)
+    const found = hashes.get(block) ?? this.hash.hex(Approval.textOf(block)).slice(0, 32)
+    hashes.set(block, found)
+    return found
   }
 
   /** The programs that an action starts and no person has approved. */
@@ -130,18 +125,22 @@ class Wake {
     return Approval.programsOf(action, this.byId).filter((each) => !this.approved.has(this.hashOf(each)))
   }
 
+  private states(now: number): ReadonlyMap<string, Plan.ActionState> {
+    const context = { now, observed: this.observed, startup: this.request.startup }
+    return new Map(this.actions.map((action) => [action.id, State.of(action, this.records.get(action.id), context)]))
+  }
+
   /** The plan of a moment. `begun` lists the actions that may not begin. */
   plan(now: number, begun: ReadonlySet<string> = this.begun): Plan.Plan {
     const { forced, settings, startup } = this.request
     const { files, variables } = this.captured
-    const context = { now, observed: this.observed, startup }
     return Plan.make(this.actions, {
       now,
       begun,
       files,
       variables,
       hasTime: now - this.start < settings.budget / 2,
-      states: new Map(this.actions.map((action) => [action.id, State.of(action, this.records.get(action.id), context)])),
+      states: this.states(now),
       forced: forced === undefined ? undefined : {
         ids: forced === "all" ? new Set(this.actions.map(({ id }) => id)) : forced,
         occurrence: `force:${startup}.${this.start}`
@@ -153,7 +152,7 @@ class Wake {
   readonly load = Effect.fnUntraced(function*(this: Wake) {
     const ledger = yield* Ledger.Ledger
     const { place, settings } = this.request
-    this.records = yield* Ledger.records(place.key)
+    this.records = new Map(this.request.memory?.records ?? (yield* Ledger.records(place.key)))
     this.approved = new Set(yield* ledger.list(Record.approval(place.key, "").slice(0, -1)))
     const cell = Observed.cell(place.key)
     const before = Observed.read(yield* ledger.get(cell))
@@ -338,6 +337,7 @@ class Wake {
     return {
       ran: this.ran,
       plan,
+      states: this.states(now),
       held: [...programs.values()].map((action) => ({ action, hash: this.hashOf(action) })),
       issues: this.open.file.issues,
       copies: this.open.copies,
@@ -350,10 +350,13 @@ class Wake {
 
 /** Opens the file of a wake. */
 const prepare = Effect.fnUntraced(function*(request: Request): Effect.fn.Return<Wake, Failure, Services> {
-  const { isDry = false, place, settings } = request
+  const { isDry = false, memory, place, settings } = request
   const types = yield* Ledger.types
   const copies = isDry ? [] : yield* StoredFile.tend(place)
-  const open = yield* OpenFile.open(place, { ...settings.defaults, types }, isDry)
+  const version = yield* Disk.use((disk) => disk.version(place.path))
+  const known = version === undefined || memory?.version !== version ? undefined : memory.open
+  const open = known ?? (yield* OpenFile.open(place, { ...settings.defaults, types }, isDry))
+  open.copies.splice(0, known === undefined ? 0 : open.copies.length)
   open.copies.push(...copies)
   const start = yield* Clock.currentTimeMillis
   const wake = new Wake(request, open, { start, hash: yield* Hash })
@@ -378,5 +381,10 @@ export const run = Effect.fn("Wake.run")(function*(request: Request): Effect.fn.
   yield* wake.recover()
   yield* wake.run()
   yield* wake.finish()
+  if (request.memory !== undefined) {
+    request.memory.open = wake.open
+    request.memory.records = wake.records
+    request.memory.version = yield* Disk.use((disk) => disk.version(request.place.path))
+  }
   return yield* wake.report()
 })

@@ -3,25 +3,26 @@
  *
  * @module
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { Disk } from "../agent/Disk.ts"
 import * as Lease from "../agent/Lease.ts"
-import * as StoredFile from "../agent/StoredFile.ts"
+import * as Resident from "../agent/Resident.ts"
 import * as Wake from "../agent/Wake.ts"
+import * as AgentFileCommand from "./AgentFileCommand.ts"
+import * as AgentHistoryCommand from "./AgentHistoryCommand.ts"
 import * as AgentLedger from "./AgentLedger.ts"
 import * as AgentOutput from "./AgentOutput.ts"
+import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
-import { CliFailure, exits, from } from "./CliFailure.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 
-/** The key of this process for actions that run at its start. */
-const startup = Effect.gen(function*() {
-  const { process: { host, pid } } = yield* Disk
-  return `${host}.${pid}.${yield* Clock.currentTimeMillis}`
+/** Prints a report. */
+const print = Effect.fnUntraced(function*(report: Wake.Report, json: boolean) {
+  yield* Output.data(json, AgentOutput.json(report), AgentOutput.ran(report))
+  for (const note of json ? [] : AgentOutput.notes(report)) yield* Output.note(note)
 })
 
 /** Fails if an attempt of the wake failed. */
@@ -35,13 +36,6 @@ const judge = ({ ran }: Wake.Report): Effect.Effect<void, CliFailure> => {
   }))
 }
 
-/** Prints a report, and fails if an attempt failed. */
-const tell = Effect.fnUntraced(function*(report: Wake.Report, json: boolean) {
-  yield* Output.data(json, AgentOutput.json(report), AgentOutput.ran(report))
-  for (const note of json ? [] : AgentOutput.notes(report)) yield* Output.note(note)
-  yield* judge(report)
-})
-
 const wake = Command.make("wake", {
   ...AgentSettings.flags,
   dry: Flag.Boolean("dry-run").pipe(Flag.withDescription("Print the plan; run and write nothing"), Flag.withDefault(false)),
@@ -51,19 +45,27 @@ const wake = Command.make("wake", {
   ),
   json: Output.json
 }, ({ dry, force, json, ...flags }) =>
-  Effect.gen(function*() {
-    const { file, settings, space } = yield* AgentSettings.resolve(flags)
-    const place = yield* StoredFile.place(file)
-    const request: Wake.Request = { place, settings, startup: yield* startup, forced: force ? "all" : undefined, isDry: dry }
-    if (!dry) yield* Lease.take(place, "wake")
-    const report = yield* Wake.run(request).pipe(Effect.provide(AgentLedger.layer(space)))
-    if (!dry) return yield* tell(report, json)
+  AgentRequest.failing(Effect.gen(function*() {
+    const { request, space } = yield* AgentRequest.make(flags)
+    if (!dry) yield* Lease.take(request.place, "wake")
+    const report = yield* Wake.run({ ...request, forced: force ? "all" : undefined, isDry: dry }).pipe(
+      Effect.provide(AgentLedger.layer(space))
+    )
+    if (!dry) return yield* Effect.andThen(print(report, json), judge(report))
     yield* Output.data(json, AgentOutput.json(report), AgentOutput.plan(report.plan))
     for (const note of json ? [] : AgentOutput.notes(report)) yield* Output.note(note)
-  }).pipe(
-    Effect.scoped,
-    Effect.catch((error) => Effect.fail(error instanceof CliFailure ? error : from(error)))
-  )).pipe(Command.withDescription("Run the actions that are due, and write their status into the control file"))
+  }))).pipe(Command.withDescription("Run the actions that are due, and write their status into the control file"))
+
+const run = Command.make("run", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const { request, space } = yield* AgentRequest.make(flags)
+    yield* Lease.take(request.place, "run")
+    yield* Output.note(`the agent runs ${request.place.path}`)
+    return yield* Resident.run(request, (woken) =>
+      "ran" in woken ? print(woken, json) : Output.note(`${woken.message} (${woken.code})`)).pipe(
+        Effect.provide(AgentLedger.layer(space))
+      )
+  }))).pipe(Command.withDescription("Stay, and wake when an action is due or the control file changes"))
 
 /**
  * The command `agent`.
@@ -73,7 +75,16 @@ const wake = Command.make("wake", {
  */
 export const command = Command.make("agent").pipe(
   Command.withDescription("Run the actions of a control file, heartbeat.md"),
-  Command.withSubcommands([wake]),
+  Command.withSubcommands([
+    AgentFileCommand.init,
+    wake,
+    run,
+    AgentHistoryCommand.status,
+    AgentFileCommand.check,
+    AgentFileCommand.fmt,
+    AgentHistoryCommand.explain,
+    AgentHistoryCommand.approve,
+    AgentHistoryCommand.history
+  ]),
   Command.provide(Client.layerWith(AgentSettings.withAgent))
 )
-

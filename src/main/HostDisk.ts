@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import {
   closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync, renameSync, statSync,
-  unlinkSync, writeFileSync
+  unlinkSync, watch, writeFileSync
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
@@ -81,6 +81,17 @@ const versionOf = (path: string): string => {
   return `${ino}.${size}.${mtimeNs}.${ctimeNs}`
 }
 
+const changed = (path: string): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    try {
+      const watcher = watch(path, { persistent: false }, () => resume(Effect.void))
+      watcher.on("error", () => resume(Effect.never))
+      return Effect.sync(() => watcher.close())
+    } catch {
+      return resume(Effect.never)
+    }
+  })
+
 /**
  * Files through `node:fs`.
  *
@@ -102,6 +113,7 @@ export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
     rename: (from, to) => call<boolean>(["rename", from], () => (renameSync(from, to), true), { ENOENT: false }),
     remove: (path) => call(["remove", path], () => unlinkSync(path), { ENOENT: undefined }),
     list: (folder) => call<ReadonlyArray<string>>(["list", folder], () => readdirSync(folder).sort(), { ENOENT: [] }),
+    changed,
     makeFolder: (folder) => call(["mkdir", folder], () => void mkdirSync(folder, { recursive: true })),
     syncFolder: (folder) => call(["sync", folder], () => syncFolder(folder), unsynced)
   }))

@@ -100,6 +100,7 @@ export class MemoryDisk {
       }),
       remove: (path) => call("remove", path, () => void this.names.delete(path)),
       list: (folder) => call("list", folder, () => this.list(folder)),
+      changed: () => Effect.never,
       makeFolder: () => Effect.void,
       syncFolder: () => Effect.void
     })

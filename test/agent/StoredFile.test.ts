@@ -29,7 +29,7 @@ describe("StoredFile", () => {
     }).pipe(provide(disk))
   })
 
-  it.effect("[O31] keeps the old file where the process ends before the replacement, and cleans up at the next wake", () => {
+  it.effect("keeps the old file where the process ends before the replacement, and cleans up at the next wake", () => {
     const disk = new MemoryDisk()
     disk.save(PATH, "old")
     disk.before = (operation, path) => {
@@ -44,7 +44,7 @@ describe("StoredFile", () => {
     }).pipe(provide(disk))
   })
 
-  it.effect("[O31] restores the old file where the process ends between the move and the link", () => {
+  it.effect("restores the old file where the process ends between the move and the link", () => {
     const disk = new MemoryDisk()
     disk.save(PATH, "old")
     disk.before = (operation, path) => {
@@ -72,7 +72,7 @@ describe("StoredFile", () => {
     }).pipe(provide(disk))
   })
 
-  it.effect("[O33] names backups by their second, with a suffix for a further one, and keeps ten", () => {
+  it.effect("names backups by their second, with a suffix for a further one, and keeps ten", () => {
     const disk = new MemoryDisk()
     disk.save(PATH, "text")
     return Effect.gen(function*() {

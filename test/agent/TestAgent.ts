@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Reactor, type Channel, type Enzyme, type Kernel, type Space } from "systole"
@@ -18,6 +19,9 @@ import { MemoryDisk } from "./MemoryDisk.ts"
 
 /** The path of the control file. */
 export const PATH = "/home/ann/heartbeat.md"
+
+/** The key of the control file in the ledger. */
+export const KEY = createHash("sha256").update(PATH).digest("hex").slice(0, 32)
 
 /** The time at which a test begins: a Monday. */
 export const START = Date.UTC(2024, 0, 15, 10, 30)
@@ -122,7 +126,9 @@ export const withAgent = <A, E>(
       }
     })
   }).pipe(
-    Effect.provide(TestKernel.layer({ pace: "demand" }, undefined, { reactor: Reactor.native(channels) }) as Layer.Layer<Kernel>),
+    Effect.provide(
+      Layer.fresh(TestKernel.layer({ pace: "demand" }, undefined, { reactor: Reactor.native(channels) })) as Layer.Layer<Kernel>
+    ),
     Effect.asVoid
   )
 }

@@ -18,6 +18,15 @@ const files = {
   "heartbeat.md": fileOf(action("hello", { type: "shell", command: "echo hello", capture_output: "true", status: "pending" }))
 }
 
+const held = {
+  ...files,
+  "systole.config.ts": config.replace("approval: \"none\"", "timezone: \"Europe/Vienna\", profiles: { test: { timezone: \"UTC\" } }"),
+  "heartbeat.md": fileOf(
+    action("hello", { type: "shell", command: "echo hello", schedule: "daily:02:00" }),
+    action("typo", { type: "shel", command: "echo", status: "pending" })
+  )
+}
+
 describe("systole agent", () => {
   it.effect("runs the actions that are due, once, and backs the file up", () =>
     Effect.gen(function*() {
@@ -44,4 +53,40 @@ describe("systole agent", () => {
       const absent = yield* Effect.promise(() => run("agent", "wake", "--heartbeat", "other.md"))
       assert.strictEqual(absent.code, 3)
     }), 60_000)
+
+  it.effect("holds a program until it is approved by its hash", () =>
+    Effect.gen(function*() {
+      const file = fileOf(action("hello", { type: "shell", command: "echo hello", status: "pending" }))
+      const { json, run, write } = yield* terminal({ ...held, "heartbeat.md": file })
+      const first = yield* Effect.promise(() => run("agent", "wake"))
+      const [, hash = ""] = /^hello waits for an approval: systole agent approve ([0-9a-f]{12})$/m.exec(first.stderr) ?? []
+      assert.strictEqual(first.stdout, "")
+      yield* Effect.promise(() => json("agent", "approve", hash))
+      const second = yield* Effect.promise(() => run("agent", "wake"))
+      assert.include(second.stdout, "completed")
+      write("heartbeat.md", file.replace("echo hello", "echo other"))
+      assert.include((yield* Effect.promise(() => run("agent", "wake"))).stderr, "waits for an approval")
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "approve", hash))).code, 3)
+      const history = yield* Effect.promise(() => json("agent", "history", "hello"))
+      assert.deepInclude((history as ReadonlyArray<object>)[0], { action: "hello", status: "completed", attempt: 1 })
+    }), 120_000)
+
+  it.effect("checks, formats and explains a file, with flags before variables before the configuration", () =>
+    Effect.gen(function*() {
+      const { json, root, run } = yield* terminal(held)
+      const check = yield* Effect.promise(() => run("agent", "check"))
+      assert.strictEqual(check.code, 1)
+      assert.match(check.stdout, /^\d+:\d+ error agent\/field-invalid: The type "shel" is unknown; write shell/m)
+      yield* Effect.promise(() => run("agent", "fmt"))
+      assert.include(readFileSync(join(root, "heartbeat.md"), "utf8"), "- **schedule**: daily:02:00\n- **status**: pending\n")
+      const next = async (...flags: ReadonlyArray<string>) =>
+        (await json("agent", "explain", "hello", "--next", "2", ...flags) as { readonly next: ReadonlyArray<string> }).next
+      assert.match((yield* Effect.promise(() => next("--profile", "test")))[1] ?? "", /T02:00:00Z$/)
+      assert.match((yield* Effect.promise(() => next()))[1] ?? "", /T0[01]:00:00Z$/)
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "explain", "nobody"))).code, 3)
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "wake", "--profile", "other"))).code, 2)
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "init"))).code, 1)
+      yield* Effect.promise(() => run("agent", "init", "--heartbeat", "new.md"))
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "check", "--heartbeat", "new.md"))).code, 0)
+    }), 120_000)
 })

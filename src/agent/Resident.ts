@@ -1,0 +1,69 @@
+/**
+ * An agent that stays: it wakes when an action is due, and when the control file or a watched path changes.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Disk } from "./Disk.ts"
+import type { LedgerFailed } from "./Ledger.ts"
+import * as Wake from "./Wake.ts"
+
+/** The longest wait while an action waits without a time, such as for a condition, in milliseconds. */
+const RECHECK_MILLIS = 60_000
+
+/** The wait after a change, in which an editor ends its save. */
+const QUIET = "250 millis"
+
+/** The paths whose changes wake the agent: the folder of the file, and the watched paths with their folders. */
+const watched = Effect.fnUntraced(function*(request: Wake.Request, report: Wake.Report | undefined) {
+  const disk = yield* Disk
+  const { folder } = request.place
+  const paths = (report?.plan ?? []).flatMap(({ action: { schedule } }) => {
+    if (schedule.kind !== "on_change") return []
+    const path = schedule.path.startsWith("/") ? schedule.path : disk.join(folder, schedule.path)
+    return [path, disk.split(path)[0]]
+  })
+  return [...new Set([folder, ...paths])]
+})
+
+/** Whether an action waits without a known time. */
+const isUntimed = ({ plan }: Wake.Report): boolean => plan.some((decision) => decision.kind === "wait" && decision.at === undefined)
+
+/**
+ * Waits for the next wake.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const wait = Effect.fnUntraced(function*(request: Wake.Request, report: Wake.Report | undefined) {
+  const disk = yield* Disk
+  const now = yield* Clock.currentTimeMillis
+  const recheck = report === undefined || isUntimed(report) ? now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
+  const until = Math.min(report?.nextDue ?? Number.POSITIVE_INFINITY, recheck)
+  const due = Number.isFinite(until) ? Effect.sleep(Math.max(0, until - now)) : Effect.never
+  const paths = yield* watched(request, report)
+  const changes = paths.map((path) => Effect.andThen(disk.changed(path), Effect.sleep(QUIET)))
+  yield* Effect.raceAll([due, ...changes])
+})
+
+/**
+ * Wakes again and again. A file that cannot be used, or a full disk, is told, and the next change or minute tries again.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = Effect.fn("Resident.run")(function*(
+  given: Omit<Wake.Request, "memory">,
+  tell: (wake: Wake.Report | Exclude<Wake.Failure, LedgerFailed>) => Effect.Effect<void>
+): Effect.fn.Return<never, LedgerFailed, Wake.Services> {
+  const request = { ...given, memory: new Wake.Memory() }
+  for (;;) {
+    const woken = yield* Wake.run(request).pipe(Effect.catchTags({
+      DiskFailed: (error) => Effect.succeed(error),
+      FileUnusable: (error) => Effect.succeed(error)
+    }))
+    yield* tell(woken)
+    yield* wait(request, "ran" in woken ? woken : undefined)
+  }
+})

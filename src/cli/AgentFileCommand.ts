@@ -1,0 +1,81 @@
+/**
+ * The commands of the agent that need the control file alone: `init`, `check` and `fmt`.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Command from "effect/cli/Command"
+import * as ControlFiles from "../agent/ControlFile.ts"
+import { Disk } from "../agent/Disk.ts"
+import type * as Edits from "../agent/Edit.ts"
+import * as Issues from "../agent/Issue.ts"
+import * as Lease from "../agent/Lease.ts"
+import * as Ledger from "../agent/Ledger.ts"
+import { OpenFile } from "../agent/OpenFile.ts"
+import * as AgentLedger from "./AgentLedger.ts"
+import * as AgentRequest from "./AgentRequest.ts"
+import * as AgentSettings from "./AgentSettings.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+import * as Output from "./Output.ts"
+
+/** A new control file. */
+const TEMPLATE = `---
+version: 1
+status: idle
+---
+
+# Heartbeat
+
+## Pending Actions
+
+### [MEDIUM] Check the example site
+- **id**: example
+- **type**: http_check
+- **target**: https://example.com/
+- **schedule**: every:1h
+- **status**: pending
+
+## Completed Today
+
+## Notes
+`
+
+/** The command `init`. */
+export const init = Command.make("init", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const disk = yield* Disk
+    const { request: { place: { path } } } = yield* AgentRequest.make(flags)
+    if (!(yield* disk.create(path, ControlFiles.encode(TEMPLATE)))) {
+      return yield* new CliFailure({ exit: exits.failed, code: "file/exists", message: `${path} is there already, and stays as it is` })
+    }
+    yield* Output.data(json, { path }, path)
+    yield* Output.note("Configure agent: {} and the channel http in systole.config.ts, and go on with: systole agent wake")
+  }))).pipe(Command.withDescription("Write a first control file"))
+
+/** The command `check`. */
+export const check = Command.make("check", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const { request: { place, settings }, space } = yield* AgentRequest.make(flags)
+    const types = yield* Ledger.types.pipe(Effect.provide(AgentLedger.layer(space)))
+    const { file: { actions, issues } } = yield* OpenFile.open(place, { ...settings.defaults, types }, true)
+    yield* Output.data(json, issues, [...issues.map(Issues.render), `${actions.length} actions, ${issues.length} issues`])
+    if (issues.every(({ severity }) => severity === "warning")) return
+    const message = `${place.path} has errors; actions with one do not run`
+    return yield* new CliFailure({ exit: exits.failed, code: "agent/invalid", message })
+  }))).pipe(Command.withDescription("Print the errors and warnings of the control file"))
+
+/** The changes that bring the status of each action into the form in which the agent writes it. */
+const formatted = (file: ControlFiles.ControlFile): ReadonlyArray<Edits.Change> =>
+  file.actions.flatMap(({ id, status }) => status === "other" ? [] : [{ kind: "field", id, key: "status", value: status }])
+
+/** The command `fmt`. */
+export const fmt = Command.make("fmt", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const { request: { place, settings } } = yield* AgentRequest.make(flags)
+    yield* Lease.take(place, "wake")
+    const open = yield* OpenFile.open(place, { ...settings.defaults, types: undefined }, true)
+    const before = open.bytes
+    if (!ControlFiles.isDamaged(open.file)) yield* open.save(formatted(open.file))
+    const isChanged = open.bytes !== before
+    yield* Output.data(json, { isChanged }, isChanged ? `${place.path} is changed` : `${place.path} stays as it is`)
+  }))).pipe(Command.withDescription("Write the status of each action in lower case, and add a missing one; other bytes stay"))

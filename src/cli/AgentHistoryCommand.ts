@@ -1,0 +1,140 @@
+/**
+ * The commands of the agent that read its ledger: `status`, `explain`, `approve` and `history`.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Lease from "../agent/Lease.ts"
+import { Ledger } from "../agent/Ledger.ts"
+import * as Projection from "../agent/Projection.ts"
+import * as Record from "../agent/Record.ts"
+import * as Schedules from "../agent/Schedule.ts"
+import * as StoredFile from "../agent/StoredFile.ts"
+import * as Wake from "../agent/Wake.ts"
+import * as AgentLedger from "./AgentLedger.ts"
+import * as AgentOutput from "./AgentOutput.ts"
+import * as AgentRequest from "./AgentRequest.ts"
+import * as AgentSettings from "./AgentSettings.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+import * as Output from "./Output.ts"
+
+/** The most firings that `explain` prints. */
+const MAX_NEXT = Schedules.MAX_FIRINGS
+
+/** The plan of this moment, without a write. */
+const looked = Effect.fnUntraced(function*(flags: AgentSettings.Flags) {
+  const { request, space } = yield* AgentRequest.make(flags)
+  const report = yield* Wake.run({ ...request, isDry: true }).pipe(Effect.provide(AgentLedger.layer(space)))
+  return { report, request, space }
+})
+
+/** The command `status`. */
+export const status = Command.make("status", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const { report, request: { place } } = yield* looked(flags)
+    const copies = yield* StoredFile.copies(place)
+    const shown = { ...report, copies }
+    yield* Output.data(json, AgentOutput.json(shown), AgentOutput.plan(report.plan))
+    for (const note of json ? [] : AgentOutput.notes(shown)) yield* Output.note(note)
+  }))).pipe(Command.withDescription("Print the actions with their next times, held ones, and kept copies of the control file"))
+
+const absent = (id: string): CliFailure =>
+  new CliFailure({
+    exit: exits.absent, code: "agent/action-absent", message: `No action has the id ${id}; systole agent status lists them`
+  })
+
+/** The command `explain`. */
+export const explain = Command.make("explain", {
+  id: Argument.String("id").pipe(Argument.withDescription("The id of an action")),
+  next: Flag.Int("next").pipe(
+    Flag.withDescription(`The number of firings, at most ${MAX_NEXT}`),
+    Flag.filter((count) => count >= 0 && count <= MAX_NEXT, (count) => `--next ${count} is not from 0 to ${MAX_NEXT}`),
+    Flag.withDefault(1)
+  ),
+  ...AgentSettings.flags,
+  json: Output.json
+}, ({ id, json, next, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const { report: { plan, states } } = yield* looked(flags)
+    const decision = plan.find(({ action }) => action.id === id)
+    const state = states.get(id)
+    if (decision === undefined || state === undefined) return yield* absent(id)
+    const now = yield* Clock.currentTimeMillis
+    const times = Schedules.firings(decision.action.schedule, state.history, { now, count: next }).map(Projection.moment)
+    yield* Output.data(json, { id, decision: decision.kind, next: times }, [...AgentOutput.plan([decision]), ...times])
+  }))).pipe(Command.withDescription("Print the decision on an action, and its next times"))
+
+/** The command `approve`. */
+export const approve = Command.make("approve", {
+  hashes: Argument.String("hash").pipe(
+    Argument.withDescription("The hash of an action, or its first 8 characters or more; none lists the held actions"),
+    Argument.atLeast(0)
+  ),
+  ...AgentSettings.flags,
+  json: Output.json
+}, ({ hashes, json, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const { report: { held }, request: { place }, space } = yield* looked(flags)
+    const wrong = hashes.find((hash) => hash.length < MIN_HASH || held.filter((each) => each.hash.startsWith(hash)).length !== 1)
+    if (wrong !== undefined) {
+      return yield* new CliFailure({
+        exit: exits.absent,
+        code: "agent/hash-absent",
+        message: `No single held action has the hash ${wrong}; systole agent approve lists them`
+      })
+    }
+    const chosen = held.filter(({ hash }) => hashes.some((given) => hash.startsWith(given)))
+    yield* Effect.forEach(chosen, ({ action: { id }, hash }) =>
+      Ledger.use((ledger) => ledger.set(Record.approval(place.key, hash), { action: id }))).pipe(Effect.provide(AgentLedger.layer(space)))
+    const rows = hashes.length === 0 ? held : chosen
+    const blocks = rows.map(({ action: { block, id }, hash }) => ({
+      id, hash, fields: Object.fromEntries(block.fields.map(({ key, value }) => [key, value]))
+    }))
+    const command = (fields: Readonly<Record<string, string>>): string => fields["command"] ?? ""
+    yield* Output.data(json, blocks, Output.table(blocks.map(({ fields, hash, id }) => [id, hash, command(fields)])))
+  }))).pipe(Command.withDescription("Let new or changed shell actions run, by the hashes of their blocks"))
+
+/** The fewest characters of a hash. */
+const MIN_HASH = 8
+
+/** The command `history`. */
+export const history = Command.make("history", {
+  id: Argument.String("id").pipe(Argument.withDescription("The id of an action; without one, all of them"), Argument.optional),
+  restore: Flag.Boolean("restore").pipe(
+    Flag.withDescription("Put the latest valid version of the control file back, and keep the present one as a copy"),
+    Flag.withDefault(false)
+  ),
+  ...AgentSettings.flags,
+  json: Output.json
+}, ({ id, json, restore, ...flags }) =>
+  AgentRequest.failing(Effect.gen(function*() {
+    const { request: { place }, space } = yield* AgentRequest.make(flags)
+    if (restore) {
+      yield* Lease.take(place, "wake")
+      const copy = yield* StoredFile.restore(place)
+      if (copy !== undefined) return yield* Output.data(json, { copy }, `restored; the other version is ${copy}`)
+      return yield* new CliFailure({ exit: exits.absent, code: "agent/history-absent", message: "No valid version is known" })
+    }
+    const rows = yield* attempts(place.key, Option.getOrUndefined(id)).pipe(Effect.provide(AgentLedger.layer(space)))
+    yield* Output.data(json, rows, Output.table(rows.map((record) => [
+      Projection.moment(record.startedAt),
+      record.action,
+      record.status,
+      record.attempts > 1 ? `${record.attempt}/${record.attempts}` : "",
+      record.failure === undefined ? record.result ?? "" : `${record.failure.message} (${record.failure.code})`
+    ])))
+  }))).pipe(Command.withDescription("Print the attempts of actions, oldest first; or restore the control file"))
+
+/** The kept attempts of one action or all of them, oldest first. */
+const attempts = Effect.fnUntraced(function*(file: string, id: string | undefined) {
+  const ledger = yield* Ledger
+  const ids = id === undefined ? yield* ledger.list(Record.history(file)) : [id]
+  const found = yield* Effect.forEach(ids, (each) => ledger.get(`${Record.history(file)}/${each}`))
+  const rows = found.flatMap((value) => Array.isArray(value) ? value.flatMap((each) => Record.read(each) ?? []) : [])
+  return rows.sort((a, b) => a.startedAt - b.startedAt)
+})
