@@ -53,7 +53,7 @@ const operations: RecordCommand.Records = {
   id: Argument.String("oid").pipe(Argument.withDescription("The id of the operation, such as OPS:12.0.0"))
 }
 
-const lines = ({ close, history, sent, taken, waiting, ...row }: DossierJson): ReadonlyArray<string> => [
+const lines = ({ close, history, runs, sent, taken, waiting, ...row }: DossierJson): ReadonlyArray<string> => [
   `${row.oid} ${row.verb} → ${row.target} (${row.mode})`,
   `  ${row.state} code ${row.code}${row.note === undefined ? "" : `: ${row.note}`}`,
   `  payload ${row.payload === undefined ? "none" : JSON.stringify(row.payload)}`,
@@ -72,6 +72,10 @@ const lines = ({ close, history, sent, taken, waiting, ...row }: DossierJson): R
   ...taken === undefined ? [] : [
     `  ${taken.count} requests taken back`,
     ...taken.requests.map((request) => `  ${JSON.stringify(request)}`)
+  ],
+  ...runs === undefined ? [] : [
+    `  ${runs.count} durable runs taken back`,
+    ...runs.runs.map((run) => `  ${JSON.stringify(run)}`)
   ],
   close === null
     ? "  open"

@@ -1,27 +1,17 @@
 /**
- * The ledger of durable runs: the commands on a run.
+ * The ledger of durable runs: the commands on a run, and the consequences of a rollback.
  *
  * A command leaves a note, and has the run go on. The next segment of the run executes the note.
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
-import * as Name from "../cell/Name.ts"
 import type { Ledger, LedgerBeat } from "../ledger/Ledger.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Write from "../stage/Write.ts"
-import * as Document from "../cell/Document.ts"
+import * as Cells from "./Cells.ts"
 import * as Note from "./Note.ts"
+import * as Rollback from "./Rollback.ts"
 import { RunAbsent, RunState } from "./RunError.ts"
-
-/** The verb of the operation of a durable run. */
-export const VERB = "op/run"
-
-/** The state of the operation of a run that was given up. Its letter can be sent again. */
-export const DEAD = "ist:dead"
-
-/** The folder of the operations. */
-const DOSSIERS = "/rt/ops"
 
 /** A request from outside: the cancellation of a run, at its open handles or at once. */
 export interface RunCommand {
@@ -43,36 +33,33 @@ interface RunKinds {
   readonly Limits: unknown
 }
 
-/** The fields of an operation that tell whether a run lives. */
-interface Dossier {
-  readonly state: string
-  readonly status?: string
-}
-
 /**
- * The dossier of a run that lives.
+ * Checks that a run lives.
  *
  * @throws RunAbsent, RunState
  */
-const living = (draft: Draft, oid: string, verb: string): void => {
-  const read = (...below: ReadonlyArray<string>): unknown =>
-    Document.read(draft.visible(Address.make([DOSSIERS, oid, ...below].join("/")).key), [])
-  const isNamed = typeof oid === "string" && Name.refusal(oid) === undefined
-  const dossier = isNamed ? read() as Dossier | undefined : undefined
-  const envelope = dossier === undefined ? undefined : read("envelope") as { readonly verb: string } | undefined
-  if (dossier === undefined || envelope?.verb !== VERB) throw new RunAbsent({ oid: String(oid) })
-  if (dossier.status !== undefined) throw new RunState({ oid, verb, reason: `it is over (${dossier.status})` })
-  if (dossier.state === DEAD) throw new RunState({ oid, verb, reason: "it was given up, and its letter can be sent again" })
+const checkLives = (draft: Draft, oid: string, verb: string): void => {
+  const run = Cells.find(oid, (key) => draft.visible(key))
+  if (run === undefined) throw new RunAbsent({ oid: String(oid) })
+  const { isDead, status } = run
+  if (status !== undefined) throw new RunState({ oid, verb, reason: `it is over (${status})` })
+  if (isDead) throw new RunState({ oid, verb, reason: "it was given up, and its letter can be sent again" })
+}
+
+/** The end of a run outweighs the cancellation of its handles. */
+const strongest = (present: Note.Note["cancel"], asked: RunCommand["how"]): NonNullable<Note.Note["cancel"]> => {
+  if (present === "now" || present === "back") return present
+  return asked === "now" ? "now" : "await"
 }
 
 const commands: Ledger<RunKinds>["commands"] = {
   cancel: {
     runsWhileHalted: false,
     execute: (draft, { how, oid }, beat: LedgerBeat<RunKinds>) => {
-      living(draft, oid, "cancel")
+      checkLives(draft, oid, "cancel")
       const address = Note.addressOf(oid)
       const note = Note.read(draft.visible(address.key))
-      draft.operate([Write.set(address, { ...note, cancel: note.cancel === "now" || how === "now" ? "now" : "await" })])
+      draft.operate([Write.set(address, { ...note, cancel: strongest(note.cancel, how) })])
       beat.resume(oid)
       return oid
     }
@@ -94,5 +81,6 @@ export const runs: Ledger<RunKinds> = {
   timers: () => [],
   transaction: () => undefined,
   atCommit: () => {},
-  committed: () => undefined
+  committed: () => undefined,
+  rollback: { listed: ["runs", "runs"], nameOf: Rollback.nameOf, takeBack: Rollback.takeBack }
 }

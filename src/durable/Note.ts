@@ -17,10 +17,13 @@ export const FOLDER = "/sys/index/run"
 
 /** A note on a run. */
 export interface Note {
-  /** The run is cancelled: `await` fails its open handles, and `now` ends it. */
-  readonly cancel?: "await" | "now"
+  /** The run is cancelled: `await` fails its open handles, `now` ends it, and `back` ends it because of a rollback. */
+  readonly cancel?: "await" | "now" | "back"
   /** Whether a segment with results came before the cancellation. */
   readonly isLate?: boolean
+  /** The segment to which a rollback took it back, and the number of signals that it hears there. */
+  readonly back?: number
+  readonly pairs?: number
   /** How often it was started anew. The number is part of the idempotency keys of its requests. */
   readonly anew?: number
 }

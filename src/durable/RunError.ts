@@ -119,6 +119,22 @@ export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancell
   }
 }
 
+/** The code of a run that a rollback took back. */
+export const TAKEN_BACK = "run/taken-back"
+
+/**
+ * A run began after the beat to which its space was rolled back.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunTakenBack extends Schema.TaggedError<RunTakenBack>()("RunTakenBack", { oid: Schema.String }) {
+  readonly code = TAKEN_BACK
+  override get message() {
+    return `The run ${this.oid} began after the beat to which the space was rolled back. Send its letter again to start it over`
+  }
+}
+
 /**
  * There is no such durable run.
  *

@@ -125,6 +125,8 @@ export interface Quiescence<L extends Kinds> {
 
 /** The consequences of a rollback for the records of a ledger, which stay as they are. */
 export interface RollbackRule<L extends Kinds> {
+  /** The cell of the rollback's dossier that lists what was taken back, and the field with its lines. */
+  readonly listed: readonly [cell: string, field: string]
   /** The name of the record that a document belongs to; `undefined` for a document that a rollback does not concern. */
   nameOf(key: string): string | undefined
   /**

@@ -5,7 +5,7 @@
  */
 import * as Document from "../cell/Document.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
-import { type ExpiryRule, gradual, nameBelow } from "../ledger/Expiry.ts"
+import { type ExpiryRule, gradual, nameBelow, whole } from "../ledger/Expiry.ts"
 import type { CommandRule, Ledger, LedgerBeat, Opening } from "../ledger/Ledger.ts"
 import { below } from "../persistence/Below.ts"
 import type { Timer } from "../stage/CellTimers.ts"
@@ -155,6 +155,8 @@ const expiry: ExpiryRule = {
   },
   find: (oid, found, state) => {
     const { id, key } = Dossier.address(oid)
+    // A run that a rollback took back may have started over.
+    if (!isClosed(state.stage.newest(key))) return whole()
     return gradual({ folder: id, many: `${id}/history`, key }, found, state)
   }
 }

@@ -153,6 +153,6 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   committed: Advance.committed,
   expiry,
   quiescence: { isQuiet: (state) => state.isQuiet, abandon: Advance.abandon },
-  rollback: { nameOf: Requests.nameAt, takeBack: Advance.takeBack },
+  rollback: { listed: ["taken", "requests"], nameOf: Requests.nameAt, takeBack: Advance.takeBack },
   live: (state: OpenRequests, host: LiveHost): LiveLedger<Output> => new LiveRequests(state, host, reactor)
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { TestClock as Clock } from "effect/testing"
 import { Enzyme, type Transaction } from "systole"
 import { TestSpace } from "systole/testing"
-import { replays, through } from "../kernel/TestSpace.ts"
+import { replays } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const durable = (name: string, run: Enzyme.Definition["run"], options: Partial<Enzyme.Definition> = {}) =>
@@ -100,25 +100,5 @@ describe("a durable run", () => {
       const receipt = await space.handled({ signal: "/signals/plain" })
       assert.include(receipt.handlings[0]?.error?.message, "declare durable: true")
     })
-  })
-})
-
-describe("a rollback to a beat before a durable run", () => {
-  it("leaves its log, so that the run goes on", () => {
-    const nap = durable("nap", async (tx: Transaction) => {
-      await tx.sleep(100)
-      tx.set("/data/woke", true)
-    })
-    return TestSpace.use([nap, other], async (space) => {
-      await space.handled({ signal: "/signals/other" })
-      const id = await space.signal({ signal: "/signals/nap" })
-      await space.step()
-      const { control } = space.space
-      for (const command of [control.pause(), control.rollback(0), control.resume()]) await space.run(through(space.space, command))
-      for (let i = 0; i < 5; i++) await space.advance(100)
-      assert.strictEqual((await space.receipt(id))?.status, "handled")
-      assert.isTrue(await space.get("/data/woke"))
-      await space.run(replays(space.space))
-    }, { settings: { limits: { ...TestKernel.settings.limits, residentRuns: 0 } } })
   })
 })

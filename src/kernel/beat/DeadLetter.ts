@@ -16,7 +16,6 @@ import * as Link from "../../cell/Link.ts"
 import * as Name from "../../cell/Name.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import type { RunAbsent } from "../../durable/RunError.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
@@ -203,19 +202,19 @@ interface Capturing {
 /**
  * Deletes a letter, and queues its handling for the next beat. A letter at the hop limit queues its signal instead.
  *
+ * @throws RunAbsent
  * @category combinators
  * @since 0.1.0
  */
 export const redeliver = (
   { anew, enzyme, id }: Redelivery,
   { draft, state, transaction: work }: Capturing
-): Signal.Pending | DeadAbsent | RunAbsent => {
+): Signal.Pending | DeadAbsent => {
   const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
-  const oid = oidOf(id, enzyme, state.hash)
-  const refused = RunRetry.prepare({ oid, anew: anew === true, draft, stage: work.stage })
-  if (refused !== undefined) return refused
+  const retry = { oid: oidOf(id, enzyme, state.hash), segment: letter.segment, anew: anew === true, draft, stage: work.stage }
+  const segment = RunRetry.prepare(retry)
   const { awaits, label, signal, space, target } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
@@ -230,7 +229,6 @@ export const redeliver = (
     label
   })
   const { moment } = work
-  const segment = anew === true ? undefined : letter.segment
   const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, { moment, segment }) : {}
   return new Signal.Pending(state.number(), sent, kept)
 }

@@ -13,6 +13,7 @@ import type * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
+import * as Note from "../../durable/Note.ts"
 import * as Pairs from "../../durable/Pairs.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
@@ -45,7 +46,9 @@ export const capture = (taken: ReadonlyArray<Taken>, transaction: BeatTransactio
   for (const one of taken) {
     const { flight } = one
     if (!mayBeHeard(one)) continue
-    const heard = input.hearers(flight, countOf)
+    const hearers = input.hearers(flight, countOf)
+    if (hearers.length === 0) continue
+    const heard = hearers.filter((by) => isHeardAt(by, stage))
     if (heard.length === 0) continue
     ;(found ??= new Map()).set(flight, heard)
     for (const by of heard) {
@@ -55,6 +58,10 @@ export const capture = (taken: ReadonlyArray<Taken>, transaction: BeatTransactio
   }
   return found ?? nobody
 }
+
+/** Whether a run still hears a pair. One that a rollback took back hears only those that it heard there. */
+const isHeardAt = ({ oid, pair }: Place, stage: Stage): boolean =>
+  pair < (Note.read(stage.newest(Note.addressOf(oid).key)).pairs ?? Infinity)
 
 /** Whether a captured signal is one of this space that arrived in this beat. */
 const mayBeHeard = ({ flight, pending }: Taken): boolean =>

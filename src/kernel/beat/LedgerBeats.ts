@@ -65,6 +65,12 @@ export interface LedgerInput {
   readonly runs: ReadonlyArray<Handling>
 }
 
+/** The work of one ledger that a rollback takes back: its place in the dossier, and its lines. */
+export interface TakenBack {
+  readonly listed: readonly [cell: string, field: string]
+  readonly lines: ReadonlyArray<Value>
+}
+
 /** The output of a ledger for its live half, by its place in the list. */
 export type Output = readonly [place: number, output: unknown]
 
@@ -153,10 +159,10 @@ export class LedgerBeats implements Faces<Draft> {
     for (const placed of this.space.ledgers.all) placed.ledger.quiescence?.abandon(this.of(placed))
   }
 
-  /** Ends the work that a rollback takes back. Returns the lines for its dossier. */
-  takeBack(changed: ChangedRecords, to: number): ReadonlyArray<Value> {
-    return this.space.ledgers.rolledBack.flatMap(({ placed, rule }) =>
-      rule.takeBack(this.of(placed), changed[placed.ledger.name] ?? none, to))
+  /** Ends the work that a rollback takes back. Returns the lists for its dossier. */
+  takeBack(changed: ChangedRecords, to: number): ReadonlyArray<TakenBack> {
+    return this.space.ledgers.rolledBack.map(({ placed, rule }) =>
+      ({ listed: rule.listed, lines: rule.takeBack(this.of(placed), changed[placed.ledger.name] ?? none, to) }))
   }
 
   /** Step 10: calls `atCommit` of each active ledger. */

@@ -227,10 +227,10 @@ export const cutOver = (
   }
   const place = Dossier.address(control.oid, "sent")
   draft.operate([Write.set(place, { ...sent, requests: sent.requests.map((request) => ({ ...request })) })])
-  const taken = ledgers.takeBack(records, control.to ?? 0)
-  if (taken.length > 0) {
-    const listed = { count: taken.length, requests: taken.slice(0, MAX_TAKEN_BACK) }
-    draft.operate([Write.set(Dossier.address(control.oid, "taken"), listed)])
+  for (const { lines, listed: [cell, field] } of ledgers.takeBack(records, control.to ?? 0)) {
+    if (lines.length === 0) continue
+    const listed = { count: lines.length, [field]: lines.slice(0, MAX_TAKEN_BACK) }
+    draft.operate([Write.set(Dossier.address(control.oid, cell), listed)])
   }
   for (const [key, document] of writes) work.stage.put(Address.ofKey(key), document, CAPTURE)
   step(work, draft, control)

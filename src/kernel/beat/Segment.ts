@@ -13,7 +13,7 @@ import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import type { Awaited, Settled } from "../../durable/Handle.ts"
 import * as Note from "../../durable/Note.ts"
 import type { Pair } from "../../durable/Pairs.ts"
-import { CodeMissing, ForeignAwait, RunCancelled, RunDiverged, RunsFull, StepsFull } from "../../durable/RunError.ts"
+import { CodeMissing, ForeignAwait, RunCancelled, RunDiverged, RunsFull, RunTakenBack, StepsFull } from "../../durable/RunError.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
@@ -68,20 +68,23 @@ export const run = async (handling: Handling, draft: Draft, state: SpaceState): 
   const oid = oidOf(handling, state.hash)
   const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
   try {
-    const outcome = note.cancel === "now" ? ending({ draft, oid, state }) : await advance({ handling, draft, state, enzyme, oid, note })
+    if (note.back !== undefined) handling.segment = note.back
+    const isEnded = note.cancel === "now" || note.cancel === "back"
+    const context: Context = { handling, draft, state, enzyme, oid, note }
+    const outcome = isEnded ? ending(context) : await advance(context)
     return Run.admitted(handling, draft, outcome)
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
     // Without its module, a cancelled run has no body that could react.
-    if (error instanceof CodeMissing && note.cancel !== undefined) return ending({ draft, oid, state })
+    if (error instanceof CodeMissing && note.cancel !== undefined) return ending({ draft, note, oid, state })
     return error instanceof ForeignAwait || error instanceof CodeMissing ? postponed(draft, error) : Run.failed(draft, error)
   }
 }
 
 /** The end of a run that is cancelled at once: its body makes no further call. */
-const ending = ({ draft, oid, state }: Pick<Context, "draft" | "oid" | "state">): Outcome => {
+const ending = ({ draft, note: { cancel }, oid, state }: Pick<Context, "draft" | "note" | "oid" | "state">): Outcome => {
   state.residents.drop(oid)
-  return Run.failed(draft, new RunCancelled({ oid }))
+  return Run.failed(draft, cancel === "back" ? new RunTakenBack({ oid }) : new RunCancelled({ oid }))
 }
 
 const advance = async (context: Context): Promise<Outcome> => {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { DEAD, VERB } from "../../durable/Ledger.ts"
+import * as Cells from "../../durable/Cells.ts"
 import * as Note from "../../durable/Note.ts"
-import { CANCELLED } from "../../durable/RunError.ts"
+import { CANCELLED, TAKEN_BACK } from "../../durable/RunError.ts"
 import * as Step from "../../durable/Step.ts"
 import { COMMIT } from "../../stage/Stage.ts"
 import * as Dossier from "../../operation/Dossier.ts"
@@ -48,7 +48,7 @@ const putParts = (
 
 const start = ({ flight, key }: Handling, oid: string, ledgers: Captured["ledgers"]): void => {
   const target = `${flight.signal.id} ${key}`
-  ledgers.amend((draft) => void Verbs.start(draft, { oid, verb: VERB, target, mode: "opm:states" }, undefined))
+  ledgers.amend((draft) => void Verbs.start(draft, { oid, verb: Cells.VERB, target, mode: "opm:states" }, undefined))
 }
 
 /** Whether the operation is there. A rollback may have taken it back. */
@@ -97,6 +97,12 @@ export const adopt = (handling: Handling, { captured: { stage }, state }: Mergin
   putParts(stage, oid, { parts, segment: 0 })
 }
 
+/** Closes the operation of a run that a rollback took back, and deletes its log. */
+const takeBack = (oid: string, { ledgers, stage }: Pick<Captured, "ledgers" | "stage">): void => {
+  for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), COMMIT)
+  ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
+}
+
 /** Marks the operation of a run that was given up. Its log stays. */
 export const die = (handling: Handling, code: string, merging: Merging): void => {
   const { captured: { ledgers, stage }, state } = merging
@@ -107,9 +113,10 @@ export const die = (handling: Handling, code: string, merging: Merging): void =>
   // The first step has the number from then on.
   ReadyRuns.leave(stage, oid, anew === undefined || handling.segment > 0 ? undefined : { anew })
   state.inbox.runs.forget(oid)
+  if (code === TAKEN_BACK) return takeBack(oid, { ledgers, stage })
   const cancelled = code === CANCELLED ? stage.merged("space", Requests.folderOf(oid)) : []
   ledgers.amend((draft) => {
     for (const rid of cancelled) draft.operate([], Requests.cancellation(rid))
-    Verbs.setState(draft, { oid, state: DEAD, note: code })
+    Verbs.setState(draft, { oid, state: Cells.DEAD, note: code })
   })
 }

@@ -4,13 +4,12 @@
  * @module
  */
 import * as Document from "../../cell/Document.ts"
+import * as Cells from "../../durable/Cells.ts"
 import { Log } from "../../durable/Log.ts"
-import * as Step from "../../durable/Step.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { Pending } from "../model/Signal.ts"
 import { oidOf } from "./ReadyRuns.ts"
 import type { Receipt } from "./Receipts.ts"
-import { stepAddress } from "./Segment.ts"
 
 /** The receipt of one segment. */
 export interface SegmentReceipt {
@@ -26,16 +25,10 @@ export type SegmentReceipts = Readonly<Record<string, Readonly<Record<string, Se
 /** The part of a store that has the logs of durable runs. */
 export type LogStore = Pick<SpaceStore, "read">
 
-/** The steps of a run, in order. */
-export function* stepsOf(store: LogStore, oid: string): Iterable<Step.Step> {
-  for (let k = 0; ; k++) {
-    const logged = Step.read((part) => {
-      const text = store.read(stepAddress(oid, k, part).key)
-      return text === undefined ? undefined : Document.decode(text)
-    })
-    if (logged === undefined) return
-    yield logged.step
-  }
+/** Reads the documents of a store. */
+export const reader = (store: LogStore): Cells.Read => (key) => {
+  const text = store.read(key)
+  return text === undefined ? undefined : Document.decode(text)
 }
 
 /**
@@ -56,7 +49,7 @@ export const find = (
   }
   for (const enzyme of new Set([...handlings.map(({ enzyme }) => enzyme), ...waiting])) {
     const log = new Log()
-    for (const step of stepsOf(store, oidOf(id, enzyme, hash))) {
+    for (const step of Cells.stepsOf(oidOf(id, enzyme, hash), reader(store))) {
       log.add(step)
       put(log.segments - 1, enzyme, { outcome: "waits", beat: step.beat, on: log.texts })
     }

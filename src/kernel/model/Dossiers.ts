@@ -63,6 +63,8 @@ export interface OperationDossier extends OperationRow {
   readonly sent?: SentSince
   /** Of a completed rollback: the requests to the world that it took back, their number and the first of them. */
   readonly taken?: { readonly count: number; readonly requests: ReadonlyArray<Value> }
+  /** Of a completed rollback: the durable runs that it took back, their number and the first of them. */
+  readonly runs?: { readonly count: number; readonly runs: ReadonlyArray<Value> }
 }
 
 /**
@@ -80,10 +82,12 @@ export const find = (store: SpaceStore, oid: string): OperationDossier | undefin
   const close = read(store, seal.key) as unknown as { readonly status: string; readonly closed_beat: number } | undefined
   const sent = read(store, Dossier.address(oid, "sent").key) as unknown as SentSince | undefined
   const taken = read(store, Dossier.address(oid, "taken").key) as unknown as OperationDossier["taken"]
+  const runs = read(store, Dossier.address(oid, "runs").key) as unknown as OperationDossier["runs"]
   return {
     ...row,
     ...(sent === undefined ? {} : { sent }),
     ...(taken === undefined ? {} : { taken }),
+    ...(runs === undefined ? {} : { runs }),
     ttl,
     issued_beat,
     payload: read(store, Dossier.payloadOf(envelope).key),

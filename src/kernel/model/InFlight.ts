@@ -153,8 +153,8 @@ export interface Handling {
   readonly losses: number
   /** The number of earlier attempts that timed out. */
   readonly timeouts: number
-  /** The number of the segment that a durable enzyme makes; otherwise 0. */
-  readonly segment: number
+  /** The number of the segment that a durable enzyme makes; otherwise 0. A rollback may have taken the run back to an earlier one. */
+  segment: number
   /** The durable run of a later segment. */
   readonly waiting: WaitingRun | undefined
   /** The document at whose queue it is the head, if it lost a conflict before. */

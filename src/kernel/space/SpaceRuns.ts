@@ -4,8 +4,8 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Document from "../../cell/Document.ts"
-import { DEAD, type RunCommand, VERB } from "../../durable/Ledger.ts"
+import * as Cells from "../../durable/Cells.ts"
+import type { RunCommand } from "../../durable/Ledger.ts"
 import { Log, type OpenHandle } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { CODE_MISSING, RunAbsent, RunState } from "../../durable/RunError.ts"
@@ -13,10 +13,10 @@ import * as Step from "../../durable/Step.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import { stepAddress } from "../beat/Segment.ts"
-import * as SegmentReceipts from "../beat/SegmentReceipts.ts"
+import { reader } from "../beat/SegmentReceipts.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { Pending } from "../model/Signal.ts"
-import { CellList, valueAt } from "../view/CellList.ts"
+import { CellList } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "../view/Runs.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
@@ -30,15 +30,6 @@ const MAX_SHOWN = 100
 /** The maximum length of a log that a list reads, in characters. */
 const MAX_LISTED = 16_384
 
-/** The dossier of a run. */
-interface Run {
-  readonly oid: string
-  readonly live: Dossier.Live
-  readonly event: string
-  readonly enzyme: string
-  readonly begun: number
-}
-
 /** The parts of a space that tell where its runs stand. */
 type Source = Pick<LiveState, "inbox" | "mode" | "space" | "store">
 
@@ -51,7 +42,7 @@ type Source = Pick<LiveState, "inbox" | "mode" | "space" | "store">
 export class LiveRuns implements SpaceRuns {
   private readonly host: LedgerHost
   private readonly source: () => Source
-  private readonly client: LedgerClient<RunCommand, string, Run>
+  private readonly client: LedgerClient<RunCommand, string, Cells.Run>
   private readonly listed: CellList<RunRow>
 
   constructor(host: LedgerHost, source: () => Source) {
@@ -81,7 +72,7 @@ export class LiveRuns implements SpaceRuns {
 
   get(oid: string): Effect.Effect<RunDetails | undefined, ReadError> {
     return this.host.durably(() => {
-      const run = Dossier.isOid(oid) ? this.client.records.find(oid) : undefined
+      const run = find(this.host.store, oid)
       return run === undefined ? undefined : this.details(run)
     })
   }
@@ -95,11 +86,11 @@ export class LiveRuns implements SpaceRuns {
 
   retry(oid: string, { anew = false }: Parameters<SpaceRuns["retry"]>[1] = {}): Effect.Effect<number, ControlError> {
     const done = this.host.submit(() => {
-      const run = Dossier.isOid(oid) ? this.client.records.find(oid) : undefined
+      const run = find(this.host.store, oid)
       if (run === undefined) throw new RunAbsent({ oid: String(oid) })
-      const { enzyme, event, live: { state, status } } = run
-      if (status !== undefined) throw new RunState({ oid, verb: "retry", reason: `it is over (${status})` })
-      if (state !== DEAD) throw new RunState({ oid, verb: "retry", reason: "it was not given up. Cancel it first" })
+      const { enzyme, event, isDead, status } = run
+      if (status === "sts:ok") throw new RunState({ oid, verb: "retry", reason: "it is over" })
+      if (!isDead && status === undefined) throw new RunState({ oid, verb: "retry", reason: "it was not given up. Cancel it first" })
       return DeadLetter.redelivery(this.source().space, { id: event, enzyme, anew })
     })
     return Effect.map(done, ({ beat }) => beat)
@@ -110,13 +101,13 @@ export class LiveRuns implements SpaceRuns {
     const run = find(store, oid)
     if (run === undefined) return undefined
     const { segment } = this.standing(run)
-    const newest = stepAt(store, oid, segment - 1)
+    const newest = Step.decode(reader(store)(stepAddress(oid, segment - 1).key))
     const isLong = (newest?.size ?? 0) > MAX_LISTED
-    return this.row(run, { since: newest?.beat ?? run.begun, log: isLong ? undefined : Log.of(SegmentReceipts.stepsOf(store, oid)) })
+    return this.row(run, { since: newest?.beat ?? run.begun, log: isLong ? undefined : Log.of(Cells.stepsOf(oid, reader(store))) })
   }
 
-  private row(run: Run, { log, since }: { readonly since: number; readonly log: Log | undefined }): RunRow {
-    const { enzyme, event, live: { status }, oid } = run
+  private row(run: Cells.Run, { log, since }: { readonly since: number; readonly log: Log | undefined }): RunRow {
+    const { enzyme, event, oid, status } = run
     return {
       oid, event, enzyme, since,
       ...this.standing(run),
@@ -125,16 +116,16 @@ export class LiveRuns implements SpaceRuns {
   }
 
   /** The state of a run, from its dossier and the row of its next segment. */
-  private standing(run: Run): Pick<RunRow, "state" | "note" | "segment" | "attempt" | "cancel"> {
-    const { enzyme, event, live: { note, state, status }, oid } = run
+  private standing(run: Cells.Run): Pick<RunRow, "state" | "note" | "segment" | "attempt" | "cancel"> {
+    const { enzyme, event, isDead, note, oid, status } = run
     const { store } = this.host
     if (status !== undefined) return { state: "over", note: status, segment: stepsOf(store, oid) }
-    if (state === DEAD) return { state: "dead", ...note === undefined ? {} : { note }, segment: stepsOf(store, oid) }
+    if (isDead) return { state: "dead", ...note === undefined ? {} : { note }, segment: stepsOf(store, oid) }
     const row = store.waiting(event).map(Pending.fromRow).find(({ again }) => again?.enzyme === enzyme)
     const { inbox, mode } = this.source()
-    const { cancel } = Note.read(documentAt(store, Note.addressOf(oid).key))
+    const { back, cancel } = Note.read(reader(store)(Note.addressOf(oid).key))
     const next = {
-      segment: row?.again?.segment ?? stepsOf(store, oid),
+      segment: back ?? row?.again?.segment ?? stepsOf(store, oid),
       ...row?.again === undefined ? {} : { attempt: row.again.attempt },
       ...cancel === undefined ? {} : { cancel }
     }
@@ -144,11 +135,11 @@ export class LiveRuns implements SpaceRuns {
     return { state: inbox.runs.has(oid) ? "waiting" : "running", ...next }
   }
 
-  private details(run: Run): RunDetails {
+  private details(run: Cells.Run): RunDetails {
     const log = new Log()
     const steps: Array<StepRow> = []
     let since = run.begun
-    for (const step of SegmentReceipts.stepsOf(this.host.store, run.oid)) {
+    for (const step of Cells.stepsOf(run.oid, reader(this.host.store))) {
       log.add(step)
       since = step.beat
       steps.push(stepRow(step, log))
@@ -158,25 +149,8 @@ export class LiveRuns implements SpaceRuns {
   }
 }
 
-/** The dossier of a run; `undefined` for any other operation. */
-const find = (store: LiveState["store"], oid: string): Run | undefined => {
-  // The operations of runs are named by digests.
-  if (!/^OPS:[0-9a-f]{32}$/.test(oid)) return undefined
-  const live = Dossier.live(valueAt(store, Dossier.address(oid).key))
-  const envelope = valueAt(store, Dossier.address(oid, "envelope").key) as
-    { readonly verb: string; readonly target: string; readonly issued_beat: number } | undefined
-  if (live === undefined || envelope?.verb !== VERB) return undefined
-  const [event = "", enzyme = ""] = envelope.target.split(" ")
-  return { oid, live, event, enzyme, begun: envelope.issued_beat }
-}
-
-const documentAt = (store: LiveState["store"], key: string): Document.Document | undefined => {
-  const text = store.read(key)
-  return text === undefined ? undefined : Document.decode(text)
-}
-
-const stepAt = (store: LiveState["store"], oid: string, k: number): Step.Step | undefined =>
-  Step.read((part) => documentAt(store, stepAddress(oid, k, part).key))?.step
+/** The operation of a run in a store. */
+const find = (store: LiveState["store"], oid: string): Cells.Run | undefined => Cells.find(oid, reader(store))
 
 /** The number of steps of a run. */
 const stepsOf = (store: LiveState["store"], oid: string): number =>

@@ -38,8 +38,8 @@ export interface RunRow {
   readonly since: number
   /** The number of the attempt at its next segment. */
   readonly attempt?: number
-  /** The command that its next segment executes. */
-  readonly cancel?: "await" | "now"
+  /** The cancellation that its next segment executes; `back` for a run that a rollback ends. */
+  readonly cancel?: "await" | "now" | "back"
   /** Its open handles. A list leaves out those of a log over 16,384 characters. */
   readonly awaits?: ReadonlyArray<AwaitedRow>
 }

@@ -1,0 +1,95 @@
+/**
+ * The consequences of a rollback for durable runs.
+ *
+ * A run that began after the horizon ends. A run that was open there goes back to the step that it had made by then, and
+ * goes on from its log. A run that is over stays over.
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import { CAPTURE, type Stage } from "../stage/Stage.ts"
+import * as Cells from "./Cells.ts"
+import { Log } from "./Log.ts"
+import * as Note from "./Note.ts"
+import type { Step } from "./Step.ts"
+
+/** The parts of a beat that take runs back. */
+export interface Beat {
+  readonly stage: Stage
+  resume(oid: string): void
+}
+
+/** The changes since the horizon: the runs, and their heard signals. */
+interface Changes {
+  readonly runs: ReadonlySet<string>
+  readonly heard: ReadonlyMap<string, ReadonlyArray<string>>
+}
+
+/**
+ * The name of the run or the heard signal that a document belongs to; `undefined` for any other document.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const nameOf = (key: string): string | undefined => {
+  if (!key.startsWith(`${Cells.FOLDER}/`)) return undefined
+  const [oid = "", folder, ...rest] = key.slice(Cells.FOLDER.length + 1).split("/")
+  if (folder === "step" && rest.length === 1) return oid
+  return folder === "heard" && rest.length === 2 ? `${oid}/${rest.join("/")}` : undefined
+}
+
+const changesOf = (changed: ReadonlyArray<string>): Changes => {
+  const heard = Map.groupBy(changed.filter((name) => name.includes("/")), (name) => name.slice(0, name.indexOf("/")))
+  return { runs: new Set([...changed.filter((name) => !name.includes("/")), ...heard.keys()]), heard }
+}
+
+/**
+ * Takes back the runs that changed after the beat `to`. Returns a line for each.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number): ReadonlyArray<Value> => {
+  const { heard, runs } = changesOf(changed)
+  return [...runs].sort().flatMap((oid) => {
+    const run = Cells.find(oid, (key) => beat.stage.newest(key))
+    if (run === undefined) return []
+    const { begun, enzyme, event, status } = run
+    const about = { oid, event, enzyme, begun }
+    if (status !== undefined) return [{ ...about, state: status }]
+    if (begun > to) return [{ ...about, state: end(beat, run) }]
+    for (const name of heard.get(oid) ?? []) Cells.erase(beat.stage, Cells.address(oid, "heard", ...name.split("/").slice(1)), CAPTURE)
+    return [{ ...about, segment: goBack(beat, run, to), state: run.state }]
+  })
+}
+
+/** Ends a run that began after the horizon. A dead one keeps its letter, and starts over if that is sent again. */
+const end = (beat: Beat, { isDead, oid, state }: Cells.Run): string => {
+  const { stage } = beat
+  if (isDead) {
+    for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), CAPTURE)
+    return state
+  }
+  leave(stage, oid, { cancel: "back" })
+  beat.resume(oid)
+  return "gone"
+}
+
+/** Deletes the steps after the horizon. Returns the number of the next segment. */
+const goBack = (beat: Beat, { isDead, oid }: Cells.Run, to: number): number => {
+  const { stage } = beat
+  const log = new Log()
+  const steps: Array<Step> = [...Cells.stepsOf(oid, (key) => stage.newest(key))]
+  for (const step of steps) if (step.beat <= to) log.add(step)
+  for (let k = log.segments; k < steps.length; k++) Cells.erase(stage, Cells.address(oid, "step", String(k)), CAPTURE)
+  if (!isDead) {
+    leave(stage, oid, { back: log.segments, pairs: log.pairs.length })
+    beat.resume(oid)
+  }
+  return log.segments
+}
+
+const leave = (stage: Stage, oid: string, note: Note.Note): void => {
+  const address = Note.addressOf(oid)
+  stage.put(address, Note.write({ ...Note.read(stage.newest(address.key)), ...note }), CAPTURE)
+}
