@@ -52,12 +52,16 @@ import { platform } from ${runtime(`main/${host}.ts`)}
 run(platform, program(built, process.argv.slice(2)))
 `
 
+/** Defines the function with which packages in CommonJS require modules of the host. */
+const banner = `import { createRequire as systoleRequire } from "node:module"
+const require = systoleRequire(import.meta.url)`
+
 /** A platform with files and threads. */
 const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Target => ({
   name,
   modules: { start, main: main(name) },
   entries: { systole: "systole-build:start", WatchdogThread: Installation.runtimeFile("main/WatchdogThread.ts") },
-  options: { platform: "node" },
+  options: { platform: "node", banner: { js: banner } },
   hasHostModules: true,
   hasStorage: false,
   kept: undefined,
