@@ -53,7 +53,9 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
   const { bytes, failure, rid, shim, value } = completion
   const open = beat.state.get(rid)
   const request = open === undefined ? undefined : newest(beat, open)
-  if (shim && request !== undefined) unsupported(beat, request)
+  if (shim) unsupported(beat, Requests.channelOf(rid))
+  // The abort of the first job of a shim reports the shim alone.
+  if (shim && open === undefined) return
   if (open === undefined || request === undefined || request.state !== "pending" || request.attempt !== completion.attempt) {
     return beat.diagnose(Diagnostic.of("io/late", {
       note: `request ${rid} completed when it was over`,
@@ -73,7 +75,7 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
 }
 
 /** Reports a channel that works on a thread, once per opening. */
-const unsupported = (beat: Beat, { channel }: Requests.Request): void =>
+const unsupported = (beat: Beat, channel: string): void =>
   beat.diagnose(Diagnostic.of("tp_async_unsp", {
     note: `channel ${channel} works on a thread`,
     origin: { kind: "runtime", name: "reactor" },

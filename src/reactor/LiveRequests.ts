@@ -209,6 +209,7 @@ export class LiveRequests implements LiveLedger<Output> {
     this.hold()
     this.waiting.get(attempt.channel)?.abort(attempt)
     attempt.controller?.abort()
+    if (attempt.since !== undefined && !this.stopped) this.reportAborted(attempt)
   }
 
   private ended(attempt: Attempt, outcome: JobOutcome): void {
@@ -220,6 +221,13 @@ export class LiveRequests implements LiveLedger<Output> {
       ({ address }) => this.bring(attempt, { ...end, value: Document.encode(address) }),
       (error: unknown) => this.bring(attempt, Result.errorOf(error))
     )
+  }
+
+  /** Reports a shim whose first job was aborted, such as one that hangs. No other completion of this job follows. */
+  private reportAborted({ attempt, channel, open: { rid } }: Attempt): void {
+    if (!this.isFirst(channel)) return
+    this.state.arrive({ rid, attempt, bytes: undefined, value: undefined, failure: INTERRUPTED.cancelled, shim: true })
+    this.host.wake()
   }
 
   private isFirst(channel: Channel): boolean {
