@@ -29,7 +29,7 @@ const ls = PageList.narrowed<RequestRow>({
   after: "Where the list before ended, as an id",
   page: PageList.served("io", "requests"),
   columns: (row) => [
-    row.rid, row.state, row.opcode, `attempt ${row.attempt}`, `beat ${row.issued_beat}`, deadline(row), row.code ?? ""
+    row.rid, row.state, row.opcode, `attempt ${row.attempt}`, `beat ${row.issued_beat}`, deadline(row), row.code ?? "", row.oid ?? ""
   ]
 }, {
   name: "open",

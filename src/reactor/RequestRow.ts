@@ -14,6 +14,8 @@ import * as Requests from "./Request.ts"
 /** A request in a list. */
 export interface RequestRow {
   readonly rid: string
+  /** The operation of the durable run that made it; absent for a request of an ordinary run. */
+  readonly oid?: string
   readonly channel: string
   readonly opcode: string
   readonly state: Requests.State
@@ -27,7 +29,10 @@ export interface RequestRow {
   readonly code?: string
 }
 
-/** Requests in the order of their ids, and the cursor of the next page; `undefined` at the end. */
+/**
+ * Requests of ordinary runs in the order of their ids, then those of durable runs by operation. The cursor of the next page
+ * is `undefined` at the end.
+ */
 export interface RequestPage {
   readonly requests: ReadonlyArray<RequestRow>
   readonly next: string | undefined
@@ -91,10 +96,12 @@ const documentAt = (store: Stored, key: string): Document.Document | undefined =
   return text === undefined ? undefined : Document.decode(text)
 }
 
-const rowFrom = (rid: string, request: Requests.Request): RequestRow => {
+const rowFrom = ({ oid, rid }: Place, request: Requests.Request): RequestRow => {
   const { attempt, channel, code, deadline_beat, deadline_unix_ns, issued_beat, opcode, state } = request
   return {
-    rid, channel, opcode, state, attempt, issued_beat,
+    rid,
+    ...(oid === Requests.SHARED ? {} : { oid }),
+    channel, opcode, state, attempt, issued_beat,
     ...(deadline_beat === undefined ? {} : { deadline_beat }),
     ...(deadline_unix_ns === undefined ? {} : { deadline_ms: Number(deadline_unix_ns / 1_000_000n) }),
     ...(code === undefined ? {} : { code })
@@ -105,28 +112,39 @@ const rowFrom = (rid: string, request: Requests.Request): RequestRow => {
 const dossierOf = (store: Stored, rid: string): string =>
   (Document.read(documentAt(store, Requests.indexAddress(rid).key), []) as string | undefined) ?? Requests.SHARED
 
-const requestOf = (store: Stored, rid: string): Requests.Request | undefined =>
-  Requests.isName(rid) ? Requests.read(documentAt(store, Requests.address(dossierOf(store, rid), rid).key)) : undefined
-
-/** The list row of a request; `undefined` if it does not exist. */
-export const rowOf = (store: Stored, rid: string): RequestRow | undefined => {
-  const request = requestOf(store, rid)
-  return request === undefined ? undefined : rowFrom(rid, request)
+/** A request in its dossier. */
+interface Place {
+  readonly oid: string
+  readonly rid: string
 }
 
+const requestAt = (store: Stored, { oid, rid }: Place): Requests.Request | undefined =>
+  Requests.isName(rid) && Requests.isName(oid) ? Requests.read(documentAt(store, Requests.address(oid, rid).key)) : undefined
+
 /**
- * A request with all of its fields; `undefined` if it does not exist.
+ * The list row of a request; `undefined` if it does not exist. Without `oid`, it is an open one or one of an ordinary run.
  *
  * @category getters
  * @since 0.1.0
  */
-export const find = (store: Stored, rid: string): RequestDetails | undefined => {
-  const request = requestOf(store, rid)
+export const rowOf = (store: Stored, rid: string, oid = Requests.isName(rid) ? dossierOf(store, rid) : ""): RequestRow | undefined => {
+  const request = requestAt(store, { oid, rid })
+  return request === undefined ? undefined : rowFrom({ oid, rid }, request)
+}
+
+/**
+ * A request with all of its fields; `undefined` if it does not exist. Without `oid`, it is an open one or one of an ordinary
+ * run.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (store: Stored, rid: string, oid = Requests.isName(rid) ? dossierOf(store, rid) : ""): RequestDetails | undefined => {
+  const request = requestAt(store, { oid, rid })
   if (request === undefined) return undefined
   const { deadline_unix_ns: _, ...fields } = request
-  const oid = dossierOf(store, rid)
   const below = (name: string): Value => Document.read(documentAt(store, Requests.address(oid, rid, name).key), [])
-  return { ...fields, ...rowFrom(rid, request), oid, payload: below("payload"), value: below("value") }
+  return { ...fields, ...rowFrom({ oid, rid }, request), oid, payload: below("payload"), value: below("value") }
 }
 
 /** The view of the channels. */

@@ -13,6 +13,7 @@ import { CellList } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { SpaceIo } from "../view/Space.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
+import { RequestList } from "./RequestList.ts"
 
 /** The maximum number of beats that one page of drains examines. */
 const MAX_EXAMINED = 10_000
@@ -30,23 +31,37 @@ export class LiveIo implements SpaceIo {
   readonly channels: SpaceIo["channels"]
   private readonly host: LedgerHost
   private readonly client: LedgerClient<IoCommand, string, RequestRow.RequestRow>
+  private readonly all: RequestList
   private readonly open: CellList<RequestRow.RequestRow>
 
   constructor(host: LedgerHost) {
-    const { rowOf } = RequestRow
+    const rowOf = (store: Parameters<typeof RequestRow.rowOf>[0], rid: string) => RequestRow.rowOf(store, rid)
     this.host = host
+    this.all = new RequestList(host)
     this.client = new LedgerClient(host, "io", { folder: Requests.FOLDER, isDeep: true, rowOf })
     this.open = new CellList(host, { folder: Requests.OPEN, isDeep: false, rowOf })
     this.channels = Effect.sync(() => (host.view(RequestRow.CHANNELS) ?? []) as unknown as ReadonlyArray<RequestRow.ChannelRow>)
   }
 
   list({ open = false, ...page }: Parameters<SpaceIo["list"]>[0]): Effect.Effect<RequestRow.RequestPage, ReadError> {
-    const list = open ? this.open : this.client.records
-    return Effect.map(list.list(page), ({ next, rows }) => ({ requests: rows, next }))
+    return open ? Effect.map(this.open.list(page), ({ next, rows }) => ({ requests: rows, next })) : this.all.list(page)
   }
 
   get(rid: string): Effect.Effect<RequestRow.RequestDetails | undefined, ReadError> {
-    return this.host.durably(() => RequestRow.find(this.host.store, rid))
+    return this.host.durably(() => RequestRow.find(this.host.store, rid) ?? this.ofRun(rid))
+  }
+
+  /** A finished request of a durable run. The entry of the beat that made it names the run. */
+  private ofRun(rid: string): RequestRow.RequestDetails | undefined {
+    const { store } = this.host
+    const [beat] = Requests.placesOf(String(rid))
+    const row = Number.isSafeInteger(beat) ? store.entry(beat) : undefined
+    if (row === undefined) return undefined
+    for (const [key] of Journal.parse(row.text).cells) {
+      const place = Requests.placeOf(key)
+      if (place?.rid === rid) return RequestRow.find(store, rid, place.oid)
+    }
+    return undefined
   }
 
   cancel(rid: string): Effect.Effect<number, ControlError> {

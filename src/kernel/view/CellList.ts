@@ -42,6 +42,27 @@ export interface Page<Row> {
   readonly next: string | undefined
 }
 
+/** The names of records after one of them. */
+export const namesBelow = (
+  store: Pick<SpaceStore, "below">,
+  { folder, isDeep }: Pick<Records<unknown>, "folder" | "isDeep">,
+  { after, limit }: PageRequest
+): ReadonlyArray<string> => {
+  const below = (from: string | undefined, limit: number): ReadonlyArray<string> => {
+    const keys = store.below(folder, { limit, ...(from === undefined ? {} : { after: `${folder}/${from}` }) })
+    return keys.map((key) => key.slice(folder.length + 1))
+  }
+  if (!isDeep) return below(after, limit)
+  const names: Array<string> = []
+  for (let from = after; names.length < limit;) {
+    const [name] = below(from === undefined ? undefined : `${from}${LAST}`, 1)
+    if (name === undefined) break
+    names.push(name)
+    from = name
+  }
+  return names
+}
+
 /** The value of a cell. */
 export const valueAt = (store: Pick<SpaceStore, "read">, key: string): Value => {
   const text = store.read(key)
@@ -69,7 +90,7 @@ export class CellList<Row> {
     return durably(() => {
       const most = Math.min(limit, MAX_PAGE)
       // One more than is answered tells whether there is another page.
-      const names = this.names(after, most + 1)
+      const names = namesBelow(store, this.records, { after, limit: most + 1 })
       const rows = names.slice(0, most).flatMap((name) => this.records.rowOf(store, name) ?? [])
       return { rows, next: most > 0 && names.length > most ? names[most - 1] : undefined }
     })
@@ -82,22 +103,5 @@ export class CellList<Row> {
   /** The record as the store has it now, durable or not. */
   find(name: string): Row | undefined {
     return this.records.rowOf(this.source.store, name)
-  }
-
-  private names(after: string | undefined, limit: number): ReadonlyArray<string> {
-    const { folder, isDeep } = this.records
-    const below = (from: string | undefined, limit: number): ReadonlyArray<string> => {
-      const keys = this.source.store.below(folder, { limit, ...(from === undefined ? {} : { after: `${folder}/${from}` }) })
-      return keys.map((key) => key.slice(folder.length + 1))
-    }
-    if (!isDeep) return below(after, limit)
-    const names: Array<string> = []
-    for (let from = after; names.length < limit;) {
-      const [name] = below(from === undefined ? undefined : `${from}${LAST}`, 1)
-      if (name === undefined) break
-      names.push(name)
-      from = name
-    }
-    return names
   }
 }
