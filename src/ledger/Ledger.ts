@@ -97,6 +97,8 @@ export interface InputRule<L extends Kinds> {
   isWaiting(state: L["State"], gated: boolean): boolean
   /** Whether the next beat waits for input that is on its way. By default it never waits. */
   isAwaited?(state: L["State"]): boolean
+  /** Whether the host may bring input at any time, so that a start opens the space to hear of it. By default it does not. */
+  isExpected?(state: L["State"]): boolean
   /** Whether the ledger processes this input at the capture. By default it processes all input, if it has `atCapture`. */
   isTaken?(input: L["Input"]): boolean
   peek(state: L["State"], capturing: Capturing<L>): L["Input"] | undefined

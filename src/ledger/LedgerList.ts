@@ -164,6 +164,12 @@ export class LedgerList {
     return false
   }
 
+  /** Whether an open space hears input that a closed one misses. */
+  isExpected(states: ByPlace): boolean {
+    for (const { place, rule } of this.inputs) if (rule.isExpected?.(states[place]) === true) return true
+    return false
+  }
+
   /** Whether pending input requires a beat. */
   isWaiting(states: ByPlace, gated: boolean): boolean {
     for (const { place, rule } of this.inputs) if (rule.isWaiting(states[place], gated)) return true

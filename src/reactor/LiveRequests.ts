@@ -108,6 +108,8 @@ export class LiveRequests implements LiveLedger<Output> {
   /** Has the next beat after the channel has room fire its watchers. */
   private watch(id: string): void {
     const channel = this.reactor.channels.get(id)
+    // A channel that the configuration no longer has never has room.
+    if (channel === undefined) this.state.watched.delete(id)
     if (channel === undefined || this.watches.has(id)) return
     // The channel may have room at once, so the wait is noted first.
     this.watches.set(id, () => {})

@@ -66,6 +66,6 @@ export const isNow = (state: LiveState): boolean => {
 export const next = (state: LiveState, opened: number): number | undefined => {
   const { departures, inbox, ledgers, states } = state
   // A start may bring back the enzyme of a held signal, and it repeats what a ledger had in progress.
-  const isPressing = !departures.isEmpty || inbox.held.size > 0 || !ledgers.isResting(states)
+  const isPressing = !departures.isEmpty || inbox.held.size > 0 || !ledgers.isResting(states) || ledgers.isExpected(states)
   return isPressing || isNow(state) ? 0 : timed(state, opened)
 }
