@@ -178,8 +178,8 @@ export interface LiveHost {
   readonly now: () => number
   /** The documents of the newest beat. */
   readonly documents: Pick<Committed, "read">
-  /** Stores content; at most `limit` bytes. */
-  readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number) => Promise<StoredContent>
+  /** Stores content; at most `limit` bytes, until `signal` is aborted. */
+  readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number, signal?: AbortSignal) => Promise<StoredContent>
   /** Reads content by its address; `undefined` if the space does not have it. */
   readonly content: (address: string) => Uint8Array | undefined
 }

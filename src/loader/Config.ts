@@ -11,9 +11,9 @@ import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import { Isolation } from "../registry/Enzyme.ts"
+import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
-import * as ChannelLabels from "./ChannelLabels.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import * as Secrets from "./Secrets.ts"
 
@@ -243,7 +243,7 @@ export const settings = (definition: unknown, environment?: string): Effect.Effe
       () => refuse("boot is false, and a new space always boots: its dossier tells when it could begin. Leave boot out, or say true")
     ),
     Effect.map(withDefaults),
-    Effect.flatMap((config) => Effect.try({ try: () => withChannelLabels(config), catch: (error) => refuse((error as Error).message) }))
+    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => refuse((error as Error).message) }))
   )
 
 /** The fields of one environment. Each replaces the field of the base as a whole. */
@@ -271,15 +271,8 @@ const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassi
     if (unknown === undefined) continue
     throw new InvalidLabels({ reason: `"${who}" is given the atom ${JSON.stringify(unknown.slice(0, 100))}, and no cell has it` })
   }
-}
-
-/** Adds the rules of the channels to the label rules. */
-const withChannelLabels = (config: Settings): Settings => {
-  checkLabels(config)
-  const labels = ChannelLabels.added(config.kernel.labels, config.channels)
-  // The rules of the channels count toward the limit, too.
-  if (labels !== undefined) new Labels(labels)
-  return { ...config, kernel: { ...config.kernel, labels } }
+  // The rules of the channels, which the kernel adds, count toward the limit.
+  new Labels(ChannelLabels.added(rules, Object.entries(channels)))
 }
 
 const withDefaults = (definition: Fields): Settings => {

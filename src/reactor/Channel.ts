@@ -41,7 +41,10 @@ export interface Job {
   readonly attempt: number
   /** Aborted when the request is cancelled or times out, and when the space closes. The job stops all work then. */
   readonly signal: AbortSignal
-  /** Stores content in the space of the request, at most `limit` bytes; the default is 32 MiB. */
+  /**
+   * Stores content in the space of the request, at most `limit` bytes; the default is 32 MiB. An abort of the job ends it,
+   * also while no chunk comes.
+   */
   readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit?: number) => Promise<Kept>
   /** Reads content of the space by its address; `undefined` if the space does not have it. */
   readonly content: (address: string) => Promise<Uint8Array | undefined>

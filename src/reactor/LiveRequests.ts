@@ -199,7 +199,7 @@ export class LiveRequests implements LiveLedger<Output> {
     const payload = hasPayload ? Document.read(documents.read(Requests.address(oid, rid, "payload").key), []) : undefined
     return {
       space, rid, opcode, payload, key, attempt, signal,
-      keep: (bytes, limit = MAX_CONTENT) => keep(bytes, limit),
+      keep: (bytes, limit = MAX_CONTENT) => keep(bytes, limit, signal),
       content: async (address) => content(address)
     }
   }

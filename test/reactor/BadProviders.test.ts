@@ -148,3 +148,20 @@ describe("A provider that", () => {
     }).pipe(Effect.scoped)
   })
 })
+
+describe("content that a job keeps", () => {
+  it.effect("ends with its request, although no chunk comes", () => Effect.gen(function*() {
+    const log: Array<string> = []
+    const chunks = async function*() {
+      yield new Uint8Array(5)
+      await hangs()
+    }
+    const keeps: Channel.Definition["execute"] = async ({ keep, signal }) => {
+      await keep(chunks()).catch((error: unknown) => log.push(error === signal.reason ? "aborted" : String(error)))
+      await keep(new Uint8Array(5)).catch(() => log.push("refused"))
+      return {}
+    }
+    assert.deepStrictEqual((yield* asked(keeps)).map(({ code }) => code), ["io/timeout"])
+    assert.deepStrictEqual(log, ["aborted", "refused"])
+  }))
+})

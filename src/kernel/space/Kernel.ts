@@ -15,12 +15,13 @@ import { InvalidEnzyme } from "../../registry/Enzyme.ts"
 import { type Definition as NodeDefinition, InvalidNode } from "../../scheduler/Definition.ts"
 import { Modules } from "../../scheduler/Modules.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
+import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { CurrentLedgers } from "../model/Ledgers.ts"
 import { receive, RemotePeers } from "./Delivery.ts"
-import { KernelSettings } from "../model/Limits.ts"
+import { KernelSettings, type Settings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
 import { Losses } from "../model/Losses.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
@@ -86,14 +87,15 @@ export class Kernel extends Context.Service<Kernel, {
     Effect.gen(function*() {
       const persistence = yield* Persistence
       const registry = yield* Registry
-      const settings = yield* KernelSettings
+      const reactor = yield* Reactor
+      const settings = withChannelLabels(yield* KernelSettings, reactor)
       const hash = yield* Hash
       const pacemaker = yield* Pacemaker
       const nodes = new Modules()
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(yield* Reactor), hash, pacemaker, host,
+        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(reactor), hash, pacemaker, host,
         held: new Set(settings.held), losses: new Losses(),
         restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
@@ -114,6 +116,10 @@ export class Kernel extends Context.Service<Kernel, {
     })
   )
 }
+
+/** The settings with the label rules of the channels. A space without rules has no labels, so it needs none. */
+const withChannelLabels = (settings: Settings, { channels }: Pick<Reactor["Service"], "channels">): Settings =>
+  settings.labels === undefined ? settings : { ...settings, labels: ChannelLabels.added(settings.labels, channels) }
 
 /** Registers and withdraws modules. A node may give an idle space work. */
 const registrar = ({ nodes, registry, wake }: {

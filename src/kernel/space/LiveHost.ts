@@ -15,7 +15,7 @@ export const make = ({ documents, host, space, store }: LiveState, group: Pick<G
   wake: () => group.wake(),
   now: host.now,
   documents,
-  keep: (bytes, limit) => uploads.keep(bytes, limit),
+  keep: (bytes, limit, signal) => uploads.keep(bytes, limit, signal),
   content: (address) => {
     const hash = hashOf(address)
     return hash === undefined ? undefined : store.blob(hash)

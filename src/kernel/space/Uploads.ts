@@ -56,8 +56,12 @@ export class Uploads {
     }
   })
 
-  /** Stores content that a job of the space brings, at most `limit` bytes. The beat that captures the job's end makes it durable. */
-  async keep(bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
+  /**
+   * Stores content that a job of the space brings, at most `limit` bytes. The beat that captures the job's end makes it durable.
+   * An abort of `signal` ends it with the reason of the signal, also while no chunk comes.
+   */
+  async keep(bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number, signal?: AbortSignal): Promise<StoredContent> {
+    signal?.throwIfAborted()
     const writer = this.counted(this.state.store.writeBlob())
     const hasher = this.state.startHash()
     let size = 0
@@ -69,7 +73,7 @@ export class Uploads {
     }
     try {
       if (bytes instanceof Uint8Array) add(bytes)
-      else for await (const chunk of bytes) add(chunk)
+      else for await (const chunk of signal === undefined ? bytes : until(bytes, signal)) add(chunk)
       const hash = hasher.hex()
       this.finish(writer, hash)
       return { address: `${FOLDER}${hash}`, bytes: size }
@@ -105,3 +109,23 @@ export class Uploads {
     }
   }
 }
+
+/** The chunks of a source until a signal is aborted. */
+async function* until(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const source = bytes[Symbol.asyncIterator]()
+  try {
+    for (let step = await next(source, signal); step.done !== true; step = await next(source, signal)) yield step.value
+  } finally {
+    // A source that hangs does not answer to its end either.
+    void source.return?.().catch(() => {})
+  }
+}
+
+/** The next chunk of a source, or the failure of an abort. */
+const next = (source: AsyncIterator<Uint8Array>, signal: AbortSignal): Promise<IteratorResult<Uint8Array>> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    if (signal.aborted) return abort()
+    signal.addEventListener("abort", abort, { once: true })
+    source.next().then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))
+  })

@@ -1,16 +1,16 @@
 /**
- * The label rules that follow from the channels of a configuration.
+ * The label rules that follow from the channels of a runtime.
  *
  * The cells of a channel's requests have the atoms of its clearance and of its label. So the event of a completion carries
  * them, and a reader without them sees neither a request nor its result.
  *
  * @module
  */
-import type { Settings } from "../reactor/Channel.ts"
+import type { Settings } from "./Channel.ts"
 import type { Rules } from "../stage/Labels.ts"
 
 /** The channels by their ids. */
-type Channels = Readonly<Record<string, Pick<Settings, "clearance" | "label">>>
+type Channels = Iterable<readonly [id: string, settings: Pick<Settings, "clearance" | "label">]>
 
 /** The cells of the dossier that the requests of all channels share. */
 const SHARED = ["/rt/ops/OPS:io", "/rt/ops/OPS:io/envelope/**", "/rt/ops/OPS:io/history/**"]
@@ -22,16 +22,16 @@ export const atomsOf = ({ clearance = [], label = [] }: Pick<Settings, "clearanc
 const patternsOf = (id: string): ReadonlyArray<string> => [`/rt/ops/*/io_req/${id}:*/**`, `/rt/ops/*/io_chan/${id}/**`]
 
 /**
- * The rules of a space with those of its channels; `undefined` if there are none.
+ * The rules of a space with those of its channels.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const added = (rules: Rules | undefined, channels: Channels): Rules | undefined => {
-  const all = Object.entries(channels).map(([id, settings]) => ({ id, atoms: atomsOf(settings) }))
+export const added = (rules: Rules, channels: Channels): Rules => {
+  const all = Array.from(channels, ([id, settings]) => ({ id, atoms: atomsOf(settings) }))
   const labelled = all.filter(({ atoms }) => atoms.length > 0)
   if (labelled.length === 0) return rules
-  const cells: Record<string, ReadonlyArray<string>> = { ...rules?.cells }
+  const cells: Record<string, ReadonlyArray<string>> = { ...rules.cells }
   const add = (pattern: string, atoms: ReadonlyArray<string>): void => {
     cells[pattern] = [...new Set([...cells[pattern] ?? [], ...atoms])].sort()
   }
@@ -40,5 +40,5 @@ export const added = (rules: Rules | undefined, channels: Channels): Rules | und
     // The dossier appears with the first request, so it tells that there was one.
     for (const pattern of SHARED) add(pattern, atoms)
   }
-  return { cells, declassify: rules?.declassify ?? {} }
+  return { cells, declassify: rules.declassify }
 }
