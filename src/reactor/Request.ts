@@ -29,11 +29,8 @@ export const SHARED = "OPS:io"
 /** The folder of dossiers. */
 const DOSSIERS = "/rt/ops"
 
-/** The folder of the requests of an operation. */
-export const folderOf = (oid: string): string => `${DOSSIERS}/${oid}/io_req`
-
 /** The folder of the requests of ordinary runs. */
-export const FOLDER = folderOf(SHARED)
+export const FOLDER = `${DOSSIERS}/${SHARED}/io_req`
 
 /** The folder of the channels to which ordinary runs make requests. */
 export const CHANNELS = `${DOSSIERS}/${SHARED}/io_chan`
