@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { vi } from "vitest"
+import { script, TOKEN } from "./Edge.ts"
+import * as Workerd from "./Workerd.ts"
+
+/** The kills, and the connections at each. */
+const KILLS = 6
+const CONNECTIONS = 16
+
+/** The acknowledged signals after which a process is killed. */
+const ACKNOWLEDGED = 40
+
+const headers = { "authorization": `Bearer ${TOKEN}`, "content-type": "application/json", "prefer": "wait=10" }
+
+/** Sends a signal that is counted in two spaces. Returns whether it was acknowledged. */
+const send = async (url: string, id: string): Promise<boolean> => {
+  const body = JSON.stringify({ signal: "/signals/visit", id, payload: { who: id, route: ["b"] } })
+  try {
+    const response = await fetch(`${url}/v1/spaces/a/signals`, { method: "POST", headers, body })
+    return (await response.text()).includes("\"handled\"") && response.ok
+  } catch {
+    return false
+  }
+}
+
+const json = async (url: string, path: string): Promise<any> => (await fetch(`${url}/v1/spaces/${path}`, { headers })).json()
+
+const visits = async (url: string, space: string, ids: ReadonlyArray<string>): Promise<ReadonlyArray<unknown>> =>
+  Promise.all(ids.map((id) => json(url, `${space}/cells/data/visits/${id}`)))
+
+describe("workerd, killed under load", () => {
+  it("loses no acknowledged signal and handles none twice, in this object or the next", { timeout: 120_000 }, async () => {
+    const text = await script("./test/runtime/worker.ts")
+    const folder = mkdtempSync(join(tmpdir(), "systole-workerd-"))
+    const ids: Array<string> = []
+    const unsure = new Set<string>()
+    /** Sends on one connection until the process ends, the doubtful signals first. */
+    const load = async ({ url }: Workerd.Workerd, again: Array<string>, acknowledged: () => void): Promise<void> => {
+      for (;;) {
+        const id = again.pop() ?? `s${ids.length}`
+        if (id === `s${ids.length}`) ids.push(id)
+        unsure.add(id)
+        if (!await send(url, id)) return
+        unsure.delete(id)
+        acknowledged()
+      }
+    }
+    try {
+      let doubtful = 0
+      for (let n = 0; n < KILLS; n++) {
+        const workerd = await Workerd.start(folder, text)
+        const again = [...unsure]
+        let left = ACKNOWLEDGED
+        let killed: Promise<void> | undefined
+        const acknowledged = (): void => {
+          if (--left === 0) killed = workerd.kill()
+        }
+        await Promise.all(Array.from({ length: CONNECTIONS }, () => load(workerd, again, acknowledged)))
+        await killed
+        assert.isAtMost(left, 0)
+        doubtful += unsure.size
+      }
+      assert.isAbove(doubtful, KILLS)
+      const workerd = await Workerd.start(folder, text)
+      try {
+        for (const id of unsure) assert.isTrue(await send(workerd.url, id))
+        const once = ids.map(() => 1)
+        assert.deepStrictEqual(await visits(workerd.url, "a", ids), once)
+        const list = async () => (await json(workerd.url, "b/cells/data/visits?list")).names?.length as number | undefined
+        await vi.waitUntil(async () => await list() === ids.length, { timeout: 30_000, interval: 100 })
+        assert.deepStrictEqual(await visits(workerd.url, "b", ids), once)
+      } finally {
+        await workerd.kill()
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

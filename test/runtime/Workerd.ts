@@ -1,0 +1,71 @@
+/**
+ * workerd as a process of its own, which can be killed and measured.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createRequire } from "node:module"
+import { createInterface } from "node:readline"
+import type { Readable } from "node:stream"
+import { COMPATIBILITY_DATE, TOKEN } from "./Edge.ts"
+
+/** The program, which miniflare brings. */
+const workerd = (createRequire(import.meta.url)("workerd") as { readonly default: string }).default
+
+/** A running process. */
+export interface Workerd {
+  readonly url: string
+  readonly process: ChildProcess
+  /** Ends the process with SIGKILL. */
+  readonly kill: () => Promise<void>
+}
+
+/** The configuration of a Worker whose objects have the classes of `objects`, by their bindings, and are stored on disk. */
+const configOf = (disk: string, objects: Readonly<Record<string, string>>): string => `
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .worker), (name = "disk", disk = (path = ${JSON.stringify(disk)}, writable = true))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
+);
+const worker :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+  bindings = [
+    ${Object.entries(objects).map(([name, type]) => `(name = "${name}", durableObjectNamespace = "${type}"),`).join("\n    ")}
+    (name = "SYSTOLE_TOKEN", text = "${TOKEN}")
+  ],
+  durableObjectNamespaces = [
+    ${Object.values(objects).map((type) => `(className = "${type}", uniqueKey = "${type}", enableSql = true)`).join(",\n    ")}
+  ],
+  durableObjectStorage = (localDisk = "disk")
+);
+`
+
+/** The objects of a Worker of the runtime. */
+const SPACES = { SPACES: "Space", DIRECTORY: "Directory" }
+
+/** Starts a script in a folder, which keeps the storage of its objects. */
+export const start = async (folder: string, script: string, objects: Readonly<Record<string, string>> = SPACES): Promise<Workerd> => {
+  const disk = join(folder, "disk")
+  mkdirSync(disk, { recursive: true })
+  writeFileSync(join(folder, "worker.js"), script)
+  writeFileSync(join(folder, "config.capnp"), configOf(disk, objects))
+  const child = spawn(workerd, ["serve", "--control-fd=3", join(folder, "config.capnp")], { stdio: ["ignore", "ignore", "inherit", "pipe"] })
+  const ended = once(child, "exit")
+  for await (const line of createInterface({ input: child.stdio[3] as Readable })) {
+    const { port } = JSON.parse(line) as { readonly port?: number }
+    if (port === undefined) continue
+    return {
+      url: `http://127.0.0.1:${port}`,
+      process: child,
+      kill: async () => {
+        child.kill("SIGKILL")
+        await ended
+      }
+    }
+  }
+  throw new Error("workerd ended before it listened")
+}
