@@ -26,6 +26,8 @@ type Stored = string | number | ArrayBuffer | null
  */
 export interface ObjectStorage {
   readonly sql: {
+    /** Bytes. */
+    readonly databaseSize: number
     readonly exec: (query: string, ...values: ReadonlyArray<SqlValue>) => {
       readonly raw: () => { readonly toArray: () => ReadonlyArray<ReadonlyArray<Stored>> }
     }

@@ -107,6 +107,15 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
   }
 }
 
+/** The store takes no new data, because its size is near the limit of its host. */
+export class StoreFull extends Schema.TaggedError<StoreFull>()("StoreFull", { space: Schema.String, bytes: Schema.Natural }) {
+  readonly code = "store/full"
+  override get message() {
+    return `The store of space "${this.space}" has ${this.bytes} bytes, near the limit of its host, and takes no new data. Delete ` +
+      "cells, shorten the retention of the journal, or move work to another space"
+  }
+}
+
 /**
  * The error of every persistence operation; `reason` distinguishes the causes.
  *
@@ -115,7 +124,10 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
  */
 export class PersistenceError extends Schema.TaggedError<PersistenceError>()("PersistenceError", {
   reason: Schema.Union(
-    [NoSuchSpace, InvalidSpaceName, StoreLocked, StoreBusy, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable]
+    [
+      NoSuchSpace, InvalidSpaceName, StoreLocked, StoreBusy, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable,
+      StoreFull
+    ]
   )
 }) {
   get code() {

@@ -53,7 +53,8 @@ export const start = async (folder: string, script: string, objects: Readonly<Re
   mkdirSync(disk, { recursive: true })
   writeFileSync(join(folder, "worker.js"), script)
   writeFileSync(join(folder, "config.capnp"), configOf(disk, objects))
-  const child = spawn(workerd, ["serve", "--control-fd=3", join(folder, "config.capnp")], { stdio: ["ignore", "ignore", "inherit", "pipe"] })
+  const stdio = ["ignore", "ignore", "inherit", "pipe"] as const
+  const child = spawn(workerd, ["serve", "--control-fd=3", join(folder, "config.capnp")], { stdio: [...stdio] })
   const ended = once(child, "exit")
   for await (const line of createInterface({ input: child.stdio[3] as Readable })) {
     const { port } = JSON.parse(line) as { readonly port?: number }

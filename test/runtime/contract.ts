@@ -21,6 +21,7 @@ const strict = ({ sql, transactionSync }: Storage, storage: Storage): DurableObj
   deleteAlarm: () => storage.deleteAlarm(),
   deleteAll: () => storage.deleteAll(),
   sql: {
+    databaseSize: sql.databaseSize,
     exec: (query, ...values) => {
       const size = Math.max(0, ...values.map(sizeOf))
       if (size > LARGEST) throw new Error(`a value of ${size} bytes in ${query.slice(0, 60)}`)

@@ -20,8 +20,9 @@ import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
-import { PersistenceError, StoreUnavailable } from "../../persistence/PersistenceError.ts"
+import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
+import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
 import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
@@ -34,6 +35,9 @@ import { Turns } from "./Turns.ts"
 
 /** The longest time that one alarm waits for its work, in milliseconds. The next one waits on. */
 const LONGEST = 30_000
+
+/** The methods of requests that may add data. */
+const ADDING: ReadonlySet<string> = new Set(["POST", "PUT"])
 
 /** The place of a space. */
 interface Place {
@@ -72,6 +76,8 @@ export class SpaceHost {
   fetch(request: Request): Promise<Response> {
     return this.turns.during(async () => {
       try {
+        const full = ADDING.has(request.method) ? this.full : undefined
+        if (full !== undefined) return Problem.response(full)
         return await (await this.opened()).fetch(request)
       } catch (failure) {
         this.report(failure)
@@ -105,8 +111,10 @@ export class SpaceHost {
       ForeignCaller.check(proof, settings.proof)
       checkSpaceName(from)
       const { kernel } = await this.opened()
-      const refused = (error: PersistenceError) => Effect.succeed(rows.map(() => refusalOf(error)))
-      const answers = await Effect.runPromise(Effect.catch(kernel.receive(space, from, rows), refused))
+      const refusals = (error: PersistenceError) => rows.map(() => refusalOf(error))
+      const { full } = this
+      if (full !== undefined) return refusals(full)
+      const answers = await Effect.runPromise(Effect.catch(kernel.receive(space, from, rows), (error) => Effect.succeed(refusals(error))))
       // The sender forgets what the answer accepts.
       await storage.sync()
       return answers
@@ -124,6 +132,12 @@ export class SpaceHost {
       ForeignCaller.check(proof, settings.proof)
       return Effect.runPromise((await this.opened()).read({ space, address, wait }))
     })
+  }
+
+  /** The refusal of new data, if the storage is nearly full. */
+  private get full(): PersistenceError | undefined {
+    const { space, storage: { sql: { databaseSize: bytes } } } = this.place
+    return HostLimits.isFull(bytes, HostLimits.hosts.object) ? new PersistenceError({ reason: new StoreFull({ space, bytes }) }) : undefined
   }
 
   private report(failure: unknown): void {
@@ -158,7 +172,9 @@ export class SpaceHost {
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, alarm: Alarm) {
     const { env, settings: { config, hash, modules, proof, reporter }, space, storage } = this.place
-    const { enzymes, kernel: { limits }, plugins } = config
+    const { enzymes, plugins } = config
+    const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
+    const kernel = { ...config.kernel, limits }
     const required = [...new Set(Object.values(config.channels).map(({ use }) => use))]
     const found = yield* Loader.load({ enzymes, plugins, required, millis: limits.moduleMillis }).pipe(
       Effect.provide(modules)
@@ -166,9 +182,9 @@ export class SpaceHost {
     const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm: (moment) => alarm.arm(moment) }), alarm)
     const services = { persistence, reactor: Reactor[config.reactor](channels), pacemaker: HostPacemaker.layer(this.turns.turn) }
-    const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, config.kernel)])
+    const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
-    const context = yield* Runtime.layer(config, services).pipe(
+    const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide(past),
       Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, persistence]),
       // The platform ends an object without notice, so this scope is never closed.
