@@ -15,6 +15,9 @@ export interface Bundle {
   readonly imports: ReadonlyArray<string>
 }
 
+/** Bundles the entry of a Worker with its objects. */
+export const bundled = (entry: string): Promise<Bundle> => bundle(`export * from "${entry}"; export { default } from "${entry}"`)
+
 /**
  * Bundles a module from its text, resolved from the root of the project.
  *

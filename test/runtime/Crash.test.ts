@@ -51,7 +51,7 @@ describe("workerd, killed under load", () => {
     try {
       let doubtful = 0
       for (let n = 0; n < KILLS; n++) {
-        const workerd = await Workerd.start(folder, text)
+        const workerd = await Workerd.start(folder, text, { token: TOKEN })
         const again = [...unsure]
         let left = ACKNOWLEDGED
         let killed: Promise<void> | undefined
@@ -64,7 +64,7 @@ describe("workerd, killed under load", () => {
         doubtful += unsure.size
       }
       assert.isAbove(doubtful, KILLS)
-      const workerd = await Workerd.start(folder, text)
+      const workerd = await Workerd.start(folder, text, { token: TOKEN })
       try {
         for (const id of unsure) assert.isTrue(await send(workerd.url, id))
         const once = ids.map(() => 1)

@@ -7,7 +7,7 @@ import { Miniflare } from "miniflare"
 import { assert } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { bundle } from "./Bundle.ts"
+import { bundled } from "./Bundle.ts"
 
 /** The last compatibility date at which Workers provide no Node modules by default. */
 export const COMPATIBILITY_DATE = "2026-08-03"
@@ -34,7 +34,7 @@ export interface Options {
 
 /** Bundles the entry of a Worker. It imports nothing of a host but the base class of objects. */
 export const script = async (entry: string): Promise<string> => {
-  const { imports, text } = await bundle(`export * from "${entry}"; export { default } from "${entry}"`)
+  const { imports, text } = await bundled(entry)
   assert.deepStrictEqual(imports, ["cloudflare:workers"])
   return text
 }

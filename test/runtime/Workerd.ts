@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { createRequire } from "node:module"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
-import { COMPATIBILITY_DATE, TOKEN } from "./Edge.ts"
+import { COMPATIBILITY_DATE } from "./Edge.ts"
 
 /** The program, which miniflare brings. */
 const workerd = (createRequire(import.meta.url)("workerd") as { readonly default: string }).default
@@ -23,8 +23,18 @@ export interface Workerd {
   readonly kill: () => Promise<void>
 }
 
-/** The configuration of a Worker whose objects have the classes of `objects`, by their bindings, and are stored on disk. */
-const configOf = (disk: string, objects: Readonly<Record<string, string>>): string => `
+/** The objects of a Worker of the runtime. */
+const SPACES = { SPACES: "Space", DIRECTORY: "Directory" }
+
+/** Options of a Worker. */
+export interface Options {
+  /** The classes of objects by their bindings; those of the runtime unless given. */
+  readonly objects?: Readonly<Record<string, string>>
+  readonly token?: string | undefined
+}
+
+/** The configuration of a Worker with objects on disk. */
+const configOf = (disk: string, { objects = SPACES, token }: Options): string => `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .worker), (name = "disk", disk = (path = ${JSON.stringify(disk)}, writable = true))],
@@ -35,7 +45,7 @@ const worker :Workerd.Worker = (
   compatibilityDate = "${COMPATIBILITY_DATE}",
   bindings = [
     ${Object.entries(objects).map(([name, type]) => `(name = "${name}", durableObjectNamespace = "${type}"),`).join("\n    ")}
-    (name = "SYSTOLE_TOKEN", text = "${TOKEN}")
+    ${token === undefined ? "" : `(name = "SYSTOLE_TOKEN", text = "${token}")`}
   ],
   durableObjectNamespaces = [
     ${Object.values(objects).map((type) => `(className = "${type}", uniqueKey = "${type}", enableSql = true)`).join(",\n    ")}
@@ -44,15 +54,12 @@ const worker :Workerd.Worker = (
 );
 `
 
-/** The objects of a Worker of the runtime. */
-const SPACES = { SPACES: "Space", DIRECTORY: "Directory" }
-
 /** Starts a script in a folder, which keeps the storage of its objects. */
-export const start = async (folder: string, script: string, objects: Readonly<Record<string, string>> = SPACES): Promise<Workerd> => {
+export const start = async (folder: string, script: string, options: Options = {}): Promise<Workerd> => {
   const disk = join(folder, "disk")
   mkdirSync(disk, { recursive: true })
   writeFileSync(join(folder, "worker.js"), script)
-  writeFileSync(join(folder, "config.capnp"), configOf(disk, objects))
+  writeFileSync(join(folder, "config.capnp"), configOf(disk, options))
   const stdio = ["ignore", "ignore", "inherit", "pipe"] as const
   const child = spawn(workerd, ["serve", "--control-fd=3", join(folder, "config.capnp")], { stdio: [...stdio] })
   const ended = once(child, "exit")
