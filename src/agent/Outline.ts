@@ -183,21 +183,16 @@ class Scan {
       const isParagraph = this.leaf.kind === "paragraph"
       if (indent >= CODE_INDENT) return
       text = text.slice(indent)
-      const container = this.containers.length < MAX_DEPTH ? this.containerOf(text, isParagraph) : undefined
+      const container = this.containers.length < MAX_DEPTH ? containerOf(text, isParagraph) : undefined
       if (container === undefined) break
-      this.containers.push(container.opened)
+      const { opened } = container
+      this.containers.push(opened.kind === "item" ? { ...opened, indent: opened.indent + indent } : opened)
       this.leaf = NONE
       text = container.rest
     }
     this.leaf = this.leafOf(text, line)
     if (this.leaf.kind === "fence" || this.leaf.kind === "html") this.mark(line)
     if (this.leaf.kind === "html" && this.leaf.end?.test(text) === true) this.leaf = NONE
-  }
-
-  private containerOf(text: string, isParagraph: boolean): { readonly opened: Container; readonly rest: string } | undefined {
-    if (text.startsWith(">")) return { opened: { kind: "quote" }, rest: text.slice(text[1] === " " ? 2 : 1) }
-    if (BREAK.test(text) || (isParagraph && SETEXT.test(text))) return undefined
-    return itemOf(text, isParagraph)
   }
 
   private leafOf(text: string, line: number): Leaf {
@@ -210,6 +205,13 @@ class Scan {
     const block = html.find(({ begin, interrupts }) => (interrupts || !isParagraph) && begin.test(text))
     return block === undefined ? PARAGRAPH : { kind: "html", end: block.end, line }
   }
+}
+
+/** Reads the mark of a block quote or a list item. */
+const containerOf = (text: string, isParagraph: boolean): { readonly opened: Container; readonly rest: string } | undefined => {
+  if (text.startsWith(">")) return { opened: { kind: "quote" }, rest: text.slice(text[1] === " " ? 2 : 1) }
+  if (BREAK.test(text) || (isParagraph && SETEXT.test(text))) return undefined
+  return itemOf(text, isParagraph)
 }
 
 /** Reads the mark of a list item. Inside a paragraph, an empty item and a number other than 1 are text. */

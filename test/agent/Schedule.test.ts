@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cron from "../../src/agent/Cron.ts"
+import * as Schedule from "../../src/agent/Schedule.ts"
+import * as Random from "../support/Random.ts"
+import * as Trials from "../support/Trials.ts"
+import * as LocalClock from "./LocalClock.ts"
+
+const zones = ["Europe/Vienna", "America/New_York", "Australia/Lord_Howe"]
+
+/** The year 2026, with a change of clocks forward and one back in each zone. */
+const year = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) }
+
+const clocks = new Map(zones.map((zone) => [zone, LocalClock.minutes(zone, year.from, year.to)]))
+
+/** A field of a cron expression as text and as values. */
+interface Field {
+  readonly text: string
+  readonly values: ReadonlySet<number>
+}
+
+const range = (from: number, to: number, step = 1): ReadonlyArray<number> =>
+  Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + i * step)
+
+const field = (text: string, values: ReadonlyArray<number>): Field => ({ text, values: new Set(values) })
+
+const randomList = (draw: Random.Random, low: number, high: number): Field => {
+  const parts = Array.from({ length: 1 + draw(3) }, () => {
+    const from = low + draw(high - low + 1)
+    const to = from + draw(Math.min(high - from, 4) + 1)
+    return from === to ? { text: `${from}`, values: [from] } : { text: `${from}-${to}`, values: range(from, to) }
+  })
+  return field(parts.map(({ text }) => text).join(","), parts.flatMap(({ values }) => values))
+}
+
+const randomField = (draw: Random.Random, low: number, high: number): Field => {
+  const step = 1 + draw(Math.min(high, 20))
+  const kind = draw(4)
+  if (kind === 0) return field("*", range(low, high))
+  if (kind === 1) return field(`*/${step}`, range(low, high, step))
+  return randomList(draw, low, high)
+}
+
+/** Times near a change of clocks come up often. */
+const randomFields = (draw: Random.Random): { readonly text: string; readonly fields: LocalClock.Fields } => {
+  const isFixed = draw(2) === 0
+  const minute = isFixed ? randomList(draw, 0, 59) : randomField(draw, 0, 59)
+  const hour = isFixed ? randomList(draw, 0, draw(2) === 0 ? 3 : 23) : randomField(draw, 0, 23)
+  const day = draw(2) === 0 ? field("*", []) : randomField(draw, 1, 31)
+  const month = draw(2) === 0 ? field("*", []) : randomField(draw, 1, 12)
+  const weekday = draw(2) === 0 ? field("*", []) : randomField(draw, 0, 6)
+  const isFree = (text: string): boolean => /[*]/.test(text)
+  const given = ({ text, values }: Field): ReadonlySet<number> | undefined => text === "*" ? undefined : values
+  return {
+    text: [minute, hour, day, month, weekday].map(({ text }) => text).join(" "),
+    fields: {
+      minute: minute.values,
+      hour: hour.values,
+      day: given(day),
+      month: given(month),
+      weekday: given(weekday),
+      isFixed: !isFree(minute.text) && !isFree(hour.text)
+    }
+  }
+}
+
+const parsed = (text: string, zone: string): Schedule.Schedule => {
+  const schedule = Schedule.parse(text, zone)
+  return "refused" in schedule ? assert.fail(schedule.refused) : schedule
+}
+
+/** The most firings of one schedule that a trial compares. */
+const MOST = 400
+
+describe("Schedule", () => {
+  it("fires in a year with changes of clocks exactly when the reference model does, in three zones", () => {
+    for (const seed of Trials.seeds(300, { least: 12 })) {
+      const draw = Random.make(seed)
+      const zone = Random.pick(draw, zones)
+      const { fields, text } = randomFields(draw)
+      const expected = LocalClock.firings(fields, clocks.get(zone) ?? [])
+      const schedule = Cron.parse(text, zone)
+      if ("refused" in schedule) {
+        assert.deepStrictEqual(expected, [], schedule.refused)
+        continue
+      }
+      const first = expected.length <= MOST ? 0 : draw(expected.length - MOST)
+      let at = expected[first - 1] ?? year.from - 1
+      for (const time of expected.slice(first, first + MOST)) {
+        const next = schedule.next(at)
+        if (next !== time) assert.fail(`${text} in ${zone} fires at ${String(next)}, not at ${new Date(time).toISOString()}`)
+        at = time
+      }
+      if (expected.length <= MOST) assert.isAtLeast(schedule.next(at) ?? year.to, year.to, `${text} in ${zone}`)
+    }
+  })
+
+  it("fires at the end of a gap for a time that is skipped, and once for a time that is doubled", () => {
+    const daily = parsed("daily:02:30", "Europe/Vienna")
+    assert.strictEqual(Schedule.next(daily, Date.UTC(2026, 2, 28, 12)), Date.UTC(2026, 2, 29, 1))
+    const doubled = Schedule.next(daily, Date.UTC(2026, 9, 24, 12)) ?? 0
+    assert.strictEqual(doubled, Date.UTC(2026, 9, 25, 0, 30))
+    assert.strictEqual(Schedule.next(daily, doubled), Date.UTC(2026, 9, 26, 1, 30))
+  })
+})
