@@ -119,6 +119,9 @@ const NEEDED: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<string>>> = new Ma
   ["signal", [["signal"]]]
 ])
 
+/** The maximum number of dependencies of an action. */
+export const MAX_DEPENDENCIES = 100
+
 /** The form of ids. */
 export const ID = /^[A-Za-z0-9][\w.-]{0,99}$/
 
@@ -288,7 +291,11 @@ class Check {
 
   private dependsOn(): ReadonlyArray<string> {
     const found = field(this.block, "depends_on")
-    return found === undefined ? [] : [...new Set(listOf(found))]
+    const ids = found === undefined ? [] : [...new Set(listOf(found))]
+    if (ids.length <= MAX_DEPENDENCIES) return ids
+    const message = `The action has ${ids.length} dependencies, and ${MAX_DEPENDENCIES} are the limit`
+    this.find({ code: "agent/field-invalid", offset: this.offsetOf("depends_on"), message, suggestion: "depend on a composite action" })
+    return []
   }
 
   private condition(): Condition | undefined {

@@ -25,7 +25,7 @@ export interface Item {
 }
 
 /**
- * A field of a block.
+ * A field of a block. Its value stands on its line, or in lines below that are indented deeper, but never in both.
  *
  * `span` covers whole lines, ends of lines and nested lines included. `valueSpan` covers the value on the line of the key;
  * it is empty for a field without one. `key` is in lower case.
@@ -69,10 +69,25 @@ export const MAX_FIELDS = 200
 
 const FIELD = /^( {0,3})([-*+])([ \t]+)\*\*([^*\n]{1,100}?)(?:\*\*[ \t]*:|:\*\*)[ \t]*/
 const ITEM = /^([ \t]+)[-*+][ \t]+(?:([A-Za-z_][\w.-]{0,99})[ \t]*:(?:[ \t]+|$))?/
+/** The minimum difference of the indents of a field and of the lines that belong to it. */
+const DEEPER = 2
+
 const TITLE = /^\[([^\]\n]{0,100})\]\s*/
 
 /** Finds a field of a block by its key. The first one counts. */
 export const field = (block: Block, key: string): Field | undefined => block.fields.find((each) => each.key === key)
+
+/** Returns the blocks by their ids. A block without an id, or with the id of another one, is left out. */
+export const byId = (blocks: ReadonlyArray<Block>): ReadonlyMap<string, Block> => {
+  const found = new Map<string, Block>()
+  const repeated = new Set<string>([""])
+  for (const block of blocks) {
+    if (found.has(block.id)) repeated.add(block.id)
+    found.set(block.id, block)
+  }
+  for (const id of repeated) found.delete(id)
+  return found
+}
 
 /** Parses the block under a heading of level 3. */
 export const parse = (source: Source, outline: Outline, { end, fieldsEnd, heading, index }: Place): Block => {
@@ -116,7 +131,7 @@ const fieldsOf = (
     const own = valueOf(source, line.start + prefix.length, line.end)
     const nested = new Nested(source, { from: i + 1, end, indent: indent.length })
     const block = own.value === "|" || own.value === "|-" ? nested.block(indent.length) : undefined
-    const items = block === undefined ? nested.items() : []
+    const items = own.value === "" ? nested.items() : []
     const keyStart = line.start + prefix.indexOf("**") + 2
     fields.push({
       key: key.trim().toLowerCase(),
@@ -141,7 +156,7 @@ const valueOf = ({ text }: Source, start: number, end: number): { readonly value
   return { value: isCode ? value.slice(1, -1) : value, span }
 }
 
-/** The lines below a field that are indented deeper than the field: nested items, or the lines of a `|` block. */
+/** The lines below a field with a deeper indent: nested items, or the lines of a `|` block. A line of a field is no item. */
 class Nested {
   /** The index of the first line that is not part of the field. */
   next: number
@@ -161,10 +176,14 @@ class Nested {
     return this.source.text.slice(start, end)
   }
 
-  /** Reads the lines of a `|` block: those with a deeper indent, and the blank ones between them. */
+  /**
+   * Reads the lines of a `|` block: those with a deeper indent, and the blank ones between them. A field with less indent
+   * than the first line ends it. The least indent is cut.
+   */
   block(indent: number): string {
     const lines: Array<string> = []
-    let margin = 0
+    let margin = Number.POSITIVE_INFINITY
+    let first = 0
     let blank = 0
     for (let i = this.next; i < this.end; i++) {
       const text = this.textOf(i)
@@ -173,13 +192,14 @@ class Nested {
         blank++
         continue
       }
-      if (own <= indent) break
-      if (margin === 0) margin = own
+      if (own < indent + DEEPER || (own < first && FIELD.test(text))) break
+      first = first === 0 ? own : first
+      margin = Math.min(margin, own)
       for (; blank > 0; blank--) lines.push("")
-      lines.push(text.slice(Math.min(own, margin)))
+      lines.push(text)
       this.next = i + 1
     }
-    return lines.join("\n")
+    return lines.map((line) => line.slice(margin)).join("\n")
   }
 
   /** Reads the nested items. Blank lines between them are allowed. */
@@ -191,7 +211,7 @@ class Nested {
       const text = this.textOf(i)
       if (text.trim() === "") continue
       const [prefix, indent = "", key] = ITEM.exec(text) ?? []
-      if (prefix === undefined || indent.length <= this.indent) break
+      if (prefix === undefined || indent.length < this.indent + DEEPER || FIELD.test(text)) break
       const start = this.source.lines[i]?.start ?? 0
       const { value } = valueOf(this.source, start + prefix.length, start + text.length)
       this.next = i + 1

@@ -53,6 +53,9 @@ export interface ControlFile extends Source {
 /** The maximum size of a control file: 1 MiB of UTF-8. */
 export const MAX_BYTES = 1_048_576
 
+/** The maximum number of issues of a file: the first ones by place. */
+export const MAX_ISSUES = 1_000
+
 /** The title of the section with the actions. */
 export const PENDING = "Pending Actions"
 
@@ -112,7 +115,7 @@ export const parse = (text: string, defaults: Defaults = Actions.defaults): Cont
     sections,
     blocks,
     actions,
-    issues: findings.map((finding) => Issues.at(lines, finding)).toSorted((a, b) => a.line - b.line || a.column - b.column)
+    issues: findings.toSorted((a, b) => a.offset - b.offset).slice(0, MAX_ISSUES).map((finding) => Issues.at(lines, finding))
   }
 }
 

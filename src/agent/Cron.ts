@@ -112,11 +112,15 @@ const neverMatches = (day: string, month: string): boolean => {
   return Math.min(...firsts) > Math.max(...longest)
 }
 
-/** Makes the matches of a checked expression. The last one is kept, because a wake asks for the same one again and again. */
+/**
+ * Makes the matches of a checked expression. The library is asked at the first match, and the last match is kept, because
+ * each wake asks for it.
+ */
 const of = (expression: string, zone: string): Cron => {
-  const cron = new Croner(expression, { fixedTimeRule: "no-wildcard", mode: "5-part", paused: true, timezone: zone })
+  let cron: Croner | undefined
   let last: { readonly after: number; readonly match: number | undefined } | undefined
   const next = (after: number): number | undefined => {
+    cron ??= new Croner(expression, { fixedTimeRule: "no-wildcard", mode: "5-part", paused: true, timezone: zone })
     if (last?.after !== after) last = { after, match: cron.nextRun(new Date(after))?.getTime() }
     return last.match
   }

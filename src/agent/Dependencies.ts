@@ -144,7 +144,8 @@ class Resolver {
   }
 
   private refuseUnknown({ action, id, key }: Reference): void {
-    const similar = closest(id, [...this.byId.keys()].filter((other) => other !== action.id))
+    const others = this.findings.length < MAX_SUGGESTIONS ? [...this.byId.keys()] : []
+    const similar = closest(id, others.filter((other) => other !== action.id))
     this.report({ action, key }, {
       code: "agent/reference-unknown",
       message: `The action "${action.id}" refers to "${id.slice(0, 100)}" in ${key}, and no action has this id`,
@@ -170,6 +171,9 @@ class Resolver {
     })
   }
 }
+
+/** The maximum number of unknown references for which a similar id is searched. */
+const MAX_SUGGESTIONS = 20
 
 /** The maximum number of actions that a message about a cycle names. */
 const MAX_NAMES = 20

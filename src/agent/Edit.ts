@@ -6,14 +6,14 @@
  * @module
  */
 import type { Block, Field } from "./Block.ts"
-import { field } from "./Block.ts"
+import * as Blocks from "./Block.ts"
 import type { ControlFile, Section } from "./ControlFile.ts"
 import * as ControlFiles from "./ControlFile.ts"
 import type { Scalar } from "./Frontmatter.ts"
 import * as Lines from "./Line.ts"
 
 /**
- * A change that the agent makes. A value of undefined removes the field or the key.
+ * A change that the agent makes. A value of undefined removes the field or the key, and so does an empty one of a field.
  *
  * `completed` adds the line of an action to the section "Completed Today", or replaces its line there. `reset` removes all
  * lines of that form.
@@ -69,7 +69,7 @@ export const splices = (file: ControlFile, changes: ReadonlyArray<Change>): Read
     last.delete(key)
     last.set(key, change)
   }
-  const byId = new Map(file.blocks.map((block) => [block.id, block]))
+  const byId = Blocks.byId(file.blocks)
   const lines = new CompletedLines(file)
   const found = [...last.values()].flatMap((change) => {
     switch (change.kind) {
@@ -114,19 +114,37 @@ const fieldSplices = (
   block: Block,
   { key, value }: { readonly key: string; readonly value: string | undefined }
 ): ReadonlyArray<Splice> => {
-  const found = field(block, key)
-  if (value === undefined) return found === undefined ? [] : [removal(file, found)]
-  const text = inline(value)
+  const found = Blocks.field(block, key)
+  const text = inline(value ?? "")
+  if (text === "") return found === undefined ? [] : removal(file, found)
   if (found === undefined) return [insertion(file, block, `- **${key}**: ${text}`)]
-  if (found.value === text && found.items.length === 0) return []
-  const { end, start } = found.valueSpan
-  const gap = start === end && !/[ \t]/.test(file.text[start - 1] ?? "") ? " " : ""
-  const line = file.lines[Lines.indexOf(file.lines, start)]
-  const rest = line !== undefined && found.span.end > line.next ? [{ start: line.next, end: found.span.end, text: "" }] : []
-  return [{ start, end, text: gap + text }, ...rest]
+  return found.value === text && found.items.length === 0 ? [] : replacement(file, found, text)
 }
 
-const removal = (_: ControlFile, { span }: Field): Splice => ({ ...span, text: "" })
+/** Replaces the value of a field, and removes the lines below that belong to it. */
+const replacement = ({ lines, text }: ControlFile, { span, valueSpan }: Field, value: string): ReadonlyArray<Splice> => {
+  const { end, start } = valueSpan
+  const gap = start === end && !/[ \t]/.test(text[start - 1] ?? "") ? " " : ""
+  const { next } = lines[Lines.indexOf(lines, start)] ?? { next: span.end }
+  const below = span.end > next ? [{ start: next, end: span.end, text: "" }] : []
+  return [{ start, end, text: gap + value }, ...below]
+}
+
+/**
+ * Removes a field. Where an indented line follows, which would become part of the field above, the value is replaced by a
+ * dash instead.
+ */
+const removal = (file: ControlFile, field: Field): ReadonlyArray<Splice> => {
+  const { span } = field
+  const isIndented = /^(?: {2}|\t| \t)/.test(file.text.slice(span.end, span.end + DEEPER))
+  return isIndented ? replacement(file, field, NONE) : [{ ...span, text: "" }]
+}
+
+/** The indent of a line that may belong to the field above. */
+const DEEPER = 2
+
+/** The value of a field that cannot be removed. */
+const NONE = "-"
 
 /** Inserts a line behind the last field of a block, or behind its heading. */
 const insertion = (file: ControlFile, block: Block, line: string): Splice => {
@@ -135,19 +153,28 @@ const insertion = (file: ControlFile, block: Block, line: string): Splice => {
 }
 
 /** Inserts a line at the beginning of a line, or behind a last line without an end. */
-const inserted = ({ eol, text }: ControlFile, offset: number, line: string): Splice => {
-  const before = text[offset - 1]
-  const isOpen = offset > 0 && before !== "\n" && before !== "\r" && before !== "\ufeff"
-  return { start: offset, end: offset, text: isOpen ? eol + line : line + eol }
+const inserted = (file: ControlFile, offset: number, line: string): Splice => {
+  const eol = eolBefore(file, offset)
+  return { start: offset, end: offset, text: isOpen(file, offset) ? eol + line : line + eol }
 }
+
+/** The end of the line before an offset, or the first one of the file. */
+const eolBefore = ({ eol, lines, text }: ControlFile, offset: number): string => {
+  const { end = 0, next = 0 } = lines[Lines.indexOf(lines, Math.max(offset - 1, 0))] ?? {}
+  return next > end ? text.slice(end, next) : eol
+}
+
+/** Whether the line before an offset has no end. */
+const isOpen = ({ lines, text }: ControlFile, offset: number): boolean =>
+  offset > (lines[0]?.start ?? 0) && text[offset - 1] !== "\n" && text[offset - 1] !== "\r"
 
 const frontmatterSplices = (file: ControlFile, key: string, value: Scalar | undefined): ReadonlyArray<Splice> => {
   const { frontmatter } = file
-  if (frontmatter === undefined) return []
+  if (frontmatter?.indent === undefined) return []
   const entry = frontmatter.entries.find((each) => each.key === key)
   if (value === undefined) return entry === undefined ? [] : [{ ...entry.span, text: "" }]
   const text = scalar(value)
-  if (entry === undefined) return [inserted(file, frontmatter.body.end, `${key}: ${text}`)]
+  if (entry === undefined) return [inserted(file, frontmatter.body.end, `${frontmatter.indent}${key}: ${text}`)]
   if (entry.value === value) return []
   const { end, start } = entry.valueSpan
   return [{ start, end, text: start === end ? ` ${text}` : text }]
@@ -207,7 +234,6 @@ class CompletedLines {
 
   /** The splice that inserts the added lines, with a new section where the file has none. */
   inserted(): ReadonlyArray<Splice> {
-    const { eol } = this.file
     if (this.added.length === 0) return []
     const { section } = this
     if (section === undefined) {
@@ -215,9 +241,10 @@ class CompletedLines {
       const offset = pending?.span.end ?? this.file.text.length
       const lines = [`## ${ControlFiles.COMPLETED}`, "", ...this.added]
       const isLast = offset === this.file.text.length
-      return [inserted(this.file, offset, (isLast ? ["", ...lines] : [...lines, ""]).join(eol))]
+      return [inserted(this.file, offset, (isLast ? ["", ...lines] : [...lines, ""]).join(eolBefore(this.file, offset)))]
     }
-    return [inserted(this.file, this.lastOf(section), this.added.join(eol))]
+    const offset = this.lastOf(section)
+    return [inserted(this.file, offset, this.added.join(eolBefore(this.file, offset)))]
   }
 
   /** The offset behind the last line of a section that is not blank. */

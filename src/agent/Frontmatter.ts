@@ -16,6 +16,7 @@ export type Scalar = string | number | boolean | null
 /** A key at the top level of the frontmatter. `valueSpan` is empty for a key without a value. */
 export interface Entry {
   readonly key: string
+  readonly keyStart: number
   readonly value: Scalar | undefined
   readonly valueSpan: Span
   /** The lines of the entry, ends of lines included. */
@@ -32,10 +33,20 @@ export interface Frontmatter {
   readonly span: Span
   readonly body: Span
   readonly entries: ReadonlyArray<Entry>
+  /** The indent of keys; undefined where the keys do not stand one to a line, so that none can be changed. */
+  readonly indent: string | undefined
 }
 
 /** The maximum length of the frontmatter, in UTF-16 code units. */
-export const MAX_LENGTH = 16_384
+export const MAX_LENGTH = 4_096
+
+/** The maximum number of characters that may begin a key, a list or a map. It bounds the work of the parser. */
+const MAX_INDICATORS = 256
+
+const INDICATORS = /[[{?]|[:-](?:\s|$)/g
+
+/** The maximum number of errors of YAML that are reported. */
+const MAX_ERRORS = 20
 
 /** The versions of the format that can be read. */
 const VERSIONS: ReadonlyArray<Scalar | undefined> = [1]
@@ -53,6 +64,9 @@ export interface Parsed {
   readonly next: number
   readonly findings: ReadonlyArray<Finding>
 }
+
+/** Characters that YAML and this parser count differently: a carriage return alone, a byte order mark inside. */
+const FOREIGN = /\r(?!\n)|\ufeff/
 
 const isMark = (text: string, line: Line | undefined): boolean =>
   line !== undefined && /^---[ \t]*$/.test(text.slice(line.start, line.end))
@@ -75,23 +89,39 @@ export const parse = (text: string, lines: ReadonlyArray<Line>): Parsed => {
   }
   const body = { start: first.next, end: closing.start }
   const read = entriesOf({ text, lines }, body)
-  const frontmatter = { span: { start: first.start, end: closing.next }, body, entries: read.entries }
+  const isPlain = read.findings.length === 0 && read.isFlow !== true && !FOREIGN.test(text.slice(first.start, closing.next))
+  const indent = isPlain ? indentOf(text, read.entries) : undefined
+  const frontmatter = { span: { start: first.start, end: closing.next }, body, entries: read.entries, indent }
   return { frontmatter, next: last + 1, findings: read.findings.length > 0 ? read.findings : checked(frontmatter) }
 }
 
 const invalid = (offset: number, message: string, suggestion: string): Finding =>
   ({ code: "agent/frontmatter-invalid", offset, message, suggestion })
 
-const entriesOf = (source: Source, { end, start }: Span): Pick<Frontmatter, "entries"> & Pick<Parsed, "findings"> => {
+/** Returns the text before the keys, if it is the same white space for each. */
+const indentOf = (text: string, entries: ReadonlyArray<Entry>): string | undefined => {
+  const indents = new Set(entries.map(({ keyStart, span }) => text.slice(span.start, keyStart)))
+  const [indent = ""] = indents
+  return indents.size <= 1 && indent.trim() === "" ? indent : undefined
+}
+
+/** The entries of a frontmatter, and whether it is a map in braces. */
+interface Read extends Pick<Frontmatter, "entries">, Pick<Parsed, "findings"> {
+  readonly isFlow?: boolean
+}
+
+const entriesOf = (source: Source, { end, start }: Span): Read => {
   if (end - start > MAX_LENGTH) {
     const message = `The frontmatter has ${end - start} characters, and ${MAX_LENGTH} are the limit`
     return { entries: [], findings: [invalid(start, message, "move what people read below the heading Notes")] }
   }
-  const document = documentOf(source.text.slice(start, end))
-  if (document === undefined) {
-    return { entries: [], findings: [invalid(start, "The frontmatter nests too deep", "write one key and one value on each line")] }
+  const body = source.text.slice(start, end)
+  if ((body.match(INDICATORS) ?? []).length > MAX_INDICATORS) {
+    const message = `The frontmatter has more than ${MAX_INDICATORS} keys, lists and maps`
+    return { entries: [], findings: [invalid(start, message, "write only the keys of the agent")] }
   }
-  const findings = [...document.errors.map(({ message, pos }) => {
+  const document = Yaml.parseDocument(body, OPTIONS)
+  const findings = [...document.errors.slice(0, MAX_ERRORS).map(({ message, pos }) => {
     const [first = message] = message.split("\n")
     return invalid(start + pos[0], `The frontmatter is not YAML: ${first}`, "write lines such as status: idle")
   }), ...references(document, start)]
@@ -101,7 +131,7 @@ const entriesOf = (source: Source, { end, start }: Span): Pick<Frontmatter, "ent
     return { entries: [], findings: [invalid(start, "The frontmatter is no map of keys to values", "write lines such as status: idle")] }
   }
   const entries = contents.items.map((pair) => entryOf(pair, source, start))
-  return { entries, findings: repeated(entries) }
+  return { entries, findings: repeated(entries), isFlow: contents.flow === true }
 }
 
 /** Repeated keys are found by {@link repeated}, whose cost is linear. */
@@ -114,16 +144,6 @@ const OPTIONS = {
   stringKeys: true,
   uniqueKeys: false
 } as const
-
-/** Parses YAML; undefined for a text that exceeds the stack of the parser. */
-const documentOf = (text: string): Yaml.Document.Parsed | undefined => {
-  try {
-    return Yaml.parseDocument(text, OPTIONS)
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
-}
 
 const nameOf = (node: Yaml.Node): string => {
   if (Yaml.isAlias(node)) return "an alias"
@@ -155,6 +175,7 @@ const entryOf = (pair: Yaml.Pair<unknown, unknown>, { lines, text }: Source, sta
   const plain = Yaml.isScalar(value) ? value.value : undefined
   return {
     key: String(key?.value ?? ""),
+    keyStart: from,
     value: plain === null || SCALARS.includes(typeof plain) ? plain as Scalar : undefined,
     valueSpan: valueEnd > valueStart ? { start: valueStart, end: valueEnd } : { start: colon, end: colon },
     span: { start: lines[Lines.indexOf(lines, from)]?.start ?? from, end: lines[Lines.indexOf(lines, valueEnd - 1)]?.next ?? valueEnd }

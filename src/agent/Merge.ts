@@ -7,11 +7,10 @@
  * @module
  */
 import type { Block } from "./Block.ts"
-import { field } from "./Block.ts"
+import * as Blocks from "./Block.ts"
 import type { ControlFile } from "./ControlFile.ts"
 import type { Change } from "./Edit.ts"
 import * as Edits from "./Edit.ts"
-import * as Frontmatters from "./Frontmatter.ts"
 
 /**
  * The result of a merge. `left` lists the changes that gave way to the person's.
@@ -31,28 +30,37 @@ export interface Merged {
  * @since 0.1.0
  */
 export const merge3 = (base: ControlFile, changes: ReadonlyArray<Change>, theirs: ControlFile): Merged => {
-  const kept = changes.filter((change) => isUntouched(base, theirs, change))
-  return { text: Edits.update(theirs, kept), left: changes.filter((change) => !kept.includes(change)) }
+  const before = { file: base, blocks: Blocks.byId(base.blocks) }
+  const after = { file: theirs, blocks: Blocks.byId(theirs.blocks) }
+  const isKept = changes.map((change) => isUntouched(before, after, change))
+  return { text: Edits.update(theirs, changes.filter((_, i) => isKept[i])), left: changes.filter((_, i) => !isKept[i]) }
+}
+
+/** A file and its blocks by their ids. */
+interface Version {
+  readonly file: ControlFile
+  readonly blocks: ReadonlyMap<string, Block>
 }
 
 /** Tests whether a person left alone the place that a change concerns. */
-const isUntouched = (base: ControlFile, theirs: ControlFile, change: Change): boolean => {
+const isUntouched = (base: Version, theirs: Version, change: Change): boolean => {
   switch (change.kind) {
-    case "field": {
-      const before = blockOf(base, change.id)
-      const after = blockOf(theirs, change.id)
-      return after !== undefined && textOf(base, before, change.key) === textOf(theirs, after, change.key)
-    }
+    case "field":
+      return theirs.blocks.has(change.id) && textOf(base, change.id, change.key) === textOf(theirs, change.id, change.key)
     case "frontmatter":
-      return Frontmatters.get(base.frontmatter, change.key) === Frontmatters.get(theirs.frontmatter, change.key)
+      return entryOf(base, change.key) === entryOf(theirs, change.key)
     default:
       return true
   }
 }
 
-const blockOf = (file: ControlFile, id: string): Block | undefined => file.blocks.find((block) => block.id === id)
+const entryOf = ({ file }: Version, key: string): string | undefined => {
+  const found = file.frontmatter?.entries.find((entry) => entry.key === key)
+  return found === undefined ? undefined : file.text.slice(found.valueSpan.start, found.valueSpan.end)
+}
 
-const textOf = (file: ControlFile, block: Block | undefined, key: string): string | undefined => {
-  const found = block === undefined ? undefined : field(block, key)
+const textOf = ({ blocks, file }: Version, id: string, key: string): string | undefined => {
+  const block = blocks.get(id)
+  const found = block === undefined ? undefined : Blocks.field(block, key)
   return found === undefined ? undefined : file.text.slice(found.span.start, found.span.end).trimEnd()
 }

@@ -23,7 +23,14 @@ const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 /** The minutes from an instant to another, which are whole quarters of an hour. Clocks change at whole quarters. */
 export const minutes = (zone: string, from: number, to: number): ReadonlyArray<Minute> => {
   const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: zone, hourCycle: "h23", weekday: "short", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric"
+    timeZone: zone,
+    hourCycle: "h23",
+    weekday: "short",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric"
   })
   const found: Array<Minute> = []
   for (let quarter = from; quarter < to; quarter += QUARTER) {
@@ -58,6 +65,12 @@ const matchesDay = ({ day, month, weekday }: Fields, minute: Minute): boolean =>
   return day.has(minute.day) || weekday?.has(minute.weekday) === true
 }
 
+/** The first time of day that the clock may have skipped before a minute. */
+const skippedFrom = (minute: Minute, before: Minute | undefined): number => {
+  if (before === undefined) return minute.time
+  return before.date === minute.date ? before.time + 1 : 0
+}
+
 /** The times at which an expression fires within some minutes. */
 export const firings = (fields: Fields, all: ReadonlyArray<Minute>): ReadonlyArray<number> => {
   const fired: Array<number> = []
@@ -65,7 +78,6 @@ export const firings = (fields: Fields, all: ReadonlyArray<Minute>): ReadonlyArr
   let date = ""
   for (const [i, minute] of all.entries()) {
     const isTime = fields.hour.has(Math.floor(minute.time / 60)) && fields.minute.has(minute.time % 60)
-    const before = all[i - 1]
     if (date !== minute.date) {
       date = minute.date
       latest = -1
@@ -78,8 +90,8 @@ export const firings = (fields: Fields, all: ReadonlyArray<Minute>): ReadonlyArr
       if (isTime) fired.push(minute.at)
       continue
     }
-    const skippedFrom = before === undefined || before.date !== minute.date ? before === undefined ? minute.time : 0 : before.time + 1
-    const skipped = Array.from({ length: Math.max(minute.time - skippedFrom, 0) }, (_, k) => skippedFrom + k)
+    const from = skippedFrom(minute, all[i - 1])
+    const skipped = Array.from({ length: Math.max(minute.time - from, 0) }, (_, k) => from + k)
     const isSkipped = skipped.some((time) => fields.hour.has(Math.floor(time / 60)) && fields.minute.has(time % 60))
     if (isSkipped || (isTime && minute.time > latest)) fired.push(minute.at)
     latest = Math.max(latest, minute.time)

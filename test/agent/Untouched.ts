@@ -1,0 +1,25 @@
+/**
+ * The part of a control file that some changes must not touch.
+ *
+ * @module
+ */
+import * as ControlFile from "../../src/agent/ControlFile.ts"
+import type { Change, Splice } from "../../src/agent/Edit.ts"
+import * as Edit from "../../src/agent/Edit.ts"
+
+/** The text of a file without the lines of the changed fields, keys and completed actions, and without blank ends. */
+export const of = (file: ControlFile.ControlFile, changes: ReadonlyArray<Change>): string => {
+  const fields = new Set(changes.flatMap((change) => change.kind === "field" ? [`${change.id} ${change.key}`] : []))
+  const keys = new Set(changes.flatMap((change) => change.kind === "frontmatter" ? [change.key] : []))
+  const isListed = changes.some(({ kind }) => kind === "completed" || kind === "reset")
+  const removed: ReadonlyArray<Splice> = [
+    ...file.blocks.flatMap(({ fields: own, id }) => own.filter(({ key }) => fields.has(`${id} ${key}`))),
+    ...(file.frontmatter?.entries ?? []).filter(({ key }) => keys.has(key))
+  ].map(({ span }) => ({ ...span, text: "" }))
+  const rest = Edit.apply(file.text, removed)
+  if (!isListed) return rest.trimEnd()
+  const lines = rest.split(/(?<=\r\n|\n|\r(?!\n))/)
+  const isList = (line: string): boolean =>
+    /^- \[x\] .*\(\d\d:\d\d:\d\d\)\s*$/s.test(line) || line.startsWith(`## ${ControlFile.COMPLETED}`)
+  return lines.filter((line) => line.trim() !== "" && !isList(line)).map((line) => line.trimEnd()).join("\n")
+}
