@@ -3,12 +3,6 @@
  *
  * @module
  */
-export type * as AgentFile from "./agent/ControlFile.ts"
-export type * as AgentCondition from "./agent/Condition.ts"
-export type * as AgentSchedule from "./agent/Schedule.ts"
-export type * as AgentEdit from "./agent/Edit.ts"
-export type * as AgentMerge from "./agent/Merge.ts"
-export type * as AgentPlan from "./agent/Plan.ts"
 export * as Address from "./cell/Address.ts"
 export * as Cell from "./cell/Cell.ts"
 export * as Document from "./cell/Document.ts"

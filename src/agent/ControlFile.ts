@@ -53,6 +53,9 @@ export interface ControlFile extends Source {
 /** The maximum size of a control file: 1 MiB of UTF-8. */
 export const MAX_BYTES = 1_048_576
 
+/** The maximum number of action blocks of a file. Above it no action runs. */
+export const MAX_BLOCKS = 2_500
+
 /** The maximum number of issues of a file: the first ones by place. */
 export const MAX_ISSUES = 1_000
 
@@ -106,7 +109,7 @@ export const parse = (text: string, defaults: Defaults = Actions.defaults): Cont
   const single = checked.flatMap(({ action }) => action === undefined || repeated.ids.has(action.id) ? [] : [action])
   const { actions, findings: references } = Dependencies.resolve(single, blocks)
   const own = checked.flatMap(({ findings }) => findings)
-  const findings = [...first, ...structure(outline, sections, lines), ...own, ...repeated.findings, ...references]
+  const findings = [...first, ...structure(outline, sections, lines), ...excess(blocks), ...own, ...repeated.findings, ...references]
   return {
     text,
     lines,
@@ -154,7 +157,7 @@ const blocksOf = (source: Source, outline: Outline): ReadonlyArray<Block> => {
   let isPending = false
   for (const [i, heading] of headings.entries()) {
     if (isSection(heading)) isPending = heading.level === SECTION && isTitled(heading, PENDING)
-    if (!isPending || heading.level !== BLOCK) continue
+    if (!isPending || heading.level !== BLOCK || blocks.length > MAX_BLOCKS) continue
     let after = i + 1
     while ((headings[after]?.level ?? 0) > BLOCK) after++
     const lineOf = (index: number): number => headings[index]?.line ?? source.lines.length
@@ -179,6 +182,13 @@ const structure = ({ unclosed }: Outline, sections: ReadonlyArray<Section>, line
     findings.push({ code: "agent/unclosed", severity: "warning", offset: lines[line]?.start ?? 0, message, suggestion })
   }
   return findings
+}
+
+const excess = (blocks: ReadonlyArray<Block>): ReadonlyArray<Finding> => {
+  const block = blocks[MAX_BLOCKS]
+  if (block === undefined) return []
+  const message = `The file has more than ${MAX_BLOCKS} actions`
+  return [{ code: "agent/too-large", offset: block.heading.start, message, suggestion: "split it into several files" }]
 }
 
 /** The ids of more than one block. None of these blocks may run, because an id names one history. */

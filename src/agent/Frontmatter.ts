@@ -148,7 +148,7 @@ const OPTIONS = {
 const nameOf = (node: Yaml.Node): string => {
   if (Yaml.isAlias(node)) return "an alias"
   if (node.anchor !== undefined) return "an anchor"
-  return node.tag !== undefined && node.srcToken !== undefined ? "a tag" : ""
+  return node.tag === undefined ? "" : "a tag"
 }
 
 /** The aliases, anchors and tags of a document. */

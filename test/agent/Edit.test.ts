@@ -15,7 +15,7 @@ const edited = (text: string, ...changes: ReadonlyArray<Edit.Change>): string =>
 
 describe("Edit", () => {
   it("gives the same bytes without a change, whatever the file contains", () => {
-    for (const seed of Trials.seeds(4_000, { least: 500 })) {
+    for (const seed of Trials.seeds(2_000, { least: 300 })) {
       const draw = Random.make(seed)
       const text = draw(2) === 0 ? RandomFile.valid(draw) : RandomFile.mutated(draw, RandomFile.valid(draw))
       const bytes = ControlFile.encode(text)
@@ -26,7 +26,7 @@ describe("Edit", () => {
   })
 
   it("changes the lines of its fields alone, and the file reads back as it was changed", () => {
-    for (const seed of Trials.seeds(6_000, { least: 800 })) {
+    for (const seed of Trials.seeds(4_000, { least: 600 })) {
       const draw = Random.make(seed)
       const text = draw(4) > 0 ? RandomFile.valid(draw) : RandomFile.mutated(draw, RandomFile.valid(draw))
       const file = ControlFile.parse(text)

@@ -90,9 +90,10 @@ export const firings = (fields: Fields, all: ReadonlyArray<Minute>): ReadonlyArr
       if (isTime) fired.push(minute.at)
       continue
     }
-    const from = skippedFrom(minute, all[i - 1])
-    const skipped = Array.from({ length: Math.max(minute.time - from, 0) }, (_, k) => from + k)
-    const isSkipped = skipped.some((time) => fields.hour.has(Math.floor(time / 60)) && fields.minute.has(time % 60))
+    let isSkipped = false
+    for (let time = skippedFrom(minute, all[i - 1]); time < minute.time; time++) {
+      isSkipped ||= fields.hour.has(Math.floor(time / 60)) && fields.minute.has(time % 60)
+    }
     if (isSkipped || (isTime && minute.time > latest)) fired.push(minute.at)
     latest = Math.max(latest, minute.time)
   }

@@ -17,7 +17,8 @@ const repeat = (draw: Draw, most: number, make: (index: number) => string): Read
 const prose = [
   "Some notes of a person.", "", "", "- a list", "  - nested", "> quoted ### [HIGH] no",
   "```\n### [HIGH] in a fence\n- **id**: no\n```",
-  "<!--\n### [HIGH] hidden\n-->", "    ### indented", "| a | b |", "*emphasis* and `code`", "~~~\n```\n~~~", "Ünïcödé ✓ 𝄞", "- [ ] a task", "\ttab"
+  "<!--\n### [HIGH] hidden\n-->", "    ### indented", "| a | b |", "*emphasis* and `code`", "~~~\n```\n~~~",
+  "Ünïcödé ✓ 𝄞", "- [ ] a task", "\ttab"
 ]
 
 const values = [

@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import process from "node:process"
+import * as ControlFile from "../../src/agent/ControlFile.ts"
+import * as Cron from "../../src/agent/Cron.ts"
+import * as Condition from "../../src/agent/Condition.ts"
+import * as Edit from "../../src/agent/Edit.ts"
+import * as Plan from "../../src/agent/Plan.ts"
+import * as Schedule from "../../src/agent/Schedule.ts"
+import * as Random from "../support/Random.ts"
+import * as Trials from "../support/Trials.ts"
+import * as PlanFacts from "./PlanFacts.ts"
+import * as RandomFile from "./RandomFile.ts"
+
+const SIZE = 65_536
+
+const fill = (text: string, size = SIZE): string => text.repeat(Math.ceil(size / text.length)).slice(0, size)
+
+const head = "---\nversion: 1\n---\n## Pending Actions\n"
+
+const block = (id: string, fields = ""): string => `### [HIGH] n\n- **id**: ${id}\n- **type**: shell\n- **command**: x\n${fields}`
+
+const many = (make: (index: number) => string): string => {
+  let text = head
+  for (let i = 0; text.length < SIZE; i++) text += make(i)
+  return text
+}
+
+/** Texts of 64 KiB, each hostile to one part of the parser. */
+const hostile: Readonly<Record<string, string>> = {
+  "open brackets in the frontmatter": `---\n${fill("[", 4_000)}\n---\n${fill("### [X] y\n")}`,
+  "keys in keys in the frontmatter": `---\n${fill(": ", 4_000)}\n---\n`,
+  "errors in the frontmatter": `---\n${fill("]\n", 4_000)}---\n`,
+  "comments in the frontmatter": `---\n${fill("# x\n")}---\n`,
+  "blocks without fields": many(() => "### [X] y\n"),
+  "one line of #": head + fill("#"),
+  "one heading of spaces": `${head}### ${fill(" ")}x`,
+  "quotes in quotes": head + fill("> "),
+  "lists in lists": head + fill(`${"- ".repeat(50)}a\n`),
+  "backquotes": head + fill("`"),
+  "tabs": head + fill("\t"),
+  "open tags": `${head}<a${fill(" b=c")}`,
+  "spaces in a tag": `${head}<a${fill(" ")}x`,
+  "stars": `${head}${block("a")}- **${fill("*")}`,
+  "a field without an end": `${head}${block("a")}- **${fill("a")}`,
+  "fields": head + block("a") + fill("- **k**: v\n"),
+  "nested items": head + block("a", "- **params**:\n") + fill("  - a: |\n      x\n"),
+  "blank lines in a block": `${head}${block("a", "- **prompt**: |\n")}${fill("\n")}    x\n`,
+  "a chain of dependencies": many((i) => block(`a${i}`, `- **depends_on**: a${i + 1}\n`)),
+  "pairs of dependencies": many((i) => block(`a${i}`, `- **depends_on**: a${i ^ 1}\n`)),
+  "unknown dependencies": many((i) => block(`a${i}`, `- **depends_on**: z${i}\n`)),
+  "many dependencies of one action": many((i) => block(`a${i}`)) + block("q", `- **depends_on**: ${fill("b,", 20_000)}\n`),
+  "conditions": many((i) => block(`a${i}`, "- **condition**: any_failed AND all_completed OR NOT weekday:mon-fri\n")),
+  "zones and cron expressions": many((i) => block(`a${i}`, `- **schedule**: cron:${i % 60} * * * *\n- **timezone**: Asia/Tokyo\n`)),
+  "unknown priorities": many((i) => `### [${"X".repeat(35)}] a\n- **id**: a${i}\n- **type**: shell\n- **status**: ${"z".repeat(30)}\n`),
+  "carriage returns": head + fill("\r"),
+  "null characters": head + fill("\u0000"),
+  "half surrogates": head + fill("\ud800"),
+  "completed lines": `---\nversion: 1\n---\n## Completed Today\n- [x] a: ${fill("(10:00:00) ")}`
+}
+
+const LIMIT = 50
+
+/** The CPU time of this thread in milliseconds, which other work on the machine does not prolong; elsewhere the time. */
+const used = (): number => {
+  const cpu = process.threadCpuUsage?.()
+  return cpu === undefined ? performance.now() : (cpu.user + cpu.system) / 1_000
+}
+
+const changes: ReadonlyArray<Edit.Change> = [
+  { kind: "reset" },
+  { kind: "field", id: "a0", key: "status", value: "running" },
+  { kind: "frontmatter", key: "status", value: "running" },
+  { kind: "completed", id: "a0", name: "n", time: "10:00:00" }
+]
+
+describe("A hostile control file", () => {
+  it.each(Object.entries(hostile))("costs at most 50 ms: %s", (_, text) => {
+    let least = Number.POSITIVE_INFINITY
+    // The first runs compile the code, and collections of garbage fall into some runs, so the fastest one counts.
+    for (let i = 0; i < 10 && least >= LIMIT; i++) {
+      const begun = used()
+      Edit.update(ControlFile.parse(text), changes)
+      least = Math.min(least, used() - begun)
+    }
+    assert.isBelow(least, LIMIT)
+  })
+
+  it("is refused by its size and by its encoding, with the limit", () => {
+    const refused = (bytes: Uint8Array) => {
+      const issue = ControlFile.decode(bytes)
+      return typeof issue === "string" ? "decoded" : issue.code
+    }
+    assert.strictEqual(refused(new Uint8Array(10_000_000)), "agent/too-large")
+    assert.strictEqual(refused(new Uint8Array(ControlFile.MAX_BYTES)), "decoded")
+    assert.strictEqual(refused(new Uint8Array([0x61, 0xff])), "agent/not-text")
+  })
+
+  it("has aliases, anchors and tags refused, so that no text expands", () => {
+    const bomb = Array.from({ length: 20 }, (_, i) => `k${i + 1}: &k${i + 1} [*k${i}, *k${i}]`).join("\n")
+    const others = ["status: &a idle", "a: *b", "status: !!binary aWRsZQ==", "a: !own b"]
+    for (const yaml of [`k0: &k0 x\n${bomb}`, ...others]) {
+      const { actions, issues } = ControlFile.parse(`---\nversion: 1\n${yaml}\n---\n## Pending Actions\n${block("a")}`)
+      assert.include(issues.map(({ code }) => code), "agent/frontmatter-invalid", yaml)
+      assert.strictEqual(actions.length, 1)
+    }
+  })
+
+  it("is parsed, planned and changed without an exception, however it is damaged", () => {
+    for (const seed of Trials.seeds(4_000, { least: 600 })) {
+      const draw = Random.make(seed)
+      const file = ControlFile.parse(RandomFile.mutated(draw, RandomFile.mutated(draw, RandomFile.valid(draw))))
+      for (const { block, column, line, message, suggestion } of file.issues) {
+        assert.isTrue(line >= 1 && column >= 1 && line <= Math.max(file.lines.length, 1), message)
+        assert.isTrue(message !== "" && suggestion !== "" && (block === undefined || block < file.blocks.length), message)
+      }
+      const plan = Plan.make(file.actions, PlanFacts.of(file.actions))
+      assert.strictEqual(plan.length, file.actions.length)
+      Edit.update(file, RandomFile.changes(draw, file))
+    }
+  })
+
+  it("has each schedule, condition and cron expression parsed or refused", () => {
+    const words = [
+      "cron:", "every:", "at:", "daily:", "*", "/", "-", ",", "5", "60", "MON", "SUN", "JAN", " ", "  ", "m", "h",
+      "2026-02-30", "T10:00", "Z"
+    ]
+    const tests = [
+      "NOT", "AND", "OR", "any_failed", "weekday:mon", "time_after:22:00", "\"", ":", "\n", " ", " ", "file_exists:", "x", "(",
+      "constructor"
+    ]
+    for (const seed of Trials.seeds(20_000, { least: 3_000 })) {
+      const draw = Random.make(seed)
+      const text = Array.from({ length: draw(10) }, () => Random.pick(draw, words)).join("")
+      const schedule = Schedule.parse(text, "UTC")
+      if (!("refused" in schedule)) Schedule.next(schedule, 0)
+      const cron = Cron.parse(Array.from({ length: 5 }, () => Random.pick(draw, words)).join(" "), "UTC")
+      if (!("refused" in cron)) assert.isAbove(cron.next(0) ?? 0, 0, cron.expression)
+      const condition = Condition.parse(Array.from({ length: draw(8) }, () => Random.pick(draw, tests)).join(" "))
+      const environment = { now: 0, zone: "UTC", files: new Set<string>(), variables: new Set<string>(), outcomes: new Map(), self: "a" }
+      if (!("refused" in condition)) assert.isBoolean(Condition.evaluate(condition, environment))
+    }
+  })
+})
