@@ -197,6 +197,10 @@ const repeated = (entries: ReadonlyArray<Entry>): ReadonlyArray<Finding> => {
 /** Checks the keys that the agent reads. */
 const checked = (frontmatter: Frontmatter): ReadonlyArray<Finding> => {
   const findings: Array<Finding> = []
+  if (frontmatter.indent === undefined) {
+    const message = "The keys of the frontmatter do not stand one to a line, so the agent cannot write there"
+    findings.push(invalid(frontmatter.body.start, message, "write lines such as status: idle, with the same indent and end of line"))
+  }
   const offsetOf = (key: string): number =>
     frontmatter.entries.find((entry) => entry.key === key)?.valueSpan.start ?? frontmatter.body.start
   const version = get(frontmatter, "version")

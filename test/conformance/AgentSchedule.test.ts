@@ -92,7 +92,8 @@ describe("O: schedules and conditions", () => {
 
   it.each([
     "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 8", "* * * *", "* * * * * *", "", "*/0 * * * *",
-    "5/5 * * * *", "5-1 * * * *", "1,,2 * * * *", "@daily", "0 0 L * *", "0 0 * * MON#1", "0 0 * FEBRUARY *", "0 0 31 2 *", "0 0 30,31 FEB *", "a * * * *"
+    "5/5 * * * *", "5-1 * * * *", "1,,2 * * * *", "@daily", "0 0 L * *", "0 0 * * MON#1", "0 0 * FEBRUARY *", "0 0 31 2 *",
+    "0 0 30,31 FEB *", "a * * * *"
   ])("O14 cron refuses %s", (expression) => assert.include(refused(`cron:${expression}`), "cron expression"))
 
   it("O16 hourly runs an hour after its last run; startup once for each start of the process", () => {

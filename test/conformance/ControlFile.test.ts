@@ -34,6 +34,7 @@ describe("O: the control file", () => {
       [`---\nstatus: idle\n---\n${rest}`, "agent/version-unknown 2:1"],
       [`---\nversion: 1\nstatus: asleep\n---\n${rest}`, "agent/frontmatter-invalid 3:9"],
       [`---\nversion: 1\nversion: 1\n---\n${rest}`, "agent/frontmatter-invalid 3:1"],
+      [`---\n{version: 1, status: idle}\n---\n${rest}`, "agent/frontmatter-invalid 2:1"],
       [`---\nversion: [1\n---\n${rest}`, "agent/frontmatter-invalid 3:1"]
     ] as const
     for (const [text, issue] of cases) {
