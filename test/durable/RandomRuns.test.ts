@@ -152,7 +152,7 @@ class History {
 
   /** Sends the letters of runs again that were given up. */
   private readonly revive = Effect.fnUntraced(function*(this: History) {
-    for (const { enzyme, id } of (yield* this.now.dead({ limit: 10 })).letters) {
+    for (const { enzyme, id } of (yield* this.now.dead({ limit: 1000 })).letters) {
       if (enzyme !== "interpret") continue
       this.seen.letters++
       yield* Effect.forkChild(Effect.ignore(this.now.redeliver(id, enzyme)), { startImmediately: true })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Enzyme, Fatal, type Transaction } from "systole"
-import { TestSpace } from "systole/testing"
+import { TestReactor, TestSpace } from "systole/testing"
 import { controlled, replays, steps, through } from "../kernel/TestSpace.ts"
 import { TimerQueue } from "../../src/kernel/inbox/TimerQueue.ts"
 import { WaitingRuns } from "../../src/kernel/inbox/WaitingRuns.ts"
@@ -108,6 +108,35 @@ describe("Runs that wait", () => {
     assert.notInclude(await space.get(`/rt/ops/${oid}`), { state: "ist:dead" })
     await space.run(replays(space.space))
   }))
+})
+
+describe("A durable run that was given up", () => {
+  const twice = durable("twice", async (tx: Transaction) => {
+    const late = tx.io.request({ channel: "bank", opcode: "charge" })
+    await tx.io.request({ channel: "bank", opcode: "charge" })
+    if (tx.get("/data/allowed") === undefined) throw new Error("not allowed")
+    return (await late).value
+  })
+
+  it("is no run that has to go on when a late result comes, and takes that result with its letter", () => {
+    const reactor = new TestReactor({ bank: { opcodes: { charge: { repeatable: true } } } })
+    return TestSpace.use([twice], async (space) => {
+      const id = await space.signal({ signal: "/signals/twice" })
+      await space.step()
+      const [late, first] = reactor.jobs.map(({ rid }) => rid)
+      reactor.complete(first ?? "", { value: 1 })
+      await space.step()
+      assert.strictEqual((await space.receipt(id))?.status, "dead")
+      reactor.complete(late ?? "", { value: 2 })
+      await space.step(2)
+      assert.deepStrictEqual(await space.list("/sys/index/run"), [])
+      await space.run(controlled(space.space, space.space.set("/data/allowed", true)))
+      await space.run(controlled(space.space, space.space.redeliver(id, "twice")))
+      await space.step(2)
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, 2)
+      await space.run(replays(space.space))
+    }, { reactor: reactor.layer })
+  })
 })
 
 /** Steps a beat that is aborted. */

@@ -5,6 +5,7 @@
  * @module
  */
 import * as Document from "../../cell/Document.ts"
+import * as Cells from "../../durable/Cells.ts"
 import * as Note from "../../durable/Note.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import { below } from "../../persistence/Below.ts"
@@ -59,7 +60,8 @@ export function* all(store: Pick<SpaceStore, "below">): Iterable<string> {
   for (const key of below(store, Note.FOLDER)) yield key.slice(Note.FOLDER.length + 1)
 }
 
+/** Whether a run goes on by itself. One that was given up takes its results with its letter. */
 const isOpen = (stage: Stage, oid: string): boolean => {
   const live = Dossier.live(Document.read(stage.newest(Dossier.address(oid).key), []))
-  return live !== undefined && live.status === undefined
+  return live !== undefined && live.status === undefined && live.state !== Cells.DEAD
 }
