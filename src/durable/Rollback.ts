@@ -67,6 +67,8 @@ export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number)
 const end = (beat: Beat, { isDead, oid, state }: Cells.Run): string => {
   const { stage } = beat
   if (isDead) {
+    const starts = startsOf(Cells.stepsOf(oid, (key) => stage.newest(key)))
+    if (starts.anew !== undefined) leave(stage, oid, starts)
     for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), CAPTURE)
     return state
   }
@@ -74,6 +76,9 @@ const end = (beat: Beat, { isDead, oid, state }: Cells.Run): string => {
   beat.resume(oid)
   return "gone"
 }
+
+/** The number of starts, which the first step has until it is deleted. */
+const startsOf = ([first]: Iterable<Step>): Pick<Note.Note, "anew"> => first?.anew === undefined ? {} : { anew: first.anew }
 
 /** Deletes the steps after the horizon. Returns the number of the next segment. */
 const goBack = (beat: Beat, { isDead, oid }: Cells.Run, to: number): number => {
@@ -83,7 +88,7 @@ const goBack = (beat: Beat, { isDead, oid }: Cells.Run, to: number): number => {
   for (const step of steps) if (step.beat <= to) log.add(step)
   for (let k = log.segments; k < steps.length; k++) Cells.erase(stage, Cells.address(oid, "step", String(k)), CAPTURE)
   if (!isDead) {
-    leave(stage, oid, { back: log.segments, pairs: log.pairs.length })
+    leave(stage, oid, { back: log.segments, pairs: log.pairs.length, ...log.segments === 0 ? startsOf(steps) : {} })
     beat.resume(oid)
   }
   return log.segments

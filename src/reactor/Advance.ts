@@ -236,7 +236,8 @@ export const cancel = (beat: Beat, rid: string, { isSilent = false, writer }: Ca
 
 /** Cancels all requests in progress, because a pause or a shutdown does not wait longer. */
 export const abandon = (beat: Beat): void => {
-  for (const open of beat.state.all()) {
+  // A repeated request is a later one in memory, and not in a space that opens.
+  for (const open of [...beat.state.all()].sort((a, b) => Requests.bySubmission(a.rid, b.rid))) {
     const request = newest(beat, open)
     if (request?.state !== "pending") continue
     missed(beat, open, request)

@@ -109,9 +109,11 @@ export const die = (handling: Handling, code: string, merging: Merging): void =>
   if (handling.segment === 0 && handling.entry?.enzyme.durable !== true) return leave(handling, merging)
   const oid = oidOf(handling, state.hash)
   if (!isKnown(stage, oid)) return leave(handling, merging)
-  const { anew } = Note.read(stage.newest(Note.addressOf(oid).key))
-  // The first step has the number from then on.
-  ReadyRuns.leave(stage, oid, anew === undefined || handling.segment > 0 ? undefined : { anew })
+  const [first] = code === TAKEN_BACK ? Cells.stepsOf(oid, (key) => stage.newest(key)) : []
+  const { anew = first?.anew } = Note.read(stage.newest(Note.addressOf(oid).key))
+  // The first step has the number, unless it is deleted.
+  const isLogged = handling.segment > 0 && code !== TAKEN_BACK
+  ReadyRuns.leave(stage, oid, anew === undefined || isLogged ? undefined : { anew })
   state.inbox.runs.forget(oid)
   if (code === TAKEN_BACK) return takeBack(oid, { ledgers, stage })
   const cancelled = code === CANCELLED ? stage.merged("space", Requests.folderOf(oid)) : []
