@@ -163,6 +163,11 @@ export const topics = {
     means: "A handling failed permanently and is a dead letter",
     remedy: "Correct the enzyme or its input, and resend the dead letter"
   },
+  "run/stale-risk": {
+    severity: "sev:warn",
+    means: "A durable run read a cell before an await and wrote it after. In development, it is reported while it still succeeds",
+    remedy: "Read the cell again after the await, use increment, or declare order: \"strict\"; otherwise another writer ends the run with run/stale"
+  },
   "run/stuck": {
     severity: "sev:crit",
     means: "A process ended, or a beat was aborted, during a run. The run is retried once, and then becomes a dead letter",

@@ -21,6 +21,15 @@ interface Known {
   readonly segment: number
 }
 
+/** A write without a fresh read of a value that an earlier segment read. It fails once another writer changes the value. */
+export interface Risk {
+  /** The written address, and the one that was read. */
+  readonly at: string
+  readonly read: string
+  /** The number of the segment that read it. */
+  readonly segment: number
+}
+
 /**
  * The newest reads of one run, by document and address.
  *
@@ -28,6 +37,8 @@ interface Known {
  * @since 0.1.0
  */
 export class Reads {
+  /** Called with each write at risk, in development. */
+  risk: ((risk: Risk) => void) | undefined
   private readonly known = new Map<string, Map<string, Known>>()
 
   /** Notes a read of a segment. */
@@ -51,10 +62,10 @@ export class Reads {
     const near = [...here.values()].filter((read) => Address.overlaps(read.address.path, address.path))
     const fresh = near.filter((read) => read.segment === segment)
     const document = draft.stage.visible(address.key)
-    const stale = near.find((read) => {
-      if (fresh.some((other) => covers(other.address, read.address) || covers(other.address, address))) return false
-      return isChanged(read, address, document)
-    })
+    const old = near.filter((read) => !fresh.some((other) => covers(other.address, read.address) || covers(other.address, address)))
+    const stale = old.find((read) => isChanged(read, address, document))
+    const [first] = old
+    if (first !== undefined) this.risk?.({ at: address.text, read: first.address.text, segment: first.segment })
     if (stale !== undefined) throw new RunStale({ address: address.text, read: stale.address.text, segment: stale.segment })
   }
 

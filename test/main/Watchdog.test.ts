@@ -23,6 +23,26 @@ export default Enzyme.make({
 })
 `
 
+/** A durable run that ends its process with its third segment, by the same last segment of the signal. */
+const durable = `import { Enzyme } from "systole"
+
+export default Enzyme.make({
+  name: "taker",
+  query: "/signals/take/:what",
+  limitMs: 300,
+  durable: true,
+  run: async (tx, event) => {
+    if (event.params.what !== "segment") return tx.increment("/data/" + event.params.what)
+    await tx.sleep(1)
+    await tx.sleep(300)
+    for (;;) continue
+  }
+})
+`
+
+/** The modules of cases that do not use `enzymes`. */
+const modules: Readonly<Record<string, string>> = { segment: durable }
+
 const config = `export default { tempo: 1, spaces: { create: "on-demand" }, limits: { stuckMillis: 300, stopMillis: 1500 } }\n`
 
 const space = "/v1/spaces/shop"
@@ -60,10 +80,11 @@ const isNode = !("Bun" in globalThis) && !("Deno" in globalThis)
 describe("A run that ends its process", () => {
   for (const [what, ends] of [
     ["loop", 2],
+    ["segment", 2],
     ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 5]] as const : []
   ] as const) {
     it.live(`becomes a dead letter after a few ends, and the server stays up: ${what}`, () =>
-      Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes }), ({ root, serveWith }) =>
+      Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": modules[what] ?? enzymes }), ({ root, serveWith }) =>
         Effect.promise(async () => {
           const serve = serveWith(what === "allocate" ? { NODE_OPTIONS: "--max-old-space-size=150" } : {})
           const first = await serve("start")

@@ -98,6 +98,8 @@ const advance = async (context: Context): Promise<Outcome> => {
   const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context)
   context.handling.settled = settled
   tx.begin(draft)
+  const { risks } = state
+  if (risks !== undefined) tx.reads.risk = (risk) => risks.report(context.enzyme, risk)
   if (segment === 0) tx.hear(Hearing.declared(context.handling))
   const begun = [...tx.pairs]
   if (segment === 0) started(continuation, context)

@@ -25,6 +25,7 @@ import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import type { CommitHandshake } from "./CommitHandshake.ts"
+import type { StaleRisks } from "./StaleRisks.ts"
 
 /** The host's clock and timers, which limit the time of a run. */
 export interface RunHost {
@@ -72,6 +73,8 @@ export interface SpaceState {
   readonly host: RunHost
   /** Tracks the run in progress, where the host has a watchdog. */
   readonly sentry?: RunSupervisor | undefined
+  /** Reports writes of durable runs that may become stale, in development. */
+  readonly risks?: StaleRisks | undefined
   /** Restores the code of earlier beats for replays. */
   readonly restore: ModuleRestore
   /** Draws the next queue number. */

@@ -13,6 +13,7 @@ import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { LiveState, RunHost } from "../beat/SpaceState.ts"
+import { StaleRisks } from "../beat/StaleRisks.ts"
 import { CommitHandshake } from "../beat/CommitHandshake.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
@@ -113,6 +114,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     seed: pacemaker.seed,
     host,
     sentry,
+    // Only a development host watches runs.
+    risks: host.watch === undefined ? undefined : new StaleRisks(store.space, reporter),
     restore,
     startHash: hash.start,
     reporter,
