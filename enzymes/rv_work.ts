@@ -27,9 +27,14 @@ const telemetryOf = (value: unknown): Telemetry => {
 /** The entry, by the beat that spawned it; `undefined` without one. */
 const spawned = (tx: Transaction, key: string): unknown => tx.get(`/data/rv/${key}#/spawn_beat`)
 
-/** Ends the rendezvous for which the work began. */
-const end = (tx: Transaction, { key, since }: { readonly key: string; readonly since: unknown }, act: () => boolean, result: string): string =>
-  spawned(tx, key) === since && act() ? result : "over"
+/** The rendezvous for which the work began. */
+interface Begun {
+  readonly key: string
+  readonly since: unknown
+}
+
+/** Whether the rendezvous was not spawned again. */
+const isSame = (tx: Transaction, { key, since }: Begun): boolean => spawned(tx, key) === since
 
 export default Enzyme.make({
   name: "rv_work",
@@ -39,14 +44,14 @@ export default Enzyme.make({
     const { channel = "worker", fn, input } = (payload ?? {}) as Work
     const since = spawned(tx, key)
     if (since === undefined) return "over"
-    const place = { key, since }
+    const begun = { key, since }
     try {
       const call = { ...fn === undefined ? {} : { fn }, ...input === undefined ? {} : { input } }
       const { value } = await tx.io.request({ channel, opcode: "run", payload: call })
-      return end(tx, place, () => tx.rv.report(key, telemetryOf(value)), "applied")
+      return isSame(tx, begun) && tx.rv.report(key, telemetryOf(value)) ? "applied" : "over"
     } catch (error) {
       const { code = "io/failed" } = error as { readonly code?: string }
-      return end(tx, place, () => tx.rv.kill(key), code)
+      return isSame(tx, begun) && tx.rv.kill(key) ? code : "over"
     }
   }
 })

@@ -166,7 +166,7 @@ export const topics = {
   "run/stale-risk": {
     severity: "sev:warn",
     means: "A durable run read a cell before an await and wrote it after. In development, it is reported while it still succeeds",
-    remedy: "Read the cell again after the await, use increment, or declare order: \"strict\"; otherwise another writer ends the run with run/stale"
+    remedy: "Read the cell again after the await, use increment, or declare order: \"strict\"; otherwise it may fail with run/stale"
   },
   "run/stuck": {
     severity: "sev:crit",

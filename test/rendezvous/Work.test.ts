@@ -31,7 +31,9 @@ const result = Effect.fnUntraced(function*(space: Space) {
   const found: Array<unknown> = []
   for (let beat = 0; beat <= (yield* space.head); beat++) {
     const { text = "{}" } = (yield* space.journal(beat)) ?? {}
-    const { runs = [] } = JSON.parse(text.split("\n")[0] ?? "{}") as { readonly runs?: ReadonlyArray<readonly [number, string, unknown]> }
+    const { runs = [] } = JSON.parse(text.split("\n")[0] ?? "{}") as {
+      readonly runs?: ReadonlyArray<readonly [number, string, unknown]>
+    }
     for (const [, name, value] of runs) if (name === "rv_work" && Array.isArray(value)) found.push(value[0])
   }
   return found
@@ -113,7 +115,8 @@ describe("The background work of a rendezvous", () => {
   it.live("runs on a thread", () => Effect.gen(function*() {
     const root = mkdtempSync(join(tmpdir(), "systole-work-"))
     writeFileSync(join(root, "work.mts"), "export const resize = ({ width }) => ({ area: width * width })\n")
-    const made = worker.provides.channels?.["worker"]?.({ id: "worker", root, folder: root, host: current(), options: { module: "work.mts" } })
+    const settings = { id: "worker", root, folder: root, host: current(), options: { module: "work.mts" } }
+    const made = worker.provides.channels?.["worker"]?.(settings)
     if (made === undefined) throw new Error("the plugin has no channel")
     const channel: Channel.Channel = { ...made, id: "worker" }
     const layer = TestKernel.layer({ pace: "demand" }, undefined, { reactor: Reactor.native([channel]) }) as Layer.Layer<Kernel>
@@ -123,6 +126,7 @@ describe("The background work of a rendezvous", () => {
       yield* space.signal({ signal: "/signals/do", payload: "do" })
       while ((yield* event(space, "job")) === undefined) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       assert.deepInclude(yield* event(space, "job"), { outcome: "applied", telemetry: { area: 9 } })
-    }).pipe(Effect.provide(layer), RendezvousSpace.granted, Effect.ensuring(Effect.sync(() => rmSync(root, { recursive: true, force: true }))))
+    }).pipe(Effect.provide(layer), RendezvousSpace.granted)
+    rmSync(root, { recursive: true, force: true })
   }), 60_000)
 })
