@@ -9,11 +9,10 @@
 import process from "node:process"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { Effect, Layer } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler, type Space } from "systole"
+import { Effect } from "effect"
+import { defaults, Enzyme, Kernel, type Space } from "systole"
 import { unsynced } from "../../plugins/sqlite.ts"
-import * as HashLayer from "../support/HashLayer.ts"
-import * as SystemPacemaker from "../support/SystemPacemaker.ts"
+import * as BenchKernel from "./BenchKernel.ts"
 
 /** The output of a process. */
 export interface Report {
@@ -36,9 +35,6 @@ const count = Number(size)
 
 /** The caches of documents and of bodies have limits of their own, and are small here. */
 const limits = { ...defaults, residentBytes: 1_048_576, residentRuns: 64 }
-
-const settings =
-  { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 10, boot: false, retention: {}, limits } as const
 
 const waiter = Enzyme.make({
   name: "waiter",
@@ -92,11 +88,7 @@ const life = Effect.gen(function*() {
   console.log(JSON.stringify({ bytes, ended, opened } satisfies Report))
 })
 
-const layer = Kernel.layer.pipe(
-  Layer.provide(unsynced(0)({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))),
-  Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer(), Reactor.none)),
-  Layer.provide(Layer.succeed(KernelSettings, settings))
-)
+const layer = BenchKernel.layer(unsynced(0)({ folder, options: {} }), { settings: { limits } })
 
 await Effect.runPromise(Effect.scoped(Effect.provide(life, layer)))
 process.exit(0)

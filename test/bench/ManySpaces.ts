@@ -7,10 +7,9 @@
 import { readdirSync } from "node:fs"
 import process from "node:process"
 import { Context, Effect, Layer } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler } from "systole"
+import { Enzyme, Kernel } from "systole"
 import { unsynced } from "../../plugins/sqlite.ts"
-import * as HashLayer from "../support/HashLayer.ts"
-import * as SystemPacemaker from "../support/SystemPacemaker.ts"
+import * as BenchKernel from "./BenchKernel.ts"
 
 /** The output of a process. */
 export interface Report {
@@ -53,14 +52,7 @@ const measure = (): void => {
 }
 
 const program = Effect.gen(function*() {
-  const store = unsynced(0)({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))
-  const settings = {
-    tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: Number(open), boot: true, retention: {}, limits: defaults
-  } as const
-  const layer = Kernel.layer.pipe(
-    Layer.provide(Layer.mergeAll(store, HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer(), Reactor.none)),
-    Layer.provide(Layer.succeed(KernelSettings, settings))
-  )
+  const layer = BenchKernel.layer(unsynced(0)({ folder, options: {} }), { settings: { open: Number(open), boot: true } })
   const kernel = Context.get(yield* Layer.buildWithScope(layer, yield* Effect.scope), Kernel)
   for (const enzyme of [add, later]) yield* kernel.register(enzyme)
   const ask = (name: string, signal: string) => Effect.flatMap(kernel.space(name), (space) => space.handled({ signal, payload: 1 }))

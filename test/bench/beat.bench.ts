@@ -10,13 +10,11 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
-import type { Space } from "systole"
-import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Persistence, Registry, Reactor, Scheduler, type SpaceStore } from "systole"
+import { Enzyme, Kernel, type Space } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
-import * as HashLayer from "../support/HashLayer.ts"
-import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 import type { Bench, Round } from "./Bench.ts"
+import * as BenchKernel from "./BenchKernel.ts"
 
 const SIGNALS = 1000
 const note = "x".repeat(80)
@@ -31,30 +29,7 @@ const count = (lane: "pair" | "space") =>
     run: (tx, event) => tx.set(event.target!, event.payload)
   })
 
-/** The number of appended beats and of flushes. */
 const counts = { beats: 0, flushes: 0 }
-
-/** Counts the appended beats and the flushes of a store. */
-const counted = (store: SpaceStore): SpaceStore => {
-  let pending = false
-  return Object.assign(Object.create(store) as SpaceStore, {
-    append: (batch: Batch) => {
-      pending = true
-      if (batch.entry !== undefined) counts.beats++
-      store.append(batch)
-    },
-    flush: Effect.suspend(() => {
-      if (pending) counts.flushes++
-      pending = false
-      return store.flush
-    })
-  })
-}
-
-const counting = Layer.effect(Persistence, Effect.map(Persistence, (inner) => ({
-  ...inner,
-  open: (space, options) => Effect.map(inner.open(space, options), counted)
-})))
 
 /** The beats per flush since the last call. */
 const beatsPerFlush = (): number => {
@@ -66,30 +41,9 @@ const beatsPerFlush = (): number => {
 const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
 const scope = Scope.makeUnsafe()
 
-const settings = {
-  tempo: 100,
-  pace: "demand",
-  ledgers: true,
-  create: "on-demand",
-  open: 1000,
-  boot: false,
-  retention: {},
-  limits: defaults
-} as const
-
 /** A space with beats on demand, over one of the first-party stores. */
 const open = (provider: typeof memory, lane: "pair" | "space"): Promise<Space> => {
-  const persistence = provider.provides.persistence!({ folder: join(folder, lane), options: {} })
-  const layer = Kernel.layer.pipe(
-    Layer.provide(Layer.mergeAll(
-      counting.pipe(Layer.provide(persistence), Layer.provide(HashLayer.layer)),
-      HashLayer.layer,
-      SystemPacemaker.layer,
-      Registry.layer,
-      Scheduler.layer(), Reactor.none
-    )),
-    Layer.provide(Layer.succeed(KernelSettings, settings))
-  )
+  const layer = BenchKernel.layer(BenchKernel.counted(BenchKernel.stored(provider, join(folder, lane)), counts))
   return Effect.runPromise(Effect.gen(function*() {
     const context = yield* Layer.buildWithScope(layer, scope)
     return yield* Effect.gen(function*() {

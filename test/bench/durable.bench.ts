@@ -5,7 +5,7 @@
  * costs at most 1 KiB of memory.
  */
 import { bench } from "./Durable.ts"
-import { longRun } from "./LongRun.ts"
+import { longRun } from "./LateSteps.ts"
 import * as RunMemory from "./RunMemory.ts"
 
 const { cases, ...rest } = await bench({ path: "/chain?durable", concurrencies: [1, 16, 64], rounds: 3, counted: "runs" })

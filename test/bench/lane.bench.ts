@@ -11,13 +11,12 @@ import { join } from "node:path"
 import process from "node:process"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { Effect, Layer } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler, type Space } from "systole"
+import { Effect } from "effect"
+import { defaults, Enzyme, Kernel, type Space } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
-import * as HashLayer from "../support/HashLayer.ts"
-import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 import type { Bench, Case } from "./Bench.ts"
+import * as BenchKernel from "./BenchKernel.ts"
 
 const EVENTS = Number(process.env["EVENTS"] ?? 1_000_000)
 const PARTS = 10
@@ -44,16 +43,7 @@ interface Memory {
 }
 
 const limits = { ...defaults, inboxSignals: EVENTS + POSTED, inboxBytes: 1024 * EVENTS }
-const settings = {
-  tempo: 100,
-  pace: "demand",
-  ledgers: true,
-  create: "on-demand",
-  open: 1000,
-  boot: false,
-  retention: { journalBytes: 64 * MIB },
-  limits
-} as const
+const settings = { retention: { journalBytes: 64 * MIB }, limits }
 const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
 
 /** Posts all events, with the concurrency of a server. */
@@ -124,13 +114,7 @@ const live = (provider: typeof memory) =>
     times.push(performance.now())
     const drained = times.slice(1).map((time, i) => EVENTS / PARTS / (time - times[i]!) * 1000)
     return { accepted, drained, heap: gauges[0].memory, rss: gauges[1].memory }
-  }).pipe(Effect.provide(
-    Kernel.layer.pipe(
-      Layer.provide(provider.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))),
-      Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer(), Reactor.none)),
-      Layer.provide(Layer.succeed(KernelSettings, settings))
-    )
-  ))
+  }).pipe(Effect.provide(BenchKernel.layer(BenchKernel.stored(provider, folder), { settings })))
 
 /** The cases of one space over one store. They share one execution, and compare with its first tenth. */
 const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {

@@ -6,13 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, Reactor, Scheduler, type Settings, type Space, SystemGrants } from "systole"
+import { Enzyme, Kernel, Registry, type Settings, type Space, SystemGrants } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
-import * as HashLayer from "../support/HashLayer.ts"
-import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 import type { Bench, Case, Round } from "./Bench.ts"
+import * as BenchKernel from "./BenchKernel.ts"
 
 const EVENTS = 1000
 const OPEN = 100_000
@@ -51,18 +50,8 @@ const scope = Scope.makeUnsafe()
 
 /** A space over one of the first-party stores. */
 const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Promise<Space> => {
-  const grants = Layer.succeed(SystemGrants, new Set(["rv_init"]))
-  const settings = { tempo: 0, pace, ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults } as const
-  const layer = Kernel.layer.pipe(
-    Layer.provide(provider.provides.persistence!({ folder: join(folder, name), options: {} }).pipe(Layer.provide(HashLayer.layer))),
-    Layer.provide(Layer.mergeAll(
-      HashLayer.layer,
-      SystemPacemaker.layer,
-      Scheduler.layer(), Reactor.none,
-      Layer.fresh(Registry.layer).pipe(Layer.provide(grants))
-    )),
-    Layer.provide(Layer.succeed(KernelSettings, settings))
-  )
+  const registry = Layer.fresh(Registry.layer).pipe(Layer.provide(Layer.succeed(SystemGrants, new Set(["rv_init"]))))
+  const layer = BenchKernel.layer(BenchKernel.stored(provider, join(folder, name)), { registry, settings: { tempo: 0, pace } })
   return Effect.runPromise(Effect.gen(function*() {
     const context = yield* Layer.buildWithScope(Layer.fresh(layer), scope)
     return yield* Effect.gen(function*() {

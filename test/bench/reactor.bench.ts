@@ -8,14 +8,11 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
-import {
-  type Channel, defaults, Enzyme, type IoResult, Kernel, KernelSettings, Registry, Reactor, Scheduler, type Space
-} from "systole"
+import { type Channel, defaults, Enzyme, type IoResult, Kernel, Reactor, type Space } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
-import * as HashLayer from "../support/HashLayer.ts"
-import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 import type { Bench, Case, Round } from "./Bench.ts"
+import * as BenchKernel from "./BenchKernel.ts"
 
 const IN_FLIGHT = [1, 64, 1024]
 
@@ -34,16 +31,7 @@ const noop: Channel.Channel = {
 const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
 const scope = Scope.makeUnsafe()
 
-const settings = {
-  tempo: 100,
-  pace: "demand",
-  ledgers: true,
-  create: "on-demand",
-  open: 1000,
-  boot: false,
-  retention: { journalBytes: 64 * 1_048_576 },
-  limits: { ...defaults, finishedCount: 1000 }
-} as const
+const settings = { retention: { journalBytes: 64 * 1_048_576 }, limits: { ...defaults, finishedCount: 1000 } }
 
 /** A space, with the call that hears the results of its requests. */
 interface Asking {
@@ -53,13 +41,8 @@ interface Asking {
 
 /** A space with beats on demand, over one of the first-party stores. */
 const open = (provider: typeof memory, name: string): Promise<Asking> => {
-  const persistence = provider.provides.persistence?.({ folder: join(folder, name), options: {} })
-  if (persistence === undefined) throw new Error(`The plugin ${provider.name} provides no persistence`)
-  const layer = Kernel.layer.pipe(
-    Layer.provide(persistence.pipe(Layer.provide(HashLayer.layer))),
-    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer(), Reactor.native([noop]))),
-    Layer.provide(Layer.succeed(KernelSettings, settings))
-  )
+  const reactor = Reactor.native([noop])
+  const layer = BenchKernel.layer(BenchKernel.stored(provider, join(folder, name)), { reactor, settings })
   return Effect.runPromise(Effect.gen(function*() {
     const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
     const hears = { heard: (_result: IoResult): void => {} }

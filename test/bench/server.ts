@@ -11,21 +11,19 @@
  */
 import { Effect, Layer, Stream } from "effect"
 import process from "node:process"
-import {
-  Address, type Batch, defaults, Enzyme, Hash, Kernel, KernelSettings, Persistence, Reporter, type Space, type SpaceStore
-} from "systole"
+import { Address, Enzyme, Hash, Kernel, Reporter, type Space } from "systole"
 import sqlite, { unsynced } from "../../plugins/sqlite.ts"
 import * as App from "../../src/ingress/App.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import type { Platform } from "../../src/main/Main.ts"
-import { Registry } from "../../src/registry/Registry.ts"
 import { Reactor } from "../../src/reactor/Reactor.ts"
-import { Scheduler } from "../../src/scheduler/Scheduler.ts"
+import * as BenchKernel from "./BenchKernel.ts"
 
 const [port, folder] = process.argv.slice(2)
 const syncMicros = process.env["SYNC_US"]
-const stats = { events: 0, commits: 0 }
+const stats = { events: 0 }
+const counts = { beats: 0, flushes: 0 }
 const STEPS = 10
 const HOSTS = ["node", "deno", "bun"] as const
 
@@ -80,27 +78,6 @@ const durable = Enzyme.make({
 
 const noop = { id: "noop", provider: "noop", opcodes: { noop: { repeatable: true } }, hosts: HOSTS, jobs: 10_000, execute: () => ({}) }
 
-/** Counts the flushes of a store that follow an append. */
-const counted = (store: SpaceStore): SpaceStore => {
-  let pending = false
-  return Object.assign(Object.create(store) as SpaceStore, {
-    append: (batch: Batch) => {
-      pending = true
-      store.append(batch)
-    },
-    flush: Effect.suspend(() => {
-      if (pending) stats.commits++
-      pending = false
-      return store.flush
-    })
-  })
-}
-
-const persistence = Layer.effect(Persistence, Effect.map(Persistence, (inner) => ({
-  ...inner,
-  open: (space, options) => Effect.map(inner.open(space, options), counted)
-})))
-
 const platform = async (): Promise<Platform> =>
   "Bun" in globalThis
     ? (await import("../../src/main/bun.ts")).platform
@@ -110,27 +87,10 @@ const platform = async (): Promise<Platform> =>
 
 const { serve, turn } = await platform()
 const provider = syncMicros === undefined ? sqlite.provides.persistence! : unsynced(Number(syncMicros))
-const provided = provider({ folder: folder!, options: {} })
-const layer = Kernel.layer.pipe(
-  Layer.provide(Layer.mergeAll(
-    persistence.pipe(Layer.provide(provided)),
-    HostPacemaker.layer(turn),
-    Registry.layer,
-    Scheduler.layer(),
-    Reactor.native([noop])
-  )),
-  Layer.provideMerge(HostHash.layer),
-  Layer.provide(Layer.succeed(KernelSettings, {
-    tempo: 100,
-    pace: "demand",
-    ledgers: true,
-    create: "on-demand",
-    open: 1000,
-    boot: false,
-    retention: {},
-    limits: defaults
-  }))
-)
+const layer = BenchKernel.layer(BenchKernel.counted(provider({ folder: folder!, options: {} }), counts), {
+  host: Layer.mergeAll(HostHash.layer, HostPacemaker.layer(turn)),
+  reactor: Reactor.native([noop])
+})
 
 /** A chain of ten signals, each handled in its own beat. The response waits until the last result is durable. */
 const chain = async (space: Space, request: Request): Promise<Response> => {
@@ -169,7 +129,8 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
   const app = App.make({ kernel, hash }, rules)
   app.routes.get("/stats", () => {
     const { system, user } = process.cpuUsage()
-    return Response.json({ ...stats, cpuMicros: user + system, rssMiB: Math.round(process.memoryUsage().rss / 1_048_576) })
+    const rssMiB = Math.round(process.memoryUsage().rss / 1_048_576)
+    return Response.json({ ...stats, commits: counts.flushes, cpuMicros: user + system, rssMiB })
   })
   app.routes.post("/chain", (c) => c.req.query("durable") === undefined ? chain(space, c.req.raw) : run(space, c.req.raw))
   yield* Effect.promise(() => serve((request) => app.fetch(request), { host: "127.0.0.1", port: Number(port) }))

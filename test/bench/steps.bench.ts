@@ -4,7 +4,7 @@
  * thousand, a late step must cost no more than an early one.
  */
 import { bench } from "./Durable.ts"
-import { longChain } from "./LongChain.ts"
+import { longChain } from "./LateSteps.ts"
 
 const { cases, ...rest } = await bench({ path: "/chain", concurrencies: [1, 16, 64], rounds: 3, counted: "chains" })
 
