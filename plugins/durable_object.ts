@@ -114,6 +114,8 @@ const driverOf = (place: ObjectPlace): SqlDriver => {
   const prepare = (sql: string): SqlStatement => new Statement(place, sql)
   /** The wake time to arm once its transaction is applied; `undefined` for none. */
   let pending: number | undefined
+  /** Whether no wake time was stored yet. It is 0 then, and its alarm has to be armed with the first transaction. */
+  let isNew = !guard(space, () => has(prepare, "wake"))
   return {
     place: placeOf(space),
     prepare,
@@ -124,8 +126,9 @@ const driverOf = (place: ObjectPlace): SqlDriver => {
       pending = moment
     },
     transaction: (body) => {
-      pending = undefined
+      pending = isNew ? 0 : undefined
       const result = guard(space, () => storage.transactionSync(body))
+      isNew = false
       if (pending !== undefined) arm(pending)
       return result
     },

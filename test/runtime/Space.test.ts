@@ -1,8 +1,13 @@
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
+import { LocalServers } from "../plugins/http/LocalServer.ts"
 import * as Edge from "./Edge.ts"
 
 let text = ""
+
+const servers = new LocalServers()
+
+afterEach(() => servers.close())
 
 beforeAll(async () => {
   text = await Edge.script("./test/runtime/worker.ts")
@@ -62,8 +67,43 @@ describe("A space in a durable object", () => {
       await fetch("/test/reset/shop")
       assert.strictEqual(await json("/v1/spaces/shop/cells/data/greetings/first"), "hello")
       assert.deepStrictEqual((await json("/v1/spaces/shop/beats")).beats, beats)
-      assert.deepInclude(await json("/test/seen/shop"), { rowsWritten: 0, alarms: 0 })
+      assert.deepInclude(await json("/test/seen/shop"), { rowsWritten: 0 })
     }))
+
+  it("streams the changes of a cell", () =>
+    Edge.running(text, async ({ fetch, signal }) => {
+      await signal("shop", { signal: "/signals/visit", payload: { who: "ann", route: [] } })
+      const { body } = await fetch("/v1/spaces/shop/cells/data/visits/ann", { headers: { accept: "text/event-stream" } })
+      if (body === null) throw new Error("no stream came")
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+      let seen = ""
+      const until = async (part: string) => {
+        while (!seen.includes(part)) seen += (await reader.read()).value ?? assert.fail(`the stream ended with ${seen}`)
+      }
+      await until("data: 1")
+      await signal("shop", { signal: "/signals/visit", payload: { who: "ann", route: [] } })
+      await until("data: 2")
+      await reader.cancel()
+    }))
+
+  it("goes on with a durable run after its object is reset, within a request and within a wait", { timeout: 60_000 }, async () => {
+    let calls = 0
+    const { url } = await servers.http((_, response) => {
+      // The first answer never comes.
+      if (++calls > 1) response.end("page")
+    })
+    await Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", { signal: "/signals/page", payload: { who: "ann", url } }, "")
+      await vi.waitUntil(() => calls === 1, PATIENCE)
+      await fetch("/test/reset/shop")
+      await vi.waitUntil(() => calls === 2, PATIENCE)
+      await fetch("/test/reset/shop")
+      const kept = async () => (await json("/v1/spaces/shop/cells/data/pages/ann")).value?.status === 200
+      await vi.waitUntil(kept, PATIENCE)
+      // The request whose answer was not yet stored is repeated.
+      assert.include([2, 3], calls)
+    })
+  })
 
   it("is deleted with its data, its alarm and its entry in the directory", () =>
     Edge.running(text, async ({ fetch, json, signal }) => {

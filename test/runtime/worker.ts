@@ -5,6 +5,7 @@
  * @module
  */
 import { Enzyme } from "systole"
+import http from "../../plugins/http.ts"
 import { make } from "../../src/main/workers/index.ts"
 import type { Env, ObjectState } from "../../src/main/workers/Platform.ts"
 
@@ -12,6 +13,8 @@ interface Payload {
   readonly who: string
   /** The spaces to visit. */
   readonly route: ReadonlyArray<string>
+  /** The page to fetch. */
+  readonly url: string
 }
 
 const greet = Enzyme.make({
@@ -33,12 +36,32 @@ const visit = Enzyme.make({
   }
 })
 
+/** Fetches a page, waits, and keeps the answer. */
+const page = Enzyme.make({
+  name: "page",
+  query: "/signals/page",
+  writes: ["/data/pages/*"],
+  durable: true,
+  run: async (tx, event) => {
+    const { url, who } = event.payload as Payload
+    const answer = await tx.io.request({ channel: "web", opcode: "fetch", payload: { url } })
+    await tx.sleep({ beats: 10 })
+    tx.set(`/data/pages/${who}`, answer)
+  }
+})
+
 const { Directory, Space: Plain, handler } = make({
   manifest: {
     "enzymes/greet.ts": { module: greet, hash: "0".repeat(64) },
-    "enzymes/visit.ts": { module: visit, hash: "1".repeat(64) }
+    "enzymes/visit.ts": { module: visit, hash: "1".repeat(64) },
+    "enzymes/page.ts": { module: page, hash: "2".repeat(64) },
+    "systole/plugins/http": { module: http, hash: "3".repeat(64) }
   },
-  config: { enzymes: ["enzymes"], spaces: { create: "on-demand" } }
+  config: {
+    enzymes: ["enzymes"],
+    spaces: { create: "on-demand" },
+    channels: { web: { use: "http", options: { allow: ["127.0.0.1"] } } }
+  }
 })
 
 /** The counts of an object since its construction. */
