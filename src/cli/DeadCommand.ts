@@ -44,7 +44,7 @@ const show = Command.make("show", { space: SpaceArgument.name, id, enzyme, json:
 const send = Command.make("send", { space: SpaceArgument.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
   Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space, id, enzyme)}/redelivery`, { method: "POST" })).pipe(
     Effect.flatMap((answer) => Output.data(json, answer, `sent ${id} to ${enzyme} again in beat ${answer.beat}`))
-  )).pipe(Command.withDescription("Send a dead letter again: its enzyme runs anew, once"))
+  )).pipe(Command.withDescription("Send a dead letter again: its enzyme runs once more, and a durable run goes on from its log"))
 
 const about = ({ signal, space, target }: DeadLetter): string =>
   [signal, target === undefined ? undefined : `→ ${target}`, space === undefined ? undefined : `to space ${space}`].filter(
