@@ -11,6 +11,7 @@
  */
 import * as Document from "../cell/Document.ts"
 import { InvalidValue, type Value } from "../cell/Value.ts"
+import type { Pipeline } from "../stage/Launch.ts"
 import type { Settled } from "./Handle.ts"
 import type { Pair } from "./Pairs.ts"
 import { StepsFull } from "./RunError.ts"
@@ -44,6 +45,8 @@ export interface Step {
   readonly code?: string
   /** The signals that the run hears from its begin on, if its enzyme declares any; in the first step only. */
   readonly hears?: ReadonlyArray<Pair>
+  /** The pipeline of the operation that the run continues, if it has one; in the first step only. */
+  readonly pipeline?: Pipeline
   /** How often the run was started anew, if it was; in the first step only. */
   readonly anew?: number
   readonly settled: ReadonlyArray<Settled>

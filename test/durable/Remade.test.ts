@@ -135,3 +135,57 @@ describe("A durable run whose module is replaced", () => {
     yield* replays(space)
   }).pipe(Effect.provide(restored)))
 })
+
+describe("A durable run that continues an operation", () => {
+  it("knows the pipeline of the operation, which has expired since", () => {
+    const pipeline = { pipeline_id: "P1", dag_run_id: "R1" }
+    const follow = Enzyme.make({
+      name: "follow",
+      query: "/signals/follow",
+      match: "prefix",
+      durable: true,
+      run: async (tx, event) => {
+        if (event.signal === "/signals/follow") {
+          const oid = tx.op.start({ verb: "op/work", target: "/data/work", mode: "opm:states", pipeline })
+          tx.op.await(oid, "sts:ok", { signal: "/signals/follow/done" })
+          return void tx.op.close(oid, "sts:ok")
+        }
+        tx.get(`/data/of/${event.pipeline?.dag_run_id}`)
+        await tx.sleep(50)
+        tx.set("/data/followed", event.pipeline)
+      }
+    })
+    const limits = { ...settings.limits, finishedCount: 0, finishedMillis: 0 }
+    return TestSpace.use([follow], async (space) => {
+      await space.signal({ signal: "/signals/follow" })
+      await space.step(4)
+      for (let i = 0; i < 6; i++) await space.advance(10)
+      assert.deepInclude(await space.get("/data/followed"), pipeline, JSON.stringify(space.facts))
+      await space.run(replays(space.space))
+    }, { settings: { limits } })
+  })
+})
+
+describe("A durable run at a locked cell", () => {
+  it("makes its segment once the lock is gone", () => {
+    const write = durable("write", async (tx: Transaction) => {
+      await tx.sleep(5)
+      tx.set("/data/locked/here", tx.random())
+      tx.increment("/data/written")
+      await tx.sleep(5)
+    })
+    return TestSpace.use([write], async (space) => {
+      const { control } = space.space
+      const id = await space.signal({ signal: "/signals/write" })
+      await space.step()
+      await space.run(controlled(space.space, control.lock("/data/locked")))
+      for (let i = 0; i < 3; i++) await space.advance(5)
+      assert.isUndefined(await space.get("/data/written"))
+      await space.run(controlled(space.space, control.unlock("/data/locked")))
+      for (let i = 0; i < 3; i++) await space.advance(5)
+      assert.strictEqual((await space.receipt(id))?.status, "handled", JSON.stringify(space.facts))
+      assert.strictEqual(await space.get("/data/written"), 1)
+      await space.run(replays(space.space))
+    }, { settings })
+  })
+})

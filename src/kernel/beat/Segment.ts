@@ -18,7 +18,7 @@ import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
-import type { Enzyme } from "../../registry/Enzyme.ts"
+import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -155,9 +155,10 @@ const started = (continuation: Continuation, { draft, enzyme, handling, note, st
 
 /** The body as the log left it. It reads no cells but the log. */
 const remade = async (context: Context): Promise<Continuation> => {
-  const { draft, handling, oid, state: { documents, host } } = context
+  const { handling, oid, state: { documents, host } } = context
   const continuation = new Continuation(oid)
   let begun: Begun = { enzyme: context.enzyme, missing: undefined }
+  let body = (_: DurableTransaction): unknown => undefined
   for (let i = 0; i < handling.segment; i++) {
     const logged = Step.read((part) => documents.read(stepAddress(oid, i, part).key))
     if (logged === undefined) {
@@ -167,13 +168,11 @@ const remade = async (context: Context): Promise<Continuation> => {
     if (i === 0) {
       begun = await begunWith(step, context)
       continuation.tx.anew = step.anew ?? 0
+      const event = eventOf(step, handling, begun.enzyme)
+      body = (tx) => begun.enzyme.run(tx, event)
     }
-    const { enzyme, missing } = begun
-    const attempt = step.attempt ?? handling.attempt
-    // Its module decodes the payload, too.
-    const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } }, draft)
-    const body = (tx: DurableTransaction): unknown => enzyme.run(tx, event)
-    const how = { host, limitMs: enzyme.limitMs, contentOf: (hash: string) => documents.blob(hash), body }
+    const { enzyme: { limitMs }, missing } = begun
+    const how = { host, limitMs, contentOf: (hash: string) => documents.blob(hash), body }
     await continuation.repeat(step, how).catch((error: unknown) => {
       throw missing === undefined ? error : new CodeMissing({ digest: missing, reason: messageOf(error) })
     })
@@ -182,9 +181,19 @@ const remade = async (context: Context): Promise<Continuation> => {
   return continuation
 }
 
-/** The attempt and the module with which a body begins, and the number of its start. */
-const beginningOf = ({ handling: { attempt, entry, segment }, note: { anew } }: Context): Pick<Step.Step, "attempt" | "code" | "anew"> =>
-  segment > 0 ? {} : { attempt, ...codeOf(entry), ...anew === undefined ? {} : { anew } }
+/** The event with which a body began. Its module decodes the payload, and its operation may have expired since. */
+const eventOf = ({ attempt = 1, pipeline }: Step.Step, handling: Handling, enzyme: Enzyme): Event => {
+  const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } })
+  return handling.flight.signal.awaits === undefined ? event : { ...event, pipeline }
+}
+
+/** The attempt and the module with which a body begins, its pipeline, and the number of its start. */
+const beginningOf = ({ draft, handling, note: { anew } }: Context): Pick<Step.Step, "attempt" | "code" | "anew" | "pipeline"> => {
+  const { attempt, entry, flight: { signal: { awaits, target = "" } }, segment } = handling
+  if (segment > 0) return {}
+  const pipeline = awaits === undefined ? undefined : Dossier.pipelineOf(draft, target)
+  return { attempt, ...codeOf(entry), ...anew === undefined ? {} : { anew }, ...pipeline === undefined ? {} : { pipeline } }
+}
 
 /** The enzyme of a body, and the digest of the module with which it began if that one is missing. */
 interface Begun {
