@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Hash } from "../persistence/Hash.ts"
-import type { Defaults } from "./Action.ts"
+import type { Action, Defaults } from "./Action.ts"
 import * as ControlFiles from "./ControlFile.ts"
 import type { ControlFile } from "./ControlFile.ts"
 import { Disk, type DiskFailed } from "./Disk.ts"
@@ -42,6 +42,7 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
 interface Version {
   readonly bytes: Uint8Array
   readonly file: ControlFile
+  readonly byId: ReadonlyMap<string, Action>
 }
 
 /** An open control file. One fiber uses it at a time. */
@@ -94,6 +95,11 @@ export class OpenFile {
     return this.version.file
   }
 
+  /** The actions of the file by their ids. */
+  get byId(): ReadonlyMap<string, Action> {
+    return this.version.byId
+  }
+
   get bytes(): Uint8Array {
     return this.version.bytes
   }
@@ -129,5 +135,6 @@ export class OpenFile {
 
 const versionOf = (bytes: Uint8Array, defaults: Defaults): Version => {
   const text = ControlFiles.decode(bytes)
-  return { bytes, file: ControlFiles.parse(typeof text === "string" ? text : "", defaults) }
+  const file = ControlFiles.parse(typeof text === "string" ? text : "", defaults)
+  return { bytes, file, byId: new Map(file.actions.map((action) => [action.id, action])) }
 }

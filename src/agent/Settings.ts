@@ -4,6 +4,7 @@
  * @module
  */
 import { defaults as actionDefaults, type Defaults } from "./Action.ts"
+import * as Zone from "./Zone.ts"
 
 /**
  * The settings of an agent for one control file.
@@ -24,3 +25,18 @@ export interface Settings {
 
 /** The settings without a configuration. */
 export const defaults: Settings = { defaults: actionDefaults, budget: 300_000, reset: 240, approval: "hold" }
+
+const DAY_MINUTES = 1440
+const MINUTE = 60_000
+
+/**
+ * The day to which a moment belongs, as `2024-01-15`. A day begins at the reset.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const dayOf = (now: number, { defaults: { zone }, reset }: Settings): string => {
+  const { day, hour, minute, month, year } = Zone.localOf(now, zone)
+  const isBefore = hour * 60 + minute < reset
+  return new Date(Date.UTC(year, month - 1, day) - (isBefore ? DAY_MINUTES * MINUTE : 0)).toISOString().slice(0, 10)
+}

@@ -26,10 +26,9 @@ import * as Plan from "./Plan.ts"
 import * as Projection from "./Projection.ts"
 import type { Ran, Report } from "./Report.ts"
 import * as Record from "./Record.ts"
-import type { Settings } from "./Settings.ts"
+import * as Settings from "./Settings.ts"
 import * as State from "./State.ts"
 import * as StoredFile from "./StoredFile.ts"
-import * as Zone from "./Zone.ts"
 
 /** The services of a wake. */
 export type Services = Disk | Hash | Ledger.Ledger
@@ -40,7 +39,7 @@ export type Failure = DiskFailed | FileUnusable | Ledger.LedgerFailed
 /** The request for a wake. */
 export interface Request {
   readonly place: StoredFile.Place
-  readonly settings: Settings
+  readonly settings: Settings.Settings
   /** The key of this start of the agent. */
   readonly startup: string
   /** The actions that run without being due, all of them for `"all"`; absent for none. */
@@ -61,18 +60,11 @@ export class Memory {
 
 export type { Ran, Report }
 
-const DAY_MINUTES = 1440
-const MINUTE = 60_000
-
-/** The day to which a moment belongs, where a day begins at the reset. */
-const dayOf = (now: number, { defaults: { zone }, reset }: Settings): string => {
-  const { day, hour, minute, month, year } = Zone.localOf(now, zone)
-  const isBefore = hour * 60 + minute < reset
-  return new Date(Date.UTC(year, month - 1, day) - (isBefore ? DAY_MINUTES * MINUTE : 0)).toISOString().slice(0, 10)
-}
-
 /** The hashes of blocks, as long as the file is not parsed again. */
 const hashes = new WeakMap<Action["block"], string>()
+
+/** A plan, and the states from which it follows. */
+type Planned = Pick<Report, "plan" | "states">
 
 /** The state of a wake in progress. */
 class Wake {
@@ -84,6 +76,7 @@ class Wake {
   records = new Map<string, Record.Record>()
   approved: ReadonlySet<string> = new Set()
   hasNewSettings = false
+  private latest: Planned | undefined
   private isRunning = false
   private isBackedUp = false
   private changes: Array<Change> = []
@@ -106,7 +99,7 @@ class Wake {
   }
 
   get byId(): ReadonlyMap<string, Action> {
-    return new Map(this.actions.map((action) => [action.id, action]))
+    return this.open.byId
   }
 
   private get context(): Dispatch.Context {
@@ -132,20 +125,27 @@ class Wake {
 
   /** The plan of a moment. `begun` lists the actions that may not begin. */
   plan(now: number, begun: ReadonlySet<string> = this.begun): Plan.Plan {
+    return this.planned(now, begun).plan
+  }
+
+  private planned(now: number, begun: ReadonlySet<string>): Planned {
     const { forced, settings, startup } = this.request
     const { files, variables } = this.captured
-    return Plan.make(this.actions, {
+    const states = this.states(now)
+    const plan = Plan.make(this.actions, {
       now,
       begun,
       files,
       variables,
       hasTime: now - this.start < settings.budget / 2,
-      states: this.states(now),
+      states,
       forced: forced === undefined ? undefined : {
         ids: forced === "all" ? new Set(this.actions.map(({ id }) => id)) : forced,
         occurrence: `force:${startup}.${this.start}`
       }
     })
+    this.latest = { plan, states }
+    return this.latest
   }
 
   /** Reads the ledger and the facts of the host. */
@@ -252,20 +252,22 @@ class Wake {
     return calls
   })
 
-  /** Runs all actions that are due. A failed CRITICAL action ends the wake; those in progress are awaited. */
+  /** Runs all actions that are due. After a failed CRITICAL one, only the actions that failures call begin. */
   readonly run = Effect.fnUntraced(function*(this: Wake) {
     const calls: Array<Dispatch.Due> = []
-    for (let isStopped = false; !isStopped || this.background.size > 0;) {
+    for (let isStopped = false; !isStopped || this.background.size > 0 || calls.length > 0;) {
       calls.push(...yield* this.nextBackground(false))
       const now = yield* Clock.currentTimeMillis
       const plan = this.plan(now)
       yield* this.skip(plan, now)
-      const due: ReadonlyArray<Dispatch.Due> = isStopped ? [] : [...calls.splice(0), ...this.due(plan)]
-      const behind = due.filter(({ action }) => action.priority === "BG" && !this.begun.has(action.id))
+      const call = calls.shift()
+      const planned = isStopped ? [] : this.due(plan).filter(({ action }) => action.id !== call?.action.id)
+      const due: ReadonlyArray<Dispatch.Due> = call === undefined || this.begun.has(call.action.id) ? planned : [call, ...planned]
+      const behind = due.filter(({ action }) => action.priority === "BG")
       const next = due.find(({ action }) => action.priority !== "BG")
       const chosen = next === undefined ? behind : [...behind, next]
       if (chosen.length === 0) {
-        if (this.background.size === 0) return
+        if (this.background.size === 0 && calls.length === 0) return
         calls.push(...yield* this.nextBackground(true))
         continue
       }
@@ -275,7 +277,7 @@ class Wake {
       if (foreground === undefined) continue
       const ran = yield* Fiber.join(foreground)
       calls.push(...yield* this.end(ran))
-      isStopped = ran.action.priority === "CRITICAL" && ran.record.status === "failed"
+      isStopped ||= ran.action.priority === "CRITICAL" && ran.record.status === "failed"
     }
   })
 
@@ -306,7 +308,7 @@ class Wake {
     const ledger = yield* Ledger.Ledger
     const now = yield* Clock.currentTimeMillis
     const { settings } = this.request
-    const day = dayOf(now, settings)
+    const day = Settings.dayOf(now, settings)
     for (const decision of this.plan(now)) if (decision.kind === "block") this.changes.push(...Projection.blocked(decision.action))
     if (this.observed.day !== "" && this.observed.day !== day) this.changes.unshift({ kind: "reset" })
     yield* this.write()
@@ -332,12 +334,13 @@ class Wake {
 
   readonly report = Effect.fnUntraced(function*(this: Wake) {
     const now = yield* Clock.currentTimeMillis
-    const plan = this.plan(now, new Set())
+    const isQuiet = this.begun.size === 0 && this.ran.length === 0
+    const { plan, states } = (isQuiet ? this.latest : undefined) ?? this.planned(now, new Set())
     const programs = new Map(this.actions.flatMap((action) => this.heldBy(action).map((each) => [each.id, each] as const)))
     return {
       ran: this.ran,
       plan,
-      states: this.states(now),
+      states,
       held: [...programs.values()].map((action) => ({ action, hash: this.hashOf(action) })),
       issues: this.open.file.issues,
       copies: this.open.copies,

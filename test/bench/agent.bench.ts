@@ -1,0 +1,71 @@
+/**
+ * A wake of a resident agent with nothing due, a parse and an update of a control file: with 10 actions and with 1,000.
+ */
+import { Effect, Layer } from "effect"
+import { performance } from "node:perf_hooks"
+import * as ControlFiles from "../../src/agent/ControlFile.ts"
+import { Disk } from "../../src/agent/Disk.ts"
+import * as Edits from "../../src/agent/Edit.ts"
+import { Ledger } from "../../src/agent/Ledger.ts"
+import * as Settings from "../../src/agent/Settings.ts"
+import * as StoredFile from "../../src/agent/StoredFile.ts"
+import * as Wake from "../../src/agent/Wake.ts"
+import { MemoryDisk } from "../agent/MemoryDisk.ts"
+import { action, fileOf, PATH } from "../agent/TestAgent.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+import type { Bench, Case, Round } from "./Bench.ts"
+
+/** The calls of one round. */
+const CALLS = 20
+
+const textOf = (count: number): string =>
+  fileOf(...Array.from({ length: count }, (_, i) =>
+    action(`check-${i}`, { type: "http_check", target: `http://example.com/${i}`, schedule: "at:2100-01-01T00:00:00Z", status: "pending" })))
+
+/** The milliseconds of one call. */
+const millis = async (call: () => unknown): Promise<number> => {
+  const start = performance.now()
+  for (let i = 0; i < CALLS; i++) await call()
+  return (performance.now() - start) / CALLS
+}
+
+/** A ledger of cells in memory. */
+const ledger = (): Ledger["Service"] => {
+  const cells = new Map<string, unknown>()
+  return {
+    queries: Effect.succeed(["/signals/agent/http_check"]),
+    get: (cell) => Effect.sync(() => cells.get(cell)),
+    list: () => Effect.succeed([]),
+    set: (cell, value) => Effect.sync(() => void cells.set(cell, value)),
+    send: () => Effect.succeed("unhandled")
+  }
+}
+
+const wake = (count: number): Round => {
+  const disk = new MemoryDisk()
+  disk.save(PATH, textOf(count))
+  const memory = new Wake.Memory()
+  const services = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledger()))
+  const woken = Effect.gen(function*() {
+    const place = yield* StoredFile.place(PATH)
+    yield* Wake.run({ place, memory, settings: Settings.defaults, startup: "1" })
+  }).pipe(Effect.provide(services))
+  return () => millis(() => Effect.runPromise(woken))
+}
+
+const parse = (count: number): Round => {
+  const text = textOf(count)
+  return () => millis(() => ControlFiles.parse(text))
+}
+
+const update = (count: number): Round => {
+  const file = ControlFiles.parse(textOf(count))
+  return () => millis(() => Edits.update(file, [{ kind: "field", id: `check-${count - 1}`, key: "status", value: "running" }]))
+}
+
+const compared = (name: string, round: (count: number) => Round): Case =>
+  ({ name, unit: "ms", baseline: "10 actions", contenders: { "10 actions": round(10), "1,000 actions": round(1000) } })
+
+export default {
+  cases: [compared("a wake with nothing due", wake), compared("a parse", parse), compared("an update", update)]
+} satisfies Bench as Bench
