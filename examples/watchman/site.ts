@@ -31,7 +31,8 @@ export const start = async (port: number): Promise<Site> => {
       response.writeHead(request.url === "/health" && !site.isWell ? 503 : 200).end("ok")
     })
   })
-  const site = { port: await listen(server, port), heard, isWell: true, close: () => new Promise<void>((resolve) => server.close(() => resolve())) }
+  const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()))
+  const site = { port: await listen(server, port), heard, isWell: true, close }
   return site
 }
 

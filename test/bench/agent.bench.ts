@@ -18,9 +18,11 @@ import type { Bench, Case, Round } from "./Bench.ts"
 /** The calls of one round. */
 const CALLS = 20
 
-const textOf = (count: number): string =>
-  fileOf(...Array.from({ length: count }, (_, i) =>
-    action(`check-${i}`, { type: "http_check", target: `http://example.com/${i}`, schedule: "at:2100-01-01T00:00:00Z", status: "pending" })))
+const textOf = (count: number): string => {
+  const schedule = "at:2100-01-01T00:00:00Z"
+  return fileOf(...Array.from({ length: count }, (_, i) =>
+    action(`check-${i}`, { type: "http_check", target: `http://example.com/${i}`, schedule, status: "pending" })))
+}
 
 /** The milliseconds of one call. */
 const millis = async (call: () => unknown): Promise<number> => {

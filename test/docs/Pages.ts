@@ -46,12 +46,17 @@ export const blocksOf = (text: string): ReadonlyArray<Block> =>
 /** A text without its fenced and indented blocks. */
 export const prose = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$/gm, "").replaceAll(/^ {4,}.*$/gm, "")
 
-/** The sections of a text, each with its title: a heading of the given depth up to the next one of it. */
-export const sections = (text: string, depth = 2): ReadonlyArray<readonly [title: string, text: string]> =>
-  text.split(new RegExp(`^${"#".repeat(depth)} (?=\\S)`, "m")).slice(1).map((section) => {
+/** The sections of a text, each with its title: a heading of the given depth, outside of fenced blocks, up to the next one of it. */
+export const sections = (text: string, depth = 2): ReadonlyArray<readonly [title: string, text: string]> => {
+  const fenced = [...text.matchAll(/^```[\s\S]*?^```$/gm)].map(({ 0: { length }, index }) => [index, index + length] as const)
+  const isProse = (at: number): boolean => !fenced.some(([start, end]) => at > start && at < end)
+  const starts = [...text.matchAll(new RegExp(`^${"#".repeat(depth)} (?=\\S)`, "gm"))].map(({ index }) => index).filter(isProse)
+  return starts.map((start, i) => {
+    const section = text.slice(start + depth + 1, starts[i + 1])
     const end = section.indexOf("\n")
     return [section.slice(0, end), section.slice(end + 1)] as const
   })
+}
 
 /** The anchor of a heading, as GitHub makes it. */
 export const anchor = (title: string): string => title.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(/\s/g, "-")

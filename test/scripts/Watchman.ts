@@ -89,7 +89,7 @@ export const fastForward = (): Promise<Story> => {
 /** The lines of two texts with the longest common ones kept: ` ` for a kept line, `-` for a removed one, `+` for an added one. */
 export const difference = (before: string, after: string): ReadonlyArray<string> => {
   const [a, b] = [before.split("\n"), after.split("\n")]
-  const common = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
+  const common = Array.from({ length: a.length + 1 }, () => Array.from({ length: b.length + 1 }, () => 0))
   const at = (i: number, j: number): number => common[i]?.[j] ?? 0
   for (let i = a.length - 1; i >= 0; i--) {
     const row = common[i] ?? []
