@@ -46,6 +46,8 @@ describe("systole run", () => {
         assert.deepStrictEqual((await json("run", "ls", "shop", "--all") as ReadonlyArray<Row>).map(({ state }) => state), ["over"])
         const absent = await run("run", "show", "shop", "OPS:9.9.9")
         assert.deepStrictEqual([absent.code, absent.stderr.includes("run/absent")], [3, true])
+        assert.include((await run("journal", "verify", "shop")).stdout, "entries hold")
+        assert.include((await run("replay", "shop")).stdout, "came out the same")
         await server.stop("SIGTERM")
       })), 60_000)
 })
