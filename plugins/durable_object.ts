@@ -9,7 +9,8 @@
  *
  * @module
  */
-import { Effect, type Layer } from "effect"
+import * as Effect from "effect/Effect"
+import type { Layer } from "effect"
 import {
   Backend, NoSuchSpace, type Persistence, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement,
   SqlStore, type SqlValue, StoreUnavailable

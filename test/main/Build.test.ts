@@ -39,11 +39,52 @@ const greet = (greeting: string) => `import { Enzyme } from "systole"
 export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) => tx.set("/data/greeting", ${JSON.stringify(greeting)}) })
 `
 
+/** A durable enzyme that waits for a signal. Each version makes other calls. */
+const waiting = (version: string) => `import { Enzyme } from "systole"
+export default Enzyme.make({
+  name: "greet",
+  query: "/signals/greet/:guest",
+  durable: true,
+  run: async (tx) => {
+    tx.get("/data/versions/${version}")
+    await tx.waitForSignal("/signals/go", "/data/go")
+    tx.increment("/data/times")
+    return "${version}"
+  }
+})
+`
+
+/** A client of a space. */
+interface Client {
+  /** Sends a signal, which is durable by then. */
+  readonly post: (signal: object) => Promise<{ readonly id: string }>
+  readonly get: (path: string, prefer?: string) => Promise<unknown>
+  /** Writes a cell in a beat after all earlier signals. */
+  readonly mark: () => Promise<unknown>
+}
+
+/** Uses a space of a server until its end. */
+const using = async <A>({ end, url }: Server, use: (client: Client) => Promise<A>): Promise<A> => {
+  const base = `${url}/v1/spaces/greetings`
+  const json = async (path: string, init: RequestInit) => (await fetch(base + path, init)).json() as Promise<unknown>
+  const sent = (method: string, body: unknown): RequestInit =>
+    ({ method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
+  try {
+    return await use({
+      post: async (signal) => await json("/signals", sent("POST", signal)) as { readonly id: string },
+      get: (path, prefer = "") => json(path, { headers: { prefer } }),
+      mark: () => fetch(`${base}/cells/data/mark`, sent("PUT", true))
+    })
+  } finally {
+    await end("SIGTERM")
+  }
+}
+
 type Terminal = Effect.Success<ReturnType<typeof terminal>>
 
 /** Defines a test in a temporary project, with a time-out for child processes. */
 const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 60_000)
+  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 120_000)
 
 /** Builds for Node and returns the digest of the only enzyme. */
 const built = async ({ json }: Terminal, ...args: ReadonlyArray<string>): Promise<string> => {
@@ -146,5 +187,37 @@ export default { token, pages: { "/": () => token } }
     const texts = files.filter((file) => file.endsWith(".js")).map((file) => readFileSync(join(root, "dist/node", file), "utf8"))
     for (const greeting of ["hello", "hi"]) assert.isTrue(texts.some((text) => text.includes(`"/data/greeting", "${greeting}"`)))
     assert.include(readFileSync(join(root, "dist/node/build.json"), "utf8"), before)
+  })
+
+  test("holds 100 waiting runs under new code, until a build keeps theirs, and runs each once", {
+    "systole.config.ts": "export default { spaces: { create: \"on-demand\" } }\n",
+    "enzymes/greet.ts": waiting("first")
+  }, async (terminal) => {
+    const { root, write } = terminal
+    const first = await built(terminal, "--out", "first")
+    write("enzymes/greet.ts", waiting("second"))
+    await built(terminal, "--out", "second")
+    cpSync(join(root, "first/modules"), join(root, "second/modules"), { recursive: true })
+    const server = (out: string) =>
+      start(root, join(root, ".data"), { command: join(root, out, "systole.js"), told: () => undefined })
+    const count = 100
+    const ids = await using(await server("first"), async ({ mark, post }) => {
+      const sent = []
+      for (let i = 0; i < count; i++) sent.push(await post({ signal: `/signals/greet/${i}` }))
+      await mark()
+      return sent.map(({ id }) => id)
+    })
+    await using(await server("second"), async ({ get, mark, post }) => {
+      await post({ signal: "/signals/go", target: "/data/go" })
+      await mark()
+      const { runs } = await get("/runs?limit=1000") as { readonly runs: ReadonlyArray<{ readonly state: string; readonly note: string }> }
+      assert.deepStrictEqual(new Set(runs.map(({ note, state }) => `${state} ${note}`)), new Set(["held run/code-missing"]))
+      assert.strictEqual(runs.length, count)
+    })
+    await built(terminal, "--out", "second", "--keep", first)
+    await using(await server("second"), async ({ get }) => {
+      for (const id of ids) assert.include(JSON.stringify(await get(`/receipts/${id}`, "wait=20")), "\"value\":\"first\"")
+      assert.strictEqual(await get("/cells/data/times"), count)
+    })
   })
 })

@@ -19,7 +19,7 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 515_000, deno: 505_000, bun: 505_000, workers: 256_000 }
+const limits: Readonly<Record<Target, number>> = { node: 615_000, deno: 605_000, bun: 605_000, workers: 262_000 }
 
 /** Parts that a Worker could do without, by the files that only they need. */
 const features: Readonly<Record<string, RegExp>> = {
