@@ -7,11 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as ControlFiles from "../agent/ControlFile.ts"
 import { Disk } from "../agent/Disk.ts"
-import type * as Edits from "../agent/Edit.ts"
+import { format } from "../agent/Format.ts"
 import * as Issues from "../agent/Issue.ts"
 import * as Lease from "../agent/Lease.ts"
 import * as Ledger from "../agent/Ledger.ts"
 import { OpenFile } from "../agent/OpenFile.ts"
+import * as StoredFile from "../agent/StoredFile.ts"
 import * as AgentLedger from "./AgentLedger.ts"
 import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
@@ -64,18 +65,17 @@ export const check = Command.make("check", { ...AgentSettings.flags, json: Outpu
     return yield* new CliFailure({ exit: exits.failed, code: "agent/invalid", message })
   }))).pipe(Command.withDescription("Print the errors and warnings of the control file"))
 
-/** The changes that bring the status of each action into the form in which the agent writes it. */
-const formatted = (file: ControlFiles.ControlFile): ReadonlyArray<Edits.Change> =>
-  file.actions.flatMap(({ id, status }) => status === "other" ? [] : [{ kind: "field", id, key: "status", value: status }])
-
 /** The command `fmt`. */
 export const fmt = Command.make("fmt", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
     const { request: { place, settings } } = yield* AgentRequest.make(flags)
     yield* Lease.take(place, "wake")
-    const open = yield* OpenFile.open(place, { ...settings.defaults, types: undefined }, true)
-    const before = open.bytes
-    if (!ControlFiles.isDamaged(open.file)) yield* open.save(formatted(open.file))
-    const isChanged = open.bytes !== before
+    const { bytes, file } = yield* OpenFile.open(place, { ...settings.defaults, types: undefined }, true)
+    const text = ControlFiles.isDamaged(file) ? file.text : format(file)
+    const isChanged = text !== file.text
+    if (isChanged && (yield* StoredFile.replace(place, bytes, ControlFiles.encode(text)))._tag === "Changed") {
+      const message = `${place.path} was saved meanwhile, and stays as it is; repeat the command`
+      return yield* new CliFailure({ exit: exits.failed, code: "file/changed", message })
+    }
     yield* Output.data(json, { isChanged }, isChanged ? `${place.path} is changed` : `${place.path} stays as it is`)
-  }))).pipe(Command.withDescription("Write the status of each action in lower case, and add a missing one; other bytes stay"))
+  }))).pipe(Command.withDescription("Bring headings and fields of actions into their plain form, and add a missing status"))
