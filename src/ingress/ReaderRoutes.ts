@@ -105,7 +105,13 @@ const read = async (reader: Reader, place: Cells.Place, request: Request): Promi
   return Wire.response(value)
 }
 
-const follow = (reader: Reader, text: string, last: string | null): Stream.Stream<Frame, unknown> =>
+/**
+ * The frames of an address as a reader sees it, after the cursor `last`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const follow = (reader: Reader, text: string, last: string | null): Stream.Stream<Frame, unknown> =>
   Stream.flatMap(reader.watch(text, last ?? undefined), (seen) => Stream.fromIterable(framesOf(seen)))
 
 const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen): ReadonlyArray<Frame> => {

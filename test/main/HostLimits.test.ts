@@ -18,7 +18,8 @@ describe("The limits of a host", () => {
     assert.deepStrictEqual([8_999_999_999, 9_000_000_000].map((bytes) => HostLimits.isFull(bytes, bound)), [false, true])
     const storage = { sql: { databaseSize: 9_500_000_000 } } as Storage
     const env = {} as Env
-    const host = new SpaceHost({ space: "shop", storage, env, settings: make({ manifest: {}, public: true }, env) })
+    const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
+    const host = new SpaceHost({ space: "shop", storage, state, env, settings: make({ manifest: {}, public: true }, env) })
     const response = await host.fetch(new Request("http://worker/v1/spaces/shop/signals", { method: "POST", body: "{}" }))
     assert.deepInclude(await response.json(), { status: 507, code: "store/full" })
   })

@@ -86,6 +86,25 @@ describe("A space in a durable object", () => {
       await reader.cancel()
     }))
 
+  it("sends the changes of a cell over a socket", () =>
+    Edge.running(text, async ({ miniflare, signal }) => {
+      const visit = () => signal("shop", { signal: "/signals/visit", payload: { who: "ann", route: [] } })
+      await visit()
+      const path = "http://worker/v1/spaces/shop/cells/data/visits/ann"
+      assert.strictEqual((await miniflare.dispatchFetch(path, { headers: { upgrade: "websocket" } })).status, 401)
+      const headers = { upgrade: "websocket", authorization: `Bearer ${Edge.TOKEN}` }
+      const { webSocket } = await miniflare.dispatchFetch(path, { headers })
+      if (webSocket === null) throw new Error("no socket came")
+      const seen: Array<string> = []
+      webSocket.addEventListener("message", ({ data }) => seen.push((JSON.parse(String(data)) as { readonly data: string }).data))
+      webSocket.accept()
+      await vi.waitUntil(() => seen.length === 1, PATIENCE)
+      await visit()
+      await vi.waitUntil(() => seen.length === 2, PATIENCE)
+      assert.deepStrictEqual(seen, ["1", "2"])
+      webSocket.close()
+    }))
+
   it("goes on with a durable run after its object is reset, within a request and within a wait", { timeout: 60_000 }, async () => {
     let calls = 0
     const { url } = await servers.http((_, response) => {

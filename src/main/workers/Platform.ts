@@ -15,8 +15,27 @@ export interface Storage extends Readonly<ObjectPlace["storage"]> {
   readonly sync: () => Promise<void>
 }
 
+/** The server's end of a WebSocket. Its attachment outlives the object, and has at most 2,048 bytes. */
+export interface Socket {
+  readonly send: (text: string) => void
+  readonly close: (code: number, reason: string) => void
+  readonly serializeAttachment: (attachment: unknown) => void
+  readonly deserializeAttachment: () => unknown
+}
+
+/** Creates both ends of a WebSocket: the client's one, for a response, and the server's one. */
+export const socketPair = (): readonly [client: object, server: Socket] => {
+  const { WebSocketPair } = globalThis as unknown as { readonly WebSocketPair: new() => { readonly 0: object; readonly 1: Socket } }
+  const pair = new WebSocketPair()
+  return [pair[0], pair[1]]
+}
+
 /** The state that the platform gives to an object. */
 export interface ObjectState {
+  /** Accepts a socket that may outlive the object. */
+  readonly acceptWebSocket: (socket: Socket) => void
+  /** The open sockets. */
+  readonly getWebSockets: () => ReadonlyArray<Socket>
   /** `name` is absent from an id that was not made of a name. */
   readonly id: { readonly name?: string }
   readonly storage: Storage

@@ -29,8 +29,9 @@ import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import * as Peers from "./Peers.ts"
-import type { Env, Letters, Pull, Refusal, Storage } from "./Platform.ts"
+import type { Env, Letters, ObjectState, Pull, Refusal, Socket, Storage } from "./Platform.ts"
 import type { Settings } from "./Settings.ts"
+import { isUpgrade, Sockets } from "./Sockets.ts"
 import { Turns } from "./Turns.ts"
 
 /** The longest time that one alarm waits for its work, in milliseconds. The next one waits on. */
@@ -43,6 +44,7 @@ const ADDING: ReadonlySet<string> = new Set(["POST", "PUT"])
 interface Place {
   readonly space: string
   readonly storage: Storage
+  readonly state: Pick<ObjectState, "acceptWebSocket" | "getWebSockets">
   readonly env: Env
   readonly settings: Settings
 }
@@ -55,6 +57,7 @@ interface Opened {
   /** The stored wake time of the space; `undefined` if there is none, or no space. */
   readonly due: () => number | undefined
   readonly alarm: Alarm
+  readonly sockets: Sockets
 }
 
 /**
@@ -78,11 +81,21 @@ export class SpaceHost {
       try {
         const full = ADDING.has(request.method) ? this.full : undefined
         if (full !== undefined) return Problem.response(full)
-        return await (await this.opened()).fetch(request)
+        const { fetch, sockets } = await this.opened()
+        // The Worker has checked the credentials.
+        return await (isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request))
       } catch (failure) {
         this.report(failure)
         return Problem.response(failure)
       }
+    })
+  }
+
+  /** Opens the runtime for a message of a socket, and forgets a closed one. */
+  hear(socket: Socket, isClosed: boolean): Promise<void> {
+    return this.turns.during(async () => {
+      const { sockets } = await this.opened()
+      if (isClosed) sockets.closed(socket)
     })
   }
 
@@ -152,7 +165,7 @@ export class SpaceHost {
   }
 
   private async open(by: "call" | "alarm"): Promise<Opened> {
-    const { settings, space, storage } = this.place
+    const { settings, space, state, storage } = this.place
     const alarm = new Alarm(storage, await storage.getAlarm(), Date.now)
     const { config, hash, reporter } = settings
     const context = await Effect.runPromise(this.compose(alarm))
@@ -167,7 +180,8 @@ export class SpaceHost {
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
     if (next !== undefined) alarm.arm(next)
-    return { alarm, due, fetch, kernel, read: Pages.reading({ kernel, hash }).read }
+    const sockets = new Sockets({ state, space, kernel, readers: config.readers })
+    return { alarm, due, fetch, kernel, sockets, read: Pages.reading({ kernel, hash }).read }
   }
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, alarm: Alarm) {

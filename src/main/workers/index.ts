@@ -12,7 +12,7 @@ import type { Built } from "../Built.ts"
 import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
-import type { Env, Letters, Names, ObjectState, Pull, Refusal } from "./Platform.ts"
+import type { Env, Letters, Names, ObjectState, Pull, Refusal, Socket } from "./Platform.ts"
 import * as Router from "./Router.ts"
 import * as SettingsOf from "./Settings.ts"
 import { SpaceHost } from "./SpaceHost.ts"
@@ -91,7 +91,8 @@ const from = (decode: (env: Env) => SettingsOf.Settings): Worker => {
       this.#storage = state.storage
       let host: SpaceHost | undefined
       // The platform calls an object by its name alone, and only valid names reach it.
-      this.#host = () => host ??= new SpaceHost({ space: state.id.name ?? "", storage: state.storage, env, settings: settingsOf(env) })
+      const { id: { name = "" }, storage } = state
+      this.#host = () => host ??= new SpaceHost({ space: name, storage, state, env, settings: settingsOf(env) })
     }
 
     async fetch(request: Request): Promise<Response> {
@@ -100,6 +101,14 @@ const from = (decode: (env: Env) => SettingsOf.Settings): Worker => {
 
     alarm(): Promise<void> {
       return surely(this.#storage, () => this.#host().alarm())
+    }
+
+    async webSocketMessage(socket: Socket): Promise<void> {
+      return this.#host().hear(socket, false)
+    }
+
+    async webSocketClose(socket: Socket): Promise<void> {
+      return this.#host().hear(socket, true)
     }
 
     async arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>> {
