@@ -56,6 +56,16 @@ export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, han
   return outcome
 }
 
+/**
+ * Checks the signals that a run hears between its attempts, as {@link judge} checks those of a run that waits.
+ *
+ * @throws LabelBelow
+ */
+export const checkHeard = ({ labels }: Pick<BeatTransaction, "labels">, { key, label }: Handling, targets: ReadonlyArray<string>): void => {
+  const refused = labels?.refusal(labels.leaving(label, key), { keys: targets })
+  if (refused !== undefined) throw refused
+}
+
 /** Whether the handling's label exceeds its event's. The event's lane then does not wait for its next attempt. */
 export const isRisen = ({ draft, flight: { signal }, label }: Handling): boolean =>
   !Label.isWithin(draft?.label ?? label, signal.label ?? Label.none)

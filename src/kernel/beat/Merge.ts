@@ -273,6 +273,7 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
 const hearer = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
   const hears = Hearing.declared(handling)
   if (hears.length === 0) return undefined
+  LabelCheck.checkHeard(merged.transaction, handling, hears.map(([, target]) => target))
   const { signals, state: { hash }, transaction: { stage } } = merged
   const oid = Segment.oidOf(handling, hash)
   if (Hearing.isNew(handling)) Hearing.begin(handling, { hears, known: 0, oid }, { signals, stage })

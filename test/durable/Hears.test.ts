@@ -1,0 +1,131 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Enzyme, Retry, type Space, type Transaction } from "systole"
+import { TestSpace } from "systole/testing"
+import { layer, paid } from "../kernel/beat/LabelledSpace.ts"
+import * as RestartableKernel from "../kernel/RestartableKernel.ts"
+import { controlled, replays, steps } from "../kernel/TestSpace.ts"
+
+const placed = { signal: "/signals/placed", target: "/data/orders/17", payload: {} }
+
+const answered = (payload: unknown) => ({ signal: "/signals/answered", target: "/data/orders/17", payload })
+
+/** Takes orders, and hears answers from the begin on. */
+const taking = (run: Enzyme.Definition["run"], options: Partial<Enzyme.Definition> = {}) => Enzyme.make({
+  name: "take",
+  query: "/signals/placed",
+  bind: ["/data/orders"],
+  durable: true,
+  hears: ["/signals/answered"],
+  ...options,
+  run
+})
+
+/** Fails some first attempts, and then takes two answers at once. */
+const failing = (failures: number, options: Partial<Enzyme.Definition> = {}) => taking(async (tx, { attempt, target = "" }) => {
+  if (attempt <= failures) throw new Retry({ reason: "not yet" })
+  const both = await Promise.all([tx.waitForSignal("/signals/answered", target), tx.waitForSignal("/signals/answered", target)])
+  return both.map(({ payload }) => payload)
+}, options)
+
+const value = (space: Space, id: string) => Effect.map(space.receipt(id), (receipt) => receipt?.handlings[0]?.value)
+
+describe("A run that hears from the begin of its handling on", () => {
+  it.effect("hears between its attempts, also over restarts", () => Effect.gen(function*() {
+    const machine = yield* RestartableKernel.make([failing(2)])
+    const first = yield* (yield* machine.boot()).space("test")
+    const { id } = yield* first.signal(placed)
+    yield* first.step
+    const second = yield* (yield* machine.boot()).space("test")
+    const { id: heard } = yield* second.signal(answered(1))
+    yield* second.step
+    assert.match((yield* second.receipt(heard))?.handlings[0]?.enzyme ?? "", /^OPS:/)
+    const third = yield* (yield* machine.boot()).space("test")
+    yield* steps(third, 3)
+    yield* third.signal(answered(2))
+    yield* steps(third, 2)
+    assert.deepStrictEqual(yield* value(third, id), [1, 2])
+    yield* replays(third)
+  }).pipe(Effect.scoped))
+
+  it("hears after a lost conflict of its first segment", () => {
+    const place = { query: "/signals/placed", bind: ["/data/orders"] }
+    const rival = Enzyme.make({ name: "a_rival", ...place, run: (tx) => tx.set("/data/seen", "rival") })
+    const run = taking(async (tx: Transaction, { target = "" }) => {
+      tx.set("/data/seen", "run")
+      const answer = await tx.waitForSignal("/signals/answered", target)
+      return answer.payload
+    }, { name: "z_take" })
+    return TestSpace.use([rival, run], async (space) => {
+      const id = await space.signal(placed)
+      const heard = await space.signal(answered("in the same beat"))
+      await space.step()
+      assert.match((await space.receipt(heard))?.handlings[0]?.enzyme ?? "", /^OPS:/)
+      await space.step(4)
+      const receipt = await space.receipt(id)
+      assert.deepStrictEqual(receipt?.handlings.map(({ enzyme }) => enzyme).toSorted(), ["a_rival", "z_take"])
+      assert.strictEqual(receipt?.handlings.find(({ enzyme }) => enzyme === "z_take")?.value, "in the same beat")
+      await space.run(replays(space.space))
+    })
+  })
+
+  it("begins to hear again when its letter is sent again, and not before", () => {
+    const run = taking(async (tx, { target = "" }) => {
+      if (tx.get("/data/ready") !== true) throw new Retry({ reason: "not yet" })
+      await tx.sleep(1)
+      return (await tx.waitForSignal("/signals/answered", target)).payload
+    }, { retry: { attempts: 1 } })
+    const ready = Enzyme.make({ name: "ready", query: "/signals/ready", run: (tx) => tx.set("/data/ready", true) })
+    return TestSpace.use([run, ready], async (space) => {
+      const id = await space.signal(placed)
+      await space.step()
+      assert.strictEqual((await space.receipt(id))?.status, "dead")
+      const missed = await space.signal(answered("missed"))
+      await space.signal({ signal: "/signals/ready" })
+      await space.step()
+      assert.strictEqual((await space.receipt(missed))?.status, "no-match")
+      await space.run(controlled(space.space, space.space.redeliver(id, "take")))
+      await space.step()
+      await space.signal(answered("heard"))
+      await space.step()
+      await space.advance(10)
+      await space.step(2)
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "heard", JSON.stringify(space.facts))
+      await space.run(replays(space.space))
+    })
+  })
+
+  it("leaves no heard signal if it is given up in its first segment", () =>
+    TestSpace.use([failing(9, { retry: { attempts: 2 } })], async (space) => {
+      const id = await space.signal(placed)
+      const heard = await space.signal(answered(1))
+      await space.step()
+      const [oid = ""] = (await space.receipt(heard))?.handlings.map(({ enzyme }) => enzyme) ?? []
+      assert.isDefined(await space.get(`/rt/ops/${oid}/heard/0/0`))
+      await space.step(3)
+      assert.strictEqual((await space.receipt(id))?.status, "dead")
+      assert.isUndefined(await space.get(`/rt/ops/${oid}/heard/0/0`))
+      assert.isUndefined(await space.get(`/rt/ops/${oid}/heard/0/0/payload`))
+      const late = await space.signal(answered(2))
+      await space.step()
+      assert.strictEqual((await space.receipt(late))?.status, "no-match")
+      await space.run(replays(space.space))
+    }))
+
+  it.effect("hears no signal of a cell below its label, also between its attempts", () => Effect.gen(function*() {
+    const shy = taking((tx) => {
+      tx.get("/data/pay/ann")
+      throw new Retry({ reason: "not yet" })
+    }, { bind: [], hears: [{ signal: "/signals/answered", target: "/data/low/a" }] })
+    const space = yield* paid(shy)
+    const { id } = yield* space.signal({ signal: "/signals/placed" })
+    const answer = yield* space.signal({ signal: "/signals/answered", target: "/data/low/a", payload: 1 })
+    yield* space.step
+    yield* TestClock.adjust(10)
+    yield* space.step
+    assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.error?.code, "label/below")
+    assert.strictEqual((yield* space.receipt(answer.id))?.status, "no-match")
+    yield* replays(space)
+  }).pipe(Effect.provide(layer)))
+})
