@@ -51,8 +51,17 @@ describe("O: plans", () => {
     const actions = parsed(block("second", "- **depends_on**: first\n", "CRITICAL"), block("first", "", "LOW"))
     const facts = PlanFacts.of(actions)
     assert.deepStrictEqual(ids(Plan.make(actions, facts), "run"), ["first"])
+    assert.deepStrictEqual(ids(Plan.make(actions, facts), "block"), ["second"])
     const after = PlanFacts.ended(facts, "first", "completed")
     assert.deepStrictEqual(ids(Plan.make(actions, after), "run"), ["second"])
+  })
+
+  it("O8 lets a dependency that is due again end first, though its last run completed", () => {
+    const recurring = "- **schedule**: every:5m\n"
+    const actions = parsed(block("second", `${recurring}- **depends_on**: first\n`), block("first", recurring))
+    const facts = PlanFacts.with(PlanFacts.of(actions), "first", { outcome: "completed" })
+    assert.deepStrictEqual(ids(Plan.make(actions, facts), "run"), ["first"])
+    assert.deepStrictEqual(ids(Plan.make(actions, PlanFacts.ended(facts, "first", "completed")), "run"), ["second"])
   })
 
   it("O17 an action without a schedule is always due", () => {
