@@ -109,7 +109,7 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
   const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
   if (canWait && !merged.transaction.stage.take(size)) return lose(handling, { key: undefined }, merged)
   if (outcome.kind === "retry") {
-    if (outcome.code === CODE_MISSING) return hold(handling, merged)
+    if (outcome.code === CODE_MISSING) return hold(handling, outcome, merged)
     if (outcome.code === GATED) return park(handling, outcome.until, merged)
     if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome.code, merged)
   }
@@ -228,11 +228,12 @@ const park = (handling: ExecutedHandling, until: number | undefined, merged: Mer
 }
 
 /** Queues a run whose module is missing. It goes on when the modules change, and at the next start. */
-const hold = (handling: ExecutedHandling, merged: Merged): void => {
+const hold = (handling: ExecutedHandling, outcome: Failure, merged: Merged): void => {
   const { flight: { signal }, key, segment, waiting } = handling
   const oid = Segment.oidOf(handling, merged.state.hash)
   const note = `${key} waits for its module with ${signal.id}`
-  merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, note }))
+  const about = { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, raised: outcome, note }
+  merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, about))
   const next = { why: "segment", document: undefined, losses: 0, attempt: handling.attempt, timeouts: 0, due: undefined } as const
   again(handling, merged, { ...next, segment, run: { oid, dues: [], hears: waiting?.hears ?? [], isHeld: true } })
 }
