@@ -43,7 +43,7 @@ export interface SqlDriver {
   readonly transaction: <A>(body: () => A) => A
   /** Returns the stored wake time of the space, in milliseconds since 1970: 0 at first, `undefined` for never. */
   readonly due: () => number | undefined
-  /** Stores the wake time, in the current transaction. */
+  /** Stores the wake time, in the current transaction. A host that sleeps arms its alarm with it, in the same commit. */
   readonly setDue: (moment: number | undefined) => void
   /** Waits until all transactions are durable; `undefined` if each transaction is durable when it ends. */
   readonly sync: Effect.Effect<void, PersistenceError> | undefined

@@ -124,6 +124,17 @@ describe("A space in a durable object", () => {
     })
   })
 
+  it("answers 503 to requests in progress when its object is reset", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", greet("first"))
+      const waiting = signal("shop", { ...greet("later"), at: { ms: 3_600_000 } }, "wait=60")
+      await vi.waitUntil(async () => (await json("/v1/spaces/shop/waiting")).waiting.length === 1, PATIENCE)
+      await fetch("/test/reset/shop")
+      const { body, status } = await waiting
+      assert.deepStrictEqual([status, body.code], [503, "space/stopped"])
+      assert.strictEqual((await json("/v1/spaces/shop/waiting")).waiting.length, 1)
+    }))
+
   it("is deleted with its data, its alarm and its entry in the directory", () =>
     Edge.running(text, async ({ fetch, json, signal }) => {
       await signal("shop", greet("first"))

@@ -29,6 +29,9 @@ export class Pacemaker extends Context.Service<Pacemaker, {
   /** 32 random hexadecimal digits. */
   readonly seed: () => string
   readonly turn: Turn
-  /** Runs a function at a time, in milliseconds since 1970; returns its cancellation. */
+  /**
+   * Runs a function at a time, in milliseconds since 1970, if the process lives until then; returns its cancellation. The
+   * wake that outlives the process is `SpaceStore.setDue`, which is stored with the commit.
+   */
   readonly wake: (at: number, run: () => void) => () => void
 }>()("systole/kernel/Pacemaker") {}
