@@ -90,6 +90,8 @@ export default [
     name: "buy",
     query: "/signals/buy/:n",
     durable: true,
+    // A busy machine may take a second for the turns of a segment.
+    limitMs: 30_000,
     hears: ({ params: { n } }) => [{ signal: "/signals/confirm", target: "/data/orders/" + n }],
     run: async (tx, event) => {
       const { n } = event.params

@@ -104,6 +104,12 @@ class Callers {
       await this.post(server, n)
       this.unanswered.shift()
     }
+    do await this.rest(server)
+    while (await this.revive(server))
+  }
+
+  /** Waits until no signal is pending. */
+  private async rest(server: Server): Promise<void> {
     const response = await fetch(`${server.url}${space}/signals`, {
       method: "POST",
       headers: { "content-type": "application/json", prefer: "wait=60" },
@@ -111,6 +117,13 @@ class Callers {
       body: JSON.stringify({ signal: "/signals/end", at: { beats: 150 } })
     })
     if (response.status !== 200) this.faults.push(`the last signal was answered ${response.status}: ${await response.text()}`)
+  }
+
+  /** Sends the letters of handlings again that were under way at two kills in a row. Returns whether there was one. */
+  private async revive(server: Server): Promise<boolean> {
+    const killed = (await lettersOf(server)).filter(({ code, enzyme }) => code === "run/stuck" && enzyme !== "poison")
+    for (const { enzyme, id } of killed) await fetch(`${server.url}${space}/dead/${id}/${enzyme}/redelivery`, { method: "POST" })
+    return killed.length > 0
   }
 
   /** Posts one signal after another until the server ends. */
@@ -180,11 +193,14 @@ const replayed = async (server: Server): Promise<ReadonlyArray<string>> => {
   }
 }
 
+const lettersOf = async (server: Server): Promise<ReadonlyArray<Readonly<Record<"code" | "enzyme" | "id" | "signal", string>>>> => {
+  const { letters } = await (await fetch(`${server.url}${space}/dead?limit=100`)).json() as { readonly letters: [] }
+  return letters
+}
+
 /** The number of dead letters of events that crash the process, and the faults of the dead letters. */
 const buried = async (server: Server): Promise<{ readonly poisoned: number; readonly faults: ReadonlyArray<string> }> => {
-  const { letters } = await (await fetch(`${server.url}${space}/dead`)).json() as {
-    readonly letters: ReadonlyArray<{ readonly enzyme: string; readonly code: string; readonly signal: string }>
-  }
+  const letters = await lettersOf(server)
   const expected = POISONS.map((how) => `poison run/stuck /signals/poison/${how}`)
   const found = letters.map(({ code, enzyme, signal }) => `${enzyme} ${code} ${signal}`)
   return {
