@@ -45,7 +45,6 @@ const PARAGRAPH: Leaf = { kind: "paragraph" }
 
 const FENCE = /^(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^(#{1,6})(?:[ \t]+(.*))?$/s
-const BREAK = /^([-*_])[ \t]*(?:\1[ \t]*){2,}$/
 const BULLET = /^[-*+](?= |$)/
 const ORDERED = /^\d{1,9}[.)](?= |$)/
 const SETEXT = /^(?:=+|-+) *$/
@@ -79,6 +78,20 @@ const indentOf = (text: string): number => {
   while (text.charCodeAt(indent) === 32) indent++
   return indent
 }
+
+/** Whether a line is a thematic break: three or more of one mark, with spaces between them. */
+const isBreak = (text: string): boolean => {
+  const [mark = ""] = text
+  if (mark !== "-" && mark !== "*" && mark !== "_") return false
+  let marks = 0
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === mark) marks++
+    else if (text[i] !== " " && text[i] !== "\t") return false
+  }
+  return marks >= MIN_MARKS
+}
+
+const MIN_MARKS = 3
 
 /** Returns the content of a heading's line without its marks; undefined for any other line. */
 const headingOf = (text: string): { readonly level: number; readonly title: string } | undefined => {
@@ -201,7 +214,7 @@ class Scan {
     if (heading !== undefined) return NONE
     const fence = FENCE.exec(text)?.[1]
     if (fence !== undefined) return { kind: "fence", mark: fence.slice(0, 1), length: fence.length, line }
-    if (BREAK.test(text) || (isParagraph && SETEXT.test(text))) return NONE
+    if (isBreak(text) || (isParagraph && SETEXT.test(text))) return NONE
     const block = html.find(({ begin, interrupts }) => (interrupts || !isParagraph) && begin.test(text))
     return block === undefined ? PARAGRAPH : { kind: "html", end: block.end, line }
   }
@@ -210,7 +223,7 @@ class Scan {
 /** Reads the mark of a block quote or a list item. */
 const containerOf = (text: string, isParagraph: boolean): { readonly opened: Container; readonly rest: string } | undefined => {
   if (text.startsWith(">")) return { opened: { kind: "quote" }, rest: text.slice(text[1] === " " ? 2 : 1) }
-  if (BREAK.test(text) || (isParagraph && SETEXT.test(text))) return undefined
+  if (isBreak(text) || (isParagraph && SETEXT.test(text))) return undefined
   return itemOf(text, isParagraph)
 }
 
@@ -232,7 +245,7 @@ const begins = (rest: string): boolean => {
   if (indent === rest.length) return true
   if (indent >= CODE_INDENT) return false
   const text = rest.slice(indent)
-  return text.startsWith(">") || headingOf(text) !== undefined || FENCE.test(text) || BREAK.test(text) ||
+  return text.startsWith(">") || headingOf(text) !== undefined || FENCE.test(text) || isBreak(text) ||
     itemOf(text, false) !== undefined || html.some(({ begin, interrupts }) => interrupts && begin.test(text))
 }
 
