@@ -26,6 +26,12 @@ const elsewhere: Readonly<Record<string, string>> = {
   "npm run demo": "test/scripts/Demo.test.ts",
   "npm run demo -- FILE…": "test/scripts/Demo.test.ts",
   "npm start": "test/scripts/Demo.test.ts",
+  "npm run demo:agent": "test/examples/Watchman.test.ts",
+  "node site.ts": "test/examples/Watchman.test.ts",
+  "npx systole agent check": "test/cli/Agent.test.ts",
+  "npx systole agent approve": "test/cli/Agent.test.ts",
+  "npx systole agent approve HASH": "test/cli/Agent.test.ts",
+  "npx systole agent run": "test/cli/AgentRun.test.ts",
   "npx systole --help": "test/docs/Generated.test.ts",
   "npx systole start --permission": "test/cli/Held.test.ts",
   "npm run bench -- NAME [--json] [--host node|deno|bun]": "test/bench/Bench.test.ts"
@@ -62,7 +68,7 @@ describe("The pages", () => {
   })
 
   it("name scripts that there are, and all of them", () => {
-    const script = /\bnpm (?:run (\w+)|(start|test))\b/g
+    const script = /\bnpm (?:run (\w+(?::\w+)*)|(start|test))\b/g
     const namedBy = ({ text }: Pages.Page) => [...text.matchAll(script)].map(([, run, own = ""]) => run ?? own)
     const named = new Set(pages.flatMap(namedBy))
     for (const name of named) assert.property(scripts, name)
