@@ -10,6 +10,7 @@ const digests = {
   "README.md": "6294585f36eccee4c7ee03e30150f303d1861e3ce38cb6c7fbfb0f939c4b236c",
   "disk.mjs": "90840c979dbda6618467220e55db201e6eaab221100dca6b6975ba7688489d66",
   "load.mjs": "70b65b5e8a4f0a6a4d716e2eee47b1f8ceeea230da96995c1e4eb83a5ce84e78",
+  "objects.mjs": "e61ab252a7680f370a8da0dbbe02981b2441c27468bdcc93e5d5b413fb09a70f",
   "server.mjs": "70e6fe9a549230b9a59cfdc33d9877635ef9f56373703c547198e55beb58c140"
 }
 
