@@ -34,7 +34,8 @@ describe("CommandLine", () => {
   })
 
   it.each([
-    "a | b", "a > b", "a < b", "a && b", "a; b", "a &", "a $(b)", "a `b`", "a \"$(b)\"", "a \"`b`\"", "a\nb", "a 'b", "a \"b", "a \\", "", "  "
+    "a | b", "a > b", "a < b", "a && b", "a; b", "a &", "a $(b)", "a `b`",
+    "a \"$(b)\"", "a \"`b`\"", "a\nb", "a 'b", "a \"b", "a \\", "", "  "
   ])("refuses %j, and says what to do", (line) => {
     const found = CommandLine.split(line)
     assert.isTrue(Result.isFailure(found), line)
