@@ -45,8 +45,8 @@ export interface Worker {
  * The configuration is decoded with the first request. If it is invalid, each request is answered as a problem (RFC 9457),
  * and the log says why.
  *
- * @example
- * ```ts
+ * @example An entry, which needs a Worker to run
+ * ```ts ignore
  * import { Enzyme } from "systole"
  * import { make } from "systole/workers"
  *
@@ -57,11 +57,10 @@ export interface Worker {
  *   run: (tx) => tx.increment("/data/greeted")
  * })
  *
- * const { Directory, Space, handler } = make({
+ * export const { Directory, Space, handler } = make({
  *   manifest: { "enzymes/greet.ts": { module: greet, hash: "1" } },
  *   config: { spaces: { create: "on-demand" } }
  * })
- * export { Directory, Space }
  * export default handler
  * ```
  *
