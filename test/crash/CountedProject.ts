@@ -66,7 +66,6 @@ export default [
         const { n } = event.params
         tx.signal({ signal: "/signals/ask/" + n + "/begin" })
         tx.signal({ signal: "/signals/buy/" + n })
-        tx.signal({ signal: "/signals/confirm", target: "/data/orders/" + n, payload: n, at: { beats: 3 } })
       }
     }
   }),
@@ -96,6 +95,8 @@ export default [
     run: async (tx, event) => {
       const { n } = event.params
       count(tx, event, "bought")
+      // Sent by the run itself: in a backlog, a delayed signal of the beginning event would come before the run begins.
+      tx.signal({ signal: "/signals/confirm", target: "/data/orders/" + n, payload: n, at: { beats: 3 } })
       await tx.io.fetch("${url}/charged/" + n, { method: "POST", expect: "2xx" })
       count(tx, event, "charged")
       const paid = tx.io.request({ channel: "till", opcode: "pay", payload: "paid/" + n })
