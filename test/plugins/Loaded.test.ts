@@ -11,14 +11,17 @@ import * as HostModules from "../../src/main/HostModules.ts"
 import { current } from "../scripts/Host.ts"
 import * as TestJob from "../support/TestJob.ts"
 
+const secret = { file: "hook.secret" }
+
 /** The first-party channels, each with the options of a configuration, and a request with its value. */
 const channels: ReadonlyArray<readonly [use: string, options: Record<string, unknown>, opcode: string, payload: Value, value: unknown]> = [
   ["file", {}, "write", { path: "a.txt", text: "a" }, { path: "a.txt", bytes: 1 }],
   ["http", {}, "fetch", { url: 1 }, undefined],
   ["kv", {}, "kv_put", { key: "a", value: 1 }, { key: "a", bytes: 1 }],
+  ["s3", { endpoint: "https://s3.test", accessKeyId: secret, secretAccessKey: secret }, "s3_get", {}, undefined],
   ["shell", { allow: ["true"] }, "run", { argv: ["true"] }, { code: 0, stdout: "", stderr: "" }],
   ["timer", {}, "sleep", { ms: 2 ** 44 }, undefined],
-  ["webhook-out", { secrets: [{ file: "hook.secret" }] }, "send", { url: 1 }, undefined],
+  ["webhook-out", { secrets: [secret] }, "send", { url: 1 }, undefined],
   ["worker", { module: "twice.mjs" }, "run", { input: 21 }, 42]
 ]
 
