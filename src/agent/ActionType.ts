@@ -9,10 +9,11 @@
 import * as Result from "effect/Result"
 import type * as Stage from "../stage/Io.ts"
 import type { Transaction } from "../stage/Transaction.ts"
+import * as Value from "../cell/Value.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import * as Duration from "./Duration.ts"
 import * as CommandLine from "./CommandLine.ts"
-import { ENDED, type Fields, Order, signal } from "./Order.ts"
+import { ENDED, type Fields, Order, permit, signal } from "./Order.ts"
 import * as Outputs from "./Outputs.ts"
 import * as Record from "./Record.ts"
 
@@ -152,6 +153,22 @@ const keepOutput = async ({ raw, request }: Attempt, output: string | undefined)
   return isTrue(raw("capture_output")) ? kept : undefined
 }
 
+/** The results of runs that leave no record: no wake gave the order, or the wake gave the run up. */
+const REFUSED = "refused: no wake gave this order"
+const SUPERSEDED = "superseded: the wake gave this attempt up"
+
+/** Whether an order is the latest one that a wake gave for the action, and has no other run. */
+const isPermitted = (tx: Transaction, order: Order, event: string): boolean => {
+  const { action, file } = order
+  if (!Value.equals(tx.get(permit(file, action)), Value.canonical(order).value)) return false
+  const record = Record.read(tx.get(Record.cell(file, action)))
+  return record === undefined || record.event === event || !isOf(record, order)
+}
+
+/** Whether a record is that of the attempt of an order. */
+const isOf = ({ attempt, occurrence }: Record.Record, order: Order): boolean =>
+  occurrence === order.occurrence && attempt === order.attempt
+
 /**
  * Whether a field is `true` or `yes`, in any letter case.
  *
@@ -185,15 +202,18 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
   run: async (tx, { id, payload: order }) => {
     const { action, attempt, attempts, file, occurrence, pendings } = order
     const cell = Record.cell(file, action)
+    if (!isPermitted(tx, order, id)) return REFUSED
     const begun = { action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now }
     tx.set(cell, { ...begun, status: "running" })
     const end = (fields: Omit<Record.Record, keyof typeof begun>): string => {
+      const last = Record.read(tx.get(cell))
+      if (last?.event !== id || last.status !== "running") return SUPERSEDED
       const record = { ...begun, finishedAt: tx.now, ...fields }
       const { output: _, ...kept } = record
       const history = `${Record.history(file)}/${action}`
       tx.set(cell, record)
       tx.set(history, Record.appended(tx.get(history), kept))
-      if (order.isMember === true) tx.signal({ signal: ENDED, target: cell, payload: fields })
+      if (order.isMember === true) tx.signal({ signal: ENDED, target: cell })
       return fields.status
     }
     try {
@@ -234,16 +254,20 @@ export const duration = (text: string): number => {
 }
 
 /**
- * Runs a member of a composite action, and returns the status with which it ends.
+ * Runs a member of a composite action, and returns the status with which it ends. The record tells the end: a signal of its
+ * end is only a reason to look.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const runMember = async ({ tx }: Attempt, member: Order): Promise<"completed" | "failed"> => {
-  const ended = tx.waitForSignal(ENDED, Record.cell(member.file, member.action))
-  tx.signal({ signal: signal(member.type), payload: { ...member, isMember: true } })
-  const { payload } = await ended
-  return (payload as { readonly status?: unknown }).status === "completed" ? "completed" : "failed"
+  const cell = Record.cell(member.file, member.action)
+  tx.signal({ signal: signal(member.type), payload: member })
+  for (;;) {
+    await tx.waitForSignal(ENDED, cell)
+    const record = Record.read(tx.get(cell))
+    if (record !== undefined && isOf(record, member) && record.status !== "running") return record.status
+  }
 }
 
 export type { Fields, Order }

@@ -10,7 +10,7 @@ import type { Action } from "./Action.ts"
 import * as Dependencies from "./Dependencies.ts"
 import { ended, Ledger } from "./Ledger.ts"
 import type { Fields, Order } from "./Order.ts"
-import { signal } from "./Order.ts"
+import * as Orders from "./Order.ts"
 import * as Record from "./Record.ts"
 import * as State from "./State.ts"
 import type { Place } from "./StoredFile.ts"
@@ -36,7 +36,7 @@ const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
   ...outputFile === undefined ? {} : { output_file: outputFile }
 })
 
-const memberOf = ({ action, attempt, occurrence }: Due, { place, records }: Context): Order => ({
+const plainOrderOf = ({ action, attempt, occurrence }: Due, { place, records }: Context): Order => ({
   file: place.key,
   path: place.path,
   action: action.id,
@@ -58,10 +58,10 @@ const memberOf = ({ action, attempt, occurrence }: Due, { place, records }: Cont
  */
 export const orderOf = (due: Due, context: Context): Order => {
   const members = Dependencies.membersOf(due.action).flatMap((id) => context.byId.get(id) ?? [])
-  const order = memberOf(due, context)
+  const order = plainOrderOf(due, context)
   if (members.length === 0) return order
   const occurrence = `${due.action.id}/${due.occurrence}/${due.attempt}`
-  return { ...order, members: members.map((action) => orderOf({ action, occurrence, attempt: 1 }, context)) }
+  return { ...order, members: members.map((action) => ({ ...orderOf({ action, occurrence, attempt: 1 }, context), isMember: true })) }
 }
 
 /** The id of the event of an attempt. It is the same in each process that has the file. */
@@ -74,7 +74,7 @@ export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence
 const GRACE_MILLIS = 10_000
 
 /**
- * Runs an attempt, and returns its record. An event that no enzyme takes is a failed attempt, too.
+ * Runs an attempt, and returns its record. Its permits come before its event. An event that no enzyme takes is a failed attempt, too.
  *
  * @category combinators
  * @since 0.1.0
@@ -85,7 +85,8 @@ export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Contex
   const { place } = context
   const order = orderOf(due, context)
   const id = yield* eventId(due, place)
-  const sent = yield* ledger.send({ id, signal: signal(action.type), payload: order })
+  for (const each of Orders.withMembers(order)) yield* ledger.set(Orders.permit(each.file, each.action), each)
+  const sent = yield* ledger.send({ id, signal: Orders.signal(action.type), payload: order })
   const record = yield* ended({ file: place.key, action: action.id }, action.timeout + GRACE_MILLIS)
   if (sent !== "unhandled" && record !== undefined && record.occurrence === occurrence && record.attempt === attempt) return record
   const message = `its event ${id} has no result; systole dead tells why`

@@ -4,14 +4,19 @@
  * @module
  */
 import * as Schema from "effect/Schema"
+import { ID } from "./Action.ts"
 
 const Fields = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Record(Schema.String, Schema.String)]))
 
+/** The keys of control files and the ids of actions, of which the addresses of cells consist. */
+const Key = Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f]{32}$/)))
+const Id = Schema.String.pipe(Schema.check(Schema.isPattern(ID)))
+
 const part = {
   /** The key of the control file in the ledger, and its path. */
-  file: Schema.String,
+  file: Key,
   path: Schema.String,
-  action: Schema.String,
+  action: Id,
   name: Schema.String,
   type: Schema.String,
   occurrence: Schema.String,
@@ -33,7 +38,7 @@ const Part = Schema.Struct(part)
 export interface Order extends Schema.Schema.Type<typeof Part> {
   /** The actions that a composite action runs, in order. */
   readonly members?: ReadonlyArray<Order>
-  /** Whether a composite action waits for the end. */
+  /** Whether the order is for a member, for whose end a composite action waits. */
   readonly isMember?: boolean
 }
 
@@ -65,5 +70,20 @@ export type Fields = typeof Fields.Type
  */
 export const signal = (type: string): string => `/signals/agent/${type}`
 
-/** The signal by which a member tells its composite action that it has ended. Its target is the record. */
-export const ENDED = "/signals/agent/ended"
+/**
+ * The signal by which a member tells its composite action that it has ended. Its target is the record. It is a signal of the
+ * runtime, so readers cannot send it.
+ */
+export const ENDED = "/CEP:sig_agent/ended"
+
+/**
+ * The cell of the permit of an action: the latest order that a wake gave. A run compares its order with it, because others
+ * may send the signals of orders, too.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const permit = (file: string, action: string): string => `/data/agent/${file}/permits/${action}`
+
+/** An order with the orders of its members, and of their members. */
+export const withMembers = (order: Order): ReadonlyArray<Order> => [order, ...(order.members ?? []).flatMap(withMembers)]
