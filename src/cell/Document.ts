@@ -9,15 +9,15 @@
  *
  * @module
  */
-import type { Path } from "./Address.ts"
+import { overlaps, type Path } from "./Address.ts"
 import * as Rich from "./Rich.ts"
 import * as Value from "./Value.ts"
 
 /** The maximum length of a document's text, in characters. */
 export const MAX_TEXT = 1_048_576
 
-/** The length of the text of an empty array. */
-const EMPTY = 2
+/** The maximum number of arrays of one document with a series of appends. */
+const MAX_SERIES = 16
 
 /** The levels that an entry of a log has around its value. */
 const ENTRY_DEPTH = 8
@@ -57,42 +57,92 @@ class Changed implements Document {
   }
 }
 
+/** The items that appends add to one array of a document. The documents of a series share the list, which only grows. */
+interface Series {
+  readonly path: Path
+  readonly list: Array<Value.Value>
+  /** The number of items of the list that are in the document. */
+  readonly count: number
+}
+
 /**
- * A plain array with items after those of another one; its value and its text are made on demand.
+ * A plain document with items at the ends of some of its arrays; its value and its text are made on demand.
  *
- * The documents of a series of appends share one list, which only grows. So an append costs as much as its items.
+ * So an append costs as much as its items, however long the array is.
  */
 class Appended implements Document {
-  readonly size: number
-  private readonly base: ReadonlyArray<Value.Value>
-  private readonly list: Array<Value.Value>
-  /** The number of items of the list that are in this document. */
-  private readonly count: number
-  private value: ReadonlyArray<Value.Value> | undefined
+  private readonly base: Value.Value
+  private readonly series: ReadonlyArray<Series>
+  private readonly bound: number
+  private value: Value.Value
   private made: string | undefined
 
-  constructor(base: ReadonlyArray<Value.Value>, list: Array<Value.Value>, size: number) {
+  constructor(base: Value.Value, series: ReadonlyArray<Series>, bound: number) {
     this.base = base
-    this.list = list
-    this.count = list.length
-    this.size = size
+    this.series = series
+    this.bound = bound
   }
 
-  get plain(): ReadonlyArray<Value.Value> {
-    return this.value ??= Object.freeze([...this.base, ...this.list.slice(0, this.count)])
+  get plain(): Value.Value {
+    return this.value ??= this.series.reduce(extended, this.base)
   }
 
   get text(): string {
     return this.made ??= JSON.stringify(this.plain)
   }
 
-  /** The document with further items, and `size` characters; `undefined` if another series begins with it. */
-  with(items: ReadonlyArray<Value.Value>, size: number): Appended | undefined {
-    if (this.value !== undefined || this.list.length !== this.count) return undefined
-    for (const item of items) this.list.push(item)
-    return new Appended(this.base, this.list, size)
+  get size(): number {
+    return this.made === undefined ? this.bound : this.made.length
+  }
+
+  /** A value with the same containers and links along a path. */
+  along(path: Path): Value.Value {
+    return this.value ?? (this.series.some((one) => one.path.length < path.length && overlaps(one.path, path)) ? this.plain : this.base)
+  }
+
+  /** A value that also has the same value at the path. */
+  around(path: Path): Value.Value {
+    return this.isBeside(path) ? this.base : this.plain
+  }
+
+  /** Tests whether no array with appended items is at a path, above it or below it. */
+  isBeside(path: Path): boolean {
+    return this.value === undefined && !this.series.some((one) => overlaps(one.path, path))
+  }
+
+  /** Tests whether appends extended the array at a path. */
+  extends(path: Path): boolean {
+    return this.series.some((one) => isSame(one.path, path))
+  }
+
+  /**
+   * The document with further items in the array at a path. The result is `undefined` if its value is made already, or if
+   * another document has other items there.
+   */
+  with(path: Path, items: ReadonlyArray<Value.Value>, bound: number): Appended | undefined {
+    const known = this.series.find((one) => isSame(one.path, path))
+    const isOpen = known === undefined ? this.series.length < MAX_SERIES : known.list.length === known.count
+    if (this.value !== undefined || !isOpen || this.along(path) !== this.base) return undefined
+    const grown = grow(path, known?.list ?? [], items)
+    const series = known === undefined ? [...this.series, grown] : this.series.map((one) => one === known ? grown : one)
+    return new Appended(this.base, series, bound)
+  }
+
+  /** The document with another value beside its series. */
+  over(base: Value.Value, bound: number): Appended {
+    return new Appended(base, this.series, bound)
   }
 }
+
+const isSame = (a: Path, b: Path): boolean => a.length === b.length && overlaps(a, b)
+
+const grow = (path: Path, list: Array<Value.Value>, items: ReadonlyArray<Value.Value>): Series => {
+  for (const item of items) list.push(item)
+  return { path, list, count: list.length }
+}
+
+const extended = (value: Value.Value, { count, list, path }: Series): Value.Value =>
+  put(value, path, Object.freeze((Value.at(value, path) as ReadonlyArray<Value.Value>).concat(list.slice(0, count))))
 
 /**
  * Encodes `value` as a document. The value's objects and arrays are frozen.
@@ -178,9 +228,22 @@ export const decode = (text: string): Document => ({
  */
 export const read = (document: Document | undefined, path: Path): Value.Value => {
   if (document === undefined) return undefined
-  const value = document.plain === undefined ? freeze(Rich.read(document.text)) : document.plain
+  const value = around(document, path)
   return path.length === 0 ? value : Value.at(value, path)
 }
+
+/** Returns a value with the same value at `path` as the document, for less than the whole value if it can. */
+export const around = (document: Document, path: Path): Value.Value =>
+  document instanceof Appended ? document.around(path) : whole(document)
+
+/** Returns a value with the same containers and links along `path` as the document. The values below `path` may be others. */
+export const along = (document: Document, path: Path): Value.Value =>
+  document instanceof Appended ? document.along(path) : whole(document)
+
+const whole = (document: Document): Value.Value => document.plain === undefined ? freeze(Rich.read(document.text)) : document.plain
+
+/** Tests whether each reader decodes a document afresh. */
+export const isRich = (document: Document): boolean => !(document instanceof Appended) && document.plain === undefined
 
 /**
  * Returns the document with `value` at `path`. The value `undefined` removes the key, or the item of an array.
@@ -194,36 +257,45 @@ export const read = (document: Document | undefined, path: Path): Value.Value =>
  */
 export const write = (document: Document | undefined, path: Path, value: unknown): Document | undefined => {
   if (path.length === 0) return value === undefined ? undefined : encode(value)
-  const before = read(document, [])
+  const held = heldBeside(document, path, value)
+  const before = held?.around(path) ?? read(document, [])
   if (value === undefined && Value.at(before, path) === undefined) return document
   // The value is checked alone, at its depth; the rest of the document was checked before.
   const alone = Value.canonical(value === undefined ? {} : path.reduceRight((inner, key) => ({ [key]: inner }), value))
   const after = put(before, path, value === undefined ? undefined : Value.at(alone.value, path))
   const bound = (document?.size ?? 0) + JSON.stringify(alone.value).length + 2
-  const rich = alone.rich || hidesAsRich(after) || (document !== undefined && document.plain === undefined)
-  return rich || bound > MAX_TEXT ? encode(after) : new Changed(after, bound)
+  const rich = alone.rich || hidesAsRich(after) || (document !== undefined && isRich(document))
+  if (rich || bound > MAX_TEXT) return encode(held === undefined ? after : held.over(after, bound).plain)
+  return held === undefined ? new Changed(after, bound) : held.over(after, bound)
 }
 
+/** The document, if it has series of appends and a write leaves them as they are. */
+const heldBeside = (document: Document | undefined, path: Path, value: unknown): Appended | undefined =>
+  // A removal may move an array with a series.
+  document instanceof Appended && value !== undefined && document.isBeside(path) ? document : undefined
+
 /**
- * Returns the document of an array with items at its end; `undefined` if only {@link write} can tell.
+ * Returns the document with items at the end of the array at `path`; `undefined` if only {@link write} can tell.
  *
  * @throws InvalidValue
  * @category combinators
  * @since 0.1.0
  */
-export const append = (document: Document, items: ReadonlyArray<Value.Value>): Document | undefined => {
-  // The size of a changed document may be an upper bound.
-  if (items.length === 0 || document instanceof Changed) return undefined
-  const { rich, value } = Value.canonical(items)
+export const append = (document: Document, path: Path, items: ReadonlyArray<Value.Value>): Document | undefined => {
+  const base = isRich(document) ? undefined : along(document, path)
+  const array = Value.at(base, path)
+  if (!Array.isArray(array)) return undefined
+  if (items.length === 0) return document
+  // The items are checked at their depth.
+  const { rich, value } = Value.canonical(path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), items))
   if (rich) return undefined
-  const added = value as ReadonlyArray<Value.Value>
+  const added = Value.at(value, path) as ReadonlyArray<Value.Value>
+  const isFirst = array.length === 0 && !(document instanceof Appended && document.extends(path))
   // Without its brackets, and with a comma before it.
-  const size = document.size + JSON.stringify(added).length - (document.size === EMPTY ? 2 : 1)
+  const size = document.size + JSON.stringify(added).length - (isFirst ? 2 : 1)
   if (size > MAX_TEXT) return undefined
-  const series = document instanceof Appended ? document.with(added, size) : undefined
-  if (series !== undefined) return series
-  const array = document.plain
-  return Array.isArray(array) ? new Appended(array, [...added], size) : undefined
+  const series = document instanceof Appended ? document.with(path, added, size) : undefined
+  return series ?? new Appended(whole(document), [grow(path, [], added)], size)
 }
 
 /** Puts a canonical value into a canonical container. The copied containers along the path are ordered and frozen, too. */

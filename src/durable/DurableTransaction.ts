@@ -242,7 +242,7 @@ export class DurableTransaction extends Faces implements Transaction {
       return value
     }
     // The body may change a rich value, and the log keeps its own.
-    const kept = document !== undefined && document.plain === undefined ? Document.read(document, address.path) : value
+    const kept = document !== undefined && Document.isRich(document) ? Document.read(document, address.path) : value
     this.reads.add(address, kept, segment)
     if (address.text !== at) this.calls.push([name, at, kept, address.text])
     else this.calls.push(kept === undefined ? [name, at] : [name, at, kept])
@@ -338,7 +338,7 @@ const lastRead = ({ reads }: Draft, at: string): Pick<Read, "address"> & Partial
   if (reads === undefined || Content.hashOf(at) !== undefined) return { address: Address.parse(at) }
   const address = reads.address(reads.length - 1)
   const document = reads.documents[reads.length - 1] as Document.Document | undefined
-  const linked = Link.along(document?.plain ?? Document.read(document, []), address.path)
+  const linked = document === undefined ? undefined : Link.along(Document.along(document, address.path), address.path)
   return { address: linked === undefined ? address : Link.target(linked.link), document }
 }
 

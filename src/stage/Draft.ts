@@ -253,7 +253,7 @@ export class Draft extends Changes implements Transaction {
     const document = this.visible(address.key)
     this.log(address, document)
     if (document === undefined) return undefined
-    const value = address.path.length === 0 && document.plain !== undefined ? document.plain : Document.read(document, [])
+    const value = Document.around(document, address.path)
     const linked = Link.along(value, address.path)
     if (linked === undefined) return address.path.length === 0 ? value : Value.at(value, address.path)
     if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: address.text }))
@@ -265,7 +265,7 @@ export class Draft extends Changes implements Transaction {
     const document = this.visible(address.key)
     this.rise(address.key)
     if (document === undefined) return address
-    const linked = Link.along(document.plain ?? Document.read(document, []), address.path)
+    const linked = Link.along(Document.along(document, address.path), address.path)
     if (linked === undefined || WriteMode.ends(mode, address, linked)) return address
     if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: address.text })
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), mode, hops + 1)

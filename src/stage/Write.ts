@@ -49,7 +49,7 @@ export const meet = (document: Document.Document | undefined, write: Write): Wri
   const { path } = write.address
   if (path.length === 0) return write
   const deletes = write.kind === "set" && write.document === undefined
-  let here = Document.read(document, [])
+  let here = document === undefined ? undefined : Document.along(document, path)
   let depth = 0
   for (const key of path) {
     if (!Value.isContainer(here)) break
@@ -82,7 +82,7 @@ export const apply = (document: Document.Document | undefined, write: Write): Do
       return Document.write(document, path, number + write.by)
     }
     case "append": {
-      const appended = path.length > 0 || document === undefined ? undefined : Document.append(document, write.items)
+      const appended = document === undefined ? undefined : Document.append(document, path, write.items)
       if (appended !== undefined) return appended
       const array = Document.read(document, path) ?? []
       if (!Array.isArray(array)) throw unfit(write.address, "append needs an array", array)

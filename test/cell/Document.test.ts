@@ -14,6 +14,20 @@ const write = (before: unknown, path: ReadonlyArray<string>, value: unknown): un
   return Document.read(after, [])
 }
 
+/** A document, or the message of the refusal. */
+interface Outcome {
+  readonly document?: Document.Document | undefined
+  readonly error?: string
+}
+
+const outcomeOf = (act: () => Document.Document | undefined): Outcome => {
+  try {
+    return { document: act() }
+  } catch (error) {
+    return { error: String(error) }
+  }
+}
+
 describe("Document", () => {
   describe("encode and decode", () => {
     it.prop("give the value back", [any], ([value]) => {
@@ -173,10 +187,49 @@ describe("Document", () => {
       }
     })
 
+    it.each(Trials.seeds(100))("appends inside documents as if each were written anew, with seed %i", (seed) => {
+      const draw = Random.make(seed)
+      const paths = ["/l", "/m", "/new", "/n", "/rows", "/rows/0/l", "/rows/1/l", "/rows/-", "/rows/0/x", "/rows/1"]
+      const start = { l: [], m: [1], n: 0, rows: [{ l: [] }, { l: [7] }] }
+      const known: Array<Outcome & { readonly value: Value.Value }> = [{ document: doc(start), value: start }]
+      for (let i = 0; i < 40; i++) {
+        const { document, value } = Random.pick(draw, [...known, ...known.slice(-1), ...known.slice(-1), ...known.slice(-1)])
+        const address = Address.parse(`/a#${Random.pick(draw, paths)}`)
+        const lists: ReadonlyArray<ReadonlyArray<Value.Value>> = [[draw(9)], ["text", { a: 1 }], [{ l: [draw(3)] }], [], [null, undefined]]
+        const items = Random.pick(draw, lists)
+        const write: Write.Write = draw(3) > 0
+          ? { kind: "append", address, items }
+          : Write.set(address, Random.pick(draw, [undefined, draw(9), { l: [draw(9)] }, [{ l: [] }]]))
+        const expected = outcomeOf(() => Write.apply(value === undefined ? undefined : doc(value), write))
+        const actual = outcomeOf(() => Write.apply(document, write))
+        if (expected.error !== undefined) {
+          assert.strictEqual(actual.error, expected.error)
+          continue
+        }
+        if (draw(3) === 0) assert.strictEqual(actual.document?.text, expected.document?.text)
+        const [found, wanted] = [actual, expected].map(({ document }) => Document.read(document, address.path))
+        if (draw(3) === 0) assert.deepStrictEqual(found, wanted)
+        assert.isAtLeast(actual.document?.size ?? 0, expected.document?.text.length ?? 0)
+        known.push({ document: actual.document, value: Document.read(expected.document, []) })
+      }
+      for (const { document, value } of known) {
+        assert.strictEqual(document?.text, value === undefined ? undefined : doc(value).text)
+        assert.deepStrictEqual(Document.read(document, []), value)
+      }
+    })
+
+    it("checks appended items at their depth", () => {
+      const deep = (levels: number): Value.Value => Array.from({ length: levels }).reduce<Value.Value>((inner) => [inner], [])
+      const before = doc({ a: { l: [] } })
+      const apply = (item: Value.Value) => Write.apply(before, { kind: "append", address: Address.parse("/d#/a/l"), items: [item] })
+      assert.deepStrictEqual(Document.read(apply(deep(Value.MAX_DEPTH - 4)), ["a", "l"]), [deep(Value.MAX_DEPTH - 4)])
+      assert.throws(() => apply(deep(Value.MAX_DEPTH - 3)), "nests deeper than 64 levels")
+    })
+
     it("appends as long as the text fits", () => {
       const full = doc(["x".repeat(Document.MAX_TEXT - 6)])
-      assert.strictEqual(Document.append(full, [1])?.size, Document.MAX_TEXT)
-      assert.isUndefined(Document.append(full, [12]))
+      assert.strictEqual(Document.append(full, [], [1])?.size, Document.MAX_TEXT)
+      assert.isUndefined(Document.append(full, [], [12]))
     })
 
     it.each([["2"], ["x"], ["01"], ["-1"]])("refuses the place %s of an array of one item", (key) => {
