@@ -23,8 +23,8 @@ export default defineConfig({
     isolate: false,
     // The default reserves a core for vitest itself, which needs little.
     maxWorkers: availableParallelism(),
-    // Generous, because the two cores are shared with other work.
-    testTimeout: 30_000,
-    hookTimeout: 30_000
+    // Only a hang takes so long: tests start hosts, and share a slow core with others. A test has no time-out of its own.
+    testTimeout: 300_000,
+    hookTimeout: 300_000
   }
 })

@@ -108,7 +108,7 @@ describe("StoredFile", () => {
         const disk = new MemoryDisk()
         yield* interleaved(disk, seed).pipe(provide(disk))
       }
-    }), 120_000)
+    }))
 })
 
 /** The way in which a person saves: into the file, in two calls, or by a new file. */

@@ -17,7 +17,7 @@ import * as Hostile from "./Hostile.ts"
 export const tokens = { operator: "the-operators-own-token", web: "the-token-of-a-page", office: "the-token-of-an-office" }
 
 /** The time-out of a response, in milliseconds. It allows for a shared machine. */
-const PATIENCE = 15_000
+export const PATIENCE = 60_000
 
 /** The memory limit of a server, in MiB. */
 export const MEMORY = 1024

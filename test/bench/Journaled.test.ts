@@ -14,7 +14,7 @@ describe("The reactive bench within a space", () => {
       assert.strictEqual(own.computed(), base.computed(), name)
       journaled.verify()
     }
-  }, 60_000)
+  })
 
   it("resumes all nodes and runs none", async () => {
     const { resume } = await Journaled.persisted(3000)
@@ -22,7 +22,7 @@ describe("The reactive bench within a space", () => {
       const { nodes, runs } = await resume()
       assert.deepStrictEqual({ nodes, runs }, { nodes: 3003, runs: 0 })
     }
-  }, 60_000)
+  })
 
   it("has its own table", async () => {
     const kase = { name: "a", unit: "ms", baseline: "x", contenders: { x: () => 1 } }

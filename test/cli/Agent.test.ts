@@ -41,7 +41,7 @@ describe("systole agent", () => {
       const again = yield* Effect.promise(() => json("agent", "wake")) as Effect.Effect<{ readonly ran: ReadonlyArray<unknown> }>
       assert.deepStrictEqual(again.ran, [])
       assert.strictEqual(readFileSync(join(root, "heartbeat.md"), "utf8"), text)
-    }), 60_000)
+    }))
 
   it.effect("ends with 1 where an action failed, and with 3 without a file", () =>
     Effect.gen(function*() {
@@ -52,7 +52,7 @@ describe("systole agent", () => {
       assert.include(failed.stdout, "exit code 1")
       const absent = yield* Effect.promise(() => run("agent", "wake", "--heartbeat", "other.md"))
       assert.strictEqual(absent.code, 3)
-    }), 60_000)
+    }))
 
   it.effect("holds a program until it is approved by its hash", () =>
     Effect.gen(function*() {
@@ -69,7 +69,7 @@ describe("systole agent", () => {
       assert.strictEqual((yield* Effect.promise(() => run("agent", "approve", hash))).code, 3)
       const history = yield* Effect.promise(() => json("agent", "history", "hello"))
       assert.deepInclude((history as ReadonlyArray<object>)[0], { action: "hello", status: "completed", attempt: 1 })
-    }), 120_000)
+    }))
 
   it.effect("checks, formats and explains a file, with flags before variables before the configuration", () =>
     Effect.gen(function*() {
@@ -88,5 +88,5 @@ describe("systole agent", () => {
       assert.strictEqual((yield* Effect.promise(() => run("agent", "init"))).code, 1)
       yield* Effect.promise(() => run("agent", "init", "--heartbeat", "new.md"))
       assert.strictEqual((yield* Effect.promise(() => run("agent", "check", "--heartbeat", "new.md"))).code, 0)
-    }), 120_000)
+    }))
 })

@@ -59,7 +59,7 @@ describe("systole agent run", () => {
       child.kill("SIGTERM")
       yield* Effect.promise(() => end)
       assert.isFalse(existsSync(join(root, "heartbeat.md.lock")))
-    }), 120_000)
+    }))
 
   it.effect("counts a program that a crash ended as a failed attempt, and goes on", () =>
     Effect.gen(function*() {
@@ -81,5 +81,5 @@ describe("systole agent run", () => {
       const after = readFileSync(join(root, "heartbeat.md"), "utf8")
       assert.include(after, "- **retry_count**: 1/2\n")
       assert.include(after, "- **status**: pending\n")
-    }), 240_000)
+    }))
 })

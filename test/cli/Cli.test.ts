@@ -35,7 +35,7 @@ type Terminal = Effect.Success<ReturnType<typeof terminal>>
 
 /** Defines a test in a temporary project, with a time-out for child processes. */
 const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 60_000)
+  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))))
 
 describe("systole", () => {
   test("prints its commands and its exit codes", {}, async ({ run }) => {

@@ -44,7 +44,7 @@ describe("systole pause, rollback, resume, shutdown and restart", () => {
         await json("space", "unlock", "shop", "/data")
         assert.strictEqual((await run("journal", "verify", "shop")).code, 0)
         assert.strictEqual((await run("replay", "shop")).code, 0)
-      })), 120_000)
+      })))
 })
 
 /** All rows in the file of a space except the epoch, which each process increments to fence off the previous one. */
@@ -90,7 +90,7 @@ describe("a server", () => {
         }
         assert.strictEqual((await second.stop("SIGTERM")).code, 0)
         assert.deepStrictEqual(rowsOf(file), before)
-      })), 60_000)
+      })))
 
   it.live("keeps a space paused, locked or shut down after a crash, and runs pending signals once when allowed", () =>
     Effect.flatMap(terminal(project), ({ json, serve }) =>
@@ -130,5 +130,5 @@ describe("a server", () => {
         await json("restart", "shop")
         assert.strictEqual((await server.ask("GET", "/cells/data/n")).body as unknown, 4)
         assert.deepInclude(await json("replay", "shop") as object, { changed: [] })
-      })), 120_000)
+      })))
 })

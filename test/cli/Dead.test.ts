@@ -37,5 +37,5 @@ describe("systole dead", () => {
         assert.strictEqual(absent.code, 3)
         assert.include(absent.stderr, "dead/absent")
         assert.lengthOf(await json("dead", "ls", "shop") as ReadonlyArray<unknown>, 1)
-      })), 60_000)
+      })))
 })

@@ -136,5 +136,5 @@ describe("systole dev", () => {
       await server.end()
       rmSync(project, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 })

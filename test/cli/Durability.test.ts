@@ -44,5 +44,5 @@ describe("systole start", () => {
           })
         }
       })
-    }), 60_000)
+    }))
 })

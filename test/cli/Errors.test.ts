@@ -57,5 +57,5 @@ describe("An error thrown by a module", () => {
         )
         write("enzymes/broken.ts", `const x: string | undefined = undefined\n\nexport default x!.length\n`)
         assert.match((await run("enzyme", "ls")).stderr, /enzymes\/broken\.ts.* at enzymes\/broken\.ts:3:\d+/)
-      })), 60_000)
+      })))
 })

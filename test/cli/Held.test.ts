@@ -19,7 +19,7 @@ type Terminal = Effect.Success<ReturnType<typeof terminal>>
 
 /** Defines a test in a temporary project, with a time-out for child processes. */
 const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 60_000)
+  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))))
 
 const ask = async (url: string, path: string, init: RequestInit = {}) => {
   const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(20_000) })

@@ -35,7 +35,7 @@ describe("systole io", () => {
         const server = await serve("dev")
         const request = async (ms: number): Promise<string> => {
           const payload = JSON.stringify({ ms })
-          const receipt = await json("signal", "shop", "--signal", "/signals/wait", "--payload", payload, "--wait", "10") as Receipt
+          const receipt = await json("signal", "shop", "--signal", "/signals/wait", "--payload", payload, "--wait", "60") as Receipt
           return receipt.handlings[0]?.value ?? ""
         }
         const long = await request(3_600_000)
@@ -59,7 +59,7 @@ describe("systole io", () => {
         const absent = await run("io", "show", "shop", "timer:9.9.9")
         assert.deepStrictEqual([absent.code, absent.stderr.includes("io/request-absent")], [3, true])
         await server.stop("SIGTERM")
-      })), 60_000)
+      })))
 })
 
 const sleepy = `import { Enzyme } from "systole"
@@ -79,14 +79,14 @@ describe("systole why", () => {
     Effect.flatMap(terminal({ "enzymes/wait.ts": wait, "enzymes/nap.ts": sleepy, "systole.config.ts": config }), ({ json, run, serve }) =>
       Effect.promise(async () => {
         const server = await serve("dev")
-        const receipt = await json("signal", "shop", "--signal", "/signals/wait", "--payload", "{\"ms\":1}", "--wait", "10") as Receipt
+        const receipt = await json("signal", "shop", "--signal", "/signals/wait", "--payload", "{\"ms\":1}", "--wait", "60") as Receipt
         const cell = `/data/over/${receipt.handlings[0]?.value.replaceAll(":", "-")}`
         await Follow.until<string | null>(`${server.url}/v1/spaces/shop/cells${cell}`, (state) => state === "complete")
         const asked = (await run("why", "shop", cell)).stdout
         assert.match(asked, /on \S+ \/signals\/wait\/over .* sent by commit, the result of request timer:/)
         assert.match(asked, /\(timer sleep: complete\), asked for in beat \d+ by wait/)
         assert.match(asked, /on x\.\S+ \/signals\/wait in beat \d+, from outside/)
-        await run("signal", "shop", "--signal", "/signals/sleepy", "--wait", "10")
+        await run("signal", "shop", "--signal", "/signals/sleepy", "--wait", "60")
         const awaited = (await run("why", "shop", "/data/slept")).stdout
         assert.match(awaited, /took the result of request timer:\S+ \(timer sleep: complete\), asked for in beat \d+ by sleepy/)
         assert.match(awaited, /on x\.\S+ \/signals\/sleepy in beat \d+, from outside/)

@@ -48,5 +48,5 @@ describe("systole op", () => {
         const absent = await run("op", "cancel", "shop", "OPS:9.9.9")
         assert.strictEqual(absent.code, 3)
         assert.include(absent.stderr, "ops/absent")
-      })), 60_000)
+      })))
 })

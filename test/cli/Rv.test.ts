@@ -51,5 +51,5 @@ describe("systole rv", () => {
         const absent = await run("rv", "kill", "shop", "none")
         assert.strictEqual(absent.code, 3)
         assert.include(absent.stderr, "rv/absent")
-      })), 60_000)
+      })))
 })

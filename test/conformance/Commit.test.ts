@@ -91,5 +91,5 @@ describe("N: the commit", () => {
       // From the begin of the transaction, over the rows of the data, to its commit.
       assert.isAtLeast(statements.length, 4)
       for (const at of statements) yield* crash({ call: "statement", at, kind: "kill" })
-    }), 60_000)
+    }))
 })

@@ -44,7 +44,7 @@ const project = (write: (file: string, text: string) => void, from: string): voi
 
 /** Creates the ledgers, and starts the flow of an order. Returns the two statuses. */
 const begin = async (url: string, inst: string, input: object): Promise<ReadonlyArray<number>> => {
-  const init = await send(`${url}${space}/signals`, { signal: "/CEP:sig_sys/init" }, { prefer: "wait=10" })
+  const init = await send(`${url}${space}/signals`, { signal: "/CEP:sig_sys/init" }, { prefer: "wait=60" })
   const flow = await send(`${url}${space}/flows`, { flow: "approval", inst, input })
   return [init.status, flow.status]
 }
@@ -103,7 +103,7 @@ describe("The approval example, killed at every step", () => {
         await server.stop("SIGTERM")
         assert.deepStrictEqual(await json("cell", "get", "office", "/data/decisions/order17"), { decided: "order", times: 1 })
         assert.notProperty(await json("journal", "verify", "office"), "fault")
-      })), 120_000)
+      })))
 
   it.live("refuses an order without an answer, after both graces", () =>
     Effect.flatMap(terminal(), ({ root: from, serve, write }) =>
@@ -124,5 +124,5 @@ describe("The approval example, killed at every step", () => {
         const decision = `${space}/cells/data/decisions/order18`
         await until<{ readonly decided?: string }>(second.url, decision, ({ decided }) => decided === "refuse")
         await second.stop("SIGTERM")
-      })), 120_000)
+      })))
 })

@@ -141,7 +141,7 @@ describe("The checkout example", () => {
     assert.deepStrictEqual(steps, ["reserve", "charge", "charge", "ship"])
     const { handlings } = await shop.json(`/receipts/${event}`) as { readonly handlings: ReadonlyArray<object> }
     assert.deepInclude(handlings[0], { enzyme: "checkout", outcome: "ok", value: "shipped" })
-  }), 60_000)
+  }))
 })
 
 /** The price of an order that a person has to confirm. */
@@ -166,13 +166,13 @@ describe("The checkout example, killed at every step", () => {
     await shop.survive("17", "visa", [...around("reserve"), ["charge", "unavailable"], ...around("charge"), ...around("ship")])
     assert.strictEqual((await shop.until("17", "shipped", "released")).status, "shipped")
     await judge(shop, "17", ["reserve", "charge", "ship"])
-  }), 120_000)
+  }))
 
   it("releases with each effect once", Shop.use(async (shop) => {
     await shop.survive("18", "declined", [["reserve", "done"], ...around("charge"), ...around("refund"), ...around("release")])
     assert.strictEqual((await shop.until("18", "shipped", "released")).status, "released")
     await judge(shop, "18", ["reserve", "release"])
-  }), 120_000)
+  }))
 
   it("ships an expensive order once a person has confirmed it", Shop.use(async (shop) => {
     await shop.place("19", "visa", EXPENSIVE)
@@ -182,7 +182,7 @@ describe("The checkout example, killed at every step", () => {
     await shop.restart()
     assert.strictEqual((await shop.until("19", "shipped", "released")).status, "shipped")
     await judge(shop, "19", ["reserve", "charge", "ship"])
-  }), 60_000)
+  }))
 
   it("releases an expensive order that a person refuses, and charges nothing", Shop.use(async (shop) => {
     await shop.place("20", "visa", EXPENSIVE)
@@ -192,5 +192,5 @@ describe("The checkout example, killed at every step", () => {
     assert.deepInclude(await shop.until("20", "shipped", "released"), { status: "released", reason: "order/unconfirmed" })
     await judge(shop, "20", ["reserve", "release"])
     assert.notInclude(shop.partners.calls.map(({ step }) => step), "charge")
-  }), 60_000)
+  }))
 })

@@ -77,5 +77,5 @@ describe("The thumbnails example, killed during its work", () => {
           )
         }
         assert.strictEqual((await second.stop("SIGTERM")).stderr, "")
-      })), 60_000)
+      })))
 })

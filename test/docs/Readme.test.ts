@@ -59,7 +59,7 @@ describe("The pages", () => {
   it.live.each(walked)("$path works as it says", ({ path, text }) => {
     const folder = dirname(path)
     return walk(text, folder.startsWith("examples/") ? join(root, folder) : undefined)
-  }, 120_000)
+  })
 
   it("show no command that no test runs", () => {
     const commands = pages.flatMap(({ text }) => indented(text))

@@ -37,5 +37,5 @@ describe("The files that the pages show", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 })

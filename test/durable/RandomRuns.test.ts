@@ -236,5 +236,5 @@ describe("Durable runs", () => {
       }).pipe(Effect.catchDefect((defect) => Effect.die(new Error(`seed ${seed}`, { cause: defect }))))
     }
     for (const [name, count] of Object.entries(total)) assert.isAbove(count, 0, name)
-  }), 120_000)
+  }))
 })

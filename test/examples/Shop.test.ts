@@ -19,7 +19,7 @@ const client = (url: string) => {
   const send = async (signal: string, item: string, payload: object): Promise<Placed> => {
     const response = await fetch(`${url}${space}/signals`, {
       method: "POST",
-      headers: { "content-type": "application/json", prefer: "wait=10" },
+      headers: { "content-type": "application/json", prefer: "wait=60" },
       body: JSON.stringify({ signal, target: `/data/products/${item}`, payload })
     })
     const { handlings } = await response.json() as { readonly handlings: ReadonlyArray<{ readonly value: Placed }> }
@@ -81,7 +81,7 @@ describe("The example of the shop", () => {
       orders: 7,
       takings: 33
     })
-  }), 60_000)
+  }))
 
   it("tells a follower of the dashboard of every order, and after a reconnection of the missed ones", served(async (shop) => {
     const { follow, order, receive } = shop
@@ -104,13 +104,13 @@ describe("The example of the shop", () => {
     }
     assert.deepStrictEqual(missed, [4, 5, 6])
     await other.return(undefined)
-  }), 60_000)
+  }))
 
   it("serves a page whose script is the only one that may run", served(async (_, url) => {
     const response = await fetch(url)
     assert.include(await response.text(), "new EventSource(\"/v1/spaces/shop/cells/data/dashboard\")")
     assert.match(response.headers.get("content-security-policy")!, /default-src 'none'.*script-src 'sha256-[^']+'; connect-src 'self'/)
-  }), 60_000)
+  }))
 
   it.runIf(Browser.installed !== undefined)("updates an open browser with each order, its own and others", served(async (shop, url) => {
     const { order, receive } = shop
@@ -133,5 +133,5 @@ describe("The example of the shop", () => {
     } finally {
       await page.close()
     }
-  }), 60_000)
+  }))
 })

@@ -18,5 +18,5 @@ describe("The watchman", () => {
     const changed = Watchman.difference(before, after).filter((line) => !line.startsWith(" "))
     assert.isTrue(changed.every((line) => /^[-+](?:- \*\*\w+\*\*: |\w+: |- \[x\] |$)/.test(line)), changed.join("\n"))
     assert.include(after, "- [x] greet: Greet once (10:00:00)\n")
-  }, 120_000)
+  })
 })

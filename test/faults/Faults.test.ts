@@ -26,11 +26,11 @@ const recovers = (scenario: Scenario, layer: Trial.Fresh, make: typeof singles) 
 
 describe("An acknowledged event is handled once after any fault of a call to the store", () => {
   for (const scenario of Scenarios.all) {
-    it.effect(`in memory: ${scenario.name}`, () => recovers(scenario, MemoryStore.layer, singles), 60_000)
+    it.effect(`in memory: ${scenario.name}`, () => recovers(scenario, MemoryStore.layer, singles))
   }
 
   const [first] = Scenarios.all
-  it.effect(`in memory, with a second fault during the recovery: ${first.name}`, () => recovers(first, MemoryStore.layer, pairs), 60_000)
+  it.effect(`in memory, with a second fault during the recovery: ${first.name}`, () => recovers(first, MemoryStore.layer, pairs))
 
   for (const scenario of Scenarios.all) {
     it.effect(`in memory, with random faults one after another: ${scenario.name}`, () =>
@@ -39,8 +39,8 @@ describe("An acknowledged event is handled once after any fault of a call to the
         const { failures, faults } = yield* Trial.tryAll(scenario, MemoryStore.layer, randoms(seeds))
         assert.deepStrictEqual(failures, [])
         assert.isAtLeast(faults, seeds.length)
-      }), 60_000)
+      }))
   }
 
-  it.effect(`in SQLite: ${first.name}`, () => recovers(first, SqliteFolder.layer, singles), 60_000)
+  it.effect(`in SQLite: ${first.name}`, () => recovers(first, SqliteFolder.layer, singles))
 })

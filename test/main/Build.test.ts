@@ -82,9 +82,9 @@ const using = async <A>({ end, url }: Server, use: (client: Client) => Promise<A
 
 type Terminal = Effect.Success<ReturnType<typeof terminal>>
 
-/** Defines a test in a temporary project, with a time-out for child processes. */
+/** Defines a test in a temporary project. */
 const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 120_000)
+  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))))
 
 /** Builds for Node and returns the digest of the only enzyme. */
 const built = async ({ json }: Terminal, ...args: ReadonlyArray<string>): Promise<string> => {
@@ -93,9 +93,7 @@ const built = async ({ json }: Terminal, ...args: ReadonlyArray<string>): Promis
 }
 
 describe("systole build", () => {
-  it.each<Host>(["node", "deno", "bun"])("writes a folder that %s runs alone, with the journal of the sources", {
-    timeout: 120_000
-  }, async (host) => {
+  it.each<Host>(["node", "deno", "bun"])("writes a folder that %s runs alone, with the journal of the sources", async (host) => {
     const folder = mkdtempSync(join(tmpdir(), "systole-build-"))
     try {
       const [project, out, data] = [join(folder, "shop"), join(folder, "out"), join(folder, "data")]

@@ -105,17 +105,17 @@ describe("IdleCollector", () => {
   const loaded = (name: Host) => command(name, join(import.meta.dirname, "idleProcess.ts"))
 
   for (const name of ["node", "deno", "bun"] satisfies ReadonlyArray<Host>) {
-    it.concurrent(`returns the memory of a load on ${name}`, { timeout: 60_000 }, () => givesBack(loaded(name), "objects"))
+    it.concurrent(`returns the memory of a load on ${name}`, () => givesBack(loaded(name), "objects"))
   }
 
-  it.concurrent("returns memory on deno without the permission for native calls", { timeout: 60_000 }, () => {
+  it.concurrent("returns memory on deno without the permission for native calls", () => {
     const [deno, verb, ...rest] = loaded("deno")
     return givesBack([deno, verb!, "--deny-ffi", ...rest], "objects")
   })
 
   it.runIf(hasGlibc)(
     "returns memory freed by native code, on deno with glibc",
-    { concurrent: true, timeout: 60_000 },
+    { concurrent: true },
     () => givesBack(loaded("deno"), "native")
   )
 })

@@ -9,7 +9,7 @@ describe("Source maps", () => {
       const began = performance.now()
       assert.isUndefined(SourceMaps.place(error))
       assert.include(SourceMaps.stack(error), message)
-      assert.isBelow(performance.now() - began, 10_000)
+      assert.isBelow(performance.now() - began, 60_000)
     }
   })
 })

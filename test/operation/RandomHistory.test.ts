@@ -15,6 +15,6 @@ describe("Operations, in any order of starts, states, closes, awaits, time-outs,
           )
         }
         assert.isAbove(watchers, 5 * seeds.length)
-      }), 120_000)
+      }))
   }
 })

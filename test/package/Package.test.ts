@@ -27,7 +27,7 @@ describe("package", () => {
 
   beforeAll(async () => {
     project = await create()
-  }, 120_000)
+  })
   afterAll(() => project?.remove())
   const installed = (): Project => project!
 

@@ -83,7 +83,7 @@ describe("IdempotencyIndex", () => {
         return Array.from({ length: 4000 }, (_, i) => 300_000 + 10 * i).filter((n) => store.receipts(idOf(n)).length === 0)
       }))
       assert.lengthOf(free, 0)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.effect("adds no row for a few, which are found all the same, also when the store is opened again", () =>
     Effect.gen(function*() {
@@ -173,6 +173,6 @@ describe("IdempotencyIndex", () => {
         assert.isBelow(rows, 0.7 * model.size, "old rows go")
         assert.isBelow(entries, 2 * rows, "and their entries with them")
         assert.isAbove(entries, 0.3 * rows)
-      }).pipe(Effect.scoped), 60_000)
+      }).pipe(Effect.scoped))
   }
 })

@@ -284,7 +284,7 @@ describe("SqlStore over node:sqlite, on disk", () => {
           assert.strictEqual(store.receipts(`id${head}`).length, 1)
           assert.strictEqual([...store.queue()].length, (head + 1) / 3)
         })).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 })
 
 /** Starts a process that writes until it is killed. Returns the newest beat that it reported as durable. */

@@ -40,7 +40,7 @@ describe("The first-party channels", () => {
         channels: Object.fromEntries(channels.map(([use, options]) => [`my-${use}`, { use, options }]))
       })
       const required = Object.values(config.channels).map(({ use }) => use)
-      const found = yield* Loader.load({ enzymes: [], plugins: [], required, millis: 20_000 }).pipe(
+      const found = yield* Loader.load({ enzymes: [], plugins: [], required, millis: 120_000 }).pipe(
         Effect.provide(Layer.fresh(HostModules.layer(root).pipe(Layer.provide(HostHash.layer))))
       )
       assert.deepStrictEqual(found.broken, [])
@@ -54,5 +54,5 @@ describe("The first-party channels", () => {
         else assert.deepStrictEqual((yield* Effect.promise(() => TestJob.run(channel, job))).value, value, use)
         yield* Effect.promise(async () => channel.close?.())
       }
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -15,5 +15,5 @@ describe("Requests in any world", () => {
     }
     assert.isAbove(jobs, 100)
     assert.isAbove(most, 2)
-  }), 120_000)
+  }))
 })

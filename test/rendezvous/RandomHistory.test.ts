@@ -144,5 +144,5 @@ describe("Rendezvous, in any order of spawns, reports, kills, delays, beats and 
       const seeds = Trials.seeds(60, { from: 1, always: [10] })
       for (const seed of seeds) events += yield* check(seed, 40).pipe(Effect.scoped)
       assert.isAbove(events, 5 * seeds.length)
-    }).pipe(RendezvousSpace.granted), 120_000)
+    }).pipe(RendezvousSpace.granted))
 })

@@ -128,5 +128,5 @@ describe("The background work of a rendezvous", () => {
       assert.deepInclude(yield* event(space, "job"), { outcome: "applied", telemetry: { area: 9 } })
     }).pipe(Effect.provide(layer), RendezvousSpace.granted)
     rmSync(root, { recursive: true, force: true })
-  }), 60_000)
+  }))
 })

@@ -76,6 +76,6 @@ describe("Invariants of replays", () => {
         live(seed).pipe(
           Fx.provide(TestKernel.layer({}, undefined, unchecked)),
           Fx.catchCause((cause) => Fx.die(new Error(`life ${seed}`, { cause })))
-        ), { discard: true }), 60_000)
+        ), { discard: true }))
   }
 })

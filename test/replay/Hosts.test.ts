@@ -69,7 +69,7 @@ const project = () => {
 }
 
 describe("A journal written on one host", () => {
-  it.each(hosts)("%s: replays equal on every other", { timeout: 120_000 }, (writer) => {
+  it.each(hosts)("%s: replays equal on every other", (writer) => {
     const { remove, run } = project()
     try {
       for (const signal of ["/signals/measure/a", "/signals/measure/b", "/signals/fails"]) {
@@ -87,7 +87,7 @@ describe("A journal written on one host", () => {
     }
   })
 
-  it("replays and is explained with the recorded code on every other, even if the files changed", { timeout: 120_000 }, () => {
+  it("replays and is explained with the recorded code on every other, even if the files changed", () => {
     const { remove, run, withdraw, write } = project()
     try {
       for (const writer of hosts) {
@@ -108,7 +108,7 @@ describe("A journal written on one host", () => {
     }
   })
 
-  it("without the recorded code exits with 6", { timeout: 60_000 }, () => {
+  it("without the recorded code exits with 6", () => {
     const { remove, run, tamper, withdraw } = project()
     try {
       run("node", "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
@@ -133,7 +133,7 @@ describe("A journal written on one host", () => {
     }
   })
 
-  it("with a run that depends on unrecorded input exits with 7", { timeout: 60_000 }, () => {
+  it("with a run that depends on unrecorded input exits with 7", () => {
     const { remove, run } = project()
     try {
       run("node", "signal", "home", "--signal", "/signals/leaks", "--wait", "10")

@@ -31,7 +31,7 @@ interface BuildFile {
 }
 
 describe("systole build --target workers", () => {
-  it("writes a Worker that sells in workerd, by the names and digests of the sources", { timeout: 60_000 }, () =>
+  it("writes a Worker that sells in workerd, by the names and digests of the sources", () =>
     built(async ({ build, folder }) => {
       await build()
       const out = join(folder, "out")
@@ -50,7 +50,7 @@ describe("systole build --target workers", () => {
       })
     }))
 
-  it("refuses each request without its token, and with an invalid one", { timeout: 60_000 }, () =>
+  it("refuses each request without its token, and with an invalid one", () =>
     built(async ({ build, folder }) => {
       await build()
       const status = (bindings: Readonly<Record<string, string>>) =>
@@ -60,7 +60,7 @@ describe("systole build --target workers", () => {
       assert.strictEqual(await status({ SYSTOLE_TOKEN: "too short" }), 500)
     }))
 
-  it("leaves an existing wrangler.jsonc as it is, and prints the lines to add", { timeout: 60_000 }, () =>
+  it("leaves an existing wrangler.jsonc as it is, and prints the lines to add", () =>
     built(async ({ build, folder }) => {
       assert.notInclude(await build(), "is there already")
       assert.notInclude(await build(), "is there already")

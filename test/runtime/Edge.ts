@@ -76,7 +76,7 @@ export const running = async <A>(
     miniflare,
     fetch,
     json: async (path) => (await fetch(path)).json(),
-    signal: async (space, signal, prefer = "wait=10") => {
+    signal: async (space, signal, prefer = "wait=60") => {
       const headers = { "content-type": "application/json", prefer }
       const response = await fetch(`/v1/spaces/${space}/signals`, { method: "POST", headers, body: JSON.stringify(signal) })
       return { status: response.status, body: await response.json() }

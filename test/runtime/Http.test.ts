@@ -41,7 +41,7 @@ const running = async (use: (run: (asked: Asked) => Promise<Record<string, unkno
 }
 
 describe("Channels on Workers", () => {
-  it("fetch from the allow list alone", { timeout: 60_000 }, async () => {
+  it("fetch from the allow list alone", async () => {
     const { port, seen, url } = await servers.http(({ url }, response) => {
       if (url === "/away") return void response.writeHead(302, { location: `http://localhost:${port}/` }).end()
       response.setHeader("content-type", url === "/text" ? "text/plain" : "image/png")
@@ -69,7 +69,7 @@ describe("Channels on Workers", () => {
     })
   })
 
-  it("sign webhooks with a secret of the environment", { timeout: 60_000 }, async () => {
+  it("sign webhooks with a secret of the environment", async () => {
     const { seen, url } = await servers.http((_, response) => response.end())
     await running(async (run) => {
       const options = { allow: ["127.0.0.1"], secrets: [{ env: "HOOK" }] }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 /** The platform's timers are real. */
-const PATIENCE = { timeout: 20_000, interval: 50 }
+const PATIENCE = { timeout: 120_000, interval: 50 }
 
 const greet = (who: string) => ({ signal: "/signals/greet", payload: { who } })
 
@@ -105,7 +105,7 @@ describe("A space in a durable object", () => {
       webSocket.close()
     }))
 
-  it("goes on with a durable run after its object is reset, within a request and within a wait", { timeout: 60_000 }, async () => {
+  it("goes on with a durable run after its object is reset, within a request and within a wait", async () => {
     let calls = 0
     const { url } = await servers.http((_, response) => {
       // The first answer never comes.

@@ -60,7 +60,7 @@ describe("Worker", () => {
     assert.strictEqual(answer.head, 0)
   })
 
-  it("runs the contract of persistence in durable objects", { timeout: 120_000 }, async () => {
+  it("runs the contract of persistence in durable objects", async () => {
     const text = await script("./test/runtime/contract.ts")
     const worker = new Miniflare({
       modules: true,

@@ -8,7 +8,7 @@
  */
 import { node, tool } from "./Host.ts"
 import type { Stage } from "./Step.ts"
-import { command, shown, tests } from "./Step.ts"
+import { busy, command, shown, tests } from "./Step.ts"
 
 /** The tests that run on each host: the core and the host-specific parts. */
 const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance", "plugins"].map((folder) => `test/${folder}/`).concat(
@@ -23,15 +23,15 @@ const script = (name: string, ...args: ReadonlyArray<string>) => [node(), "test/
 const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const language = shown("language", script("language", "--brief"))
-const floors = tests("floors", "node", ["test/architecture.test.ts"])
-const onNode = tests("tests on Node", "node", [...slow, "--exclude", "test/architecture.test.ts"])
-const onDeno = tests("core on Deno", "deno", core)
-const onBun = tests("core on Bun", "bun", core)
+const floors = tests("floors", "node", { files: ["test/architecture.test.ts"] })
+const onNode = tests("tests on Node", "node", { options: [...slow, "--exclude", "test/architecture.test.ts"] })
+const onDeno = tests("core on Deno", "deno", { files: core })
+const onBun = tests("core on Bun", "bun", { files: core })
 const denoTypes = command("types on Deno", [tool("deno"), "check", "src"])
-const examples = command("examples in the docs", [tool("deno"), "test", "-A", "--doc", "src"])
-const workerd = tests("bundle on workerd", "node", ["test/runtime/"])
-const packed = tests("package", "node", ["test/package/"])
-const attack = command("attack", script("attack", "--seconds", "20"))
+const examples = busy("examples in the docs", [tool("deno"), "test", "-A", "--doc", "src"])
+const workerd = tests("bundle on workerd", "node", { files: ["test/runtime/"] })
+const packed = tests("package", "node", { files: ["test/package/"] })
+const attack = busy("attack", script("attack", "--seconds", "20"))
 
 /** Each commit is checked with these. */
 export const fast: ReadonlyArray<Stage> = [[types, lint, language], [floors], [onNode]]

@@ -18,7 +18,7 @@ const demo = async (
   }
 }
 
-describe("npm run demo", { timeout: 60_000 }, () => {
+describe("npm run demo", () => {
   it("lists a file that is no photograph as a dead letter with its beat, and succeeds", () =>
     demo(async (_data, demo) => {
       const { code, output } = await demo("README.md")

@@ -19,13 +19,13 @@ export interface Ended {
 /** The options of a child process. */
 export interface RunOptions {
   readonly cwd?: string
-  /** The time-out. Default 25 minutes: a shared machine takes several times as long as an idle one. */
+  /** The time-out. Default 90 minutes: one slow, shared core takes many times as long as two idle ones. */
   readonly limitMillis?: number
   /** Environment variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-const LIMIT = 1_500_000
+const LIMIT = 5_400_000
 
 /** The running process groups. They receive no signals of the terminal, so interrupts are forwarded to them. */
 const running = new Set<number>()

@@ -1,17 +1,28 @@
 /**
  * The steps of a check of the project, and the stages in which they run.
  *
+ * Tests of processes and of hosts can starve on shared cores, where other steps and workers run beside them. Alone they
+ * do not, and a defect fails both times. So the failures of a stage run once more when nothing else does, and
+ * count as they end then. The last lines name them: a file that often appears there has a bound that is too
+ * tight, or a race.
+ *
  * @module
  */
+import { relative } from "node:path"
 import type { Host } from "./Host.ts"
+import { root } from "./Host.ts"
 import { run } from "./Process.ts"
-import type { Tally } from "./Vitest.ts"
-import { runVitest, tally } from "./Vitest.ts"
+import type { Tally, VitestRun } from "./Vitest.ts"
+import { failedFiles, merged, runVitest, tally } from "./Vitest.ts"
 
 /** The result of a step. */
 export interface Outcome extends Tally {
   readonly output: string
   readonly millis: number
+  /** The failed test files by path, or the name of the step. */
+  readonly failures: ReadonlyArray<string>
+  /** Runs the failures once more; absent if a second run cannot end otherwise. */
+  readonly again?: () => Promise<Outcome>
 }
 
 /** A step that passes or fails. */
@@ -22,53 +33,97 @@ export interface Step {
   readonly isShown?: boolean
 }
 
+/** Steps that run side by side. */
+export type Stage = ReadonlyArray<Step>
+
 /** A command line that passes with exit code 0. */
 export const command = (name: string, line: readonly [string, ...Array<string>]): Step => ({
   name,
   run: async () => {
     const ended = await run(line)
-    return { ...ended, passed: ended.code === 0 ? 1 : 0, failed: ended.code === 0 ? 0 : 1 }
+    const failures = ended.code === 0 ? [] : [name]
+    return { ...ended, failures, passed: 1 - failures.length, failed: failures.length }
   }
 })
 
 /** A command line of which the output is printed though it passed. */
 export const shown = (name: string, line: readonly [string, ...Array<string>]): Step => ({ ...command(name, line), isShown: true })
 
-/** Tests, counted one by one. */
-export const tests = (name: string, host: Host, args: ReadonlyArray<string>): Step => ({
-  name,
-  run: async () => {
-    const ended = await runVitest(host, args)
-    return { ...ended, ...tally(ended) }
-  }
-})
+/** A command line that starts processes and hosts, and so runs once more, alone, if it fails. */
+export const busy = (name: string, line: readonly [string, ...Array<string>]): Step => {
+  const once = command(name, line)
+  return { name, run: async () => ({ ...await once.run(), again: once.run }) }
+}
 
-/** Steps that run side by side. */
-export type Stage = ReadonlyArray<Step>
+/** The tests of a step: parts of the paths of their files, and options of vitest. */
+export interface Selection {
+  readonly files?: ReadonlyArray<string>
+  readonly options?: ReadonlyArray<string>
+  /** Default is vitest itself. */
+  readonly runTests?: (host: Host, args: ReadonlyArray<string>) => Promise<VitestRun>
+}
+
+/** Tests, counted one by one. Failed files run once more, alone on one worker. */
+export const tests = (name: string, host: Host, selection: Selection): Step => {
+  const { files = [], options = [], runTests = runVitest } = selection
+  const outcome = (ended: VitestRun): Outcome => {
+    const counts = tally(ended)
+    const failed = failedFiles(ended).map((file) => relative(root, file))
+    return { ...ended, ...counts, failures: counts.failed === 0 ? [] : failed.length === 0 ? [name] : failed }
+  }
+  return {
+    name,
+    run: async () => {
+      const first = await runTests(host, [...files, ...options])
+      // A run over its time would take as long again.
+      if (first.code === undefined) return outcome(first)
+      const failed = failedFiles(first)
+      const again = async () => {
+        const second = await runTests(host, [...failed.length === 0 ? files : failed, ...options, "--maxWorkers=1"])
+        return outcome(failed.length === 0 ? second : { ...second, report: merged(first.report, second.report) })
+      }
+      return { ...outcome(first), again }
+    }
+  }
+}
 
 /** Runs a step and prints its line; prints its output, too, where it failed or has figures to show. */
-const runOne = async (step: Step): Promise<Outcome> => {
-  const outcome = await step.run()
-  if (outcome.failed > 0 || step.isShown === true) console.log(outcome.output.trimEnd())
-  console.log(line(step.name, outcome))
+const runOne = async ({ isShown = false, name, run }: Step): Promise<Outcome> => {
+  const outcome = await run()
+  if (outcome.failed > 0 || isShown) console.log(outcome.output.trimEnd())
+  console.log(line(name, outcome))
   return outcome
+}
+
+/** Runs the failures of a step once more, and returns the outcome that counts; `starved` collects what passed alone. */
+const settle = async (name: string, first: Outcome, starved: Array<string>): Promise<Outcome> => {
+  if (first.failed === 0 || first.again === undefined) return first
+  console.log(`     ${name}: runs again, alone: ${first.failures.join(", ")}`)
+  const second = await runOne({ name: `${name}, alone`, run: first.again })
+  starved.push(...first.failures.filter((failure) => !second.failures.includes(failure)))
+  return second
 }
 
 /** Runs the stages in turn, prints a line for each step and the sum at the end, and answers whether all passed. */
 export const runAll = async (stages: ReadonlyArray<Stage>): Promise<boolean> => {
   const began = performance.now()
   const outcomes: Array<Outcome> = []
-  for (const stage of stages) outcomes.push(...await Promise.all(stage.map(runOne)))
+  const starved: Array<string> = []
+  for (const stage of stages) {
+    const ended = await Promise.all(stage.map(async (step) => ({ name: step.name, first: await runOne(step) })))
+    for (const { first, name } of ended) outcomes.push(await settle(name, first, starved))
+  }
   const sum = (read: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + read(outcome), 0)
   const failed = sum((outcome) => outcome.failed)
+  if (starved.length > 0) console.log(`failed while others ran, and passed alone: ${starved.length}: ${starved.join(", ")}`)
   console.log(`total ${seconds(performance.now() - began)}`)
   console.log(`${sum((outcome) => outcome.passed)} passed, ${failed} failed`)
   return failed === 0
 }
 
 /** The printed line of a step. */
-export const line = (name: string, { failed, millis, passed }: Outcome): string =>
-  `${failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(24)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed ` +
+export const line = (name: string, { failed, millis, passed }: Pick<Outcome, "failed" | "millis" | "passed">): string =>
+  `${failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(26)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed ` +
     `${seconds(millis).padStart(9)}`
 
 const seconds = (millis: number): string => `${(millis / 1000).toFixed(1)} s`

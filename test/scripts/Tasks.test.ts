@@ -15,7 +15,7 @@ describe("The tasks of Deno", () => {
     for (const [name, line] of Object.entries(tasks)) assert.notMatch(line, /\bnode\b/, name)
   })
 
-  it("run", { timeout: 30_000 }, async () => {
+  it("run", async () => {
     const { code, output } = await run([tool("deno"), "task", "bench", "bogus"])
     assert.strictEqual(code, 2)
     assert.include(output, "There is no bench \"bogus\"")

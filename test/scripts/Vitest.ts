@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Host } from "./Host.ts"
-import { vitest } from "./Host.ts"
+import { root, vitest } from "./Host.ts"
 import type { Ended, RunOptions } from "./Process.ts"
 import { run } from "./Process.ts"
 
@@ -55,6 +55,26 @@ export const tally = ({ code, report }: Pick<VitestRun, "code" | "report">): Tal
   const broken = report.testResults.filter((file) => file.status === "failed" && !file.assertionResults.some(isFailed)).length
   const failed = tests.filter(isFailed).length + broken
   return { passed: tests.filter((test) => test.status === "passed").length, failed: failed === 0 && code !== 0 ? 1 : failed }
+}
+
+/** An unhandled error in the output of vitest, which its report leaves out. */
+const UNHANDLED = /This error originated in "([^"]+)" test file/g
+
+/**
+ * The paths of the files that failed, and of those that ran while an error was thrown that no test caught. None is
+ * known after a crash.
+ */
+export const failedFiles = ({ output, report }: Pick<VitestRun, "output" | "report">): ReadonlyArray<string> => {
+  const failed = report?.testResults.filter((file) => file.status === "failed").map((file) => file.name) ?? []
+  const threw = [...output.matchAll(UNHANDLED)].map(([, file = ""]) => join(root, file))
+  return [...new Set([...failed, ...threw])].sort()
+}
+
+/** The report of a run with the files of a later one in place of the same files. */
+export const merged = (first: Report | undefined, second: Report | undefined): Report | undefined => {
+  if (first === undefined || second === undefined) return second
+  const later = new Map(second.testResults.map((file) => [file.name, file]))
+  return { testResults: first.testResults.map((file) => later.get(file.name) ?? file) }
 }
 
 const isFailed = (test: Assertion): boolean => test.status === "failed"

@@ -26,6 +26,9 @@ const WORKERS = 2
  */
 const LIMIT_MILLIS = { ok: 180_000, soak: 1_440_000 }
 
+/** The time-out of a test. Many mutations make a test hang, and the usual time-out is generous. */
+const HANG_MILLIS = 60_000
+
 const left = new Set(["node_modules", ".git", "dist"])
 
 const copy = async (): Promise<string> => {
@@ -36,7 +39,11 @@ const copy = async (): Promise<string> => {
 }
 
 const test = (folder: string, tests: ReadonlyArray<string>, share: keyof typeof LIMIT_MILLIS) =>
-  runVitest("node", ["--bail=1", ...tests], { cwd: folder, limitMillis: LIMIT_MILLIS[share], env: { TRIALS: share } })
+  runVitest("node", ["--bail=1", `--testTimeout=${HANG_MILLIS}`, ...tests], {
+    cwd: folder,
+    limitMillis: LIMIT_MILLIS[share],
+    env: { TRIALS: share }
+  })
 
 /** Runs tests over a mutated source, with more random trials as long as they pass. */
 const detect = async (folder: string, tests: ReadonlyArray<string>) => {

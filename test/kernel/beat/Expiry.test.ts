@@ -177,7 +177,7 @@ describe("finished records", () => {
       Effect.scoped(live(seed)).pipe(
         RendezvousSpace.granted,
         Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))
-      ), { discard: true }), 60_000)
+      ), { discard: true }))
 
   it.effect("need no beat, and expire in part with each beat, whenever the process ends between beats", () =>
     Effect.gen(function*() {
@@ -254,7 +254,7 @@ describe("finished records", () => {
           assert.isBelow(ops.length, left)
           left = ops.length
         }
-      }).pipe(Effect.scoped, RendezvousSpace.granted), { discard: true }), 60_000)
+      }).pipe(Effect.scoped, RendezvousSpace.granted), { discard: true }))
 
   it.effect("expire with all their documents", () =>
     Effect.gen(function*() {

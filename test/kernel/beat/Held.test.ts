@@ -161,5 +161,5 @@ describe("a signal for a left-out enzyme alone", () => {
         }
         yield* replays(space)
       }
-    }), 60_000)
+    }))
 })

@@ -86,7 +86,7 @@ describe("a rollback with derived cells", () => {
         Trials.seeds(40, { from: 100 * part, least: 3 }),
         (seed) => Effect.scoped(live(seed)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))),
         { discard: true }
-      ), 60_000)
+      ))
   }
 
   it.effect("ends the pieces started since, and continues the pieces stopped since", () =>

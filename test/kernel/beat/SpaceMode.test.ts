@@ -235,6 +235,6 @@ describe("a space under pauses, rollbacks, shutdowns, restarts and crashes", () 
         Trials.seeds(25, { from: 100 * part, least: 2 }),
         (seed) => Effect.scoped(live(seed, 70)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))),
         { discard: true }
-      ), 60_000)
+      ))
   }
 })
