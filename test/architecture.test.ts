@@ -20,12 +20,12 @@ const floors = [
 /** The rooms of `src/kernel`, lowest first: inner floors, to which the same rule applies. */
 const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"], ["space"]]
 
-/** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, and the faces of a space. */
+/** The files of the kernel that may name a ledger: the features, clients of operations, and the faces of a space. */
 const NAMING = new Set([
-  "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
+  "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
   "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit",
-  "view/Expected", "view/Requests", "view/Space", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows",
-  "space/SpaceIo", "space/SpaceRuns"
+  "view/Expected", "view/Requests", "view/Space", "space/Feature", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous",
+  "space/SpaceFlows", "space/SpaceIo", "space/SpaceRuns"
 ].map((file) => `kernel/${file}.ts`))
 
 /** The highest room that a replay may use. */

@@ -8,7 +8,7 @@ import type { Clearance } from "../kernel/view/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as Guard from "./Guard.ts"
 import type { RequestRefused } from "./Problem.ts"
-import * as Rv from "./Rv.ts"
+import * as WorkerToken from "./WorkerToken.ts"
 
 /** The decision on a request: refused, or allowed for a reader or for all other callers. */
 export interface Access {
@@ -48,5 +48,5 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"]): (request: Reque
 /** Whether a request passes although the guard refused it: a probe, or a worker's report with a rendezvous token. */
 const isOpen = (request: Request, { code }: RequestRefused): boolean => {
   const path = pathOf(request)
-  return probes.has(path) || (code === "auth/missing" && Rv.isReport(request, path))
+  return probes.has(path) || (code === "auth/missing" && WorkerToken.isReport(request, path))
 }

@@ -22,20 +22,14 @@ import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
-import * as Debug from "./Debug.ts"
-import * as Flows from "./Flows.ts"
-import * as Graph from "./Graph.ts"
+import * as Feature from "./Feature.ts"
 import * as Guard from "./Guard.ts"
-import * as History from "./History.ts"
-import * as Io from "./Io.ts"
 import * as Json from "./Json.ts"
 import * as Ops from "./Ops.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
 import * as ReaderRoutes from "./ReaderRoutes.ts"
-import * as Runs from "./Runs.ts"
-import * as Rv from "./Rv.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
 import * as Sse from "./Sse.ts"
@@ -47,6 +41,8 @@ import * as Wire from "./Wire.ts"
 export interface Services {
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
+  /** The features of the kernel. */
+  readonly features: ReadonlyArray<Feature.Feature>
 }
 
 /** The settings of the application. */
@@ -112,19 +108,14 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   stateRoutes(app, services, { stream, transfers })
   Dead.routes(app, find)
   WaitingList.routes(app, find)
-  Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
   app.get("/v1/spaces/:space/denials", async (c) => {
     const space = await find(c.req.param("space"))
     return Json.answer({ denials: await Effect.runPromise(space.denials) }, Json.noStore)
   })
-  Graph.routes(app, find)
-  if (options.debug === true) Debug.routes(app, find)
-  History.routes(app, find)
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
-  Io.routes(app, { find, stream, wantsStream })
-  Runs.routes(app, { find, stream, wantsStream })
-  Rv.routes(app, { find, stream, wantsStream })
+  const { features, kernel } = services
+  Feature.routes(app, features, { find, kernel, stream, wantsStream, isDebugged: options.debug === true })
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
   return app

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
 import type { Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
+import type { FeatureContext } from "./Feature.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 
@@ -19,7 +20,8 @@ const MAX_BREAKPOINTS = 100
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, find: (space: string) => Promise<Space>): void => {
+export const routes = (app: Hono, { find, isDebugged }: Pick<FeatureContext, "find" | "isDebugged">): void => {
+  if (!isDebugged) return
   const path = "/v1/spaces/:space/debug"
   const shown = async (space: Space): Promise<Response> => Json.answer(await Effect.runPromise(space.debug.view), Json.noStore)
   app.get(path, async (c) => shown(await find(c.req.param("space"))))

@@ -5,12 +5,13 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
-import type { GraphReport, Space } from "../kernel/view/Space.ts"
+import type { GraphReport } from "../kernel/view/Space.ts"
 import * as Drawing from "../scheduler/Drawing.ts"
 import * as Trace from "../scheduler/Trace.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
+import type { RouteContext } from "./RecordRoutes.ts"
 
 const noStore = { "cache-control": "no-store" }
 
@@ -30,7 +31,7 @@ const forms: ReadonlyMap<string, (report: GraphReport) => Response> = new Map([
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, find: (space: string) => Promise<Space>): void => {
+export const routes = (app: Hono, { find }: Pick<RouteContext, "find">): void => {
   app.get("/v1/spaces/:space/graph", async (c) => {
     const format = c.req.query("format") ?? "json"
     const answer = forms.get(format)

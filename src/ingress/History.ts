@@ -16,10 +16,8 @@ import * as Why from "../replay/Why.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
+import type { RouteContext } from "./RecordRoutes.ts"
 import * as Wire from "./Wire.ts"
-
-/** Finds the space that the path of a request names. */
-type Find = (space: string) => Promise<Space>
 
 /**
  * Adds the routes to an application.
@@ -27,7 +25,7 @@ type Find = (space: string) => Promise<Space>
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, find: Find): void => {
+export const routes = (app: Hono, { find }: Pick<RouteContext, "find">): void => {
   app.get("/v1/spaces/:space/journal/verification", async (c) => {
     const space = await find(c.req.param("space"))
     return examine(space, c.req.raw, async (history) => Json.uncached(await Verify.verify(history)))

@@ -125,6 +125,7 @@ export const statuses: Readonly<Record<string, number>> = {
   "rv/full": 429,
   "rv/untold": 409,
   "watch/full": 429,
+  "feature/not-built": 501,
   "store/full": 507,
   "cell/held": 503,
   ...Object.fromEntries(Object.keys(troubles).map((code) => [code, 503]))
@@ -144,6 +145,7 @@ const titles: Readonly<Record<number, string>> = {
   423: "Locked",
   429: "Too Many Requests",
   500: "Internal Server Error",
+  501: "Not Implemented",
   503: "Service Unavailable",
   507: "Insufficient Storage"
 }

@@ -15,6 +15,7 @@ import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import * as RecordRoutes from "./RecordRoutes.ts"
 import * as Wire from "./Wire.ts"
+import * as WorkerToken from "./WorkerToken.ts"
 
 const rendezvous: RecordRoutes.Records<RendezvousRow> = {
   segment: "rv",
@@ -25,20 +26,6 @@ const rendezvous: RecordRoutes.Records<RendezvousRow> = {
   cell: (key) => `/data/rv/${key}`,
   json: (row) => shown(row)
 }
-
-/** The `authorization` header of a worker: the token of a rendezvous. */
-const PROOF = /^rendezvous +([0-9a-f]{1,200})$/i
-
-/**
- * Whether a request is the report of a worker. The rendezvous checks its token.
- *
- * @category predicates
- * @since 0.1.0
- */
-export const isReport = ({ headers, method }: Request, path: string): boolean =>
-  method === "POST" && tokenOf(headers) !== undefined && /^\/v1\/spaces\/[^/]+\/rv\/[^/]+\/report$/.test(path)
-
-const tokenOf = (headers: Headers): string | undefined => PROOF.exec(headers.get("authorization") ?? "")?.[1]
 
 /**
  * Adds the routes to an application.
@@ -65,7 +52,7 @@ export const routes = (app: Hono, context: RecordRoutes.RouteContext): void => {
   app.post(`${path}/report`, async (c) => {
     const { telemetry } = await Body.fields(c.req.raw, { telemetry: "any" })
     const key = c.req.param("key") ?? ""
-    const token = tokenOf(c.req.raw.headers)
+    const token = WorkerToken.of(c.req.raw.headers)
     // An unknown space is answered like a wrong token, so that a worker cannot probe for spaces.
     const space = await find(c.req.param("space") ?? "").catch((error: unknown) =>
       Promise.reject(token !== undefined && isAbsent(error) ? new TokenRefused({ key }) : error)

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
+import { type FeatureName, names as FEATURES } from "../kernel/model/Feature.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import { Isolation } from "../registry/Enzyme.ts"
 import * as ChannelLabels from "../reactor/ChannelLabels.ts"
@@ -70,6 +71,7 @@ const fields = {
   })),
   enzymes: Schema.optionalKey(folders),
   plugins: Schema.optionalKey(folders),
+  features: Schema.optionalKey(Schema.Array(Schema.Literals(FEATURES))),
   persistence: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
   channels: Schema.optionalKey(Schema.Record(ModuleName, Schema.Union([
     ModuleName,
@@ -179,6 +181,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly enzymes: ReadonlyArray<string>
   /** Folders of plugin modules, relative to the project. */
   readonly plugins: ReadonlyArray<string>
+  /** Features that a build contains, beside those that its modules and its configuration use. */
+  readonly features: ReadonlyArray<FeatureName>
   /** The plugin that provides persistence, and its options. */
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
   /** The channels by their ids: the provider, its options, and the settings of the channel. */
@@ -281,6 +285,7 @@ const withDefaults = (definition: Fields): Settings => {
     agent: definition.agent,
     enzymes: definition.enzymes ?? ["enzymes"],
     plugins: definition.plugins ?? ["plugins"],
+    features: definition.features ?? [],
     persistence: typeof persistence === "string"
       ? { use: persistence, options: {} }
       : { use: persistence.use, options: persistence.options ?? {} },

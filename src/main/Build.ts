@@ -7,7 +7,6 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
@@ -20,6 +19,7 @@ import { type LoadedModule, type ModuleBroken, ModuleHost } from "../loader/Modu
 import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
 import * as BuildBundle from "./BuildBundle.ts"
+import * as BuildFeatures from "./BuildFeatures.ts"
 import * as BuildFolder from "./BuildFolder.ts"
 import type { Contents, Module } from "./BuildContents.ts"
 import * as BuildTarget from "./BuildTarget.ts"
@@ -48,6 +48,8 @@ export interface Site {
 
 const refuse = (code: string, message: string) => Effect.fail(new BuildRefused({ code, message }))
 
+const unbundled = (reason: string) => refuse("build/bundle", `The bundle cannot be made: ${reason}. See to that import`)
+
 /**
  * Builds a project into a folder of its own, which may hold an earlier build.
  *
@@ -67,10 +69,11 @@ export const build = Effect.fn("Build.build")(function*(
     return yield* refuse("build/folder", `${request.out} holds ${foreign}, which is of no build. Name an empty folder with --out`)
   }
   const contents = yield* gather(site, request, target)
-  const bundled = yield* Effect.result(Effect.tryPromise({ try: () => BuildBundle.make(root, target, contents), catch: Bundle.explain }))
-  if (Result.isFailure(bundled)) return yield* refuse("build/bundle", `The bundle cannot be made: ${bundled.failure}. See to that import`)
-  const { outputs, parts } = bundled.success
-  yield* checkSecrets(contents.settings, outputs)
+  const { outputs, parts } = yield* Effect.tryPromise({
+    try: () => BuildBundle.make(root, target, contents),
+    catch: Bundle.explain
+  }).pipe(Effect.catch(unbundled))
+  yield* checkSecrets(yield* allSettings(site.definition, contents.settings), outputs)
   const described = BuildTarget.describe(target, contents)
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
   const notes = yield* Effect.promise(() =>
@@ -78,6 +81,7 @@ export const build = Effect.fn("Build.build")(function*(
   return {
     target: request.target,
     out: request.out,
+    features: contents.features,
     modules: Object.fromEntries(contents.modules.map(({ file, hash }) => [file, hash])),
     kept: contents.kept.map(({ hash }) => hash),
     files: outputs.map(({ contents, file }) => ({ file, bytes: contents.length, gzip: gzipSync(contents, { level: 9 }).length })),
@@ -116,7 +120,12 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const hasPages = Object.keys(settings.pages).length > 0
   const pages = hasPages ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
-  const contents: Contents = { version, environment, settings, modules, pages, kept }
+  const texts = { modules, pages, kept }
+  const code = yield* Effect.tryPromise({ try: () => BuildBundle.codeOf(root, target, texts), catch: Bundle.explain }).pipe(
+    Effect.catch(unbundled)
+  )
+  const features = BuildFeatures.find({ settings, enzymes: found.enzymes.map(({ enzyme }) => enzyme), code })
+  const contents: Contents = { version, environment, settings, features, ...texts }
   return contents
 })
 
@@ -135,16 +144,31 @@ const keep = Effect.fnUntraced(function*(folder: string, hash: string) {
   )
 })
 
+/** The settings of a build, and those of its project in each environment: the text of a module may contain all of them. */
+const allSettings = (definition: unknown, built: Config.Settings): Effect.Effect<ReadonlyArray<Config.Settings>, Config.InvalidConfig> => {
+  const { environments = {} } = (definition ?? {}) as Config.Definition
+  return Effect.map(
+    Effect.forEach([undefined, ...Object.keys(environments)], (name) => Config.settings(definition, name)),
+    (others) => [built, ...others]
+  )
+}
+
+/** The secrets of settings, each with its description. */
+const secretsOf = (settings: Config.Settings): ReadonlyArray<readonly [name: string, secret: string | undefined]> => [
+  ["token", settings.token],
+  ...settings.readers.map(({ name, token }) => [`the token of reader "${name}"`, token] as const),
+  ...Secrets.namesOf(settings).map((name) => [name, process.env[name]] as const)
+]
+
 /** Refuses a bundle that contains a token, which everyone with the bundle could read. */
-const checkSecrets = (settings: Config.Settings, outputs: ReadonlyArray<BuildFolder.Output>): Effect.Effect<void, BuildRefused> => {
-  const secrets = [
-    ["token", settings.token] as const,
-    ...settings.readers.map(({ name, token }) => [`the token of reader "${name}"`, token] as const),
-    ...Secrets.namesOf(settings).map((name) => [name, process.env[name]] as const)
-  ]
+const checkSecrets = (
+  settings: ReadonlyArray<Config.Settings>,
+  outputs: ReadonlyArray<BuildFolder.Output>
+): Effect.Effect<void, BuildRefused> => {
   const decoder = new TextDecoder()
   const texts = outputs.map(({ contents }) => decoder.decode(contents))
-  const [name] = secrets.find(([, secret]) => secret !== undefined && texts.some((text) => text.includes(secret))) ?? []
+  const [name] = settings.flatMap(secretsOf).find(([, secret]) =>
+    secret !== undefined && texts.some((text) => text.includes(secret))) ?? []
   return name === undefined
     ? Effect.void
     : refuse("build/secret", `${name} stands in a file of the project that the bundle contains. Give it as an environment variable alone`)

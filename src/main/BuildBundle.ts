@@ -23,6 +23,70 @@ export interface Made {
   readonly parts: Host.Build["parts"]
 }
 
+/** The generated modules and the texts of a project's modules. */
+const virtual = (root: string, generated: Readonly<Record<string, string>>, { kept, modules, pages }: Texts): Esbuild.Plugin => {
+  const texts = new Map([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) => [hash, text]))
+  const found = (path: string): string | undefined =>
+    path.startsWith(MODULE) ? texts.get(path.slice(MODULE.length)) : generated[path.slice(GENERATED.length)]
+  return {
+    name: "systole-build",
+    setup: (build) => {
+      build.onResolve({ filter: /^systole-(?:build|module):/ }, ({ path }) => ({ path, namespace: "systole" }))
+      build.onLoad({ filter: /.*/, namespace: "systole" }, ({ path }) => {
+        const contents = found(path)
+        return contents === undefined ? null : { contents, resolveDir: root }
+      })
+    }
+  }
+}
+
+/** The texts of a build. */
+type Texts = Pick<Contents, "kept" | "modules" | "pages">
+
+/** Leaves the runtime out of a bundle, apart from its enzymes. */
+const withoutRuntime: Esbuild.Plugin = {
+  name: "systole-without-runtime",
+  setup: (build) => {
+    build.onResolve({ filter: /^(?:systole-import:)?(?:systole|effect)(?:[/ ]|$)/ }, ({ path }) =>
+      path.includes("systole/enzymes/") ? undefined : { path, external: true })
+  }
+}
+
+/**
+ * The code of the modules of a project, with the packages that they import and without the runtime. Rejects with the errors of
+ * esbuild.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const codeOf = async (root: string, target: BuildTarget.Target, texts: Texts): Promise<string> => {
+  const { kept, modules, pages } = texts
+  const hashes = [...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash)
+  const all = hashes.map((hash, i) => `export { default as m${i} } from "${MODULE}${hash}"`).join("\n")
+  const { outputFiles = [] } = await Esbuild.build({
+    ...common(root),
+    ...target.options,
+    banner: {},
+    entryPoints: { all: `${GENERATED}all` },
+    plugins: [virtual(root, { all }, texts), withoutRuntime, Bundle.linker(root)]
+  })
+  return outputFiles.map(({ text }) => text).join("\n")
+}
+
+const common = (root: string) => ({
+  absWorkingDir: root,
+  bundle: true,
+  splitting: true,
+  write: false,
+  format: "esm",
+  target: "es2024",
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "silent",
+  outdir: root,
+  chunkNames: "chunk-[hash]"
+} as const)
+
 /**
  * Bundles the contents with the runtime. Rejects with the errors of esbuild.
  *
@@ -30,35 +94,13 @@ export interface Made {
  * @since 0.1.0
  */
 export const make = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<Made> => {
-  const { kept, modules, pages } = contents
-  const generated = new Map(Object.entries({ ...target.modules, built: BuildTarget.builtModule(contents) }))
-  const texts = new Map([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) => [hash, text]))
-  const plugin: Esbuild.Plugin = {
-    name: "systole-build",
-    setup: (build) => {
-      build.onResolve({ filter: /^systole-(?:build|module):/ }, ({ path }) => ({ path, namespace: "systole" }))
-      build.onLoad({ filter: /.*/, namespace: "systole" }, ({ path }) => {
-        const contents = path.startsWith(MODULE) ? texts.get(path.slice(MODULE.length)) : generated.get(path.slice(GENERATED.length))
-        return contents === undefined ? null : { contents, resolveDir: root }
-      })
-    }
-  }
+  const generated = { ...target.modules, built: BuildTarget.builtModule(contents) }
   const { metafile = { outputs: {} }, outputFiles = [] } = await Esbuild.build({
-    absWorkingDir: root,
+    ...common(root),
     entryPoints: target.entries,
-    bundle: true,
-    splitting: true,
-    write: false,
     metafile: true,
-    format: "esm",
-    target: "es2024",
-    charset: "utf8",
-    legalComments: "none",
-    logLevel: "silent",
-    outdir: root,
-    chunkNames: "chunk-[hash]",
     ...target.options,
-    plugins: [plugin, Bundle.linker(root), ...target.options.plugins ?? []]
+    plugins: [virtual(root, generated, contents), Bundle.linker(root), ...target.options.plugins ?? []]
   })
   return {
     outputs: outputFiles.map(({ contents, path }) => ({ file: basename(path), contents })),

@@ -136,18 +136,20 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
  * @category constructors
  * @since 0.1.0
  */
-export const builtModule = ({ environment, kept, modules, pages, settings, version }: Contents): string => {
+export const builtModule = ({ environment, features, kept, modules, pages, settings, version }: Contents): string => {
   const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
   const names = new Map(hashes.map((hash, i) => [hash, `m${i}`]))
   const entries = modules.map(({ file, hash }) => `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, hash: "${hash}" }`)
   const rendered = pages === undefined ? "{}" : pagesOf(names.get(pages.hash) ?? "", environment)
   return [
+    ...features.map((name) => `import { feature as ${name} } from ${runtime(`main/feature/${name}.ts`)}`),
     ...hashes.map((hash) => `import ${names.get(hash)} from "systole-module:${hash}"`),
     "export const built = {",
     `  version: ${JSON.stringify(version)},`,
     `  environment: ${JSON.stringify(environment)},`,
     `  hasToken: ${settings.token !== undefined},`,
     `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered} },`,
+    `  features: [${features.join(", ")}],`,
     `  manifest: {\n${entries.join(",\n")}\n  },`,
     `  kept: { ${kept.map(({ hash }) => `"${hash}": ${names.get(hash)}`).join(", ")} }`,
     "}",
@@ -189,11 +191,11 @@ const unplainAt = (value: unknown, place: string): string | undefined => {
  * @since 0.1.0
  */
 export const describe = (target: Target, contents: Contents): ReadonlyArray<BuildFolder.Text> => {
-  const { environment, kept, modules, settings, version } = contents
+  const { environment, features, kept, modules, settings, version } = contents
   const variables = variablesOf(target, settings)
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
   const digests = Object.fromEntries(modules.map(({ file, hash }) => [file, hash]))
-  const build = { systole: version, target: target.name, environment, modules: digests, kept: kept.map(({ hash }) => hash) }
+  const build = { systole: version, target: target.name, environment, features, modules: digests, kept: kept.map(({ hash }) => hash) }
   return [
     { file: "package.json", contents: json({ private: true, type: "module" }) },
     { file: "build.json", contents: json(build) },

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Feature } from "../ingress/Feature.ts"
 import type * as Config from "../loader/Config.ts"
 import type * as ManifestModules from "./ManifestModules.ts"
 
@@ -21,6 +22,8 @@ export interface Built {
   readonly settings: Omit<Config.Settings, "token" | "check" | "create"> & Partial<Pick<Config.Settings, "check" | "create">>
   /** Whether the project has a token. */
   readonly hasToken: boolean
+  /** Its features, in the order of the catalogue. */
+  readonly features: ReadonlyArray<Feature>
   readonly manifest: ManifestModules.Manifest
   /** The default exports of earlier modules, by hash. */
   readonly kept: Readonly<Record<string, unknown>>

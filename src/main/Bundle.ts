@@ -118,7 +118,8 @@ export const locate = async (text: string, root: string): Promise<string> => {
 }
 
 /**
- * Resolves the marks of bundled texts for a build, which bundles the texts with the sources of the runtime.
+ * Resolves the marks of bundled texts for a build, which bundles the texts with the sources of the runtime. A package that
+ * imports the runtime by its name gets the same sources, so that the build contains one copy of it.
  *
  * @category constructors
  * @since 0.1.0
@@ -132,6 +133,10 @@ export const linker = (root: string): Esbuild.Plugin => ({
       if (own !== undefined) return { path: own }
       const resolveDir = resolveDirOf(name, kind === undefined ? root : resolve(root, from ?? ""))
       return build.resolve(name, { kind: kind as Esbuild.ImportKind | undefined ?? usual.kind, resolveDir, pluginData: ownRequest })
+    })
+    build.onResolve({ filter: /^systole(?:\/|$)/ }, ({ path }) => {
+      const own = sourceFile(path)
+      return own === undefined ? undefined : { path: own }
     })
   }
 })

@@ -17,6 +17,7 @@ export const folder = resolve(here, "../..")
 const isBundled = import.meta.url.endsWith(".js")
 
 const ownModule = /^systole(?:\/(testing|plugins\/[a-z0-9_-]+))?$/
+const ownEnzyme = /^systole\/(enzymes\/[a-z0-9_-]+)$/
 /** The sources of own modules that lie elsewhere than their names say. */
 const sources: Readonly<Record<string, string>> = { "": "src/index", "testing": "src/main/testing/index" }
 
@@ -57,7 +58,12 @@ export const ownFile = (name: string): string | undefined => {
  */
 export const sourceFile = (name: string): string | undefined => {
   const own = ownModule.exec(name)
-  return own === null ? undefined : join(folder, `${sources[own[1] ?? ""] ?? own[1]}.ts`)
+  if (own !== null) return join(folder, `${sources[own[1] ?? ""] ?? own[1]}.ts`)
+  const enzyme = ownEnzyme.exec(name)?.[1]
+  if (enzyme === undefined) return undefined
+  // An installed package has its enzymes as JavaScript alone.
+  const source = join(folder, `${enzyme}.ts`)
+  return existsSync(source) ? source : join(folder, "dist", `${enzyme}.js`)
 }
 
 /**

@@ -17,6 +17,7 @@ import { type Build, type BuildRequest, type Fetch, Host } from "../cli/Host.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
+import type { Feature } from "../ingress/Feature.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type { Config, InvalidConfig } from "../loader/Config.ts"
 import type { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
@@ -49,6 +50,7 @@ export interface Program {
   /** The dependency specifier of this package in a new project. */
   readonly installation: string
   readonly modules: Layer.Layer<ModuleHost>
+  readonly features: ReadonlyArray<Feature>
   readonly config: (environment: string | undefined) => Effect.Effect<Config, InvalidConfig | ModuleBroken>
   /** Restarts this process without access to files outside the project. */
   readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
@@ -97,9 +99,9 @@ const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): 
   onExit(exits.failed)
 }
 
-const layer = (platform: Platform, { build, config, confine, installation, modules }: Program): Layer.Layer<Host> => {
+const layer = (platform: Platform, { build, config, confine, features, installation, modules }: Program): Layer.Layer<Host> => {
   const root = process.cwd()
-  const site = { root, modules, pacemaker: HostPacemaker.layer(platform.turn), reporter }
+  const site = { root, modules, features, pacemaker: HostPacemaker.layer(platform.turn), reporter }
   return Layer.succeed(Host, {
     root,
     installation,

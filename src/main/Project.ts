@@ -13,6 +13,7 @@ import { resolve } from "node:path"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
+import type { Feature } from "../ingress/Feature.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
@@ -60,6 +61,7 @@ export interface Site {
   readonly root: string
   readonly modules: Layer.Layer<ModuleHost>
   readonly pacemaker: Layer.Layer<Pacemaker>
+  readonly features: ReadonlyArray<Feature>
   /** Receives failures. */
   readonly reporter: Reporter
 }
@@ -74,7 +76,7 @@ export const open = Effect.fn("Project.open")(function*(
   config: Config.Config,
   site: Site
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
-  const { modules, pacemaker, reporter, root } = site
+  const { features, modules, pacemaker, reporter, root } = site
   const { options, use } = config.persistence
   const sources = sourcesOf(config)
   const host = yield* Layer.build(modules)
@@ -90,7 +92,7 @@ export const open = Effect.fn("Project.open")(function*(
   const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const around = Layer.mergeAll(HostHash.layer, Layer.succeed(CurrentReporter, reporter), Layer.succeed(CurrentWatchdog, watchdog))
-  const services = { persistence: store, reactor, pacemaker }
+  const services = { features, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
@@ -100,7 +102,7 @@ export const open = Effect.fn("Project.open")(function*(
     token: config.token, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     readers: config.readers, debug: config.check === true
   }
-  const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
+  const app = App.make({ features, kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(
     Stream.debounce(QUIET),
     Stream.take(MAX_RELOADS),

@@ -9,6 +9,7 @@
 import * as Layer from "effect/Layer"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
+import type { KernelFeature } from "../kernel/space/Feature.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
@@ -47,15 +48,20 @@ export interface Services<E = never> {
 export const compose = <E>({ kernel, pacemaker, persistence, reactor, registry, scheduler }: Services<E>): Layer.Layer<Kernel, E, Hash> =>
   kernel.pipe(Layer.provide([registry, scheduler, reactor, persistence, pacemaker]))
 
+/** The parts of a runtime that a host chooses. */
+interface Host<E> extends Pick<Services<E>, "persistence" | "reactor" | "pacemaker"> {
+  readonly features: ReadonlyArray<KernelFeature>
+}
+
 /**
- * The kernel of a configuration, over the persistence, the reactor and the pacemaker of a host.
+ * The kernel of a configuration with its features, over the persistence, the reactor and the pacemaker of a host.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = <E>(config: Config, host: Pick<Services<E>, "persistence" | "reactor" | "pacemaker">): Layer.Layer<Kernel, E, Hash> =>
+export const layer = <E>(config: Config, { features, ...host }: Host<E>): Layer.Layer<Kernel, E, Hash> =>
   compose({
-    kernel: Kernel.layer,
+    kernel: Kernel.layer(features),
     registry: Registry.layer,
     scheduler: Scheduler.layer({ check: config.check === true }),
     ...host

@@ -11,6 +11,7 @@ import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostHash from "./HostHash.ts"
+import * as Features from "./feature/Features.ts"
 import * as HostModules from "./HostModules.ts"
 import * as Installation from "./Installation.ts"
 import type * as Main from "./Main.ts"
@@ -32,6 +33,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
     args,
     installation: Installation.specifier(),
     modules,
+    features: Features.all,
     config: (environment) =>
       Effect.flatMap(Effect.provide(definition, modules), (definition) =>
         Config.decode(definition, { environment, variables: process.env })),

@@ -116,6 +116,19 @@ export class StoreFull extends Schema.TaggedError<StoreFull>()("StoreFull", { sp
   }
 }
 
+/** The store has records of a feature that this build lacks. */
+export class StoreNeedsFeature extends Schema.TaggedError<StoreNeedsFeature>()("StoreNeedsFeature", {
+  space: Schema.String,
+  feature: Schema.String,
+  folder: Schema.String
+}) {
+  readonly code = "feature/not-built"
+  override get message() {
+    return `Space "${this.space}" has records below ${this.folder}, and this build has no ${this.feature}. Nothing was changed in it. ` +
+      `Add features: ["${this.feature}"] to systole.config.ts, and build again`
+  }
+}
+
 /**
  * The error of every persistence operation; `reason` distinguishes the causes.
  *
@@ -126,7 +139,7 @@ export class PersistenceError extends Schema.TaggedError<PersistenceError>()("Pe
   reason: Schema.Union(
     [
       NoSuchSpace, InvalidSpaceName, StoreLocked, StoreBusy, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable,
-      StoreFull
+      StoreFull, StoreNeedsFeature
     ]
   )
 }) {

@@ -16,6 +16,7 @@ const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyA
   agent: ["file", "space", "timezone", "timeout", "attempts", "budget", "reset", "approval", "profiles"],
   enzymes: [],
   plugins: [],
+  features: [],
   persistence: [], channels: [], reactor: [],
   data: [],
   host: [],

@@ -6,9 +6,10 @@
 import { Reactor } from "../../src/reactor/Reactor.ts"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { Enzyme, MemoryStore } from "systole"
+import { Enzyme, Features, MemoryStore } from "systole"
 import { Reporter } from "../../src/diagnostic/Reporter.ts"
 import * as App from "../../src/ingress/App.ts"
+import type { Feature } from "../../src/ingress/Feature.ts"
 import { Kernel } from "../../src/kernel/space/Kernel.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -28,6 +29,7 @@ export interface Settings {
   readonly config?: Config.Definition
   readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
   readonly reactor?: Layer.Layer<Reactor>
+  readonly features?: ReadonlyArray<Feature>
   /** Replaces parts of the kernel. */
   readonly kernel?: (kernel: Kernel["Service"]) => Kernel["Service"]
 }
@@ -39,14 +41,14 @@ export const serve = (setting: Settings = {}) =>
     // Without a boot, so that tests can count beats from 0.
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
-    const { reactor = Reactor.none } = setting
-    const runtime = Runtime.layer(config, { persistence: MemoryStore.layer, reactor, pacemaker })
+    const { features = Features.all, reactor = Reactor.none } = setting
+    const runtime = Runtime.layer(config, { features, persistence: MemoryStore.layer, reactor, pacemaker })
     const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(HostHash.layer))))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })
     const accidents: Array<unknown> = []
     const closing = new AbortController()
-    const services = { kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
+    const services = { features, kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
     ), closing: closing.signal, pages: config.pages, readers: config.readers })

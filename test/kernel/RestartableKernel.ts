@@ -6,7 +6,9 @@
  */
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
 import type { Enzyme, Settings } from "systole"
-import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, Reactor, Scheduler, StoreUnavailable } from "systole"
+import {
+  Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
+} from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -91,7 +93,7 @@ export const make = (
         openings = []
         open = new Set()
         most = 0
-        const layer = Layer.fresh(Kernel.layer.pipe(
+        const layer = Layer.fresh(Kernel.layer(Features.all).pipe(
           Layer.provide(Layer.succeed(Persistence, disk(++life))),
           Layer.provide(Layer.succeedContext(context)),
           Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), reactor]),

@@ -6,7 +6,9 @@
  */
 import { Context, Deferred, Effect, Latch, Layer, type Scope } from "effect"
 import type { Batch, Enzyme, NodeDefinition, Settings, Space } from "systole"
-import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, Reactor, Scheduler, StoreUnavailable } from "systole"
+import {
+  Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
+} from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -109,7 +111,7 @@ export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(f
   }
   const boot: TestMachine["boot"] = Effect.fn("TestMachine.boot")(function*(modules, settings = {}) {
     power++
-    const layer = Layer.fresh(Kernel.layer.pipe(
+    const layer = Layer.fresh(Kernel.layer(Features.all).pipe(
       Layer.provide(Layer.succeed(Persistence, wrapped)),
       Layer.provide(Layer.succeedContext(context)),
       Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), Reactor.none]),

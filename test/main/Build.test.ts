@@ -152,6 +152,19 @@ export default { token, pages: { "/": () => token } }
     assert.include(stderr, "(build/secret)")
   })
 
+  test("refuses a bundle with the token of another environment in it", {
+    "systole.config.ts": `export default {
+  pages: { "/": () => "hello" },
+  environments: { staging: { token: "a-token-of-staging" }, production: { token: "a-token-of-production" } }
+}
+`,
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ root, run }) => {
+    const { code, stderr } = await run("build", "--target", "workers", "--env", "staging")
+    assert.deepStrictEqual([code, existsSync(join(root, "dist"))], [1, false])
+    assert.include(stderr, "(build/secret)")
+  })
+
   test("refuses broken modules, options that are no JSON, unknown environments and folders with other files", {
     "enzymes/greet.ts": greet("hello"),
     "systole.config.ts": "export default { channels: { a: { use: \"timer\", options: { clock: Date } } } }\n"

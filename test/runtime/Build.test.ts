@@ -46,6 +46,11 @@ describe("systole build --target workers", () => {
         const refused = await fetch("/v1/spaces/shop/signals", { method: "DELETE" })
         assert.deepStrictEqual([refused.status, refused.headers.get("allow")], [405, "POST"])
         assert.strictEqual((await fetch("/v1/spaces/shop/nothing")).status, 404)
+        for (const path of ["flows", "flows/a", "replay"]) {
+          const { code, detail } = await json(`/v1/spaces/shop/${path}`) as { readonly code: string; readonly detail: string }
+          assert.strictEqual(code, "feature/not-built")
+          assert.include(detail, "Add features: [")
+        }
         assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["shop"], next: null })
       })
     }))

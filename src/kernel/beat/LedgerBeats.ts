@@ -28,6 +28,7 @@ import type { BeatClock, View } from "../../stage/BeatClock.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
+import * as Features from "../model/Feature.ts"
 import type { Handling } from "../model/InFlight.ts"
 import { lockOver } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
@@ -135,7 +136,10 @@ export class LedgerBeats implements Faces<Draft> {
 
   face(name: string, draft: Draft, caller: Caller): unknown {
     const placed = this.space.ledgers.named(name)
-    if (placed === undefined) throw new NotProvided({ verb: `tx.${name}`, service: "Ledger" })
+    if (placed === undefined) {
+      const feature = Features.ofLedger(name)
+      throw feature === undefined ? new NotProvided({ verb: `tx.${name}`, service: "Ledger" }) : new Features.FeatureNotBuilt({ feature })
+    }
     return placed.ledger.transaction(draft, caller, this.of(placed))
   }
 

@@ -31,6 +31,7 @@ import type {
   SpaceRendezvous,
   SpaceRuns
 } from "../view/Space.ts"
+import { type FeatureName, FeatureNotBuilt } from "../model/Feature.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
 
 /** Members that return an effect: a method, or the effect itself. */
@@ -157,32 +158,45 @@ class Door {
 /** A part of a space whose members all go through its door. */
 class Face {
   readonly door: Door
-  readonly partOf: (space: LiveSpace) => object
+  readonly partOf: (space: LiveSpace) => object | undefined
+  /** The feature that adds the part; none if each kernel has it. */
+  readonly feature: string
 
-  constructor(door: Door, partOf: (space: LiveSpace) => object) {
+  constructor(door: Door, partOf: (space: LiveSpace) => object | undefined, feature = "") {
     this.door = door
     this.partOf = partOf
+    this.feature = feature
+  }
+
+  use(see: (part: object) => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
+    return this.door.use((space) => {
+      const part = this.partOf(space)
+      return part === undefined ? Effect.fail(new FeatureNotBuilt({ feature: this.feature })) : see(part)
+    })
   }
 }
 
+/** The class of a part. */
+type FaceClass<Part extends object> = new(door: Door, partOf: (space: LiveSpace) => Part | undefined, feature?: FeatureName) => Part
+
 /** The class of a part with these members. They are on the prototype, since each open space has a handle. */
-const faceOf = <Part extends object>(members: Members<keyof Part>): new(door: Door, partOf: (space: LiveSpace) => Part) => Part => {
+const faceOf = <Part extends object>(members: Members<keyof Part>): FaceClass<Part> => {
   class Own extends Face {}
   for (const [name, kind] of Object.entries<"method" | "effect">(members)) {
     Object.defineProperty(Own.prototype, name, kind === "effect"
       ? {
         get(this: Face) {
-          return this.door.use((space) => (this.partOf(space) as Effects)[name]!)
+          return this.use((part) => (part as Effects)[name]!)
         }
       }
       : {
         writable: true,
         value(this: Face, ...args: ReadonlyArray<unknown>) {
-          return this.door.use((space) => (this.partOf(space) as Methods)[name]!(...args))
+          return this.use((part) => (part as Methods)[name]!(...args))
         }
       })
   }
-  return Own as unknown as new(door: Door, partOf: (space: LiveSpace) => Part) => Part
+  return Own as unknown as FaceClass<Part>
 }
 
 type Methods = Readonly<Record<string, (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>>>
@@ -245,13 +259,13 @@ export class Handle extends Plainly implements Space {
     this.name = name
     this.way = door
     this.ops = new Operations(door, (space) => space.ops)
-    this.rv = new Rendezvous(door, (space) => space.rv)
-    this.flow = new Flows(door, (space) => space.flow)
-    this.io = new Io(door, (space) => space.io)
-    this.runs = new Runs(door, (space) => space.runs)
+    this.rv = new Rendezvous(door, ({ parts }) => parts.rv, "rendezvous")
+    this.flow = new Flows(door, ({ parts }) => parts.flow, "flows")
+    this.io = new Io(door, ({ parts }) => parts.io, "requests")
+    this.runs = new Runs(door, ({ parts }) => parts.runs, "durable")
     this.control = new ControlHandle(door)
-    this.graph = new Graph(door, (space) => space.graph)
-    this.debug = new Debug(door, (space) => space.debug)
+    this.graph = new Graph(door, ({ parts }) => parts.graph, "graph")
+    this.debug = new Debug(door, ({ parts }) => parts.debug, "debug")
     this.beats = Stream.orDie(door.stream((space) => space.beats))
     this.head = Effect.orDie(door.use((space) => space.head))
     this.denials = Effect.sync(() => [...readerState.denials])

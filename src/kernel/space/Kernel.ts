@@ -7,6 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
+import { LedgerList } from "../../ledger/LedgerList.ts"
+import { operations } from "../../operation/Ledger.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { Persistence } from "../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
@@ -19,8 +21,9 @@ import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
-import { CurrentLedgers } from "../model/Ledgers.ts"
 import { receive, RemotePeers } from "./Delivery.ts"
+import type { KernelFeature } from "./Feature.ts"
+import { FeatureNotBuilt } from "../model/Feature.ts"
 import { KernelSettings, type Settings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
 import { Losses } from "../model/Losses.ts"
@@ -82,7 +85,15 @@ export class Kernel extends Context.Service<Kernel, {
   readonly mends: (file: string) => Effect.Effect<void>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
-  static readonly layer: Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry | Scheduler | Reactor> = Layer.effect(
+  /**
+   * A kernel with these features. A store with records of another one is not opened.
+   *
+   * @category layers
+   * @since 0.1.0
+   */
+  static readonly layer = (
+    features: ReadonlyArray<KernelFeature>
+  ): Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry | Scheduler | Reactor> => Layer.effect(
     Kernel,
     Effect.gen(function*() {
       const persistence = yield* Persistence
@@ -95,7 +106,7 @@ export class Kernel extends Context.Service<Kernel, {
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: (yield* CurrentLedgers)(reactor), hash, pacemaker, host,
+        registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
         held: new Set(settings.held), losses: new Losses(),
         restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
@@ -110,25 +121,34 @@ export class Kernel extends Context.Service<Kernel, {
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
-        ...registrar({ registry, nodes, wake: () => spaces.wake() }),
+        ...registrar({ isDurable: features.some(({ name }) => name === "durable"), registry, nodes, wake: () => spaces.wake() }),
         enzymes: Effect.sync(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
   )
 }
 
+/** The ledgers of features, after the one of operations. */
+const ledgersOf = (features: ReadonlyArray<KernelFeature>, reactor: Reactor["Service"]): LedgerList =>
+  new LedgerList([operations, ...features.flatMap(({ ledger }) => ledger?.(reactor) ?? [])])
+
 /** The settings with the label rules of the channels. A space without rules has no labels, so it needs none. */
 const withChannelLabels = (settings: Settings, { channels }: Pick<Reactor["Service"], "channels">): Settings =>
   settings.labels === undefined ? settings : { ...settings, labels: ChannelLabels.added(settings.labels, channels) }
 
 /** Registers and withdraws modules. A node may give an idle space work. */
-const registrar = ({ nodes, registry, wake }: {
+const registrar = ({ isDurable, nodes, registry, wake }: {
+  /** Whether it has the feature of durable runs. */
+  readonly isDurable: boolean
   readonly registry: Registry["Service"]
   readonly nodes: Modules
   readonly wake: () => void
 }): Pick<Kernel["Service"], "register" | "unregister" | "leaveOut" | "breaks" | "mends"> => ({
   register: (module, code) => Effect.try({
     try: () => {
+      if (module._tag === "Enzyme" && module.durable && !isDurable) {
+        throw new InvalidEnzyme({ name: module.name, reason: new FeatureNotBuilt({ feature: "durable" }).message })
+      }
       if (module._tag === "Enzyme") registry.register(module, code)
       else nodes.register(module, code)
       // An enzyme gives an idle space no work, unless signals are held.

@@ -34,16 +34,11 @@ import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
 import type { Accepted, Clearance, DeadPage, OpenLetter, Page, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
-import { LiveDebug } from "./SpaceDebug.ts"
-import { LiveFlows } from "./SpaceFlows.ts"
-import { LiveGraph } from "./SpaceGraph.ts"
+import type { KernelFeature, Parts } from "./Feature.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
-import { LiveIo } from "./SpaceIo.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
-import { LiveRendezvous } from "./SpaceRendezvous.ts"
-import { LiveRuns } from "./SpaceRuns.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
 import { Uploads } from "./Uploads.ts"
 
@@ -51,6 +46,7 @@ const nothing = (): void => {}
 
 /** The dependencies of an open space. */
 interface Dependencies {
+  readonly features: ReadonlyArray<KernelFeature>
   readonly turn: Turn
   readonly resolvePeer: ResolvePeer
   /** Called when it is idle, and when it stopped for good: with the error unless it was closed, and its progress. */
@@ -67,16 +63,12 @@ interface Dependencies {
  * @category models
  * @since 0.1.0
  */
-export class LiveSpace implements Space, Peer {
+export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   readonly name: string
   readonly ops: LiveOperations
-  readonly rv: LiveRendezvous
-  readonly flow: LiveFlows
-  readonly io: LiveIo
-  readonly runs: LiveRuns
+  /** The parts that its features add. */
+  readonly parts: Partial<Parts>
   readonly control: CommandQueue
-  readonly debug: LiveDebug
-  readonly graph: LiveGraph
   private readonly state: LiveState
   private readonly group: GroupCommit
   private readonly admission: Admission
@@ -124,12 +116,8 @@ export class LiveSpace implements Space, Peer {
     const durably: LedgerHost["durably"] = (see) => this.durable.read(see)
     const ledgers: LedgerHost = { ...state, submit: (make) => this.control.submit(make), durably, view: this.sources.view }
     this.ops = new LiveOperations(ledgers)
-    this.rv = new LiveRendezvous(ledgers)
-    this.flow = new LiveFlows(ledgers)
-    this.io = new LiveIo(ledgers)
-    this.runs = new LiveRuns(ledgers, () => state)
-    this.debug = new LiveDebug({ derivation: state.derivation, group: this.group, durably })
-    this.graph = new LiveGraph({ derivation: state.derivation, durably })
+    const host = { ledgers, state, group: this.group }
+    this.parts = Object.assign({}, ...deps.features.map(({ parts }) => parts?.(host)))
     this.queries = new LiveQueries({
       state,
       group: this.group,

@@ -32,11 +32,13 @@ import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import { RunSupervisor, type Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
+import { checkStore, type KernelFeature } from "./Feature.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
 
 /** The dependencies that the spaces of a kernel share. */
 export interface Parts {
   readonly registry: Registry["Service"]
+  readonly features: ReadonlyArray<KernelFeature>
   readonly ledgers: LedgerList
   readonly nodes: NodeModules
   readonly schedulers: Scheduler["Service"]
@@ -61,6 +63,7 @@ export interface Parts {
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, watchdog } = parts
+  checkStore(store, parts.features)
   const documents = new Documents(store, settings.limits.residentBytes)
   // Content that arrived after the last beat of the previous process. The next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)

@@ -165,6 +165,7 @@ export class Spaces {
       Scope.provide(own),
       Effect.flatMap((store) => Effect.try({
         try: () => begun(Recovery.recover(store, parts), {
+          features: parts.features,
           turn: parts.pacemaker.turn,
           resolvePeer: (peer) => remote === undefined || peer === name ? this.peer(peer) : remote(peer),
           used: () => this.spaces.touch(name),

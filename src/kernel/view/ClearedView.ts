@@ -32,7 +32,7 @@ export const MAX_DENIALS = 1000
 /** The dependencies of a cleared view, beside the API of the space. */
 export interface Dependencies {
   readonly state: LiveState
-  readonly space: Space
+  readonly space: Pick<Space, "below" | "blobPart" | "list" | "receipt" | "settled" | "signal" | "watch">
   readonly denials: Array<Denial>
   readonly cursor: Cursor
   readonly queries: Pick<LiveQueries, "pull">

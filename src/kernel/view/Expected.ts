@@ -18,6 +18,7 @@ import type * as Requests from "../../reactor/ReactorError.ts"
 import type * as Meetings from "../../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
+import { FeatureNotBuilt } from "../model/Feature.ts"
 import { ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /** The errors of a signal from outside, of control input, and of a read. */
@@ -27,8 +28,8 @@ export type ControlError =
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
   | InvalidOperation | OperationAbsent | OperationClosed | OperationHeld | AwaitUnheard | WatchersFull
   | Meetings.RendezvousError | Flows.FlowError | Requests.RequestAbsent | Requests.RequestFinished | Requests.InvalidRequest
-  | RunAbsent | RunState
-export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
+  | RunAbsent | RunState | FeatureNotBuilt
+export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped | FeatureNotBuilt
 
 /**
  * Passes errors of these classes on, and throws any other error as a defect.
@@ -49,7 +50,9 @@ export const asRefusal = expected<SignalError>(
 /** The errors of control input, the refusals of ledgers included. */
 export const asControlError = (ledgers: ReadonlyArray<RefusalClass>): (error: unknown) => ControlError => {
   const known = ledgers as ReadonlyArray<abstract new(...args: never) => ControlError>
-  return expected<ControlError>(InvalidAddress, InvalidValue, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, ...known)
+  return expected<ControlError>(
+    InvalidAddress, InvalidValue, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, FeatureNotBuilt, ...known
+  )
 }
 
 /** The callbacks of a read: its result, or its failure. */

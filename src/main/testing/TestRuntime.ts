@@ -17,6 +17,7 @@ import type { Persistence } from "../../persistence/Persistence.ts"
 import { Registry } from "../../registry/Registry.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
+import * as Features from "../feature/Features.ts"
 import * as PureHash from "../PureHash.ts"
 import * as Runtime from "../Runtime.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
@@ -81,7 +82,7 @@ const nameOf = (node: string, place: unknown): string =>
 export const layer = <E = never>(options: Options<E> = {}): Layer.Layer<Kernel | Persistence | Pacemaker | Registry | Hash, E> => {
   const { hash = PureHash.layer, settings: changed, ...named } = options
   const services: Runtime.Services<E> = {
-    kernel: Kernel.layer,
+    kernel: Kernel.layer(Features.all),
     registry: Registry.layer,
     scheduler: Scheduler.layer({ check: true }),
     reactor: Reactor.none,

@@ -9,12 +9,14 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { line, Reporter } from "../../diagnostic/Reporter.ts"
 import * as Access from "../../ingress/Access.ts"
+import type { Feature } from "../../ingress/Feature.ts"
 import * as Config from "../../loader/Config.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import type { Built } from "../Built.ts"
+import * as Features from "../feature/Features.ts"
 import * as ManifestModules from "../ManifestModules.ts"
 import * as PureHash from "../PureHash.ts"
 import type { Env } from "./Platform.ts"
@@ -34,6 +36,7 @@ export interface Parts {
 /** The decoded settings. */
 export interface Settings {
   readonly modules: Layer.Layer<ModuleHost>
+  readonly features: ReadonlyArray<Feature>
   readonly config: Config.Config
   readonly hash: Hash["Service"]
   readonly reporter: Reporter
@@ -53,7 +56,7 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
   const definition = typeof given === "function" ? given(env) : given ?? {}
   const token = env.SYSTOLE_TOKEN ?? definition.token
   const config = Effect.runSync(Config.decode(token === undefined ? definition : { ...definition, token }))
-  return opened(config, { modules: ManifestModules.layer(manifest), isPublic: isPublic === true })
+  return opened(config, { modules: ManifestModules.layer(manifest), features: Features.all, isPublic: isPublic === true })
 }
 
 /**
@@ -64,15 +67,15 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  * @category constructors
  * @since 0.1.0
  */
-export const ofBuild = ({ kept, manifest, settings: { check, create, ...settings } }: Built, env: Env): Settings => {
+export const ofBuild = ({ features, kept, manifest, settings: { check, create, ...settings } }: Built, env: Env): Settings => {
   const given = { ...settings, check, create, host: "127.0.0.1", token: undefined }
   const config = Result.getOrThrowWith(Secrets.withTokens(given, env as unknown as Secrets.Variables), (refusal) => refusal)
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), isPublic: env.SYSTOLE_PUBLIC === "true" })
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), features, isPublic: env.SYSTOLE_PUBLIC === "true" })
 }
 
 const opened = (
   config: Config.Config,
-  { isPublic, modules }: Pick<Settings, "modules"> & { readonly isPublic: boolean }
+  { features, isPublic, modules }: Pick<Settings, "features" | "modules"> & { readonly isPublic: boolean }
 ): Settings => {
   const { token } = config
   if (token === undefined && !isPublic) {
@@ -83,6 +86,7 @@ const opened = (
   const rules = { token, readers: config.readers, loopback: false }
   return {
     modules,
+    features,
     config,
     hash,
     reporter,

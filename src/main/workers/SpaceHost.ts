@@ -167,14 +167,14 @@ export class SpaceHost {
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
     const alarm = new Alarm(storage, await storage.getAlarm(), Date.now)
-    const { config, hash, reporter } = settings
+    const { config, features, hash, reporter } = settings
     const context = await Effect.runPromise(this.compose(alarm))
     const kernel = Context.get(context, Kernel)
     const persistence = Context.get(context, Persistence)
     const due = (): number | undefined => Effect.runSync(persistence.due(space).pipe(
       Effect.catchIf((error) => error.code === "space/unknown", () => Effect.undefined)
     ))
-    const { fetch } = App.make({ kernel, hash }, {
+    const { fetch } = App.make({ features, kernel, hash }, {
       token: config.token, readers: config.readers, loopback: false, reporter, closing: new AbortController().signal, pages: {}
     })
     // A call finds an alarm that was lost.
@@ -185,7 +185,7 @@ export class SpaceHost {
   }
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, alarm: Alarm) {
-    const { env, settings: { config, hash, modules, proof, reporter }, space, storage } = this.place
+    const { env, settings: { config, features, hash, modules, proof, reporter }, space, storage } = this.place
     const { enzymes, plugins } = config
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
     const kernel = { ...config.kernel, limits }
@@ -195,7 +195,7 @@ export class SpaceHost {
     )
     const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm: (moment) => alarm.arm(moment) }), alarm)
-    const services = { persistence, reactor: Reactor[config.reactor](channels), pacemaker: HostPacemaker.layer(this.turns.turn) }
+    const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker: HostPacemaker.layer(this.turns.turn) }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(

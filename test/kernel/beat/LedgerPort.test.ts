@@ -1,11 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Fatal, type Kernel } from "systole"
 import { flows } from "../../../src/flow/Ledger.ts"
-import { CurrentLedgers } from "../../../src/kernel/model/Ledgers.ts"
 import type { Ledger } from "../../../src/ledger/Ledger.ts"
 import { LedgerList } from "../../../src/ledger/LedgerList.ts"
-import { operations } from "../../../src/operation/Ledger.ts"
 import { rendezvous } from "../../../src/rendezvous/Ledger.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, replays, steps } from "../TestSpace.ts"
@@ -15,7 +13,7 @@ const toyIn = (world: ToyLedger.World): Ledger => ToyLedger.make(world)
 
 /** Runs a test in a kernel with these ledgers. */
 const within = <A, E>(ledgers: ReadonlyArray<Ledger>, test: Effect.Effect<A, E, Kernel>) =>
-  test.pipe(Effect.provide(Layer.provide(TestKernel.layer(), Layer.succeed(CurrentLedgers, () => new LedgerList(ledgers)))))
+  test.pipe(Effect.provide(TestKernel.layer({}, undefined, { kernel: ToyLedger.kernel(...ledgers) })))
 
 const armed = (beats: unknown): { readonly verb: string } => {
   const command = { verb: "arm", key: "a", beats }
@@ -29,7 +27,7 @@ const watching: Ledger = { ...flows, folders: [...flows.folders, "/net/toy"] }
 
 describe("The port of ledgers", () => {
   it.effect("fires a timer once, even if its ledger ignores it", () =>
-    within([operations, { ...toyIn(new ToyLedger.World()), atCapture: () => {} }], Effect.gen(function*() {
+    within([{ ...toyIn(new ToyLedger.World()), atCapture: () => {} }], Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.control.command("toy", armed(2)))
       yield* steps(space, 4)
@@ -40,7 +38,7 @@ describe("The port of ledgers", () => {
     })))
 
   it.effect("hands a timer to the owner of its documents, not to a watching ledger", () =>
-    within([operations, rendezvous, watching, toyIn(new ToyLedger.World())], Effect.gen(function*() {
+    within([rendezvous, watching, toyIn(new ToyLedger.World())], Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.control.command("toy", armed(2)))
       yield* steps(space, 3)
@@ -50,7 +48,7 @@ describe("The port of ledgers", () => {
 
   it.effect("keeps captured input of an aborted beat for the next", () => {
     const world = new ToyLedger.World()
-    return within([operations, toyIn(world)], Effect.gen(function*() {
+    return within([toyIn(world)], Effect.gen(function*() {
       const space = yield* TestKernel.space([die])
       yield* controlled(space, space.control.command("toy", armed(9)))
       world.answer("a", "well")
@@ -65,8 +63,7 @@ describe("The port of ledgers", () => {
 
   it.effect("starts a beat for waiting input, and stops the live half with its space", () => {
     const world = new ToyLedger.World()
-    const list = new LedgerList([operations, toyIn(world)])
-    const kernel = TestKernel.layer({ pace: "demand", tempo: 1000 }).pipe(Layer.provide(Layer.succeed(CurrentLedgers, () => list)))
+    const kernel = TestKernel.layer({ pace: "demand", tempo: 1000 }, undefined, { kernel: ToyLedger.kernel(toyIn(world)) })
     const answered = Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.control.command("toy", armed(9))
@@ -82,7 +79,7 @@ describe("The port of ledgers", () => {
   })
 
   it.effect("executes a command as its journal line", () =>
-    within([operations, toyIn(new ToyLedger.World())], Effect.gen(function*() {
+    within([toyIn(new ToyLedger.World())], Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.control.command("toy", armed({ valueOf: () => 2 })))
       yield* replays(space)

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import type { Kernel, Transaction } from "systole"
 import { flows } from "../../../src/flow/Ledger.ts"
 import { LedgerList } from "../../../src/ledger/LedgerList.ts"
-import { CurrentLedgers } from "../../../src/kernel/model/Ledgers.ts"
 import { defaults } from "../../../src/kernel/model/Limits.ts"
 import { operations } from "../../../src/operation/Ledger.ts"
 import { rendezvous } from "../../../src/rendezvous/Ledger.ts"
@@ -31,9 +30,8 @@ const enzymes = [arm, ask, rung]
 /** Runs a test in a kernel with the toy ledger behind those of the runtime. */
 const withToy = <A, E>(test: (world: ToyLedger.World) => Effect.Effect<A, E, Kernel>) => {
   const world = new ToyLedger.World()
-  const list = new LedgerList([operations, rendezvous, flows, ToyLedger.make(world)])
-  const kernel = TestKernel.layer({ limits: { ...defaults, finishedCount: 1 } })
-  return test(world).pipe(Effect.provide(Layer.provide(kernel, Layer.succeed(CurrentLedgers, () => list))))
+  const kernel = ToyLedger.kernel(rendezvous, flows, ToyLedger.make(world))
+  return test(world).pipe(Effect.provide(TestKernel.layer({ limits: { ...defaults, finishedCount: 1 } }, undefined, { kernel })))
 }
 
 describe("A ledger added to the list", () => {

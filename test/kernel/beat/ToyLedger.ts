@@ -6,9 +6,11 @@
  * @module
  */
 import * as Schema from "effect/Schema"
+import { Kernel } from "systole"
 import * as Address from "../../../src/cell/Address.ts"
 import * as Document from "../../../src/cell/Document.ts"
 import * as Diagnostic from "../../../src/diagnostic/Diagnostic.ts"
+import { ofLedger } from "../../../src/kernel/model/Feature.ts"
 import { type ExpiryRule, nameBelow, whole } from "../../../src/ledger/Expiry.ts"
 import type { InputRule, Ledger, LedgerBeat } from "../../../src/ledger/Ledger.ts"
 import { below } from "../../../src/persistence/Below.ts"
@@ -209,3 +211,7 @@ export const make = (world: World): Ledger<Toy> => ({
     }
   }
 })
+
+/** A kernel with these ledgers after the one of operations. */
+export const kernel = (...ledgers: ReadonlyArray<Ledger>) =>
+  Kernel.layer(ledgers.map((ledger) => ({ name: ofLedger(ledger.name) ?? ledger.name, ledger: () => ledger })))

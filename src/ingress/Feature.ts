@@ -1,0 +1,46 @@
+/**
+ * Features as the ingress takes them.
+ *
+ * @module
+ */
+import type { Hono } from "hono"
+import * as Features from "../kernel/model/Feature.ts"
+import type { KernelFeature } from "../kernel/space/Feature.ts"
+import type { Kernel } from "../kernel/space/Kernel.ts"
+import type * as RecordRoutes from "./RecordRoutes.ts"
+
+/** The functions that the routes of features share. */
+export interface FeatureContext extends RecordRoutes.RouteContext {
+  readonly kernel: Kernel["Service"]
+  /** Whether this is a development server, which has the routes of the debugger. */
+  readonly isDebugged: boolean
+}
+
+/**
+ * A feature of the runtime, as its composition gives it to the kernel and to the ingress.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Feature extends KernelFeature {
+  /** Adds its routes. */
+  readonly routes?: (app: Hono, context: FeatureContext) => void
+}
+
+/**
+ * Adds the routes of the given features. A route of any other feature of the catalogue is answered with `feature/not-built`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const routes = (app: Hono, features: ReadonlyArray<Feature>, context: FeatureContext): void => {
+  for (const { routes } of features) routes?.(app, context)
+  for (const feature of Features.names) {
+    if (features.some(({ name }) => name === feature) || feature === "debug" && !context.isDebugged) continue
+    for (const path of Features.places[feature].routes) {
+      app.all(`${path}/*`, () => {
+        throw new Features.FeatureNotBuilt({ feature })
+      })
+    }
+  }
+}

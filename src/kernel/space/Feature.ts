@@ -1,0 +1,55 @@
+/**
+ * Features as the kernel takes them.
+ *
+ * @module
+ */
+import type { Ledger } from "../../ledger/Ledger.ts"
+import { PersistenceError, StoreNeedsFeature } from "../../persistence/PersistenceError.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { Reactor } from "../../reactor/Reactor.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
+import * as Features from "../model/Feature.ts"
+import type { Space } from "../view/Space.ts"
+import type { LedgerHost } from "./LedgerClient.ts"
+
+/** The parts of the API of a space that features add. */
+export type Parts = Pick<Space, "rv" | "flow" | "io" | "runs" | "graph" | "debug">
+
+/** An open space, as its features use it. */
+export interface PartHost {
+  readonly ledgers: LedgerHost
+  readonly state: LiveState
+  readonly group: GroupCommit
+}
+
+/**
+ * A feature of the kernel: a value that a composition gives to {@link Kernel}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface KernelFeature {
+  /** A name of the catalogue, or the name of a feature that is not part of the runtime. */
+  readonly name: string
+  /** Makes its ledger over the reactor of the kernel. */
+  readonly ledger?: (reactor: Reactor["Service"]) => Ledger
+  /** Makes its parts of the API of an open space. */
+  readonly parts?: (host: PartHost) => Partial<Parts>
+}
+
+/**
+ * Refuses a store with records of a feature that is not among the given ones: nothing would handle them.
+ *
+ * @throws PersistenceError
+ * @category guards
+ * @since 0.1.0
+ */
+export const checkStore = (store: Pick<SpaceStore, "below" | "space">, features: ReadonlyArray<KernelFeature>): void => {
+  for (const name of Features.names) {
+    if (features.some((feature) => feature.name === name)) continue
+    const folder = Features.places[name].ledger?.folders.find((folder) => store.below(folder, { limit: 1 }).length > 0)
+    if (folder === undefined) continue
+    throw new PersistenceError({ reason: new StoreNeedsFeature({ space: store.space, feature: name, folder }) })
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * Durable runs: enzymes with `durable: true`, their commands and their routes.
+ *
+ * @module
+ */
+import { runs } from "../../durable/Ledger.ts"
+import * as Routes from "../../ingress/Runs.ts"
+import { LiveRuns } from "../../kernel/space/SpaceRuns.ts"
+import type { Feature } from "../../ingress/Feature.ts"
+
+/**
+ * The feature `durable`. A durable run sends requests, so it needs the feature `requests`.
+ *
+ * @category features
+ * @since 0.1.0
+ */
+export const feature: Feature = {
+  name: "durable",
+  ledger: () => runs,
+  parts: ({ ledgers, state }) => ({ runs: new LiveRuns(ledgers, () => state) }),
+  routes: Routes.routes
+}

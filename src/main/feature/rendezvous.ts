@@ -1,0 +1,22 @@
+/**
+ * Rendezvous: `tx.rv`, their commands and their routes.
+ *
+ * @module
+ */
+import * as Routes from "../../ingress/Rv.ts"
+import { LiveRendezvous } from "../../kernel/space/SpaceRendezvous.ts"
+import { rendezvous } from "../../rendezvous/Ledger.ts"
+import type { Feature } from "../../ingress/Feature.ts"
+
+/**
+ * The feature `rendezvous`.
+ *
+ * @category features
+ * @since 0.1.0
+ */
+export const feature: Feature = {
+  name: "rendezvous",
+  ledger: () => rendezvous,
+  parts: ({ ledgers }) => ({ rv: new LiveRendezvous(ledgers) }),
+  routes: Routes.routes
+}

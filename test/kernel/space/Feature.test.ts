@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Features, Kernel, MemoryStore } from "systole"
+import { names, places } from "../../../src/kernel/model/Feature.ts"
+import { operations } from "../../../src/operation/Ledger.ts"
+import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
+import * as HashLayer from "../../support/HashLayer.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { begun, enzyme, refusal, steps } from "../TestSpace.ts"
+
+const count = enzyme("count", (tx) => tx.increment("/data/n"), { query: "/signals/s" })
+const spawn = enzyme("spawn", (tx) => void tx.rv.spawn({ key: "a" }), { query: "/signals/s" })
+
+/** Runs a test in a kernel with these features. */
+const within = <A, E>(features: typeof Features.all, test: Effect.Effect<A, E, Kernel>, persistence?: typeof MemoryStore.layer) =>
+  Effect.provide(test, TestKernel.layer({}, persistence as never, { kernel: Kernel.layer(features) }), { local: true }).pipe(
+    RendezvousSpace.granted
+  )
+
+const existing = Effect.flatMap(Kernel, (kernel) => kernel.space("test", { create: false }))
+
+describe("A kernel with a part of the features", () => {
+  it("has a catalogue with the names, the ledgers and the folders of all features, in their order", () => {
+    assert.deepStrictEqual(Features.all.map(({ name }) => name), [...names])
+    for (const name of names) {
+      const ledger = Features.all.find((feature) => feature.name === name)?.ledger?.({ channels: new Map() } as never)
+      assert.strictEqual(places[name].ledger?.name, ledger?.name)
+      const folders = [...ledger?.folders ?? [], ...operations.folders]
+      for (const folder of places[name].ledger?.folders ?? []) assert.isTrue(folders.some((own) => folder.startsWith(own)), folder)
+    }
+  })
+
+  it.effect("ends a run that needs an absent one with feature/not-built, and goes on with the others", () =>
+    within([], Effect.gen(function*() {
+      const space = yield* TestKernel.space([count, spawn])
+      const { id } = yield* space.signal({ signal: "/signals/s" })
+      yield* steps(space, 2)
+      const receipt = yield* space.receipt(id)
+      const ends = receipt?.handlings.map(({ enzyme, error, outcome }) => [enzyme, outcome, error?.code])
+      assert.deepStrictEqual(ends, [["count", "ok", undefined], ["spawn", "dead", "feature/not-built"]])
+      assert.strictEqual(yield* space.get("/data/n"), 1)
+    })))
+
+  it.effect("refuses the commands, the records and the durable enzymes of absent ones, and says what to do", () =>
+    within([], Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const space = yield* TestKernel.space([count])
+      const errors = [
+        yield* refusal(space, space.rv.kill("a")),
+        yield* refusal(space, space.flow.cancel("a")),
+        yield* refusal(space, space.control.command("io", { verb: "cancel" })),
+        yield* refusal(space, space.runs.list({ limit: 1 })),
+        yield* refusal(space, space.graph.view)
+      ]
+      for (const error of errors) assert.strictEqual(error?.code, "feature/not-built")
+      assert.include(errors[1]?.message, "Add features: [\"flows\"] to systole.config.ts, and build again")
+      const refused = yield* Effect.flip(kernel.register(enzyme("long", () => {}, { durable: true })))
+      assert.include(refused.message, "This build has no durable")
+    })))
+
+  it.effect("makes the same journal as a kernel with all features", () =>
+    Effect.gen(function*() {
+      const journal = (features: typeof Features.all) => within(features, Effect.gen(function*() {
+        const space = yield* TestKernel.space([count])
+        for (let i = 0; i < 3; i++) yield* space.signal({ signal: "/signals/s", id: `s${i}` })
+        yield* steps(space, 4)
+        return yield* Effect.forEach([0, 1, 2, 3], space.journal.bind(space))
+      }))
+      const all = yield* journal(Features.all)
+      assert.isDefined(all[3])
+      assert.deepStrictEqual(yield* journal([]), all)
+    }))
+
+  it.effect("opens no store with records of an absent feature, and changes nothing in it", () =>
+    Effect.gen(function*() {
+      const store = Layer.succeedContext(yield* Layer.build(MemoryStore.layer.pipe(Layer.provide(HashLayer.layer))))
+      const head = yield* within(Features.all, Effect.gen(function*() {
+        const space = yield* RendezvousSpace.space()
+        yield* begun(space, space.rv.spawn({ key: "a", due_off: 100 }))
+        return yield* space.head
+      }), store)
+      const rest = Features.all.filter(({ name }) => name !== "rendezvous" && name !== "flows")
+      const error = yield* Effect.flip(within(rest, existing, store))
+      assert.strictEqual(error.code, "feature/not-built")
+      assert.include(error.message, "Space \"test\" has records below /data/rv, and this build has no rendezvous")
+      assert.strictEqual(yield* within(Features.all, Effect.flatMap(existing, (space) => space.head), store), head)
+      const needed = Features.all.filter(({ name }) => name === "rendezvous")
+      assert.strictEqual(yield* within(needed, Effect.flatMap(existing, (space) => space.head), store), head)
+    }))
+})

@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { names } from "../../src/kernel/model/Feature.ts"
+import * as BuildFeatures from "../../src/main/BuildFeatures.ts"
+
+interface Given extends Partial<Omit<BuildFeatures.Uses, "settings">> {
+  readonly settings?: Partial<BuildFeatures.Uses["settings"]>
+}
+
+const found = ({ code = "", enzymes = [], settings = {} }: Given) =>
+  BuildFeatures.find({ code, enzymes, settings: { agent: undefined, channels: {}, features: [], ...settings } })
+
+describe("The features of a build", () => {
+  it("are none for a project with cells, signals, derived cells and operations", () => {
+    const code = "run: (tx) => { tx.set('/data/ratio', tx.op.start({ verb: 'a' })); tx.increment('/data/served') }"
+    assert.deepStrictEqual(found({ code }), [])
+  })
+
+  it("follow from the code of its modules, each with the features that it needs", () => {
+    assert.deepStrictEqual(found({ code: "tx.rv.spawn({})" }), ["rendezvous"])
+    assert.deepStrictEqual(found({ code: "({ io }) => io.request()" }), ["requests"])
+    assert.deepStrictEqual(found({ code: "Flow.make({})" }), ["rendezvous", "flows"])
+    assert.deepStrictEqual(found({ code: "tx[\"flow\"].start()" }), ["rendezvous", "flows"])
+    assert.deepStrictEqual(found({ code: "durable: true" }), ["requests", "durable"])
+  })
+
+  it("follow from its loaded enzymes, its channels and its agent", () => {
+    assert.deepStrictEqual(found({ enzymes: [{ durable: true }] }), ["requests", "durable"])
+    assert.deepStrictEqual(found({ settings: { channels: { clock: { use: "timer", options: {} } } } }), ["requests"])
+    assert.deepStrictEqual(found({ settings: { agent: {} } }), ["requests"])
+  })
+
+  it("are those that the configuration states as well, in the order of the catalogue", () => {
+    assert.deepStrictEqual(found({ settings: { features: ["graph", "history"] }, code: "tx.io" }), ["requests", "history", "graph"])
+    assert.deepStrictEqual(found({ settings: { features: names } }), [...names])
+  })
+})
