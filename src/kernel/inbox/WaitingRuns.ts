@@ -6,15 +6,22 @@
  * @module
  */
 import type { Timer } from "../../stage/CellTimers.ts"
-import { drop, push } from "../../registry/MultiMap.ts"
-import { type Heard, MAX_HEARD, type Pending, type Signal, type WaitingRun as Run } from "../model/Signal.ts"
+import { type Heard, MAX_HEARD, type Pending, type Signal, type WaitingRun } from "../model/Signal.ts"
+import { Hearers } from "./Hearers.ts"
 import type { TimerQueue } from "./TimerQueue.ts"
 
-/** A run that waits: the number of its row, and its timers. */
-interface Waiting {
-  readonly seq: number
-  readonly urgent: boolean
-  readonly timers: ReadonlyArray<Timer>
+/**
+ * A run that is not over. It waits for a result, or a beat has taken its next segment, or it still tries its first one, and
+ * hears.
+ */
+interface OpenRun {
+  readonly oid: string
+  state: "waits" | "taken" | "begins"
+  /** The number of its row, and its timers, while it waits. */
+  seq: number
+  urgent: boolean
+  timers: ReadonlyArray<Timer>
+  hears: WaitingRun["hears"]
 }
 
 const none: ReadonlyArray<never> = []
@@ -22,71 +29,76 @@ const none: ReadonlyArray<never> = []
 /**
  * The waiting runs of one space.
  *
+ * There may be many, so a run has one entry with one object, and shares its texts.
+ *
  * @category models
  * @since 0.1.0
  */
 export class WaitingRuns {
-  private readonly runs = new Map<string, Waiting>()
-  /** The runs that hear signals, by their operations and by signal and target. */
-  private readonly hearing = new Map<string, Run>()
-  private readonly hearers = new Map<string, Array<string>>()
-  /** Runs of which a beat has taken the next segment, or which repeat one. */
-  private readonly taken = new Set<string>()
+  private readonly runs = new Map<string, OpenRun>()
+  private readonly counts: Record<OpenRun["state"], number> = { waits: 0, taken: 0, begins: 0 }
+  private readonly hearers = new Hearers<OpenRun>()
   private readonly waits: TimerQueue
 
   constructor(waits: TimerQueue) {
     this.waits = waits
   }
 
-  get size(): number {
-    return this.runs.size
-  }
-
   /** The number of runs that wait, or that were taken and are not over. */
   get open(): number {
-    return this.runs.size + this.taken.size
+    return this.counts.waits + this.counts.taken
   }
 
   /** Whether a run waits for a result. */
   has(oid: string): boolean {
-    return this.runs.has(oid)
+    return this.runs.get(oid)?.state === "waits"
   }
 
   /** Adds a run, with a timer for each of its due times. Returns false if the row repeats a segment, or is of no run. */
   add({ again, seq, urgent }: Pending): boolean {
-    const run = again?.run
-    if (run === undefined) return false
-    this.hear(run)
+    const found = again?.run
+    if (found === undefined) return false
+    const run = this.runs.get(found.oid) ?? this.begin(found.oid)
+    this.hear(run, found.hears)
     if (again?.why !== "segment") {
-      if (again?.segment !== undefined) this.taken.add(run.oid)
+      if (again?.segment !== undefined) this.move(run, "taken")
+      else if (run.hears.length === 0) this.forget(run.oid)
       return false
     }
-    this.taken.delete(run.oid)
-    const timers = run.dues.map((due) => ({ key: run.oid, due, gone: false }))
-    for (const timer of timers) this.waits.add({ seq, due: timer.due, again, timer, urgent })
-    this.runs.set(run.oid, { seq, urgent, timers })
+    this.move(run, "waits")
+    run.seq = seq
+    run.urgent = urgent
+    run.timers = found.dues.map((due) => ({ key: run.oid, due, gone: false }))
+    for (const timer of run.timers) this.waits.add({ seq, due: timer.due, again, timer, urgent })
     return true
   }
 
-  /** Has a run hear its signals from now on. */
-  private hear(run: Run): void {
-    this.unhear(run.oid)
-    if (run.hears.length === 0) return
-    this.hearing.set(run.oid, run)
-    for (const [signal, target] of run.hears) push(this.hearers, `${signal} ${target}`, run.oid)
+  private begin(oid: string): OpenRun {
+    const run: OpenRun = { oid, state: "begins", seq: -1, urgent: false, timers: none, hears: none }
+    this.runs.set(oid, run)
+    this.counts.begins++
+    return run
+  }
+
+  private move(run: OpenRun, state: OpenRun["state"]): void {
+    this.counts[run.state]--
+    this.counts[state]++
+    run.state = state
+  }
+
+  /** Has a run hear these signals from now on, and no others. */
+  private hear(run: OpenRun, hears: WaitingRun["hears"]): void {
+    for (const [signal, target] of run.hears) this.hearers.drop(signal, target, run)
+    run.hears = hears.map(([signal, target, waits]) => [this.hearers.add(signal, target, run), target, waits])
   }
 
   /** The run is over. */
   forget(oid: string): void {
-    this.taken.delete(oid)
-    this.unhear(oid)
-  }
-
-  private unhear(oid: string): void {
-    const run = this.hearing.get(oid)
+    const run = this.runs.get(oid)
     if (run === undefined) return
-    this.hearing.delete(oid)
-    for (const [signal, target] of run.hears) drop(this.hearers, `${signal} ${target}`, (other) => other === oid)
+    this.hear(run, none)
+    this.counts[run.state]--
+    this.runs.delete(oid)
   }
 
   /** Drops a run that neither goes on nor hears. */
@@ -97,9 +109,8 @@ export class WaitingRuns {
 
   /** The runs that hear a signal. `countOf` tells how many signals of a pair a run has heard. */
   hearersOf({ signal, target }: Signal, countOf: (oid: string, pair: number) => number): ReadonlyArray<Heard> {
-    if (this.hearing.size === 0 || signal === undefined || target === undefined) return none
-    return (this.hearers.get(`${signal} ${target}`) ?? none).flatMap((oid): ReadonlyArray<Heard> => {
-      const hears = this.hearing.get(oid)?.hears ?? none
+    if (this.runs.size === 0 || signal === undefined || target === undefined) return none
+    return this.hearers.of(signal, target).flatMap(({ hears, oid }): ReadonlyArray<Heard> => {
       const pair = hears.findIndex(([path, cell]) => path === signal && cell === target)
       const nth = countOf(oid, pair)
       const waits = hears[pair]?.[2] ?? 0
@@ -108,13 +119,13 @@ export class WaitingRuns {
   }
 
   /** Takes a run that goes on, with its timers; `undefined` for one that does not wait. `fired` has left the queue of timers. */
-  take(oid: string, fired?: Timer): Pick<Waiting, "seq" | "urgent"> | undefined {
+  take(oid: string, fired?: Timer): Pick<OpenRun, "seq" | "urgent"> | undefined {
     const run = this.runs.get(oid)
-    if (run === undefined) return undefined
-    this.runs.delete(oid)
-    this.taken.add(oid)
+    if (run?.state !== "waits") return undefined
+    this.move(run, "taken")
     for (const timer of run.timers) timer.gone = true
     this.waits.rebook({ gone: run.timers.filter((timer) => timer !== fired), next: [] }, { number: () => 0, urgent: false })
+    run.timers = none
     return run
   }
 }
