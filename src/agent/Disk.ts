@@ -82,3 +82,15 @@ export class Disk extends Context.Service<Disk, {
   /** Waits until the disk has the names of a folder. */
   readonly syncFolder: (folder: string) => Effect.Effect<void, DiskFailed>
 }>()("systole/agent/Disk") {}
+
+/**
+ * Tests two contents of files for equality. An absent file equals another absent one.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean => {
+  if (a === undefined || b === undefined || a.length !== b.length) return a === b
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

@@ -70,28 +70,65 @@ export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence
   return `agent.${hash.hex(JSON.stringify([path, action.id, occurrence, attempt]))}`
 })
 
-/** The time by which a wait for another process exceeds the limit of an attempt, in milliseconds. */
+/** The time by which a wait for a run exceeds the limit of an attempt, in milliseconds. */
 const GRACE_MILLIS = 10_000
 
+const isOf = ({ attempt, occurrence }: Due, record: Record.Record | undefined): record is Record.Record =>
+  record !== undefined && record.occurrence === occurrence && record.attempt === attempt
+
 /**
- * Runs an attempt, and returns its record. Its permits come before its event. An event that no enzyme takes is a failed attempt, too.
+ * Runs an attempt, and returns its record. Its permits come before its event. An event that no enzyme takes is a failed
+ * attempt, too.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Context) {
   const ledger = yield* Ledger
-  const { action, attempt, occurrence } = due
-  const { place } = context
+  const { action } = due
   const order = orderOf(due, context)
-  const id = yield* eventId(due, place)
+  const id = yield* eventId(due, context.place)
   for (const each of Orders.withMembers(order)) yield* ledger.set(Orders.permit(each.file, each.action), each)
   const sent = yield* ledger.send({ id, signal: Orders.signal(action.type), payload: order })
-  const record = yield* ended({ file: place.key, action: action.id }, action.timeout + GRACE_MILLIS)
-  if (sent !== "unhandled" && record !== undefined && record.occurrence === occurrence && record.attempt === attempt) return record
-  const message = `its event ${id} has no result; systole dead tells why`
-  return yield* fail(due, context, { code: "agent/unhandled", message })
+  const record = yield* ended({ file: order.file, action: action.id }, action.timeout + GRACE_MILLIS)
+  if (sent === "unhandled" || !isOf(due, record)) {
+    const message = `its event ${id} has no result; systole dead tells why`
+    return yield* fail(due, context, { code: "agent/unhandled", message })
+  }
+  return record.status === "running" ? yield* interrupted(due, context) : record
 })
+
+/** Records the failure of an attempt whose run is gone, or does not end. A late end of the run is not recorded. */
+const interrupted = (due: Due, context: Context) =>
+  fail(due, context, { code: "agent/interrupted", message: "its run did not end within the timeout, and is given up" })
+
+/**
+ * The end of an attempt that an earlier wake began. A run that has not ended {@link GRACE_MILLIS} after its time limit is
+ * given up, because a rollback or a deletion may have taken it away.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, record: Record.Record, context: Context) {
+  if (record.status !== "running") return record
+  const limit = action.timeout + GRACE_MILLIS
+  const left = record.startedAt + limit - (yield* Clock.currentTimeMillis)
+  const found = yield* ended({ file: context.place.key, action: action.id }, Math.max(0, Math.min(limit, left)))
+  if (found !== undefined && found.status !== "running") return found
+  const { attempt, occurrence } = found ?? record
+  return yield* interrupted({ action, occurrence, attempt }, context)
+})
+
+/**
+ * Records the failure of an action that the file tells as running, and that never reached the space.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const lost = (action: Action, context: Context, now: number) => {
+  const due = { action, occurrence: `lost:${now}`, attempt: action.record.retryCount + 1 }
+  return fail(due, context, { code: "agent/interrupted", message: "the agent ended before the action began" })
+}
 
 /**
  * Records a failed attempt that no run has recorded.

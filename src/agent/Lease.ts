@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Place } from "./StoredFile.ts"
-import { Disk, type DiskFailed } from "./Disk.ts"
+import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The longest wait for a lock, in milliseconds. */
 export const WAIT_MILLIS = 30_000
@@ -72,9 +72,6 @@ const isRun = (disk: Disk["Service"], bytes: Uint8Array): boolean => {
   const found = decode(new TextDecoder().decode(bytes))
   return found._tag === "Some" && found.value.kind === "run" && disk.isAlive(found.value) !== false
 }
-
-const isSame = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
-  b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i])
 
 /** A lock that this process has written below a name of its own, so that it appears under another one as a whole. */
 interface Own {

@@ -10,8 +10,9 @@ const Times = Schema.Record(Schema.String, Schema.Int)
 const Shape = Schema.Struct({
   /** The times at which actions were first seen, by id. */
   first: Times,
-  /** The times of occurrences that were skipped. */
+  /** The times of occurrences that were skipped, and their keys. */
   skipped: Times,
+  occurrences: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** The watched paths: the digest, and the number of changes since the first look. */
   changes: Schema.Record(Schema.String, Schema.Struct({ digest: Schema.String, count: Schema.Int })),
   /** The day of the last reset of "Completed Today". */
@@ -47,6 +48,20 @@ export const read = (value: unknown): Observed => {
 /** The cell of the observations of a file. */
 export const cell = (file: string): string => `/data/agent/${file}/observed`
 
+/** An occurrence that was skipped. */
+export interface Skipped {
+  readonly action: string
+  readonly occurrence: string
+  readonly now: number
+}
+
+/** The observations after an occurrence was skipped. */
+export const skip = (observed: Observed, { action, now, occurrence }: Skipped): Observed => ({
+  ...observed,
+  skipped: { ...observed.skipped, [action]: now },
+  occurrences: { ...observed.occurrences, [action]: occurrence }
+})
+
 const kept = <A>(entries: Readonly<{ [id: string]: A }>, ids: ReadonlySet<string>): { [id: string]: A } =>
   Object.fromEntries(Object.entries(entries).filter(([id]) => ids.has(id)))
 
@@ -79,5 +94,7 @@ export const look = (observed: Observed, { digests, ids, now }: Look): Observed 
     changes[id] = { digest, count: before === undefined ? 0 : before.count + 1 }
     isChanged = true
   }
-  return isChanged ? { ...observed, first, changes, skipped: kept(observed.skipped, ids) } : observed
+  if (!isChanged) return observed
+  const { occurrences = {}, skipped } = observed
+  return { ...observed, first, changes, skipped: kept(skipped, ids), occurrences: kept(occurrences, ids) }
 }

@@ -9,7 +9,7 @@ import type { Hash } from "../persistence/Hash.ts"
 import type { Action, Defaults } from "./Action.ts"
 import * as ControlFiles from "./ControlFile.ts"
 import type { ControlFile } from "./ControlFile.ts"
-import { Disk, type DiskFailed } from "./Disk.ts"
+import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 import * as Edits from "./Edit.ts"
 import type { Change } from "./Edit.ts"
 import * as Merge from "./Merge.ts"
@@ -18,7 +18,7 @@ import * as StoredFile from "./StoredFile.ts"
 /** The most attempts of a write while a person saves. */
 const ATTEMPTS = 5
 
-/** The wait before an empty file counts as damaged, because an editor may be in the middle of a save. */
+/** The wait before an absent or empty file counts as gone or damaged, because an editor may be in the middle of a save. */
 const SETTLE = "200 millis"
 
 /**
@@ -104,32 +104,56 @@ export class OpenFile {
     return this.version.bytes
   }
 
+  /** Writes changes, unless a person saved since the file was read. */
+  readonly put = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
+    const text = Edits.update(this.file, changes)
+    if (text === this.file.text) return true
+    const bytes = ControlFiles.encode(text)
+    const replaced = yield* StoredFile.replace(this.place, this.bytes, bytes)
+    if (replaced._tag === "Changed") return false
+    if (replaced.conflict !== undefined) this.copies.push(replaced.conflict)
+    this.version = versionOf(bytes, this.defaults)
+    return true
+  })
+
   /**
    * Writes changes. If a person saved meanwhile, the changes are merged into that version, and give way to the person's.
-   * Returns false if the person's version has an error as a whole, or changes all the time; the ledger has the changes.
+   * Returns false if the file is gone, has an error as a whole, or changes all the time; the ledger has the changes.
    */
   readonly save = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
-    const disk = yield* Disk
-    let left = changes
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const text = Edits.update(this.file, left)
-      if (text === this.file.text) return true
-      const bytes = ControlFiles.encode(text)
-      const replaced = yield* StoredFile.replace(this.place, this.bytes, bytes)
-      if (replaced._tag === "Replaced") {
-        if (replaced.conflict !== undefined) this.copies.push(replaced.conflict)
-        this.version = versionOf(bytes, this.defaults)
-        return true
-      }
-      const found = yield* disk.read(this.place.path)
-      if (found === undefined || StoredFile.damageOf(found) !== undefined) return false
-      const theirs = versionOf(found, this.defaults)
-      if (ControlFiles.isDamaged(theirs.file)) return false
-      const yielded = new Set(Merge.merge3(this.file, left, theirs.file).left)
-      left = left.filter((change) => !yielded.has(change))
-      this.version = theirs
+    let left: ReadonlyArray<Change> | undefined = changes
+    for (let attempt = 0; attempt < ATTEMPTS && left !== undefined; attempt++) {
+      if (yield* this.put(left)) return true
+      left = yield* this.adopt(left)
     }
     return false
+  })
+
+  /**
+   * Takes over the version that a person saved since the file was read, with changes merged into it. Returns false like
+   * {@link save}. Without such a version, the changes are not written.
+   */
+  readonly follow = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
+    const disk = yield* Disk
+    if (isSame(yield* disk.read(this.place.path), this.bytes)) return true
+    const left = yield* this.adopt(changes)
+    return left !== undefined && (yield* this.save(left))
+  })
+
+  /** Reads a person's version, and returns the changes that do not give way to it; `undefined` without a usable one. */
+  private readonly adopt = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
+    const disk = yield* Disk
+    let found = yield* disk.read(this.place.path)
+    if (found === undefined || StoredFile.damageOf(found) !== undefined) {
+      yield* Effect.sleep(SETTLE)
+      found = yield* disk.read(this.place.path)
+    }
+    if (found === undefined || StoredFile.damageOf(found) !== undefined) return undefined
+    const theirs = versionOf(found, this.defaults)
+    if (ControlFiles.isDamaged(theirs.file)) return undefined
+    const yielded = new Set(Merge.merge3(this.file, changes, theirs.file).left)
+    this.version = theirs
+    return changes.filter((change) => !yielded.has(change))
   })
 }
 

@@ -115,6 +115,7 @@ interface Due {
 class Planner {
   private readonly actions: ReadonlyArray<Action>
   private readonly facts: Facts
+  private readonly byId: ReadonlyMap<string, Action>
   private readonly called: ReadonlySet<string>
   private readonly decisions = new Map<string, Decision>()
   private outcomes: ReadonlyMap<string, Outcome> | undefined
@@ -122,6 +123,7 @@ class Planner {
   constructor(actions: ReadonlyArray<Action>, facts: Facts) {
     this.actions = actions
     this.facts = facts
+    this.byId = new Map(actions.map((action) => [action.id, action]))
     this.called = Dependencies.calledBy(actions)
   }
 
@@ -148,6 +150,8 @@ class Planner {
     if (begun.has(id)) return { kind: "rest", action, reason: "it began in this wake" }
     if (state.status === "other") return { kind: "rest", action, reason: "its status is unknown" }
     if (state.status === "running") return { kind: "rest", action, reason: "it is running" }
+    const paused = this.unknownBelow(action)
+    if (paused !== undefined) return { kind: "rest", action, reason: `the status of its member ${paused} is unknown` }
     if (forced?.ids.has(id) === true) return { occurrence: { key: forced.occurrence, at: now }, attempt: 1 }
     const { retry } = state
     if (retry !== undefined) {
@@ -159,6 +163,16 @@ class Planner {
     const occurrence = Schedules.occurrence(schedule, state.history, now)
     if (occurrence === undefined || occurrence.at > now) return { kind: "wait", action, at: occurrence?.at, reason: "it is not due" }
     return { occurrence, attempt: 1 }
+  }
+
+  /** The first member whose status the agent does not know, such as `paused`. No action runs it. */
+  private unknownBelow(action: Action): string | undefined {
+    for (const id of Dependencies.membersOf(action)) {
+      const member = this.byId.get(id)
+      const found = this.facts.states.get(id)?.status === "other" ? id : member === undefined ? undefined : this.unknownBelow(member)
+      if (found !== undefined) return found
+    }
+    return undefined
   }
 
   private decide(action: Action, { attempt, occurrence }: Due, due: ReadonlyMap<string, Due>): Decision {

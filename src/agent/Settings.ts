@@ -19,12 +19,14 @@ export interface Settings {
   readonly budget: number
   /** The minute of the day at which "Completed Today" is cleared. */
   readonly reset: number
+  /** The most actions at the same time, beside those of the background. */
+  readonly maxConcurrent: number
   /** `hold`: a new or changed `shell` action waits for its approval. */
   readonly approval: "hold" | "none"
 }
 
 /** The settings without a configuration. */
-export const defaults: Settings = { defaults: actionDefaults, budget: 300_000, reset: 240, approval: "hold" }
+export const defaults: Settings = { defaults: actionDefaults, budget: 300_000, reset: 240, maxConcurrent: 1, approval: "hold" }
 
 const DAY_MINUTES = 1440
 const MINUTE = 60_000

@@ -59,15 +59,19 @@ const historyOf = (action: Action, record: Record | undefined, { now, observed, 
   const { [action.id]: change } = observed.changes
   const skipped = observed.skipped[action.id]
   const ran = record?.startedAt
+  const isOver = (occurrence: string): boolean => record?.occurrence === occurrence || isSkipped(action, occurrence, observed)
   const key = change === undefined || change.count === 0 ? undefined : `${change.count}.${change.digest}`
   return {
     lastRun: ran === undefined ? skipped : Math.max(ran, skipped ?? 0),
     since: observed.first[action.id] ?? now,
-    startup: record?.occurrence === `startup:${startup}` ? undefined : startup,
-    change: record?.occurrence === `change:${key}` ? undefined : key,
+    startup: isOver(`startup:${startup}`) ? undefined : startup,
+    change: isOver(`change:${key}`) ? undefined : key,
     pendings: pendings(action, record)
   }
 }
+
+/** Whether an occurrence was skipped, so that it has no further attempt. */
+const isSkipped = ({ id }: Action, occurrence: string, observed: Observed): boolean => observed.occurrences?.[id] === occurrence
 
 /** The facts on which a state depends, beside the action and its record. */
 export interface Context {
@@ -93,7 +97,8 @@ const outcomeOf = (action: Action, record: Record | undefined, retry: Retrial | 
  * @since 0.1.0
  */
 export const of = (action: Action, record: Record | undefined, context: Context): ActionState => {
-  const retry = retrial(action, record)
+  const found = retrial(action, record)
+  const retry = found !== undefined && isSkipped(action, found.occurrence, context.observed) ? undefined : found
   const status = statusOf(action, record, retry)
   return {
     status,

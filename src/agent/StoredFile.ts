@@ -14,7 +14,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../persistence/Hash.ts"
-import { Disk, type DiskFailed } from "./Disk.ts"
+import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The time for which a replaced version stays on the disk, in milliseconds. */
 export const ASIDE_MILLIS = 60_000
@@ -62,9 +62,6 @@ export const place = Effect.fn("StoredFile.place")(function*(path: string) {
   const [stem, extension] = dot <= 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot)]
   return { path: real, folder: disk.split(real)[0], name, stem, extension, key: hash.hex(real).slice(0, 32) } satisfies Place as Place
 })
-
-const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
-  a === b || (a !== undefined && b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]))
 
 /** A time as `20240115-103000`. */
 export const stamp = (millis: number): string =>
@@ -138,6 +135,8 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
  * Removes leftovers of earlier writes, and restores the file after a crash in the middle of one. Returns the conflict
  * copies that it made of versions with a late save.
  *
+ * A temporary file is the sign of a crash. Without one, an absent file was removed by a person, and stays removed.
+ *
  * @category combinators
  * @since 0.1.0
  */
@@ -147,7 +146,7 @@ export const tend = Effect.fn("StoredFile.tend")(function*(place: Place) {
   const now = yield* Clock.currentTimeMillis
   const conflicts: Array<string> = []
   const names = yield* disk.list(place.folder)
-  for (const name of names.filter((name) => TEMPORARY.exec(name)?.[1] === place.name)) yield* disk.remove(disk.join(place.folder, name))
+  const temporaries = names.filter((name) => TEMPORARY.exec(name)?.[1] === place.name)
   const versions = names
     .flatMap((name) => {
       const [, of, digest = "", at = ""] = ASIDE.exec(name) ?? []
@@ -155,7 +154,8 @@ export const tend = Effect.fn("StoredFile.tend")(function*(place: Place) {
     })
     .sort((a, b) => b.at - a.at)
   const [newest] = versions
-  if (newest !== undefined && (yield* disk.version(place.path)) === undefined) yield* disk.link(newest.file, place.path)
+  if (newest !== undefined && temporaries.length > 0) yield* disk.link(newest.file, place.path)
+  for (const name of temporaries) yield* disk.remove(disk.join(place.folder, name))
   for (const { at, digest, file } of versions) {
     const bytes = yield* disk.read(file)
     if (bytes === undefined) continue

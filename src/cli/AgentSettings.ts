@@ -39,13 +39,15 @@ export interface Resolved {
 type Texts = Readonly<{ [name: string]: string | undefined }>
 
 /** The settings, and their variables. */
-const names = ["file", "space", "timezone", "timeout", "attempts", "budget", "reset", "approval"] as const
+const names = ["file", "space", "timezone", "timeout", "attempts", "budget", "reset", "maxConcurrent", "approval"] as const
 
-const variable = (name: string): Effect.Effect<string | undefined> =>
-  Effect.orElseSucceed(
-    Effect.map(EffectConfig.option(EffectConfig.NonEmptyString(`HEARTBEAT_${name.toUpperCase()}`)), Option.getOrUndefined),
+const variable = (name: string): Effect.Effect<string | undefined> => {
+  const key = `HEARTBEAT_${name.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`
+  return Effect.orElseSucceed(
+    Effect.map(EffectConfig.option(EffectConfig.NonEmptyString(key)), Option.getOrUndefined),
     () => undefined
   )
+}
 
 const refuse = (name: string, value: string, remedy: string): CliFailure =>
   new CliFailure({
@@ -88,11 +90,16 @@ const settingsOf = Effect.fnUntraced(function*(texts: Texts) {
   })
   const budget = yield* parsed(texts, "budget", { absent: defaults.budget, parse: Duration.parse, remedy: DURATION })
   const reset = yield* parsed(texts, "reset", { absent: defaults.reset, parse: minuteOf, remedy: "Write a time of day such as 04:00" })
+  const maxConcurrent = yield* parsed(texts, "maxConcurrent", {
+    absent: defaults.maxConcurrent,
+    parse: (text) => /^[1-9]\d?$/.test(text) ? Number(text) : undefined,
+    remedy: "Write a number from 1 to 99"
+  })
   const approval = yield* parsed<Settings.Settings["approval"]>(texts, "approval", {
     absent: defaults.approval, parse: (text) => text === "hold" || text === "none" ? text : undefined, remedy: "Write hold or none"
   })
-  const settings: Settings.Settings = { defaults: { ...defaults.defaults, zone, timeout, attempts }, budget, reset, approval }
-  return settings
+  const chosen = { defaults: { ...defaults.defaults, zone, timeout, attempts }, budget, reset, maxConcurrent, approval }
+  return chosen satisfies Settings.Settings as Settings.Settings
 })
 
 /** The fields of a profile as texts. */

@@ -61,6 +61,7 @@ const agentFields = {
   reset: Schema.optionalKey(Schema.String.pipe(
     Schema.check(Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { message: "a time of day is HH:MM" }))
   )),
+  maxConcurrent: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 99 })))),
   approval: Schema.optionalKey(Schema.Literals(["hold", "none"]))
 }
 

@@ -13,7 +13,7 @@ const rows = rowsOf(Pages.read("src/loader/README.md").text)
 
 /** The fields of a configuration; the compiler knows whether one is missing. */
 const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyArray<string> } = {
-  agent: ["file", "space", "timezone", "timeout", "attempts", "budget", "reset", "approval", "profiles"],
+  agent: ["file", "space", "timezone", "timeout", "attempts", "budget", "reset", "maxConcurrent", "approval", "profiles"],
   enzymes: [],
   plugins: [],
   features: [],

@@ -1,0 +1,253 @@
+/**
+ * The state of a wake in progress: the file, the records, the captured facts, and the plan that follows from them.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Hash } from "../persistence/Hash.ts"
+import type { Action } from "./Action.ts"
+import * as Approval from "./Approval.ts"
+import type { Disk } from "./Disk.ts"
+import * as Dependencies from "./Dependencies.ts"
+import type * as Dispatch from "./Dispatch.ts"
+import type { Change } from "./Edit.ts"
+import * as Facts from "./Facts.ts"
+import * as Ledger from "./Ledger.ts"
+import * as Observed from "./Observed.ts"
+import type { OpenFile } from "./OpenFile.ts"
+import * as Plan from "./Plan.ts"
+import * as Projection from "./Projection.ts"
+import * as Record from "./Record.ts"
+import type { Ran, Report } from "./Report.ts"
+import type * as Settings from "./Settings.ts"
+import * as State from "./State.ts"
+import * as StoredFile from "./StoredFile.ts"
+
+/** The services of a wake. */
+export type Services = Disk | Hash | Ledger.Ledger
+
+/** The request for a wake. */
+export interface Request {
+  readonly place: StoredFile.Place
+  readonly settings: Settings.Settings
+  /** The key of this start of the agent. */
+  readonly startup: string
+  /** The actions that run without being due, all of them for `"all"`; absent for none. */
+  readonly forced?: ReadonlySet<string> | "all" | undefined
+  /** Whether the wake only tells its plan. */
+  readonly isDry?: boolean
+  /** The memory of a process that holds the lease from wake to wake. */
+  readonly memory?: Memory
+}
+
+/** The file and the records after a wake. No other process changes them while this one holds the lease. */
+export class Memory {
+  /** The version of the file on the disk. */
+  version: string | undefined
+  open: OpenFile | undefined
+  records: ReadonlyMap<string, Record.Record> | undefined
+}
+
+/** The hashes of blocks, as long as the file is not parsed again. */
+const hashes = new WeakMap<Action["block"], string>()
+
+/** A plan, and the states from which it follows. */
+type Planned = Pick<Report, "plan" | "states">
+
+const NO_FACTS: Facts.Captured = { files: new Set(), variables: new Set(), digests: new Map() }
+
+/** The state of a wake. One fiber changes it. */
+export class WakeState {
+  readonly ran: Array<Ran> = []
+  /** The actions that began in this wake. */
+  readonly begun = new Set<string>()
+  isWritten = true
+  observed = Observed.none
+  records = new Map<string, Record.Record>()
+  readonly open: OpenFile
+  readonly request: Request
+  readonly start: number
+  private captured = NO_FACTS
+  private approved: ReadonlySet<string> = new Set()
+  private hasNewSettings = false
+  private latest: Planned | undefined
+  private isBackedUp = false
+  /** The changes of the file that are not written yet. */
+  private changes: Array<Change> = []
+  private readonly hash: Hash["Service"]
+
+  constructor(request: Request, open: OpenFile, environment: { readonly start: number; readonly hash: Hash["Service"] }) {
+    this.request = request
+    this.open = open
+    this.start = environment.start
+    this.hash = environment.hash
+  }
+
+  get actions(): ReadonlyArray<Action> {
+    return this.open.file.actions
+  }
+
+  get byId(): ReadonlyMap<string, Action> {
+    return this.open.byId
+  }
+
+  get context(): Dispatch.Context {
+    return { place: this.request.place, byId: this.byId, records: this.records }
+  }
+
+  /** Whether changes of the file wait for their write. */
+  get hasChanges(): boolean {
+    return this.changes.length > 0
+  }
+
+  private hashOf({ block }: Action): string {
+    const found = hashes.get(block) ?? this.hash.hex(Approval.textOf(block)).slice(0, 32)
+    hashes.set(block, found)
+    return found
+  }
+
+  /** The programs that an action starts and no person has approved. */
+  heldBy(action: Action): ReadonlyArray<Action> {
+    if (this.request.settings.approval === "none") return []
+    return Approval.programsOf(action, this.byId).filter((each) => !this.approved.has(this.hashOf(each)))
+  }
+
+  private states(now: number): ReadonlyMap<string, Plan.ActionState> {
+    const context = { now, observed: this.observed, startup: this.request.startup }
+    return new Map(this.actions.map((action) => [action.id, State.of(action, this.records.get(action.id), context)]))
+  }
+
+  /** The plan of a moment. `begun` lists the actions that may not begin. */
+  plan(now: number, begun: ReadonlySet<string> = this.begun): Plan.Plan {
+    return this.planned(now, begun).plan
+  }
+
+  private planned(now: number, begun: ReadonlySet<string>): Planned {
+    const { forced, settings, startup } = this.request
+    const { files, variables } = this.captured
+    const states = this.states(now)
+    const plan = Plan.make(this.actions, {
+      now,
+      begun,
+      files,
+      variables,
+      hasTime: now - this.start < settings.budget / 2,
+      states,
+      forced: forced === undefined ? undefined : {
+        ids: forced === "all" ? new Set(this.actions.map(({ id }) => id)) : forced,
+        occurrence: `force:${startup}.${this.start}`
+      }
+    })
+    this.latest = { plan, states }
+    return this.latest
+  }
+
+  /** Reads the ledger and the facts of the host. */
+  readonly load = Effect.fnUntraced(function*(this: WakeState) {
+    const ledger = yield* Ledger.Ledger
+    const { memory, place, settings } = this.request
+    this.records = new Map(memory?.records ?? (yield* Ledger.records(place.key)))
+    this.approved = new Set(yield* ledger.list(Record.approval(place.key, "").slice(0, -1)))
+    const before = Observed.read(yield* ledger.get(Observed.cell(place.key)))
+    const hash = this.hash.hex(JSON.stringify(settings)).slice(0, 12)
+    this.hasNewSettings = before.settings !== "" && before.settings !== hash
+    this.observed = before.settings === hash ? before : { ...before, settings: hash }
+    yield* this.look(before)
+  })
+
+  /** Captures the facts on which the actions of the file depend. */
+  private readonly look = Effect.fnUntraced(function*(this: WakeState, before: Observed.Observed) {
+    const { isDry = false, place } = this.request
+    this.captured = yield* Facts.capture(place.folder, this.actions)
+    const ids = new Set(this.actions.map(({ id }) => id))
+    const now = yield* Clock.currentTimeMillis
+    this.observed = Observed.look(this.observed, { ids, now, digests: this.captured.digests })
+    if (this.observed !== before && !isDry) yield* this.keep(this.observed)
+  })
+
+  /** Keeps observations in the ledger. */
+  readonly keep = Effect.fnUntraced(function*(this: WakeState, observed: Observed.Observed) {
+    this.observed = observed
+    yield* Ledger.Ledger.use((ledger) => ledger.set(Observed.cell(this.request.place.key), observed))
+  })
+
+  /** Notes changes for the next write. */
+  add(...changes: ReadonlyArray<Change>): void {
+    this.changes.push(...changes)
+  }
+
+  /** Clears "Completed Today" before the noted changes. */
+  reset(): void {
+    this.changes.unshift({ kind: "reset" })
+  }
+
+  /** Notes the record of an ended attempt. */
+  note(action: Action, record: Record.Record): void {
+    this.records.set(action.id, record)
+    this.add(...Projection.ended(action, record))
+  }
+
+  /** Writes the noted changes and some more, also into a version that a person saved meanwhile. */
+  readonly write = Effect.fnUntraced(function*(this: WakeState, more: ReadonlyArray<Change> = []) {
+    const changes = [...this.changes, ...more]
+    if (changes.length === 0) return
+    this.isWritten = yield* this.open.save(changes)
+    this.changes = []
+  })
+
+  /**
+   * Writes the status of actions that begin, beside the noted changes. The first such write of a wake backs the file up.
+   * Returns false, and writes nothing, if a person saved since the plan was made.
+   */
+  readonly announce = Effect.fnUntraced(function*(this: WakeState, actions: ReadonlyArray<Action>) {
+    const now = yield* Clock.currentTimeMillis
+    const { open, request: { place } } = this
+    if (!this.isBackedUp) {
+      yield* StoredFile.noteValid(place, open.bytes)
+      yield* StoredFile.backUp(place, open.bytes)
+      this.isBackedUp = true
+    }
+    const begun = actions.flatMap((action) => Projection.begun(action, now))
+    if (!(yield* open.put([...this.changes, ...begun, { kind: "frontmatter", key: "status", value: "running" }]))) return false
+    for (const { id } of actions) this.begun.add(id)
+    this.changes = []
+    return true
+  })
+
+  /** Reads a version that a person saved since. Returns false if there is no usable one, and then nothing may begin. */
+  readonly follow = Effect.fnUntraced(function*(this: WakeState) {
+    const { file } = this.open
+    this.isWritten = yield* this.open.follow(this.changes)
+    if (this.open.file === file) return this.isWritten
+    this.changes = []
+    yield* this.look(this.observed)
+    return this.isWritten
+  })
+
+  /** The members of composite actions, and of their members. */
+  membersOf(action: Action): ReadonlyArray<Action> {
+    return Dependencies.membersOf(action).flatMap((id) => {
+      const member = this.byId.get(id)
+      return member === undefined ? [] : [member, ...this.membersOf(member)]
+    })
+  }
+
+  readonly report = Effect.fnUntraced(function*(this: WakeState) {
+    const now = yield* Clock.currentTimeMillis
+    const isQuiet = this.begun.size === 0 && this.ran.length === 0
+    const { plan, states } = (isQuiet ? this.latest : undefined) ?? this.planned(now, new Set())
+    const programs = new Map(this.actions.flatMap((action) => this.heldBy(action).map((each) => [each.id, each] as const)))
+    return {
+      ran: this.ran,
+      plan,
+      states,
+      held: [...programs.values()].map((action) => ({ action, hash: this.hashOf(action) })),
+      issues: this.open.file.issues,
+      copies: this.open.copies,
+      hasNewSettings: this.hasNewSettings,
+      isWritten: this.isWritten,
+      nextDue: Plan.nextDue(plan)
+    } satisfies Report as Report
+  })
+}
