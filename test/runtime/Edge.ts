@@ -30,6 +30,8 @@ export interface Options {
   /** The folder that keeps the storage of the objects. Without it, they are kept in memory. */
   readonly folder?: string
   readonly bindings?: Readonly<Record<string, string>>
+  /** Lets everybody in, without a token. */
+  readonly public?: true
 }
 
 /** Bundles the entry of a Worker. It imports nothing of a host but the base class of objects. */
@@ -65,7 +67,7 @@ export const running = async <A>(
       SPACES: { className: "Space", useSQLite: true },
       DIRECTORY: { className: "Directory", useSQLite: true }
     },
-    bindings: { SYSTOLE_TOKEN: TOKEN, ...options.bindings },
+    bindings: { ...options.public === true ? { SYSTOLE_PUBLIC: "true" } : { SYSTOLE_TOKEN: TOKEN }, ...options.bindings },
     ...options.folder === undefined ? {} : { durableObjectsPersist: options.folder }
   })
   const fetch: Edge["fetch"] = async (path, init) => {

@@ -1,0 +1,107 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { vi } from "vitest"
+import * as Command from "../scripts/Command.ts"
+import { node, root } from "../scripts/Host.ts"
+import { run } from "../scripts/Process.ts"
+import * as Server from "../scripts/Server.ts"
+import * as Edge from "./Edge.ts"
+import * as Page from "./Page.ts"
+
+const PATIENCE = { timeout: 120_000, interval: 20 }
+
+let folder = ""
+
+beforeAll(async () => {
+  await Command.ensure()
+  folder = mkdtempSync(join(tmpdir(), "systole-shop-"))
+  cpSync(join(root, "examples", "shop"), folder, { recursive: true, filter: (file) => !/[\\/]\.(?:data|systole)$/.test(file) })
+  for (const target of ["node", "workers"]) {
+    const { code, output } = await run([node(), Command.file, "build", "--target", target, "--out", target], { cwd: folder })
+    assert.strictEqual(code, 0, output)
+  }
+}, 300_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const receive = (item: string, count: number, price: number) =>
+  ({ signal: "/signals/goods/receive", target: `/data/products/${item}`, payload: { price, count } })
+
+const order = (item: string, count: number) =>
+  ({ signal: "/signals/order/place", target: `/data/products/${item}`, payload: { count } })
+
+/** The same signals for each host; some are refused, dead or duplicates. */
+const INPUT = [
+  receive("tea", 5, 4), receive("pot", 1, 20), order("tea", 3), order("tea", 3), order("pot", 1), order("pot", 1), order("tea", -1),
+  receive("tea", 2, 5), order("tea", 4), { signal: "/signals/nobody" }, order("cup", 1)
+].map((signal, n) => ({ id: `s${n}`, ...signal }))
+
+const json = async (url: string, init?: RequestInit): Promise<any> => (await fetch(url, init)).json()
+
+/** Sends a signal to a server. Returns the status of its receipt. */
+const sent = async (origin: string, signal: object): Promise<string> => {
+  const headers = { "content-type": "application/json", prefer: "wait=60" }
+  return (await json(`${origin}/v1/spaces/shop/signals`, { method: "POST", headers, body: JSON.stringify(signal) })).status
+}
+
+/** Sends the input to a new space, each signal after the receipt of the one before. Returns its beats with their digests. */
+const beatsOf = async (origin: string) => {
+  const space = `${origin}/v1/spaces/shop`
+  // The answer comes after the beats of its boot.
+  assert.deepInclude(await json(space, { method: "PUT" }), { created: true })
+  for (const signal of [...INPUT, ...INPUT.slice(0, 2)]) assert.include(["handled", "dead", "no-match"], await sent(origin, signal))
+  assert.deepStrictEqual(await json(`${space}/cells/data/stock?pull`), { tea: 0, pot: 0 })
+  return (await json(`${space}/beats?limit=100`)).beats as ReadonlyArray<{ readonly beat: number; readonly hash: string }>
+}
+
+/** The text of a module that fixes time and chance. */
+const fixed = (moment: number) => `Date.now = () => ${moment}
+Object.defineProperty(crypto, "randomUUID", { value: () => "01234567-89ab-4def-8123-456789abcdef" })
+`
+
+describe("The example of a shop, built", () => {
+  it("shows the takings in workerd while its page sells", { timeout: 300_000 }, () =>
+    Edge.running({ folder: join(folder, "workers") }, async ({ miniflare }) => {
+      const { href, origin } = await miniflare.ready
+      assert.strictEqual(await sent(origin, receive("tea", 2, 4)), "handled")
+      const page = await Page.open(href)
+      const shows = (id: string, text: string) => vi.waitUntil(() => page.at(id).text === text, PATIENCE)
+      const clicked = () => {
+        const [row] = page.at("items").children as ReadonlyArray<Page.Element>
+        const button = row?.children.flatMap((cell) => (cell as Page.Element).children)
+          .find((child): child is Page.Element => child instanceof Page.Element)
+        return button?.onclick?.()
+      }
+      await shows("items", "tea 4 2 Order")
+      for (const left of [1, 0]) {
+        await clicked()
+        await shows("said", "One tea is yours.")
+        await shows("items", `tea 4 ${left} Order`)
+      }
+      await clicked()
+      await shows("said", "There is no tea left.")
+      assert.deepStrictEqual([page.at("takings").text, page.at("orders").text], ["8", "2"])
+      page.close()
+    }, { public: true }))
+
+  it("has the same journal in workerd as on Node for the same input, time and chance", { timeout: 300_000 }, async () => {
+    const moment = Date.now()
+    const command = join(folder, "fixed.mjs")
+    writeFileSync(command, `${fixed(moment)}await import("./node/systole.js")\n`)
+    // A Worker has no files, so its stores hold no texts of modules.
+    rmSync(join(folder, "node", "modules"), { recursive: true })
+    const server = await Server.start(folder, join(folder, "data"), { command })
+    const onNode = await beatsOf(server.url).finally(() => server.end("SIGTERM"))
+    const workers = join(folder, "workers")
+    renameSync(join(workers, "worker.js"), join(workers, "inner.js"))
+    writeFileSync(join(workers, "fixed.js"), fixed(moment))
+    const entry = ["import \"./fixed.js\"", "export * from \"./inner.js\"", "export { default } from \"./inner.js\"", ""]
+    writeFileSync(join(workers, "worker.js"), entry.join("\n"))
+    const inWorkerd = await Edge.running({ folder: workers }, async ({ miniflare }) =>
+      beatsOf((await miniflare.ready).origin), { public: true })
+    assert.isAbove(onNode.length, INPUT.length)
+    assert.deepStrictEqual(inWorkerd, onNode)
+  })
+})
