@@ -42,5 +42,8 @@ export const read = (document: Document.Document | undefined): Note => {
   return typeof value === "object" ? value as unknown as Note : none
 }
 
+/** Whether the run ends at once, without a further call of its body. */
+export const isEnd = ({ cancel }: Note): boolean => cancel === "now" || cancel === "back"
+
 /** A note as a document. */
 export const write = (note: Note): Document.Document => Document.encode(note as unknown as Value)

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Enzyme, Kernel, MemoryStore, type Persistence, type Space } from "systole"
 import { createHash } from "node:crypto"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
-import { replays } from "../kernel/TestSpace.ts"
+import { begun as done, controlled, replays, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** A module with its greeting, and the cell that it reads before it sleeps. */
@@ -22,7 +22,11 @@ const version = (greeting: string, cell = greeting) => {
   return { enzyme, hash: createHash("sha256").update(`${greeting} ${cell}`).digest("hex") }
 }
 
-type Version = ReturnType<typeof version>
+/** A module, whether the deployment leaves its enzyme out, and the signals that a beat takes there. */
+interface Version extends ReturnType<typeof version> {
+  readonly isLeftOut?: boolean
+  readonly captureSignals?: number
+}
 
 /** A deployment: the modules of a host, of which the first one is active. No store has a text, and no body stays in memory. */
 const deployed = <A, E>(
@@ -34,12 +38,14 @@ const deployed = <A, E>(
     const found = [active, ...kept].find(({ hash }) => hash === digest)
     return Promise.resolve(found === undefined ? "the build has no such module" : { enzymes: [found.enzyme], nodes: [] })
   }
-  const layer = TestKernel.layer({ limits: { ...TestKernel.settings.limits, residentRuns: 0 } }, Layer.succeedContext(store)).pipe(
+  const { captureSignals = TestKernel.settings.limits.captureSignals, isLeftOut = false } = active
+  const limits = { ...TestKernel.settings.limits, captureSignals, residentRuns: 0 }
+  const layer = TestKernel.layer({ limits }, Layer.succeedContext(store)).pipe(
     Layer.provide(Layer.succeed(ModuleRestore, restore))
   )
   return Effect.gen(function*() {
     const kernel = yield* Kernel
-    yield* kernel.register(active.enzyme, { hash: active.hash })
+    yield* kernel[isLeftOut ? "leaveOut" : "register"](active.enzyme, { hash: active.hash })
     return yield* use(yield* kernel.space("test"), kernel)
   }).pipe(Effect.provide(Layer.fresh(layer)))
 }
@@ -47,6 +53,8 @@ const deployed = <A, E>(
 const store = Layer.build(Layer.fresh(MemoryStore.layer))
 
 const [hello, other, fits] = [version("hello"), version("other"), version("later", "hello")]
+
+const absent: Version = { ...hello, isLeftOut: true }
 
 /** Begins a run, and waits until its sleep is over. */
 const begun = (space: Space) => Effect.gen(function*() {
@@ -58,6 +66,13 @@ const begun = (space: Space) => Effect.gen(function*() {
 
 const states = (space: Space) =>
   Effect.map(space.runs.list({ limit: 10 }), ({ runs }) => runs.map(({ note, state }) => [state, note]))
+
+/** Ends the run at once. */
+const cancelled = (space: Space) => Effect.gen(function*() {
+  const { runs: [run] } = yield* space.runs.list({ limit: 10 })
+  yield* done(space, space.runs.cancel(run?.oid ?? "", { now: true }))
+  yield* space.step
+})
 
 const valueOf = (space: Space, id: string) => Effect.map(space.receipt(id), (receipt) => receipt?.handlings[0]?.value)
 
@@ -112,6 +127,56 @@ describe("a durable run without its module", () => {
       yield* Effect.all([space.runs.cancel(run?.oid ?? ""), space.step], { concurrency: 2 })
       yield* space.step
       assert.deepStrictEqual(yield* states(space), [["dead", "run/cancelled"]])
+    }))
+  }))
+
+  it.effect("is ended at once, without a call of another module", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([hello], disk, begun)
+    yield* deployed([other], disk, (space) => Effect.gen(function*() {
+      yield* space.step
+      yield* cancelled(space)
+      assert.deepStrictEqual(yield* states(space), [["dead", "run/cancelled"]])
+      assert.strictEqual((yield* space.receipt(id))?.status, "dead")
+    }))
+  }))
+})
+
+describe("a durable run without its enzyme", () => {
+  it.effect("is ended at once, while it is held, and goes on with its letter when the enzyme is back", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([hello], disk, begun)
+    yield* deployed([absent], disk, (space, kernel) => Effect.gen(function*() {
+      yield* space.step
+      assert.deepStrictEqual(yield* states(space), [["held", "enzyme/held"]])
+      yield* cancelled(space)
+      assert.deepStrictEqual(yield* states(space), [["dead", "run/cancelled"]])
+      assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.error?.code, "run/cancelled")
+      yield* kernel.register(hello.enzyme, { hash: hello.hash })
+      yield* controlled(space, space.redeliver(id, "greet"))
+      yield* steps(space, 2)
+      assert.strictEqual(yield* valueOf(space, id), "hello")
+      yield* replays(space)
+    }))
+  }))
+
+  it.effect("is ended at once, while it waits, also by a later start", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([hello], disk, (space) => Effect.gen(function*() {
+      const { id } = yield* space.signal({ signal: "/signals/greet" })
+      yield* space.step
+      return id
+    }))
+    yield* deployed([{ ...absent, captureSignals: 1 }], disk, (space) => Effect.gen(function*() {
+      // The beat of the cancellation has no room for the run.
+      yield* space.signal({ signal: "/signals/other" })
+      yield* done(space, space.runs.cancel((yield* space.runs.list({ limit: 1 })).runs[0]?.oid ?? "", { now: true }))
+      assert.strictEqual((yield* space.receipt(id))?.status, "pending")
+    }))
+    yield* deployed([absent], disk, (space) => Effect.gen(function*() {
+      yield* space.step
+      assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.error?.code, "run/cancelled")
+      yield* replays(space)
     }))
   }))
 })

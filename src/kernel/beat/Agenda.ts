@@ -24,6 +24,8 @@ interface Assignment {
 export interface AgendaRules {
   readonly input: Pick<BeatInput, "settled">
   readonly hops: number
+  /** The outcome of a durable run without its enzyme, if it is cancelled at once. */
+  readonly ended: (event: string, key: string) => Outcome | undefined
   /** The durable runs that heard a captured signal. */
   readonly heard: Hearing.HeardBy
 }
@@ -66,13 +68,14 @@ export class Agenda {
   }
 
   /** The only run of a signal that does not go to all enzymes that take it: a repeated, undelivered or stormy one. */
-  private single({ flight, pending, resolution }: CapturedSignal, { hops, input }: AgendaRules): Handling | undefined {
+  private single({ flight, pending, resolution }: CapturedSignal, { ended, hops, input }: AgendaRules): Handling | undefined {
     const { signal } = flight
     const { again, undelivered } = pending
     if (again !== undefined) {
       const key = again.enzyme
       const entry = resolution.entries.find((entry) => entry.key === key)
-      const outcome = entry === undefined ? gone(key) : input.settled(flight, key, again)
+      const end = entry === undefined && again.segment !== undefined ? ended(signal.id, key) : undefined
+      const outcome = entry === undefined ? end ?? gone(key) : input.settled(flight, key, again)
       return this.assign(flight, { key, entry, again, outcome })
     }
     if (undelivered !== undefined && signal.to !== undefined) {

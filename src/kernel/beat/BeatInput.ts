@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { ResumeRules } from "../inbox/Capture.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Resolution } from "../../registry/Registry.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
@@ -62,7 +63,7 @@ export interface BeatInput {
   /** Step 4: the durable runs that hear a captured signal. `countOf` tells how many signals of a pair a run has heard. */
   readonly hearers: (flight: InFlight, countOf: (oid: string, pair: number) => number) => ReadonlyArray<Heard>
   /** Step 4: takes the next segment of a durable run that waits, by its operation. */
-  readonly resume: (oid: string, mode: SpaceMode.SpaceMode) => ReadonlyArray<Taken>
+  readonly resume: (oid: string, how: ResumeRules) => ReadonlyArray<Taken>
   readonly hears: Hears
   /** The known outcome of a handling, which is not run again; `undefined` if it has to run. */
   readonly settled: (flight: InFlight, key: string, again?: Again) => Outcome | undefined
@@ -155,8 +156,8 @@ export class LiveInput implements BeatInput {
     return this.state.inbox.runs.hearersOf(signal, countOf)
   }
 
-  resume(oid: string, mode: SpaceMode.SpaceMode): ReadonlyArray<Taken> {
-    return this.state.inbox.takeRun(oid, mode)
+  resume(oid: string, how: ResumeRules): ReadonlyArray<Taken> {
+    return this.state.inbox.takeRun(oid, how)
   }
 
   timers(mode: SpaceMode.SpaceMode): DueTimers {

@@ -96,7 +96,8 @@ export class Heartbeat {
     ledgers.capture(timers)
     const heard = Hearing.capture(signals, transaction, input)
     const taken = this.resume(signals, transaction)
-    agenda.arrange(taken, resolve, { input, heard, hops: state.settings.limits.hops })
+    const ended = (event: string, key: string) => Segment.endedWithout(ReadyRuns.oidOf(event, key, state.hash), stage)
+    agenda.arrange(taken, resolve, { input, ended, heard, hops: state.settings.limits.hops })
     const { inputs, runs } = agenda
     const { labels, moment } = transaction
     const captured = { begun, stage, moment, labels, transaction, ledgers, commands, taken, timers, parked, retired, inputs, runs }
@@ -110,7 +111,8 @@ export class Heartbeat {
     if (resumed.length === 0) return taken
     transaction.resumed = []
     const oids = new Set(resumed)
-    const segments = [...oids].flatMap((oid) => this.input.resume(oid, mode))
+    const isEnd = (oid: string): boolean => Segment.endedWithout(oid, transaction.stage) !== undefined
+    const segments = [...oids].flatMap((oid) => this.input.resume(oid, { mode, isEnd: isEnd(oid) }))
     const attempts = taken.findIndex(({ pending }) => pending.again === undefined)
     const all = attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
     ReadyRuns.captured(transaction.stage, oids, { hash: this.state.hash, taken: all })

@@ -55,9 +55,12 @@ export const leave = (stage: Stage, oid: string, note: Note.Note | undefined): v
   }
 }
 
-/** The noted runs of a store. */
-export function* all(store: Pick<SpaceStore, "below">): Iterable<string> {
-  for (const key of below(store, Note.FOLDER)) yield key.slice(Note.FOLDER.length + 1)
+/** The noted runs of a store, with their notes. */
+export function* all(store: Pick<SpaceStore, "below" | "read">): Iterable<readonly [oid: string, note: Note.Note]> {
+  for (const key of below(store, Note.FOLDER)) {
+    const text = store.read(key)
+    yield [key.slice(Note.FOLDER.length + 1), Note.read(text === undefined ? undefined : Document.decode(text))]
+  }
 }
 
 /** Whether a run goes on by itself. One that was given up takes its results with its letter. */

@@ -20,9 +20,10 @@ import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
+import type { Stage } from "../../stage/Stage.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
-import { messageOf } from "../model/Failure.ts"
+import { failure, messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
@@ -69,22 +70,25 @@ export const run = async (handling: Handling, draft: Draft, state: SpaceState): 
   const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
   try {
     if (note.back !== undefined) handling.segment = note.back
-    const isEnded = note.cancel === "now" || note.cancel === "back"
     const context: Context = { handling, draft, state, enzyme, oid, note }
-    const outcome = isEnded ? ending(context) : await advance(context)
+    const outcome = Note.isEnd(note) ? Run.failed(draft, endOf(oid, note)) : await advance(context)
     return Run.admitted(handling, draft, outcome)
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
     // Without its module, a cancelled run has no body that could react.
-    if (error instanceof CodeMissing && note.cancel !== undefined) return ending({ draft, note, oid, state })
+    if (error instanceof CodeMissing && note.cancel !== undefined) return Run.failed(draft, endOf(oid, note))
     return error instanceof ForeignAwait || error instanceof CodeMissing ? postponed(draft, error) : Run.failed(draft, error)
   }
 }
 
 /** The end of a run that is cancelled at once: its body makes no further call. */
-const ending = ({ draft, note: { cancel }, oid, state }: Pick<Context, "draft" | "note" | "oid" | "state">): Outcome => {
-  state.residents.drop(oid)
-  return Run.failed(draft, cancel === "back" ? new RunTakenBack({ oid }) : new RunCancelled({ oid }))
+const endOf = (oid: string, { cancel }: Note.Note): RunCancelled | RunTakenBack =>
+  cancel === "back" ? new RunTakenBack({ oid }) : new RunCancelled({ oid })
+
+/** The outcome of a run without its enzyme: its end if it is cancelled at once; `undefined` otherwise. */
+export const endedWithout = (oid: string, stage: Stage): Outcome | undefined => {
+  const note = Note.read(stage.visible(Note.addressOf(oid).key))
+  return Note.isEnd(note) ? failure(endOf(oid, note)) : undefined
 }
 
 const advance = async (context: Context): Promise<Outcome> => {

@@ -21,7 +21,7 @@ import { codeOf, oidOf, stepAddress } from "./Segment.ts"
 /** The parts of a merge that a segment needs. */
 interface Merging {
   readonly captured: Captured
-  readonly state: Pick<SpaceState, "hash" | "inbox">
+  readonly state: Pick<SpaceState, "hash" | "inbox" | "residents">
 }
 
 /** Puts a step into the log. The first one starts the operation. */
@@ -115,6 +115,7 @@ export const die = (handling: Handling, code: string, merging: Merging): void =>
   const isLogged = handling.segment > 0 && code !== TAKEN_BACK
   ReadyRuns.leave(stage, oid, anew === undefined || isLogged ? undefined : { anew })
   state.inbox.runs.forget(oid)
+  state.residents.drop(oid)
   if (code === TAKEN_BACK) return takeBack(oid, { ledgers, stage })
   const cancelled = code === CANCELLED ? stage.merged("space", Requests.folderOf(oid)) : []
   ledgers.amend((draft) => {

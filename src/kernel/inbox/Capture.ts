@@ -16,6 +16,12 @@ export interface Beginning {
   readonly resolve: (signal: Signal) => Resolution
 }
 
+/** The mode of the space, and whether the durable run ends at once, for which it needs no enzyme. */
+export interface ResumeRules {
+  readonly mode: SpaceMode.SpaceMode
+  readonly isEnd: boolean
+}
+
 /** The signals that the beat has taken so far. */
 export interface Capture {
   readonly taken: Array<Taken>

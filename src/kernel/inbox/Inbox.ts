@@ -11,7 +11,7 @@
 import type { Timer } from "../../stage/CellTimers.ts"
 import * as Registry from "../../registry/Registry.ts"
 import type { Start } from "../model/Begun.ts"
-import { attemptOf, type Beginning, type Capture, firstOf, isAwaited, isFull, laneOf, looks } from "./Capture.ts"
+import { attemptOf, type Beginning, type Capture, firstOf, isAwaited, isFull, laneOf, looks, type ResumeRules } from "./Capture.ts"
 import { ChurnMap } from "./ChurnMap.ts"
 import { type Queued, sizeOf } from "../model/Command.ts"
 import { Backlog, InFlight, type Taken } from "../model/InFlight.ts"
@@ -225,16 +225,16 @@ export class Inbox {
   }
 
   /** Has the next beat run the next segment of a durable run, if it waits. `fired` is the timer that was due. */
-  resumeRun(oid: string, fired?: Timer): void {
-    const run = this.runs.take(oid, fired)
+  resumeRun(oid: string, fired?: Timer, isEnd = false): void {
+    const run = isEnd ? this.runs.end(oid, (seq) => this.held.has(seq)) : this.runs.take(oid, fired)
     if (run === undefined) return
     this.held.drop(run.seq)
     this.trackOf(run).segments.push(run.seq)
   }
 
   /** Takes the next segment of a durable run into the beat in progress, if it has room. */
-  takeRun(oid: string, mode: SpaceMode.SpaceMode): ReadonlyArray<Taken> {
-    this.resumeRun(oid)
+  takeRun(oid: string, { isEnd, mode }: ResumeRules): ReadonlyArray<Taken> {
+    this.resumeRun(oid, undefined, isEnd)
     const { capture } = this
     const length = capture?.taken.length ?? 0
     if (capture !== undefined) this.takeSegments(mode, capture)
@@ -274,7 +274,7 @@ export class Inbox {
     const entry = Registry.successor(resolution, { key, id })
     const { leftOut } = resolution
     const isAbsent = entry === undefined && leftOut !== undefined && Registry.successor({ entries: leftOut() }, { key, id }) !== undefined
-    if (isAbsent) return this.held.add(pending)
+    if (isAbsent && !this.runs.isEnding(pending.again?.run?.oid)) return this.held.add(pending)
     // Segments of several runs may share a beat, whatever their pairs.
     const pair = pending.again?.segment === undefined ? pairAgain(pending) : pending.signal.id
     const attempt = `${pair} ${entry?.id ?? key}`

@@ -17,9 +17,12 @@ import type { TimerQueue } from "./TimerQueue.ts"
 interface OpenRun {
   readonly oid: string
   state: "waits" | "taken" | "begins"
-  /** The number of its row, and its timers, while it waits. */
+  /** Whether it is cancelled at once, for which it needs no enzyme. */
+  isEnding: boolean
+  /** The number of its newest row. */
   seq: number
   urgent: boolean
+  /** Its timers while it waits. */
   timers: ReadonlyArray<Timer>
   hears: WaitingRun["hears"]
 }
@@ -60,21 +63,21 @@ export class WaitingRuns {
     if (found === undefined) return false
     const run = this.runs.get(found.oid) ?? this.begin(found.oid)
     this.hear(run, found.hears)
+    run.seq = seq
+    run.urgent = urgent
     if (again?.why !== "segment") {
       if (again?.segment !== undefined) this.move(run, "taken")
       else if (run.hears.length === 0) this.forget(run.oid)
       return false
     }
     this.move(run, "waits")
-    run.seq = seq
-    run.urgent = urgent
     run.timers = found.dues.map((due) => ({ key: run.oid, due, gone: false }))
     for (const timer of run.timers) this.waits.add({ seq, due: timer.due, again, timer, urgent })
     return true
   }
 
   private begin(oid: string): OpenRun {
-    const run: OpenRun = { oid, state: "begins", seq: -1, urgent: false, timers: none, hears: none }
+    const run: OpenRun = { oid, state: "begins", isEnding: false, seq: -1, urgent: false, timers: none, hears: none }
     this.runs.set(oid, run)
     this.counts.begins++
     return run
@@ -90,6 +93,19 @@ export class WaitingRuns {
   private hear(run: OpenRun, hears: WaitingRun["hears"]): void {
     for (const [signal, target] of run.hears) this.hearers.drop(signal, target, run)
     run.hears = hears.map(([signal, target, waits]) => [this.hearers.add(signal, target, run), target, waits])
+  }
+
+  /** Takes a run that ends, also if it is held; `undefined` for one that is taken, or unknown. */
+  end(oid: string, isHeld: (seq: number) => boolean): Pick<OpenRun, "seq" | "urgent"> | undefined {
+    const run = this.runs.get(oid)
+    if (run === undefined) return undefined
+    run.isEnding = true
+    return this.take(oid) ?? (isHeld(run.seq) ? run : undefined)
+  }
+
+  /** Whether a run ends, and so needs no enzyme. */
+  isEnding(oid = ""): boolean {
+    return this.runs.get(oid)?.isEnding === true
   }
 
   /** The run is over. */

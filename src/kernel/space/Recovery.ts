@@ -24,6 +24,7 @@ import type { Losses } from "../model/Losses.ts"
 import * as Labels from "../../stage/Labels.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Awaited from "../beat/Awaited.ts"
+import * as Note from "../../durable/Note.ts"
 import * as ReadyRuns from "../beat/ReadyRuns.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
 import { Parked } from "../model/Parked.ts"
@@ -144,7 +145,7 @@ const restoreQueue = (store: SpaceStore, inbox: Inbox, departures: OutboxQueue):
     else inbox.restore(pending)
     number = row.seq
   }
-  for (const oid of ReadyRuns.all(store)) inbox.resumeRun(oid)
+  for (const [oid, note] of ReadyRuns.all(store)) inbox.resumeRun(oid, undefined, Note.isEnd(note))
   return number
 }
 
