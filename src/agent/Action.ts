@@ -125,6 +125,9 @@ export const MAX_DEPENDENCIES = 100
 /** The form of ids. */
 export const ID = /^[A-Za-z0-9][\w.-]{0,99}$/
 
+/** The ids that no object of cells may have as a key, or that each one has. */
+const RESERVED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"])
+
 /** An action, or undefined where the block has an error; with all findings. */
 export interface Checked {
   readonly action: Action | undefined
@@ -234,12 +237,13 @@ class Check {
 
   private id(): string {
     const { heading, id, name } = this.block
-    if (ID.test(id)) return id
+    if (ID.test(id) && !RESERVED.has(id)) return id
     const suggestion = `write - **id**: ${slugOf(name)}`
     if (id === "") {
       this.find({ code: "agent/field-missing", offset: heading.start, message: `The action "${name.slice(0, 100)}" has no id`, suggestion })
     } else {
-      const message = `The id "${id.slice(0, 100)}" is no word of letters, digits, ".", "_" and "-"`
+      const reason = RESERVED.has(id) ? "is reserved" : "is no word of letters, digits, \".\", \"_\" and \"-\""
+      const message = `The id "${id.slice(0, 100)}" ${reason}`
       this.find({ code: "agent/field-invalid", offset: this.offsetOf("id"), message, suggestion })
     }
     return id

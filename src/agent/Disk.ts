@@ -25,6 +25,12 @@ export class DiskFailed extends Schema.TaggedError<DiskFailed>()("DiskFailed", {
   }
 }
 
+/** The reason of a read of a folder, a pipe or a device. */
+export const NO_FILE = "ENOTFILE"
+
+/** The most bytes of a file that is read. */
+export const MAX_READ = 67_108_864
+
 /** The remedies by the codes of hosts. */
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: "The disk is full; free space, and the next wake goes on",
@@ -34,7 +40,10 @@ const remedies: Readonly<Record<string, string>> = {
   EROFS: "The file system is read-only; put the file on another one",
   EISDIR: "It is a folder; name a file",
   ENOTDIR: "A part of its path is no folder",
-  ELOOP: "Its symbolic links form a circle"
+  ELOOP: "Its symbolic links form a circle",
+  ENAMETOOLONG: "Its name is too long",
+  [NO_FILE]: "It is no regular file; name one",
+  EFBIG: "It is too large; name another file"
 }
 
 /** A process, as a lock names it. */
@@ -61,7 +70,7 @@ export class Disk extends Context.Service<Disk, {
   readonly split: (path: string) => readonly [folder: string, name: string]
   /** The path without symbolic links; `undefined` if it is absent. A relative path begins at the working folder. */
   readonly realPath: (path: string) => Effect.Effect<string | undefined, DiskFailed>
-  /** The bytes of a file; `undefined` if it is absent. */
+  /** The bytes of a regular file of at most {@link MAX_READ}; `undefined` if it is absent. Never waits for a writer. */
   readonly read: (path: string) => Effect.Effect<Uint8Array | undefined, DiskFailed>
   /** The version of a file that changes with each save: its inode, size and times; `undefined` if it is absent. */
   readonly version: (path: string) => Effect.Effect<string | undefined, DiskFailed>

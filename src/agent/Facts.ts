@@ -9,7 +9,8 @@ import * as Option from "effect/Option"
 import { Hash } from "../persistence/Hash.ts"
 import type { Action } from "./Action.ts"
 import * as Conditions from "./Condition.ts"
-import { Disk } from "./Disk.ts"
+import { Disk, type DiskFailed } from "./Disk.ts"
+import * as Glob from "./Glob.ts"
 
 /** The facts of a moment. */
 export interface Captured {
@@ -22,29 +23,33 @@ export interface Captured {
 /** The path of a text that is relative to a folder. */
 const locate = (disk: Disk["Service"], folder: string, path: string): string => path.startsWith("/") ? path : disk.join(folder, path)
 
-/** A pattern over names as an expression. `*` is any text, `?` one character. */
-const expression = (pattern: string): RegExp =>
-  new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".")}$`)
+/** An operation whose failure, such as one of a path that is too long, has the meaning of absence. */
+const orElse = <A, B, R>(effect: Effect.Effect<A, DiskFailed, R>, absent: B): Effect.Effect<A | B, never, R> =>
+  Effect.orElseSucceed(effect, () => absent)
 
 /** Whether a path exists. The last segment may be a pattern. */
 const exists = Effect.fnUntraced(function*(folder: string, path: string) {
   const disk = yield* Disk
   const [parent, name] = disk.split(locate(disk, folder, path))
-  if (!/[*?]/.test(name)) return (yield* disk.version(disk.join(parent, name))) !== undefined
-  const names = yield* disk.list(parent)
-  const pattern = expression(name)
-  return names.some((each) => !each.startsWith(".") && pattern.test(each))
+  if (!/[*?]/.test(name)) return (yield* orElse(disk.version(disk.join(parent, name)), undefined)) !== undefined
+  const names = yield* orElse(disk.list(parent), [])
+  return names.some((each) => !each.startsWith(".") && Glob.matches(name, each))
 })
 
-/** The digest of a path: of the bytes of a file, or of the names and versions in a folder. */
+/**
+ * The digest of a path: of the bytes of a file, or of the names and versions in a folder. Only the version counts of a path
+ * that has neither, such as a pipe, and of a file that is too large to be read.
+ */
 const digestOf = Effect.fnUntraced(function*(path: string) {
   const disk = yield* Disk
   const hash = yield* Hash
-  if ((yield* disk.version(path)) === undefined) return "absent"
-  const bytes = yield* Effect.catch(disk.read(path), () => Effect.succeed(undefined))
+  const version = yield* orElse(disk.version(path), undefined)
+  if (version === undefined) return "absent"
+  const bytes = yield* orElse(disk.read(path), undefined)
   if (bytes !== undefined) return hash.hex(bytes).slice(0, 16)
-  const names = yield* disk.list(path)
-  const versions = yield* Effect.forEach(names, (name) => disk.version(disk.join(path, name)))
+  const names = yield* orElse(disk.list(path), undefined)
+  if (names === undefined) return hash.hex(version).slice(0, 16)
+  const versions = yield* Effect.forEach(names, (name) => orElse(disk.version(disk.join(path, name)), undefined))
   return hash.hex(JSON.stringify(names.map((name, i) => [name, versions[i]]))).slice(0, 16)
 })
 

@@ -29,11 +29,12 @@ export interface ActionState {
   readonly retry: Retrial | undefined
 }
 
-/** A retry: the occurrence, the number of the attempt from 2, and its time. */
+/** A retry: the occurrence, the number of the attempt from 2, its time, and its delay after the failure. */
 export interface Retrial {
   readonly occurrence: string
   readonly attempt: number
   readonly at: number
+  readonly delay: number
 }
 
 /**
@@ -155,8 +156,11 @@ class Planner {
     if (forced?.ids.has(id) === true) return { occurrence: { key: forced.occurrence, at: now }, attempt: 1 }
     const { retry } = state
     if (retry !== undefined) {
-      if (retry.at > now) return { kind: "wait", action, at: retry.at, reason: `attempt ${retry.attempt} is not due` }
-      return { occurrence: { key: retry.occurrence, at: retry.at }, attempt: retry.attempt }
+      // A clock that was set back must not add to the delay.
+      if (retry.at > now && retry.at <= now + retry.delay) {
+        return { kind: "wait", action, at: retry.at, reason: `attempt ${retry.attempt} is not due` }
+      }
+      return { occurrence: { key: retry.occurrence, at: Math.min(retry.at, now) }, attempt: retry.attempt }
     }
     if (isFinished(action, state)) return { kind: "rest", action, reason: `it is ${state.status}` }
     if (schedule.kind === "always" && this.called.has(id)) return { kind: "rest", action, reason: "other actions run it" }

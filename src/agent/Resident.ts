@@ -48,22 +48,24 @@ export const wait = Effect.fnUntraced(function*(request: Wake.Request, report: W
 })
 
 /**
- * Wakes again and again. A file that cannot be used, or a full disk, is told, and the next change or minute tries again.
+ * Wakes again and again. A file that cannot be used, a full disk and a server that refuses are told, and the next change or
+ * minute tries again. A first wake that the server refuses ends the agent, because its settings may be wrong.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const run = Effect.fn("Resident.run")(function*(
   given: Omit<Wake.Request, "memory">,
-  tell: (wake: Wake.Report | Exclude<Wake.Failure, LedgerFailed>) => Effect.Effect<void>
+  tell: (wake: Wake.Report | Wake.Failure) => Effect.Effect<void>
 ): Effect.fn.Return<never, LedgerFailed, Wake.Services> {
-  const request = { ...given, memory: new Wake.Memory() }
-  for (;;) {
-    const woken = yield* Wake.run(request).pipe(Effect.catchTags({
-      DiskFailed: (error) => Effect.succeed(error),
-      FileUnusable: (error) => Effect.succeed(error)
-    }))
+  let memory = new Wake.Memory()
+  for (let isFirst = true;; isFirst = false) {
+    const woken: Wake.Report | Wake.Failure = yield* Wake.run({ ...given, memory }).pipe(
+      Effect.catch((error) => isFirst && error._tag === "LedgerFailed" ? Effect.fail(error) : Effect.succeed(error))
+    )
+    // A wake that failed has changed records, and perhaps the file.
+    if (!("ran" in woken)) memory = new Wake.Memory()
     yield* tell(woken)
-    yield* wait(request, "ran" in woken ? woken : undefined)
+    yield* wait(given, "ran" in woken ? woken : undefined)
   }
 })

@@ -61,7 +61,10 @@ export interface Occurrence {
 /** The schedule of an action without one. */
 export const always: Schedule = { kind: "always" }
 
-/** A last run that lies further in the future than this is ignored, because the clock has been set back since. */
+/**
+ * A last run that lies further in the future than this, or than the next firing lies after it, is ignored: the clock has been
+ * set back since.
+ */
 export const MAX_AHEAD = 3_600_000
 
 const HOUR = 3_600_000
@@ -189,17 +192,21 @@ export const isRecurring = ({ kind }: Schedule): boolean => kind !== "always" &&
  * @since 0.1.0
  */
 export const occurrence = (schedule: Schedule, history: History, now: number): Occurrence | undefined => {
-  const { change, pendings, since, startup } = history
-  const lastRun = history.lastRun !== undefined && history.lastRun <= now + MAX_AHEAD ? history.lastRun : undefined
+  const { change, pendings, startup } = history
+  const since = Math.min(history.since, now)
+  const isAhead = history.lastRun !== undefined && history.lastRun > now + aheadOf(schedule, history.lastRun)
+  const lastRun = isAhead ? undefined : history.lastRun
+  // The times come again after a clock was set back, and each firing needs a key of its own.
+  const mark = isAhead ? `/${history.lastRun}` : ""
   switch (schedule.kind) {
     case "always":
       return { key: `pending:${pendings}`, at: since }
     case "at":
-      return lastRun !== undefined && lastRun >= schedule.moment ? undefined : timed(schedule.moment)
+      return lastRun !== undefined && lastRun >= schedule.moment ? undefined : timed(schedule.moment, mark)
     case "every":
-      return lastRun === undefined ? { key: "first", at: since } : timed(lastRun + schedule.interval)
+      return lastRun === undefined ? { key: `first${mark}`, at: since } : timed(lastRun + schedule.interval)
     case "cron":
-      return timed(schedule.cron.next(lastRun ?? Math.min(since, now)))
+      return timed(schedule.cron.next(lastRun ?? since), mark)
     case "startup":
       return startup === undefined ? undefined : { key: `startup:${startup}`, at: since }
     case "on_change":
@@ -207,7 +214,11 @@ export const occurrence = (schedule: Schedule, history: History, now: number): O
   }
 }
 
-const timed = (at: number | undefined): Occurrence | undefined => at === undefined ? undefined : { key: `at:${at}`, at }
+const timed = (at: number | undefined, mark = ""): Occurrence | undefined =>
+  at === undefined ? undefined : { key: `at:${at}${mark}`, at }
+
+const aheadOf = (schedule: Schedule, lastRun: number): number =>
+  Math.min(MAX_AHEAD, (next(schedule, lastRun) ?? Number.POSITIVE_INFINITY) - lastRun)
 
 /**
  * Tests whether an action is due.

@@ -31,8 +31,8 @@ const nameOf = ({ failure }: Record): string => {
 export const retrial = ({ retry }: Action, record: Record | undefined): Retrial | undefined => {
   if (record?.status !== "failed" || record.finishedAt === undefined || record.attempt >= retry.attempts) return undefined
   if (!Retries.isRetried(retry, nameOf(record))) return undefined
-  const at = record.finishedAt + Retries.delayAfter(retry.delay, record.attempt)
-  return { occurrence: record.occurrence, attempt: record.attempt + 1, at }
+  const delay = Retries.delayAfter(retry.delay, record.attempt)
+  return { occurrence: record.occurrence, attempt: record.attempt + 1, at: record.finishedAt + delay, delay }
 }
 
 /**

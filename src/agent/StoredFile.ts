@@ -19,6 +19,9 @@ import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 /** The time for which a replaced version stays on the disk, in milliseconds. */
 export const ASIDE_MILLIS = 60_000
 
+/** The most versions aside. The oldest ones beyond leave before their time. */
+export const MAX_ASIDE = 32
+
 /** The most backups of a file. */
 export const BACKUPS = 10
 
@@ -96,6 +99,33 @@ const keepAs = Effect.fnUntraced(function*(place: Place, from: string, kind: "co
 const ASIDE = /^\.(.+)\.([0-9a-f]{32})\.(\d+)(?:-\d+)?\.old$/
 const TEMPORARY = /^\.(.+)\.\d+\.tmp$/
 
+/** A version aside: its path, the digest of its bytes at the replacement, and the time of the replacement. */
+interface Aside {
+  readonly file: string
+  readonly digest: string
+  readonly at: number
+}
+
+/** The versions aside among the names of the folder, the newest first. */
+const versionsAside = (disk: Disk["Service"], place: Place, names: ReadonlyArray<string>): ReadonlyArray<Aside> =>
+  names
+    .flatMap((name) => {
+      const [, of, digest = "", at = ""] = ASIDE.exec(name) ?? []
+      return of === place.name ? [{ file: disk.join(place.folder, name), digest, at: Number(at) }] : []
+    })
+    .sort((a, b) => b.at - a.at)
+
+/** Keeps a version aside with a late save as a conflict copy, and returns its name. Removes another one if its time is over. */
+const checkAside = Effect.fnUntraced(function*(place: Place, { digest, file }: Aside, isOver: boolean) {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  const bytes = yield* disk.read(file)
+  if (bytes === undefined) return undefined
+  if (hash.hex(bytes).slice(0, 32) !== digest) return yield* keepAs(place, file, "conflict")
+  if (isOver) yield* disk.remove(file)
+  return undefined
+})
+
 /**
  * Replaces the bytes of a control file. The caller holds the lease.
  *
@@ -117,7 +147,8 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   if (!isSame(yield* disk.read(path), from)) return yield* changed
   const now = yield* Clock.currentTimeMillis
   const digest = hash.hex(from).slice(0, 32)
-  const taken = new Set(yield* disk.list(folder))
+  const names = yield* disk.list(folder)
+  const taken = new Set(names)
   const aside = disk.join(folder, yield* firstFree(
     (suffix) => `.${name}.${digest}.${now}${suffix}.old`,
     (name) => Effect.succeed(!taken.has(name))
@@ -127,7 +158,8 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   yield* disk.remove(temporary)
   yield* disk.syncFolder(folder)
   const isKept = isSame(yield* disk.read(aside), from)
-  const conflict = isKept ? undefined : yield* keepAs(place, aside, "conflict")
+  let conflict = isKept ? undefined : yield* keepAs(place, aside, "conflict")
+  for (const old of versionsAside(disk, place, names).slice(MAX_ASIDE - 1)) conflict = (yield* checkAside(place, old, true)) ?? conflict
   return isLinked ? { _tag: "Replaced", conflict } : { _tag: "Changed" }
 })
 
@@ -142,25 +174,18 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
  */
 export const tend = Effect.fn("StoredFile.tend")(function*(place: Place) {
   const disk = yield* Disk
-  const hash = yield* Hash
   const now = yield* Clock.currentTimeMillis
   const conflicts: Array<string> = []
   const names = yield* disk.list(place.folder)
   const temporaries = names.filter((name) => TEMPORARY.exec(name)?.[1] === place.name)
-  const versions = names
-    .flatMap((name) => {
-      const [, of, digest = "", at = ""] = ASIDE.exec(name) ?? []
-      return of === place.name ? [{ file: disk.join(place.folder, name), digest, at: Number(at) }] : []
-    })
-    .sort((a, b) => b.at - a.at)
+  const versions = versionsAside(disk, place, names)
   const [newest] = versions
   if (newest !== undefined && temporaries.length > 0) yield* disk.link(newest.file, place.path)
   for (const name of temporaries) yield* disk.remove(disk.join(place.folder, name))
-  for (const { at, digest, file } of versions) {
-    const bytes = yield* disk.read(file)
-    if (bytes === undefined) continue
-    if (hash.hex(bytes).slice(0, 32) !== digest) conflicts.push(yield* keepAs(place, file, "conflict"))
-    else if (Math.abs(now - at) >= ASIDE_MILLIS) yield* disk.remove(file)
+  for (const [i, version] of versions.entries()) {
+    const isOver = i >= MAX_ASIDE || Math.abs(now - version.at) >= ASIDE_MILLIS
+    const conflict = yield* checkAside(place, version, isOver)
+    if (conflict !== undefined) conflicts.push(conflict)
   }
   return conflicts
 })
@@ -197,8 +222,8 @@ export const backUp = Effect.fn("StoredFile.backUp")(function*(place: Place, byt
     (suffix) => `${place.stem}-${at}${suffix}${place.extension}`,
     (name) => disk.create(disk.join(folder, name), bytes)
   )
-  const dated = (yield* backups(place)).toSorted((a, b) => order(a) < order(b) ? -1 : 1)
-  for (const old of dated.slice(0, Math.max(0, dated.length - BACKUPS))) yield* disk.remove(disk.join(folder, old))
+  const others = (yield* backups(place)).filter((other) => other !== name).toSorted((a, b) => order(a) < order(b) ? -1 : 1)
+  for (const old of others.slice(0, Math.max(0, others.length + 1 - BACKUPS))) yield* disk.remove(disk.join(folder, old))
   yield* disk.syncFolder(folder)
   return name
 })

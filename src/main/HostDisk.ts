@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { Disk, DiskFailed } from "../agent/Disk.ts"
+import { Disk, DiskFailed, MAX_READ, NO_FILE } from "../agent/Disk.ts"
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message)
 
@@ -81,6 +81,14 @@ const versionOf = (path: string): string => {
   return `${ino}.${size}.${mtimeNs}.${ctimeNs}`
 }
 
+/** The bytes of a regular file. A read of a pipe would wait for its writer, and one of a device might never end. */
+const readRegular = (path: string): Uint8Array => {
+  const stat = statSync(path)
+  if (!stat.isFile()) throw Object.assign(new Error(path), { code: NO_FILE })
+  if (stat.size > MAX_READ) throw Object.assign(new Error(path), { code: "EFBIG" })
+  return new Uint8Array(readFileSync(path))
+}
+
 const changed = (path: string): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     try {
@@ -106,7 +114,7 @@ export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
     join,
     split: (path) => [dirname(path), basename(path)],
     realPath: (path) => call(["realpath", path], () => realpathSync(path), absent),
-    read: (path) => call<Uint8Array | undefined>(["read", path], () => new Uint8Array(readFileSync(path)), absent),
+    read: (path) => call<Uint8Array | undefined>(["read", path], () => readRegular(path), absent),
     version: (path) => call<string | undefined>(["stat", path], () => versionOf(path), absent),
     create: (path, bytes, like) => call<boolean>(["create", path], () => writeNew(path, bytes, like), { EEXIST: false }),
     link: (from, to) => call(["link", to], () => link(from, to), { EEXIST: false, ENOENT: false }),

@@ -101,4 +101,20 @@ describe("Schedule", () => {
     assert.strictEqual(doubled, Date.UTC(2026, 9, 25, 0, 30))
     assert.strictEqual(Schedule.next(daily, doubled), Date.UTC(2026, 9, 26, 1, 30))
   })
+
+  it("runs an action again soon after the clock was set back, and gives its firings new keys", () => {
+    const history = { since: Date.UTC(2026, 0, 1), startup: undefined, change: undefined, pendings: 1 }
+    const lastRun = Date.UTC(2026, 5, 1, 12)
+    for (const [text, hours] of [["every:5m", 1], ["cron:*/5 * * * *", 1], ["daily:11:00", 30], ["hourly", 2]] as const) {
+      const schedule = parsed(text, "UTC")
+      const now = lastRun - hours * 3_600_000
+      const found = Schedule.occurrence(schedule, { ...history, lastRun }, now)
+      assert.isAtMost(found?.at ?? Infinity, now, text)
+      assert.include(found?.key, `${lastRun}`, text)
+    }
+    const slight = Schedule.occurrence(parsed("every:5m", "UTC"), { ...history, lastRun }, lastRun - 1000)
+    assert.strictEqual(slight?.at, lastRun + 300_000)
+    const waiting = Schedule.occurrence(Schedule.always, { ...history, since: lastRun, lastRun: undefined }, lastRun - 3_600_000)
+    assert.strictEqual(waiting?.at, lastRun - 3_600_000)
+  })
 })

@@ -88,6 +88,36 @@ describe("StoredFile", () => {
     }).pipe(provide(disk))
   })
 
+  it.effect("keeps the newest backup also after the clock was set back", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "text")
+    return Effect.gen(function*() {
+      const place = yield* StoredFile.place(PATH)
+      yield* TestClock.setTime(Date.UTC(2024, 0, 15))
+      for (let i = 0; i < 12; i++) yield* StoredFile.backUp(place, encode(`${i}`))
+      yield* TestClock.setTime(Date.UTC(2023, 0, 15))
+      const name = yield* StoredFile.backUp(place, encode("new"))
+      const kept = yield* StoredFile.backups(place)
+      assert.deepStrictEqual([kept.includes(name), kept.length], [true, StoredFile.BACKUPS])
+    }).pipe(provide(disk))
+  })
+
+  it.effect("keeps a bounded number of old versions aside, and each save that came late into one", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "v0")
+    return Effect.gen(function*() {
+      const first = disk.open(PATH)
+      for (let i = 1; i <= 2 * StoredFile.MAX_ASIDE; i++) {
+        if (i === 3) disk.write(first, "late")
+        yield* replace(`v${i - 1}`, `v${i}`)
+        yield* TestClock.adjust("10 millis")
+      }
+      const names = disk.list("/home/ann")
+      assert.strictEqual(names.filter((name) => name.endsWith(".old")).length, StoredFile.MAX_ASIDE)
+      assert.deepStrictEqual(names.filter((name) => name.includes("conflict")).map((name) => disk.text(`/home/ann/${name}`)), ["late"])
+    }).pipe(provide(disk))
+  })
+
   it.effect("restores the latest valid bytes, and keeps the damaged ones", () => {
     const disk = new MemoryDisk()
     disk.save(PATH, "\0")

@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { replays } from "../kernel/TestSpace.ts"
-import { action, fileOf, PATH, withAgent } from "./TestAgent.ts"
+import { Channel } from "systole"
+import { DiskFailed } from "../../src/agent/Disk.ts"
+import { action, fileOf, PATH, START, withAgent } from "./TestAgent.ts"
 
 const target = "http://example.com/health"
 const health = action("health", { type: "http_check", target, schedule: "every:5m", status: "pending" }, "HIGH")
@@ -123,4 +125,61 @@ describe("Wake", () => {
         assert.deepStrictEqual(ids(yield* wake()), ["hello"])
       }), { scripts: { http } })
   })
+
+  it.effect("loses no end of an action and no call of on_failure where the disk is full meanwhile", () => {
+    let fill = (): void => {}
+    const asked: Array<string> = []
+    const script = (_: string, { argv }: { readonly argv: ReadonlyArray<string> }) => {
+      asked.push(argv[1] ?? "")
+      if (argv[1] !== "a") return { code: 0, stdout: "", stderr: "" }
+      fill()
+      throw Channel.fail("shell/exit", "exit code 1")
+    }
+    const file = fileOf(
+      action("a", { type: "shell", command: "echo a", on_failure: "b", status: "pending" }),
+      action("b", { type: "shell", command: "echo b", status: "pending" })
+    )
+    return withAgent(file, ({ disk, fields, wake }) => Effect.gen(function*() {
+      fill = () => void (disk.before = (operation, path) => {
+        if (operation === "create") throw new DiskFailed({ operation, path, reason: "ENOSPC" })
+      })
+      assert.strictEqual((yield* Effect.flip(wake())).code, "agent/disk")
+      assert.strictEqual((yield* Effect.flip(wake())).code, "agent/disk")
+      disk.before = () => {}
+      yield* wake()
+      assert.deepStrictEqual(asked, ["a", "b"])
+      assert.deepStrictEqual([fields("a")["status"], fields("b")["status"]], ["failed", "completed"])
+    }), { scripts: { shell: script } })
+  })
+
+  it.effect("runs actions, and their retries, after the clock was set back", () => {
+    const asked: Array<string> = []
+    const script = (_: string, { argv }: { readonly argv: ReadonlyArray<string> }) => {
+      asked.push(argv[1] ?? "")
+      if (argv[1] === "bad") throw Channel.fail("shell/exit", "exit code 1")
+      return { code: 0, stdout: "", stderr: "" }
+    }
+    const file = fileOf(
+      action("good", { type: "shell", command: "echo good", schedule: "every:5m", status: "pending" }),
+      action("bad", { type: "shell", command: "echo bad", retry: "2", retry_delay: "fixed:1m", status: "pending" })
+    )
+    return withAgent(file, ({ fields, wake }) => Effect.gen(function*() {
+      yield* wake()
+      yield* TestClock.setTime(START - 86_400_000)
+      yield* wake()
+      assert.deepStrictEqual(asked, ["good", "bad", "good", "bad"])
+      assert.strictEqual(fields("good")["status"], "pending")
+      assert.strictEqual(fields("bad")["status"], "failed")
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual(ids(yield* wake()), ["good"])
+    }), { scripts: { shell: script } })
+  })
+
+  it.effect("refuses an id that every object has as a key", () =>
+    withAgent(fileOf(action("constructor", { type: "shell", command: "echo", status: "pending" }), hello), ({ wake }) =>
+      Effect.gen(function*() {
+        const report = yield* wake()
+        assert.deepStrictEqual(ids(report), ["hello"])
+        assert.isTrue(report.issues.some(({ message }) => message.includes("\"constructor\" is reserved")))
+      })))
 })

@@ -94,7 +94,7 @@ describe("O: plans", () => {
   it("O20 a failed action is due again at its next retry, as the next attempt of its occurrence", () => {
     const actions = parsed(block("a", "- **status**: failed\n"))
     const facts = PlanFacts.of(actions, { now: 1_000 })
-    const retried = PlanFacts.with(facts, "a", { retry: { occurrence: "pending:1", attempt: 2, at: 1_500 } })
+    const retried = PlanFacts.with(facts, "a", { retry: { occurrence: "pending:1", attempt: 2, at: 1_500, delay: 1_000 } })
     assert.deepStrictEqual(ids(Plan.make(actions, retried), "wait"), ["a"])
     assert.strictEqual(Plan.nextDue(Plan.make(actions, retried)), 1_500)
     const [decision] = Plan.make(actions, { ...retried, now: 1_500 })

@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as ControlFiles from "../../src/agent/ControlFile.ts"
+import { Disk } from "../../src/agent/Disk.ts"
+import * as Facts from "../../src/agent/Facts.ts"
+import * as HostDisk from "../../src/main/HostDisk.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+import { action, fileOf } from "./TestAgent.ts"
+
+const services = Layer.mergeAll(HostDisk.layer(() => true), HashLayer.layer)
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-facts-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** An action that depends on a path: it watches it, and its condition looks for it. */
+const over = (id: string, path: string): string =>
+  action(id, { type: "shell", command: "echo", schedule: `on_change:${path}`, condition: `file_exists:"${path}"`, status: "pending" })
+
+describe("Facts of a real disk", () => {
+  it.effect("no pipe, no device, no long name and no pattern stops a wake", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      execFileSync("mkfifo", [join(folder, "pipe")])
+      mkdirSync(join(folder, "folder"))
+      execFileSync("mkfifo", [join(folder, "folder", "inner")])
+      writeFileSync(join(folder, `${"a".repeat(60)}c`), "")
+      const paths = {
+        pipe: "pipe", device: "/dev/zero", long: "x".repeat(3_000), below: "pipe/x", folder: "folder", absent: "no",
+        stars: `${"*a".repeat(60)}b`
+      }
+      const { actions } = ControlFiles.parse(fileOf(...Object.entries(paths).map(([id, path]) => over(id, path))))
+      const { digests, files } = yield* Facts.capture(folder, actions)
+      assert.deepStrictEqual([...files].sort(), ["/dev/zero", "folder", "pipe"])
+      assert.deepStrictEqual([...digests.keys()].sort(), Object.keys(paths).sort())
+      assert.strictEqual(digests.get("long"), "absent")
+    }).pipe(Effect.scoped, Effect.provide(services)))
+
+  it.effect("a control file that is a pipe is refused with a remedy, and nothing waits for its writer", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      const path = join(folder, "heartbeat.md")
+      execFileSync("mkfifo", [path])
+      const failed = yield* Effect.flip(Disk.use((disk) => disk.read(path)))
+      assert.include(failed.message, "It is no regular file")
+    }).pipe(Effect.scoped, Effect.provide(services)))
+})
