@@ -4,8 +4,8 @@
  * @module
  */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 
 /**
  * An operation on a file failed. `reason` is the code of the host, such as `ENOSPC`.
@@ -13,11 +13,11 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class DiskFailed extends Schema.TaggedError<DiskFailed>()("DiskFailed", {
-  operation: Schema.String,
-  path: Schema.String,
-  reason: Schema.String
-}) {
+export class DiskFailed extends Data.TaggedError("DiskFailed")<{
+  readonly operation: string
+  readonly path: string
+  readonly reason: string
+}> {
   readonly code = "agent/disk"
   override get message() {
     const remedy = remedies[this.reason] ?? "See the documentation of the host"

@@ -8,6 +8,7 @@
  * @module
  */
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -48,7 +49,7 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Owner))
  * @category errors
  * @since 0.1.0
  */
-export class LeaseTaken extends Schema.TaggedError<LeaseTaken>()("LeaseTaken", { path: Schema.String, owner: Schema.String }) {
+export class LeaseTaken extends Data.TaggedError("LeaseTaken")<{ readonly path: string; readonly owner: string }> {
   readonly code = "agent/locked"
   override get message() {
     return `${this.path} is in use by ${this.owner}. Wait for that process or end it; if it is gone, remove ${this.path}.lock`

@@ -4,8 +4,8 @@
  * @module
  */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Record from "./Record.ts"
 
 /**
@@ -14,10 +14,7 @@ import * as Record from "./Record.ts"
  * @category errors
  * @since 0.1.0
  */
-export class LedgerFailed extends Schema.TaggedError<LedgerFailed>()("LedgerFailed", {
-  problem: Schema.String,
-  reason: Schema.String
-}) {
+export class LedgerFailed extends Data.TaggedError("LedgerFailed")<{ readonly problem: string; readonly reason: string }> {
   readonly code = "agent/ledger"
   override get message() {
     return `The ledger of the agent cannot be used: ${this.reason} (${this.problem})`

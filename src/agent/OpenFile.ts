@@ -3,8 +3,8 @@
  *
  * @module
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Action, Defaults } from "./Action.ts"
 import * as ControlFiles from "./ControlFile.ts"
@@ -27,12 +27,12 @@ const SETTLE = "200 millis"
  * @category errors
  * @since 0.1.0
  */
-export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusable", {
-  path: Schema.String,
-  reason: Schema.String,
-  remedy: Schema.String,
-  code: Schema.Literals(["agent/file-absent", "agent/file-damaged"])
-}) {
+export class FileUnusable extends Data.TaggedError("FileUnusable")<{
+  readonly path: string
+  readonly reason: string
+  readonly remedy: string
+  readonly code: "agent/file-absent" | "agent/file-damaged"
+}> {
   override get message() {
     return `${this.path} cannot be used: ${this.reason}. ${this.remedy}`
   }

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Name from "./Name.ts"
 
 /** A place inside a document: keys and array indexes, outermost first. */
@@ -44,10 +44,7 @@ export interface Address {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidAddress extends Schema.TaggedError<InvalidAddress>()("InvalidAddress", {
-  text: Schema.String,
-  reason: Schema.String
-}) {
+export class InvalidAddress extends Data.TaggedError("InvalidAddress")<{ readonly text: string; readonly reason: string }> {
   readonly code = "address/invalid"
   override get message() {
     return `${JSON.stringify(this.text.slice(0, 200))} is not an address: ${this.reason}. ` +

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Address from "./Address.ts"
 import * as Value from "./Value.ts"
 
@@ -32,7 +32,7 @@ export interface Link {
  * @category errors
  * @since 0.1.0
  */
-export class LinkLoop extends Schema.TaggedError<LinkLoop>()("LinkLoop", { address: Schema.String }) {
+export class LinkLoop extends Data.TaggedError("LinkLoop")<{ readonly address: string }> {
   readonly code = "link/loop"
   override get message() {
     return `The links that start at ${this.address} do not end after ${MAX_HOPS} hops. Point one of them at a value`

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Name from "./Name.ts"
 
 /** A partly literal segment such as `img*`: its literal parts are a prefix, a suffix and others in order between them. */
@@ -49,10 +49,7 @@ export type Mode = "exact" | "prefix"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidPattern extends Schema.TaggedError<InvalidPattern>()("InvalidPattern", {
-  text: Schema.String,
-  reason: Schema.String
-}) {
+export class InvalidPattern extends Data.TaggedError("InvalidPattern")<{ readonly text: string; readonly reason: string }> {
   readonly code = "pattern/invalid"
   override get message() {
     return `${JSON.stringify(this.text.slice(0, 200))} is not a pattern: ${this.reason}. ` +

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import type { Path } from "./Address.ts"
 
 /**
@@ -51,10 +51,7 @@ const LONG = 1n << 64n
  * @category errors
  * @since 0.1.0
  */
-export class InvalidValue extends Schema.TaggedError<InvalidValue>()("InvalidValue", {
-  at: Schema.String,
-  reason: Schema.String
-}) {
+export class InvalidValue extends Data.TaggedError("InvalidValue")<{ readonly at: string; readonly reason: string }> {
   readonly code = "value/invalid"
   override get message() {
     return `A value is refused${this.at === "" ? "" : ` at ${this.at}`}: ${this.reason}`

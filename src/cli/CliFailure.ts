@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** The exit codes of the command line. */
 export const exits = {
@@ -31,11 +31,11 @@ export const exits = {
  * @category errors
  * @since 0.1.0
  */
-export class CliFailure extends Schema.TaggedError<CliFailure>()("CliFailure", {
-  exit: Schema.Int,
-  code: Schema.String,
-  message: Schema.String
-}) {}
+export class CliFailure extends Data.TaggedError("CliFailure")<{
+  readonly exit: number
+  readonly code: string
+  readonly message: string
+}> {}
 
 /**
  * Converts a failure with a stable code to a failure of the command line.

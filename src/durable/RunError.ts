@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /**
  * A body made other calls than its step log has. `expected` and `actual` name both sides.
@@ -11,11 +11,11 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class RunDiverged extends Schema.TaggedError<RunDiverged>()("RunDiverged", {
-  segment: Schema.Number,
-  expected: Schema.String,
-  actual: Schema.String
-}) {
+export class RunDiverged extends Data.TaggedError("RunDiverged")<{
+  readonly segment: number
+  readonly expected: string
+  readonly actual: string
+}> {
   readonly code = "run/diverged"
   override get message() {
     return `Segment ${this.segment} of the step log has ${this.expected}, and the code made ${this.actual}. ` +
@@ -29,11 +29,7 @@ export class RunDiverged extends Schema.TaggedError<RunDiverged>()("RunDiverged"
  * @category errors
  * @since 0.1.0
  */
-export class RunStale extends Schema.TaggedError<RunStale>()("RunStale", {
-  address: Schema.String,
-  read: Schema.String,
-  segment: Schema.Number
-}) {
+export class RunStale extends Data.TaggedError("RunStale")<{ readonly address: string; readonly read: string; readonly segment: number }> {
   readonly code = "run/stale"
   override get message() {
     return `${this.address} cannot be written: segment ${this.segment} read ${this.read}, and another writer changed it since. ` +
@@ -47,7 +43,7 @@ export class RunStale extends Schema.TaggedError<RunStale>()("RunStale", {
  * @category errors
  * @since 0.1.0
  */
-export class StepsFull extends Schema.TaggedError<StepsFull>()("StepsFull", { limit: Schema.String }) {
+export class StepsFull extends Data.TaggedError("StepsFull")<{ readonly limit: string }> {
   readonly code = "run/steps-full"
   override get message() {
     return `The step log of the run is full: its limit is ${this.limit}. Read less in one segment, or go on in another run`
@@ -63,7 +59,7 @@ export const CODE_MISSING = "run/code-missing"
  * @category errors
  * @since 0.1.0
  */
-export class CodeMissing extends Schema.TaggedError<CodeMissing>()("CodeMissing", { digest: Schema.String, reason: Schema.String }) {
+export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly digest: string; readonly reason: string }> {
   readonly code = CODE_MISSING
   override get message() {
     return `The run began with module /cas/${this.digest}, which cannot be loaded. Its log does not fit the present one: ${this.reason} ` +
@@ -80,7 +76,7 @@ export const FOREIGN = "run/foreign-await"
  * @category errors
  * @since 0.1.0
  */
-export class ForeignAwait extends Schema.TaggedError<ForeignAwait>()("ForeignAwait", { reason: Schema.String }) {
+export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly reason: string }> {
   readonly code = FOREIGN
   override get message() {
     return `The run awaits a promise of its own: ${this.reason}. Await tx.sleep, tx.waitForSignal and requests of tx.io alone`
@@ -96,7 +92,7 @@ export const FULL = "run/full"
  * @category errors
  * @since 0.1.0
  */
-export class RunsFull extends Schema.TaggedError<RunsFull>()("RunsFull", { limit: Schema.Number }) {
+export class RunsFull extends Data.TaggedError("RunsFull")<{ readonly limit: number }> {
   readonly code = FULL
   override get message() {
     return `The space has ${this.limit} durable runs that wait, which is the limit. Cancel some, or raise limits.waitingRuns`
@@ -112,7 +108,7 @@ export const CANCELLED = "run/cancelled"
  * @category errors
  * @since 0.1.0
  */
-export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancelled", { oid: Schema.String }) {
+export class RunCancelled extends Data.TaggedError("RunCancelled")<{ readonly oid: string }> {
   readonly code = CANCELLED
   override get message() {
     return `The run ${this.oid} was cancelled. Undo its effects, and end`
@@ -128,7 +124,7 @@ export const TAKEN_BACK = "run/taken-back"
  * @category errors
  * @since 0.1.0
  */
-export class RunTakenBack extends Schema.TaggedError<RunTakenBack>()("RunTakenBack", { oid: Schema.String }) {
+export class RunTakenBack extends Data.TaggedError("RunTakenBack")<{ readonly oid: string }> {
   readonly code = TAKEN_BACK
   override get message() {
     return `The run ${this.oid} began after the beat to which the space was rolled back. Send its letter again to start it over`
@@ -141,7 +137,7 @@ export class RunTakenBack extends Schema.TaggedError<RunTakenBack>()("RunTakenBa
  * @category errors
  * @since 0.1.0
  */
-export class RunAbsent extends Schema.TaggedError<RunAbsent>()("RunAbsent", { oid: Schema.String }) {
+export class RunAbsent extends Data.TaggedError("RunAbsent")<{ readonly oid: string }> {
   readonly code = "run/absent"
   override get message() {
     return `There is no durable run "${this.oid.slice(0, 200)}". List the runs, and name one of them`
@@ -154,11 +150,7 @@ export class RunAbsent extends Schema.TaggedError<RunAbsent>()("RunAbsent", { oi
  * @category errors
  * @since 0.1.0
  */
-export class RunState extends Schema.TaggedError<RunState>()("RunState", {
-  oid: Schema.String,
-  verb: Schema.String,
-  reason: Schema.String
-}) {
+export class RunState extends Data.TaggedError("RunState")<{ readonly oid: string; readonly verb: string; readonly reason: string }> {
   readonly code = "run/state"
   override get message() {
     return `The run ${this.oid} cannot do "${this.verb}": ${this.reason}`

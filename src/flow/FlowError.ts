@@ -3,10 +3,10 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** A flow definition is invalid. */
-export class InvalidFlow extends Schema.TaggedError<InvalidFlow>()("InvalidFlow", { name: Schema.String, reason: Schema.String }) {
+export class InvalidFlow extends Data.TaggedError("InvalidFlow")<{ readonly name: string; readonly reason: string }> {
   readonly code = "flow/declared"
   override get message() {
     return `Flow "${this.name}" is refused: ${this.reason}`
@@ -14,7 +14,7 @@ export class InvalidFlow extends Schema.TaggedError<InvalidFlow>()("InvalidFlow"
 }
 
 /** The request is malformed. */
-export class InvalidFlowRequest extends Schema.TaggedError<InvalidFlowRequest>()("InvalidFlowRequest", { reason: Schema.String }) {
+export class InvalidFlowRequest extends Data.TaggedError("InvalidFlowRequest")<{ readonly reason: string }> {
   readonly code = "flow/invalid"
   override get message() {
     return `The flow is refused: ${this.reason}`
@@ -22,7 +22,7 @@ export class InvalidFlowRequest extends Schema.TaggedError<InvalidFlowRequest>()
 }
 
 /** No flow with that name is loaded. */
-export class FlowUnknown extends Schema.TaggedError<FlowUnknown>()("FlowUnknown", { name: Schema.String }) {
+export class FlowUnknown extends Data.TaggedError("FlowUnknown")<{ readonly name: string }> {
   readonly code = "flow/unknown"
   override get message() {
     return `There is no flow "${this.name.slice(0, 200)}". Declare it with Flow.make in a module of a folder of enzymes, or start another`
@@ -30,7 +30,7 @@ export class FlowUnknown extends Schema.TaggedError<FlowUnknown>()("FlowUnknown"
 }
 
 /** The instance does not exist. */
-export class InstanceAbsent extends Schema.TaggedError<InstanceAbsent>()("InstanceAbsent", { inst: Schema.String }) {
+export class InstanceAbsent extends Data.TaggedError("InstanceAbsent")<{ readonly inst: string }> {
   readonly code = "flow/absent"
   override get message() {
     return `There is no instance "${this.inst.slice(0, 200)}" of a flow. List those there are, or start one`
@@ -38,7 +38,7 @@ export class InstanceAbsent extends Schema.TaggedError<InstanceAbsent>()("Instan
 }
 
 /** An instance with that id exists. */
-export class InstanceExists extends Schema.TaggedError<InstanceExists>()("InstanceExists", { inst: Schema.String }) {
+export class InstanceExists extends Data.TaggedError("InstanceExists")<{ readonly inst: string }> {
   readonly code = "flow/exists"
   override get message() {
     return `Instance "${this.inst}" exists already. Start the flow with another id`
@@ -46,10 +46,11 @@ export class InstanceExists extends Schema.TaggedError<InstanceExists>()("Instan
 }
 
 /** The state of an instance does not allow the action. */
-export class InstanceRefused extends Schema.TaggedError<InstanceRefused>()(
-  "InstanceRefused",
-  { inst: Schema.String, state: Schema.String, action: Schema.String }
-) {
+export class InstanceRefused extends Data.TaggedError("InstanceRefused")<{
+  readonly inst: string
+  readonly state: string
+  readonly action: string
+}> {
   readonly code = "flow/state"
   override get message() {
     return `Instance "${this.inst}" is ${this.state}, so there is nothing to ${this.action}. Look how it stands, and ask for what it ` +
@@ -58,7 +59,7 @@ export class InstanceRefused extends Schema.TaggedError<InstanceRefused>()(
 }
 
 /** The limit on open instances is reached. */
-export class FlowsFull extends Schema.TaggedError<FlowsFull>()("FlowsFull", { limit: Schema.Number }) {
+export class FlowsFull extends Data.TaggedError("FlowsFull")<{ readonly limit: number }> {
   readonly code = "flow/full"
   override get message() {
     return `${this.limit} instances of flows in the space are not over, which is the limit. Let some of them end, cancel some, or raise ` +

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
@@ -44,7 +44,7 @@ export const MAX_BUCKETS = 1000
  * @category errors
  * @since 0.1.0
  */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", { address: Schema.String }) {
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{ readonly address: string }> {
   readonly code = "mailroom/request"
   override get message() {
     return `What lies at ${this.address} is no object, so it cannot be staged as a request. Put fields there`
@@ -57,10 +57,7 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
  * @category errors
  * @since 0.1.0
  */
-export class InvalidNamespace extends Schema.TaggedError<InvalidNamespace>()(
-  "InvalidNamespace",
-  { name: Schema.String, reason: Schema.String }
-) {
+export class InvalidNamespace extends Data.TaggedError("InvalidNamespace")<{ readonly name: string; readonly reason: string }> {
   readonly code = "mailroom/namespace"
   override get message() {
     return `The namespace ${JSON.stringify(this.name.slice(0, 200))} is refused: ${this.reason}`

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import { CellHeld } from "../kernel/model/SpaceError.ts"
 
 /**
@@ -15,30 +15,13 @@ import { CellHeld } from "../kernel/model/SpaceError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class RequestRefused extends Schema.TaggedError<RequestRefused>()("RequestRefused", {
-  code: Schema.Literals([
-    "auth/missing",
-    "beat/absent",
-    "blob/absent",
-    "blob/range",
-    "body/malformed",
-    "body/media-type",
-    "body/too-deep",
-    "body/too-large",
-    "cell/absent",
-    "cell/content",
-    "host/refused",
-    "label/withheld",
-    "query/invalid",
-    "receipt/absent",
-    "route/absent",
-    "route/method",
-    "signal/id-malformed",
-    "signal/id-unequal",
-    "watch/full"
-  ]),
-  reason: Schema.String
-}) {
+export class RequestRefused extends Data.TaggedError("RequestRefused")<{
+  readonly code:
+    | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/malformed" | "body/media-type" | "body/too-deep"
+    | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld" | "query/invalid" | "receipt/absent"
+    | "route/absent" | "route/method" | "signal/id-malformed" | "signal/id-unequal" | "watch/full"
+  readonly reason: string
+}> {
   override get message() {
     return this.reason
   }

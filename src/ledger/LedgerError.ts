@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** A refusal: a tagged error with a stable code. */
 export type Refusal = Error & { readonly _tag: string; readonly code: string }
@@ -12,7 +12,7 @@ export type Refusal = Error & { readonly _tag: string; readonly code: string }
 export type RefusalClass = abstract new(...args: never) => Refusal
 
 /** A cell is locked, so writes to it are refused. */
-export class CellLocked extends Schema.TaggedError<CellLocked>()("CellLocked", { address: Schema.String, lock: Schema.String }) {
+export class CellLocked extends Data.TaggedError("CellLocked")<{ readonly address: string; readonly lock: string }> {
   readonly code = "cell/locked"
   override get message() {
     return `${this.address} cannot be written while ${this.lock} is locked. Write it when the space is resumed, or the cell unlocked`

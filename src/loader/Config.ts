@@ -11,7 +11,6 @@ import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import { type FeatureName, names as FEATURES } from "../kernel/model/Feature.ts"
 import * as Limits from "../kernel/model/Limits.ts"
-import { Isolation } from "../registry/Enzyme.ts"
 import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
@@ -94,7 +93,7 @@ const fields = {
   ledgers: Schema.optionalKey(Schema.Boolean),
   boot: Schema.optionalKey(Schema.Boolean),
   check: Schema.optionalKey(Schema.Boolean),
-  isolation: Schema.optionalKey(Isolation),
+  isolation: Schema.optionalKey(Schema.Literals(["snapshot", "serializable"])),
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({
     create: Schema.optionalKey(Schema.Literals(["on-demand", "explicit"])),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** The file name of a project's configuration. */
 export const FILE = "systole.config.ts"
@@ -14,7 +14,7 @@ export const FILE = "systole.config.ts"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidConfig", { reason: Schema.String }) {
+export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{ readonly reason: string }> {
   readonly code = "config/invalid"
   override get message() {
     return `The configuration is refused: ${this.reason}. See to ${FILE}`

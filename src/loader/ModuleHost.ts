@@ -7,8 +7,8 @@
  * @module
  */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 
 /**
@@ -36,10 +36,7 @@ export interface LoadedModule {
  * @category errors
  * @since 0.1.0
  */
-export class ModuleBroken extends Schema.TaggedError<ModuleBroken>()("ModuleBroken", {
-  file: Schema.String,
-  reason: Schema.String
-}) {
+export class ModuleBroken extends Data.TaggedError("ModuleBroken")<{ readonly file: string; readonly reason: string }> {
   readonly code = "module/broken"
   override get message() {
     return `Module ${this.file} is not loaded: ${this.reason}`

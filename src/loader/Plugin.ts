@@ -5,8 +5,8 @@
  *
  * @module
  */
+import * as Data from "effect/Data"
 import type * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -66,7 +66,7 @@ export interface Plugin {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidPlugin extends Schema.TaggedError<InvalidPlugin>()("InvalidPlugin", { name: Schema.String, reason: Schema.String }) {
+export class InvalidPlugin extends Data.TaggedError("InvalidPlugin")<{ readonly name: string; readonly reason: string }> {
   readonly code = "plugin/invalid"
   override get message() {
     return `Plugin "${this.name}" is refused: ${this.reason}`

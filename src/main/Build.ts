@@ -6,8 +6,8 @@
  *
  * @module
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import process from "node:process"
@@ -32,10 +32,7 @@ import * as Project from "./Project.ts"
  * @category errors
  * @since 0.1.0
  */
-export class BuildRefused extends Schema.TaggedError<BuildRefused>()("BuildRefused", {
-  code: Schema.String,
-  message: Schema.String
-}) {}
+export class BuildRefused extends Data.TaggedError("BuildRefused")<{ readonly code: string; readonly message: string }> {}
 
 /** A project to build. */
 export interface Site {

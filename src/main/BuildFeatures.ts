@@ -9,6 +9,7 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 
 /** The words by which code uses a feature. A word in another meaning costs bytes only. */
 const words: Readonly<Partial<Record<FeatureName, RegExp>>> = {
+  schema: /effect(?:\/Schema)?["']/,
   rendezvous: /\brv\b|\brendezvous\b/i,
   flows: /\bflows?\b|\bmailroom\b/i,
   requests: /\bio\b/,
@@ -21,7 +22,7 @@ const needs: Readonly<Partial<Record<FeatureName, ReadonlyArray<FeatureName>>>> 
 /** The uses of features in a project. */
 export interface Uses {
   readonly settings: Pick<Config.Settings, "agent" | "channels" | "features">
-  readonly enzymes: ReadonlyArray<Pick<Enzyme, "durable">>
+  readonly enzymes: ReadonlyArray<Pick<Enzyme, "durable" | "payload">>
   /** The code of its modules, with the packages that they import. */
   readonly code: string
 }
@@ -37,6 +38,7 @@ export const find = ({ code, enzymes, settings: { agent, channels, features } }:
   for (const name of names) if (words[name]?.test(code) === true) used.add(name)
   if (Object.keys(channels).length > 0 || agent !== undefined) used.add("requests")
   if (enzymes.some(({ durable }) => durable === true)) used.add("durable")
+  if (enzymes.some(({ payload }) => payload !== undefined)) used.add("schema")
   for (const name of used) for (const needed of needs[name] ?? []) used.add(needed)
   return names.filter((name) => used.has(name))
 }

@@ -7,8 +7,8 @@
  *
  * @module
  */
+import * as Data from "effect/Data"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import { RunWatch, type Watch } from "../kernel/watchdog/RunWatch.ts"
 
 /**
@@ -17,10 +17,7 @@ import { RunWatch, type Watch } from "../kernel/watchdog/RunWatch.ts"
  * @category errors
  * @since 0.1.0
  */
-export class AroundTheRuntime extends Schema.TaggedError<AroundTheRuntime>()(
-  "AroundTheRuntime",
-  { used: Schema.String, instead: Schema.String }
-) {
+export class AroundTheRuntime extends Data.TaggedError("AroundTheRuntime")<{ readonly used: string; readonly instead: string }> {
   readonly code = "run/nondeterministic"
   override get message() {
     return `A run called ${this.used}, which no replay can repeat. ${this.instead}`

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** The request is malformed. */
-export class InvalidOperation extends Schema.TaggedError<InvalidOperation>()("InvalidOperation", { reason: Schema.String }) {
+export class InvalidOperation extends Data.TaggedError("InvalidOperation")<{ readonly reason: string }> {
   readonly code = "ops/invalid"
   override get message() {
     return `The operation is refused: ${this.reason}`
@@ -14,7 +14,7 @@ export class InvalidOperation extends Schema.TaggedError<InvalidOperation>()("In
 }
 
 /** The operation does not exist. */
-export class OperationAbsent extends Schema.TaggedError<OperationAbsent>()("OperationAbsent", { oid: Schema.String }) {
+export class OperationAbsent extends Data.TaggedError("OperationAbsent")<{ readonly oid: string }> {
   readonly code = "ops/absent"
   override get message() {
     return `There is no operation "${this.oid.slice(0, 200)}". List those there are, or start one`
@@ -22,10 +22,7 @@ export class OperationAbsent extends Schema.TaggedError<OperationAbsent>()("Oper
 }
 
 /** The operation is closed, so it is immutable. */
-export class OperationClosed extends Schema.TaggedError<OperationClosed>()(
-  "OperationClosed",
-  { oid: Schema.String, status: Schema.String }
-) {
+export class OperationClosed extends Data.TaggedError("OperationClosed")<{ readonly oid: string; readonly status: string }> {
   readonly code = "ops/closed"
   override get message() {
     return `Operation "${this.oid}" is closed with ${this.status}, which seals it. Start another one for what is left to do`
@@ -33,7 +30,7 @@ export class OperationClosed extends Schema.TaggedError<OperationClosed>()(
 }
 
 /** The operation is the runtime's own work: requests to the world, or a durable run. */
-export class OperationHeld extends Schema.TaggedError<OperationHeld>()("OperationHeld", { oid: Schema.String }) {
+export class OperationHeld extends Data.TaggedError("OperationHeld")<{ readonly oid: string }> {
   readonly code = "ops/held"
   override get message() {
     return `Operation "${this.oid}" is work of the runtime, which alone changes its state and closes it. Await it, or start one of your own`
@@ -41,7 +38,7 @@ export class OperationHeld extends Schema.TaggedError<OperationHeld>()("Operatio
 }
 
 /** No enzyme would take the signal of an await. */
-export class AwaitUnheard extends Schema.TaggedError<AwaitUnheard>()("AwaitUnheard", { oid: Schema.String, signal: Schema.String }) {
+export class AwaitUnheard extends Data.TaggedError("AwaitUnheard")<{ readonly oid: string; readonly signal: string }> {
   readonly code = "ops/unheard"
   override get message() {
     return `No enzyme would take ${this.signal} at operation "${this.oid}". Await with a signal that the awaiting enzyme's query ` +
@@ -50,7 +47,7 @@ export class AwaitUnheard extends Schema.TaggedError<AwaitUnheard>()("AwaitUnhea
 }
 
 /** A limit on watchers is reached. */
-export class WatchersFull extends Schema.TaggedError<WatchersFull>()("WatchersFull", { limit: Schema.String }) {
+export class WatchersFull extends Data.TaggedError("WatchersFull")<{ readonly limit: string }> {
   readonly code = "ops/full"
   override get message() {
     return `There are ${this.limit}, which is the limit. Let some of them end, or await with a ttl`

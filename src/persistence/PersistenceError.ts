@@ -3,10 +3,10 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** The space does not exist, and `create` was not set. */
-export class NoSuchSpace extends Schema.TaggedError<NoSuchSpace>()("NoSuchSpace", { space: Schema.String }) {
+export class NoSuchSpace extends Data.TaggedError("NoSuchSpace")<{ readonly space: string }> {
   readonly code = "space/unknown"
   override get message() {
     return `There is no space "${this.space}". Create it with: systole space create ${this.space}`
@@ -14,7 +14,7 @@ export class NoSuchSpace extends Schema.TaggedError<NoSuchSpace>()("NoSuchSpace"
 }
 
 /** The name is not a valid name of a space. */
-export class InvalidSpaceName extends Schema.TaggedError<InvalidSpaceName>()("InvalidSpaceName", { space: Schema.String }) {
+export class InvalidSpaceName extends Data.TaggedError("InvalidSpaceName")<{ readonly space: string }> {
   readonly code = "space/name"
   override get message() {
     return `${JSON.stringify(this.space.slice(0, 100))} cannot name a space. ` +
@@ -23,7 +23,7 @@ export class InvalidSpaceName extends Schema.TaggedError<InvalidSpaceName>()("In
 }
 
 /** Another process holds the lock of the store. */
-export class StoreLocked extends Schema.TaggedError<StoreLocked>()("StoreLocked", { space: Schema.String, place: Schema.String }) {
+export class StoreLocked extends Data.TaggedError("StoreLocked")<{ readonly space: string; readonly place: string }> {
   readonly code = "store/locked"
   override get message() {
     return `The store of space "${this.space}" at ${this.place} is locked by another process. ` +
@@ -32,7 +32,7 @@ export class StoreLocked extends Schema.TaggedError<StoreLocked>()("StoreLocked"
 }
 
 /** Another writer holds the store for now. A flush with this failure has applied nothing, and can be repeated. */
-export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", { space: Schema.String, place: Schema.String }) {
+export class StoreBusy extends Data.TaggedError("StoreBusy")<{ readonly space: string; readonly place: string }> {
   readonly code = "store/busy"
   override get message() {
     return `The store of space "${this.space}" at ${this.place} is busy: another process writes to it. Nothing was applied; try again, ` +
@@ -41,11 +41,11 @@ export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", { sp
 }
 
 /** The stored data is damaged. */
-export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
-  space: Schema.String,
-  place: Schema.String,
-  detail: Schema.String
-}) {
+export class StoreDamaged extends Data.TaggedError("StoreDamaged")<{
+  readonly space: string
+  readonly place: string
+  readonly detail: string
+}> {
   readonly code = "store/damaged"
   override get message() {
     return `The store of space "${this.space}" at ${this.place} cannot be read: ${this.detail}. ` +
@@ -54,12 +54,12 @@ export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamag
 }
 
 /** The store has a format that this version does not support. */
-export class StoreVersion extends Schema.TaggedError<StoreVersion>()("StoreVersion", {
-  space: Schema.String,
-  place: Schema.String,
-  found: Schema.Int,
-  reads: Schema.Int
-}) {
+export class StoreVersion extends Data.TaggedError("StoreVersion")<{
+  readonly space: string
+  readonly place: string
+  readonly found: number
+  readonly reads: number
+}> {
   readonly code = "store/version"
   override get message() {
     const version = this.found < this.reads ? "an older" : "a newer"
@@ -70,11 +70,11 @@ export class StoreVersion extends Schema.TaggedError<StoreVersion>()("StoreVersi
 }
 
 /** Another kernel wrote to the space, so this handle may not write any more. */
-export class StaleWriter extends Schema.TaggedError<StaleWriter>()("StaleWriter", {
-  space: Schema.String,
-  epoch: Schema.Natural,
-  current: Schema.Natural
-}) {
+export class StaleWriter extends Data.TaggedError("StaleWriter")<{
+  readonly space: string
+  readonly epoch: number
+  readonly current: number
+}> {
   readonly code = "store/stale"
   override get message() {
     return `Another kernel wrote to space "${this.space}" since epoch ${this.epoch} opened it (the newest is ${this.current}), ` +
@@ -83,11 +83,11 @@ export class StaleWriter extends Schema.TaggedError<StaleWriter>()("StaleWriter"
 }
 
 /** A batch does not follow the newest beat. */
-export class BeatConflict extends Schema.TaggedError<BeatConflict>()("BeatConflict", {
-  space: Schema.String,
-  beat: Schema.Int,
-  head: Schema.Int
-}) {
+export class BeatConflict extends Data.TaggedError("BeatConflict")<{
+  readonly space: string
+  readonly beat: number
+  readonly head: number
+}> {
   readonly code = "store/conflict"
   override get message() {
     return `Beat ${this.beat} of space "${this.space}" cannot follow beat ${this.head}. Open the space anew`
@@ -95,11 +95,11 @@ export class BeatConflict extends Schema.TaggedError<BeatConflict>()("BeatConfli
 }
 
 /** A storage operation failed, such as a write to a full disk. */
-export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
-  space: Schema.String,
-  place: Schema.String,
-  detail: Schema.String
-}) {
+export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
+  readonly space: string
+  readonly place: string
+  readonly detail: string
+}> {
   readonly code = "store/unavailable"
   override get message() {
     return `The store of space "${this.space}" at ${this.place} failed: ${this.detail}. ` +
@@ -108,7 +108,7 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
 }
 
 /** The store takes no new data, because its size is near the limit of its host. */
-export class StoreFull extends Schema.TaggedError<StoreFull>()("StoreFull", { space: Schema.String, bytes: Schema.Natural }) {
+export class StoreFull extends Data.TaggedError("StoreFull")<{ readonly space: string; readonly bytes: number }> {
   readonly code = "store/full"
   override get message() {
     return `The store of space "${this.space}" has ${this.bytes} bytes, near the limit of its host, and takes no new data. Delete ` +
@@ -117,11 +117,11 @@ export class StoreFull extends Schema.TaggedError<StoreFull>()("StoreFull", { sp
 }
 
 /** The store has records of a feature that this build lacks. */
-export class StoreNeedsFeature extends Schema.TaggedError<StoreNeedsFeature>()("StoreNeedsFeature", {
-  space: Schema.String,
-  feature: Schema.String,
-  folder: Schema.String
-}) {
+export class StoreNeedsFeature extends Data.TaggedError("StoreNeedsFeature")<{
+  readonly space: string
+  readonly feature: string
+  readonly folder: string
+}> {
   readonly code = "feature/not-built"
   override get message() {
     return `Space "${this.space}" has records below ${this.folder}, and this build has no ${this.feature}. Nothing was changed in it. ` +
@@ -135,14 +135,11 @@ export class StoreNeedsFeature extends Schema.TaggedError<StoreNeedsFeature>()("
  * @category errors
  * @since 0.1.0
  */
-export class PersistenceError extends Schema.TaggedError<PersistenceError>()("PersistenceError", {
-  reason: Schema.Union(
-    [
-      NoSuchSpace, InvalidSpaceName, StoreLocked, StoreBusy, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable,
-      StoreFull, StoreNeedsFeature
-    ]
-  )
-}) {
+export class PersistenceError extends Data.TaggedError("PersistenceError")<{
+  readonly reason:
+    | NoSuchSpace | InvalidSpaceName | StoreLocked | StoreBusy | StoreDamaged | StoreVersion | StaleWriter | BeatConflict
+    | StoreUnavailable | StoreFull | StoreNeedsFeature
+}> {
   get code() {
     return this.reason.code
   }

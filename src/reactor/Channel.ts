@@ -6,7 +6,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import type { Value } from "../cell/Value.ts"
 import * as Errno from "./Errno.ts"
 
@@ -115,12 +115,12 @@ export interface Channel extends Definition, Settings {
  * @category errors
  * @since 0.1.0
  */
-export class ChannelError extends Schema.TaggedError<ChannelError>()("ChannelError", {
-  code: Schema.String,
-  reason: Schema.String,
-  errno: Schema.Number,
-  retryable: Schema.Boolean
-}) {
+export class ChannelError extends Data.TaggedError("ChannelError")<{
+  readonly code: string
+  readonly reason: string
+  readonly errno: number
+  readonly retryable: boolean
+}> {
   override get message() {
     return this.reason
   }

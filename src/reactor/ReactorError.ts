@@ -3,10 +3,10 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** The request is malformed. `reason` names the first rule that it breaks. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", { reason: Schema.String }) {
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{ readonly reason: string }> {
   readonly code = "io/invalid"
   override get message() {
     return `The request is refused: ${this.reason}`
@@ -14,7 +14,7 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /** The configuration has no such channel. */
-export class ChannelAbsent extends Schema.TaggedError<ChannelAbsent>()("ChannelAbsent", { channel: Schema.String }) {
+export class ChannelAbsent extends Data.TaggedError("ChannelAbsent")<{ readonly channel: string }> {
   readonly code = "io/channel-absent"
   override get message() {
     return `There is no channel "${this.channel.slice(0, 200)}". Name one of the configuration's channels, or add it there`
@@ -22,11 +22,11 @@ export class ChannelAbsent extends Schema.TaggedError<ChannelAbsent>()("ChannelA
 }
 
 /** The channel does not execute such an opcode. */
-export class OpcodeAbsent extends Schema.TaggedError<OpcodeAbsent>()("OpcodeAbsent", {
-  channel: Schema.String,
-  opcode: Schema.String,
-  opcodes: Schema.Array(Schema.String)
-}) {
+export class OpcodeAbsent extends Data.TaggedError("OpcodeAbsent")<{
+  readonly channel: string
+  readonly opcode: string
+  readonly opcodes: ReadonlyArray<string>
+}> {
   readonly code = "io/opcode-absent"
   override get message() {
     return `Channel "${this.channel}" does not do "${this.opcode.slice(0, 200)}". It does ${this.opcodes.join(", ")}`
@@ -34,7 +34,7 @@ export class OpcodeAbsent extends Schema.TaggedError<OpcodeAbsent>()("OpcodeAbse
 }
 
 /** The requesting enzyme does not take the signal of the result. */
-export class RequestUnheard extends Schema.TaggedError<RequestUnheard>()("RequestUnheard", { signal: Schema.String }) {
+export class RequestUnheard extends Data.TaggedError("RequestUnheard")<{ readonly signal: string }> {
   readonly code = "io/unheard"
   override get message() {
     return `No enzyme takes ${this.signal}, so the result would be lost. Name a signal that an enzyme's query matches`
@@ -42,7 +42,7 @@ export class RequestUnheard extends Schema.TaggedError<RequestUnheard>()("Reques
 }
 
 /** The space has the maximum number of open requests. The run is retried. */
-export class ReactorFull extends Schema.TaggedError<ReactorFull>()("Retry", { limit: Schema.Number }) {
+export class ReactorFull extends Data.TaggedError("Retry")<{ readonly limit: number }> {
   readonly code = "reactor/full"
   override get message() {
     return `The space has ${this.limit} open requests, which is the limit. Make fewer at once, or raise ioRequests`
@@ -50,7 +50,7 @@ export class ReactorFull extends Schema.TaggedError<ReactorFull>()("Retry", { li
 }
 
 /** The request does not exist. */
-export class RequestAbsent extends Schema.TaggedError<RequestAbsent>()("RequestAbsent", { rid: Schema.String }) {
+export class RequestAbsent extends Data.TaggedError("RequestAbsent")<{ readonly rid: string }> {
   readonly code = "io/request-absent"
   override get message() {
     return `There is no request "${this.rid.slice(0, 200)}". List the requests, and name one of them`
@@ -58,10 +58,7 @@ export class RequestAbsent extends Schema.TaggedError<RequestAbsent>()("RequestA
 }
 
 /** The request has its result, so it cannot be cancelled. */
-export class RequestFinished extends Schema.TaggedError<RequestFinished>()("RequestFinished", {
-  rid: Schema.String,
-  state: Schema.String
-}) {
+export class RequestFinished extends Data.TaggedError("RequestFinished")<{ readonly rid: string; readonly state: string }> {
   readonly code = "io/finished"
   override get message() {
     return `The request "${this.rid}" is over (${this.state}) and cannot be cancelled`

@@ -6,15 +6,16 @@
  *
  * @module
  */
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Pipeline } from "../stage/Launch.ts"
 import type { Transaction } from "../stage/Transaction.ts"
+import * as Descriptor from "./Descriptor.ts"
 
 /**
  * The signal that an enzyme handles.
@@ -40,10 +41,7 @@ export interface Event<Payload = unknown> {
 }
 
 /** The isolation of a run: conflicts on writes only, or also on reads. */
-export const Isolation = Schema.Literals(["snapshot", "serializable"])
-
-/** `snapshot` or `serializable`. */
-export type Isolation = typeof Isolation.Type
+export type Isolation = "snapshot" | "serializable"
 
 /** A binding declared by a descriptor: a cell, and all its descendants unless `propagate` is false. */
 export interface BindingDeclaration {
@@ -160,44 +158,12 @@ export interface Enzyme {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidEnzyme extends Schema.TaggedError<InvalidEnzyme>()("InvalidEnzyme", { name: Schema.String, reason: Schema.String }) {
+export class InvalidEnzyme extends Data.TaggedError("InvalidEnzyme")<{ readonly name: string; readonly reason: string }> {
   readonly code = "enzyme/invalid"
   override get message() {
     return `Enzyme "${this.name}" is refused: ${this.reason}`
   }
 }
-
-const EnzymeName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[A-Za-z0-9_.:-]{1,128}$/)))
-const Binding = Schema.Union([
-  Schema.String,
-  Schema.Struct({ cell: Schema.String, propagate: Schema.optionalKey(Schema.Boolean) })
-])
-
-/** The schema of a module's export; {@link refusal} checks the rules that a schema cannot express. */
-const Descriptor = Schema.Struct({
-  name: EnzymeName,
-  label: Schema.optionalKey(Schema.NonEmptyString),
-  query: Schema.String,
-  match: Schema.optionalKey(Schema.Literals(["exact", "prefix"])),
-  before: Schema.optionalKey(Schema.Array(EnzymeName)),
-  after: Schema.optionalKey(Schema.Array(EnzymeName)),
-  bind: Schema.optionalKey(Schema.Array(Binding)),
-  writes: Schema.optionalKey(Schema.Array(Schema.String)),
-  retry: Schema.optionalKey(Schema.Struct({
-    attempts: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))))
-  })),
-  lane: Schema.optionalKey(Schema.Literals(["pair", "target", "space"])),
-  order: Schema.optionalKey(Schema.Literals(["strict", "loose"])),
-  isolation: Schema.optionalKey(Isolation),
-  repeatable: Schema.optionalKey(Schema.Boolean),
-  exclusive: Schema.optionalKey(Schema.Boolean),
-  durable: Schema.optionalKey(Schema.Boolean),
-  onFatal: Schema.optionalKey(Schema.Literals(["shutdown", "continue"])),
-  trusted: Schema.optionalKey(Schema.Boolean),
-  limitMs: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 3_600_000 }))))
-})
-
-const decodeDescriptor = Schema.decodeUnknownExit(Descriptor, { errors: "all", onExcessProperty: "error" })
 
 /**
  * Creates an enzyme from its definition, and validates every field.
@@ -222,13 +188,20 @@ const decodeDescriptor = Schema.decodeUnknownExit(Descriptor, { errors: "all", o
 export const make = <Payload = unknown>(definition: Definition<Payload>): Enzyme => {
   const { hears, payload, reads, run, ...metadata } = definition
   const name = typeof metadata.name === "string" ? metadata.name : String(metadata.name)
-  const exit = decodeDescriptor(metadata)
-  if (Exit.isFailure(exit)) throw new InvalidEnzyme({ name, reason: `its metadata does not fit: ${describe(exit)}` })
+  const misfit = Descriptor.misfit(metadata)
+  if (misfit !== undefined) throw new InvalidEnzyme({ name, reason: `its metadata does not fit: ${misfit}` })
   const reason = refusal(metadata as Definition, payload, run) ?? misreading(reads) ?? mishearing(hears, metadata)
   if (reason !== undefined) throw new InvalidEnzyme({ name, reason })
   const functions = { payload, reads: reads ?? none, hears: hears ?? none, run: run as Definition["run"] }
   return Object.freeze({ ...withDefaults(metadata as Definition), ...functions }) as Enzyme
 }
+
+/**
+ * Decodes a payload by the schema of an enzyme.
+ *
+ * @throws the failure of a payload that does not fit
+ */
+export type PayloadDecoder = (schema: Schema.Decoder<unknown>, payload: unknown) => unknown
 
 /**
  * Tests whether a module's export is an enzyme.
@@ -238,11 +211,6 @@ export const make = <Payload = unknown>(definition: Definition<Payload>): Enzyme
  */
 export const is = (value: unknown): value is Enzyme =>
   typeof value === "object" && value !== null && (value as { readonly _tag?: unknown })._tag === "Enzyme"
-
-const describe = (exit: Exit.Failure<unknown, { readonly message: string }>): string => {
-  const reason = exit.cause.reasons[0]
-  return reason !== undefined && reason._tag === "Fail" ? reason.error.message.replaceAll("\n", " ") : "it is no object"
-}
 
 const none: ReadonlyArray<string> = []
 
@@ -272,10 +240,14 @@ const withDefaults = (definition: Omit<Definition, Undecoded>): Omit<Enzyme, Und
   limitMs: definition.limitMs ?? 1000
 })
 
+/** Whether a value is a schema of Effect, by its mark. */
+const isSchema = (value: unknown): boolean =>
+  (typeof value === "object" || typeof value === "function") && value !== null && "~effect/Schema/Schema" in value
+
 /** Returns the reason why a definition of the right types is invalid, or `undefined` if it is valid. */
 const refusal = (definition: Definition, payload: unknown, run: unknown): string | undefined => {
   if (typeof run !== "function") return "it has no run function, so it could not react to anything"
-  if (payload !== undefined && !Schema.isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
+  if (payload !== undefined && !isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
   const selfish = [...definition.before ?? [], ...definition.after ?? []].includes(definition.name)
   if (selfish) return "it names itself in before or after"
   const unnamable = Name.refusal(definition.name)

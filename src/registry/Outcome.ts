@@ -5,7 +5,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /**
  * Requests another attempt in a later beat. Return it, throw it, or fail with it.
@@ -25,7 +25,7 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class Retry extends Schema.TaggedError<Retry>()("Retry", { reason: Schema.String }) {
+export class Retry extends Data.TaggedError("Retry")<{ readonly reason: string }> {
   readonly code = "run/retry"
   override get message() {
     return this.reason
@@ -39,7 +39,7 @@ export class Retry extends Schema.TaggedError<Retry>()("Retry", { reason: Schema
  * @category errors
  * @since 0.1.0
  */
-export class Fatal extends Schema.TaggedError<Fatal>()("Fatal", { reason: Schema.String }) {
+export class Fatal extends Data.TaggedError("Fatal")<{ readonly reason: string }> {
   readonly code = "run/fatal"
   override get message() {
     return this.reason

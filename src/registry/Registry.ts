@@ -8,8 +8,8 @@
  * @module
  */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import * as Envelope from "../stage/Envelope.ts"
@@ -32,7 +32,7 @@ import { QueryTrie } from "./QueryTrie.ts"
 export const SystemGrants = Context.Reference<ReadonlySet<string>>("systole/registry/SystemGrants", { defaultValue: () => new Set() })
 
 /** No enzyme is registered with exactly this descriptor. */
-export class NotRegistered extends Schema.TaggedError<NotRegistered>()("NotRegistered", { name: Schema.String }) {
+export class NotRegistered extends Data.TaggedError("NotRegistered")<{ readonly name: string }> {
   readonly code = "enzyme/unknown"
   override get message() {
     return `Enzyme "${this.name}" is not registered with exactly this descriptor. Withdraw the very object that was registered`

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** The request is malformed. */
-export class InvalidRendezvous extends Schema.TaggedError<InvalidRendezvous>()("InvalidRendezvous", { reason: Schema.String }) {
+export class InvalidRendezvous extends Data.TaggedError("InvalidRendezvous")<{ readonly reason: string }> {
   readonly code = "rv/invalid"
   override get message() {
     return `The rendezvous is refused: ${this.reason}`
@@ -14,7 +14,7 @@ export class InvalidRendezvous extends Schema.TaggedError<InvalidRendezvous>()("
 }
 
 /** A spawn has no specification. */
-export class NoSpec extends Schema.TaggedError<NoSpec>()("NoSpec", {}) {
+export class NoSpec extends Data.TaggedError("NoSpec") {
   readonly code = "rv/no-spec"
   override get message() {
     return "A rendezvous is spawned from a specification, and there is none. Give one with a key at least, such as { key: \"job\" }"
@@ -22,7 +22,7 @@ export class NoSpec extends Schema.TaggedError<NoSpec>()("NoSpec", {}) {
 }
 
 /** The ledger of a space was never created. */
-export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {}) {
+export class LedgerMissing extends Data.TaggedError("LedgerMissing") {
   readonly code = "rv/ledger-missing"
   override get message() {
     return "The space has no ledger of rendezvous at /data/rv. Load the enzyme rv_init, grant it system, and send /CEP:sig_sys/init once"
@@ -30,7 +30,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
 }
 
 /** The rendezvous does not exist. */
-export class RendezvousAbsent extends Schema.TaggedError<RendezvousAbsent>()("RendezvousAbsent", { key: Schema.String }) {
+export class RendezvousAbsent extends Data.TaggedError("RendezvousAbsent")<{ readonly key: string }> {
   readonly code = "rv/absent"
   override get message() {
     return `There is no rendezvous "${this.key.slice(0, 200)}". List those there are, or spawn one`
@@ -38,10 +38,7 @@ export class RendezvousAbsent extends Schema.TaggedError<RendezvousAbsent>()("Re
 }
 
 /** The rendezvous has completed. */
-export class RendezvousFinished extends Schema.TaggedError<RendezvousFinished>()(
-  "RendezvousFinished",
-  { key: Schema.String, state: Schema.String }
-) {
+export class RendezvousFinished extends Data.TaggedError("RendezvousFinished")<{ readonly key: string; readonly state: string }> {
   readonly code = "rv/finished"
   override get message() {
     return `Rendezvous "${this.key}" is over: it is ${this.state}, and its event was given. Spawn one of this key again for further work`
@@ -49,7 +46,7 @@ export class RendezvousFinished extends Schema.TaggedError<RendezvousFinished>()
 }
 
 /** The rendezvous is not in quarantine, so it cannot be released. */
-export class RendezvousFree extends Schema.TaggedError<RendezvousFree>()("RendezvousFree", { key: Schema.String, state: Schema.String }) {
+export class RendezvousFree extends Data.TaggedError("RendezvousFree")<{ readonly key: string; readonly state: string }> {
   readonly code = "rv/not-quarantined"
   override get message() {
     return `Rendezvous "${this.key}" is ${this.state}, and not in quarantine, so nothing holds its next report back. Report on it, or ` +
@@ -58,10 +55,7 @@ export class RendezvousFree extends Schema.TaggedError<RendezvousFree>()("Rendez
 }
 
 /** The completion of an entry has no event yet, and replacing the entry would lose it. */
-export class RendezvousUntold extends Schema.TaggedError<RendezvousUntold>()(
-  "RendezvousUntold",
-  { key: Schema.String, state: Schema.String }
-) {
+export class RendezvousUntold extends Data.TaggedError("RendezvousUntold")<{ readonly key: string; readonly state: string }> {
   readonly code = "rv/untold"
   override get message() {
     return `Rendezvous "${this.key}" became ${this.state} in this beat, and nobody was told of that yet. Spawn one of this key from the ` +
@@ -70,7 +64,7 @@ export class RendezvousUntold extends Schema.TaggedError<RendezvousUntold>()(
 }
 
 /** The limit on open rendezvous is reached. */
-export class RendezvousFull extends Schema.TaggedError<RendezvousFull>()("RendezvousFull", { limit: Schema.Number }) {
+export class RendezvousFull extends Data.TaggedError("RendezvousFull")<{ readonly limit: number }> {
   readonly code = "rv/full"
   override get message() {
     return `${this.limit} rendezvous of the space are not over, which is the limit. Let some of them end, or kill them`
@@ -78,7 +72,7 @@ export class RendezvousFull extends Schema.TaggedError<RendezvousFull>()("Rendez
 }
 
 /** A worker's token does not match the rendezvous. */
-export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", { key: Schema.String }) {
+export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly key: string }> {
   readonly code = "rv/token"
   override get message() {
     return `The token is not good for rendezvous "${this.key.slice(0, 200)}". Report with the one that its spawn returned, which is ` +

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /**
  * The reason why a beat cannot be replayed.
@@ -11,11 +11,11 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class NotReplayable extends Schema.TaggedError<NotReplayable>()("NotReplayable", {
-  beat: Schema.Int,
-  code: Schema.Literals(["replay/code", "replay/pruned", "replay/size", "replay/journal", "replay/content", "replay/time"]),
-  reason: Schema.String
-}) {
+export class NotReplayable extends Data.TaggedError("NotReplayable")<{
+  readonly beat: number
+  readonly code: "replay/code" | "replay/pruned" | "replay/size" | "replay/journal" | "replay/content" | "replay/time"
+  readonly reason: string
+}> {
   override get message() {
     return `Beat ${this.beat} cannot be run again: ${this.reason}`
   }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
@@ -86,7 +86,7 @@ export const is = (value: unknown): value is Definition => {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidNode extends Schema.TaggedError<InvalidNode>()("InvalidNode", { name: Schema.String, reason: Schema.String }) {
+export class InvalidNode extends Data.TaggedError("InvalidNode")<{ readonly name: string; readonly reason: string }> {
   readonly code = "node/invalid"
   override get message() {
     return `Node "${this.name}" is refused: ${this.reason}`
@@ -104,7 +104,7 @@ export const TAKEN = "node/taken"
  * @category errors
  * @since 0.1.0
  */
-export class NodeTaken extends Schema.TaggedError<NodeTaken>()("NodeTaken", { name: Schema.String, reason: Schema.String }) {
+export class NodeTaken extends Data.TaggedError("NodeTaken")<{ readonly name: string; readonly reason: string }> {
   readonly code = TAKEN
   override get message() {
     return `Node "${this.name}" is refused: ${this.reason}`

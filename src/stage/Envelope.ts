@@ -6,7 +6,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
 
@@ -34,10 +34,7 @@ const written = [...sealed, "/data/mailbox/diag/msgs"]
  * @category errors
  * @since 0.1.0
  */
-export class OutsideEnvelope extends Schema.TaggedError<OutsideEnvelope>()("OutsideEnvelope", {
-  address: Schema.String,
-  envelope: Schema.String
-}) {
+export class OutsideEnvelope extends Data.TaggedError("OutsideEnvelope")<{ readonly address: string; readonly envelope: string }> {
   readonly code = "envelope/outside"
   override get message() {
     return `A run wrote ${this.address}, which is outside its envelope (${this.envelope}). ` +
@@ -51,7 +48,7 @@ export class OutsideEnvelope extends Schema.TaggedError<OutsideEnvelope>()("Outs
  * @category errors
  * @since 0.1.0
  */
-export class SealedCell extends Schema.TaggedError<SealedCell>()("SealedCell", { address: Schema.String }) {
+export class SealedCell extends Data.TaggedError("SealedCell")<{ readonly address: string }> {
   readonly code = "cell.store.readonly"
   override get message() {
     return `A run wrote ${this.address}, which is sealed: only the runtime writes there. ` +

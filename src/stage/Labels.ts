@@ -7,7 +7,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
@@ -49,7 +49,7 @@ const atom = /^[\w.:-]{1,64}$/
  * @category errors
  * @since 0.1.0
  */
-export class InvalidLabels extends Schema.TaggedError<InvalidLabels>()("InvalidLabels", { reason: Schema.String }) {
+export class InvalidLabels extends Data.TaggedError("InvalidLabels")<{ readonly reason: string }> {
   readonly code = "label/invalid"
   override get message() {
     return `The labels cannot be kept: ${this.reason}`
@@ -62,7 +62,7 @@ export class InvalidLabels extends Schema.TaggedError<InvalidLabels>()("InvalidL
  * @category errors
  * @since 0.1.0
  */
-export class LabelBelow extends Schema.TaggedError<LabelBelow>()("LabelBelow", { left: Schema.String, label: Schema.String }) {
+export class LabelBelow extends Data.TaggedError("LabelBelow")<{ readonly left: string; readonly label: string }> {
   readonly code = "label/below"
   override get message() {
     return `A run that knows ${this.label} leaves ${this.left}, which is open to readers who may not know that. ` +

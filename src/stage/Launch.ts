@@ -6,7 +6,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Severity } from "../cell/Severity.ts"
@@ -82,7 +82,7 @@ export interface BindingChange {
  * @category errors
  * @since 0.1.0
  */
-export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { verb: Schema.String, service: Schema.String }) {
+export class NotProvided extends Data.TaggedError("NotProvided")<{ readonly verb: string; readonly service: string }> {
   readonly code = "service/absent"
   override get message() {
     return `${this.verb} needs the service ${this.service}, and this runtime is composed without it. Add its layer, or do without the call`

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
@@ -14,7 +14,7 @@ import { MAX_WAIT } from "./Due.ts"
 import type { At, OutgoingSignal, Qos, SignalRequest } from "./Launch.ts"
 
 /** A signal request is invalid. `reason` names the rule that it breaks. */
-export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", { reason: Schema.String }) {
+export class InvalidSignal extends Data.TaggedError("InvalidSignal")<{ readonly reason: string }> {
   readonly code = "signal/invalid"
   override get message() {
     return `The signal is refused: ${this.reason}`

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
@@ -18,7 +18,7 @@ export const MAX_NOTE = 2000
 export const MAX_REPORTS = 100
 
 /** A report is invalid. `reason` names the rule that it breaks. */
-export class InvalidReport extends Schema.TaggedError<InvalidReport>()("InvalidReport", { reason: Schema.String }) {
+export class InvalidReport extends Data.TaggedError("InvalidReport")<{ readonly reason: string }> {
   readonly code = "diagnostic/invalid"
   override get message() {
     return `The report of what went wrong is refused: ${this.reason}`

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /**
  * A transaction was used after its run ended, or a run exceeded a limit or accessed data that is hidden from it.
@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class TransactionRefused extends Schema.TaggedError<TransactionRefused>()("TransactionRefused", { reason: Schema.String }) {
+export class TransactionRefused extends Data.TaggedError("TransactionRefused")<{ readonly reason: string }> {
   readonly code = "transaction/refused"
   override get message() {
     return `The transaction refused: ${this.reason}`

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
@@ -27,7 +27,7 @@ const entry = /^\/data\/inbox\/[^/]+\/[^/]+\/[^/]+$/
  * @category errors
  * @since 0.1.0
  */
-export class RequestStaged extends Schema.TaggedError<RequestStaged>()("RequestStaged", { address: Schema.String, staged: Schema.String }) {
+export class RequestStaged extends Data.TaggedError("RequestStaged")<{ readonly address: string; readonly staged: string }> {
   readonly code = "mailroom/staged"
   override get message() {
     return `The request at ${this.address} is staged as ${this.staged} and cannot be changed from the lobby. ` +

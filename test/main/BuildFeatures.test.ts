@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 import { names } from "../../src/kernel/model/Feature.ts"
 import * as BuildFeatures from "../../src/main/BuildFeatures.ts"
 
@@ -20,11 +21,13 @@ describe("The features of a build", () => {
     assert.deepStrictEqual(found({ code: "({ io }) => io.request()" }), ["requests"])
     assert.deepStrictEqual(found({ code: "Flow.make({})" }), ["rendezvous", "flows"])
     assert.deepStrictEqual(found({ code: "tx[\"flow\"].start()" }), ["rendezvous", "flows"])
+    assert.deepStrictEqual(found({ code: "import { Struct } from \"systole-import:effect/Schema\"" }), ["schema"])
     assert.deepStrictEqual(found({ code: "durable: true" }), ["requests", "durable"])
   })
 
   it("follow from its loaded enzymes, its channels and its agent", () => {
-    assert.deepStrictEqual(found({ enzymes: [{ durable: true }] }), ["requests", "durable"])
+    assert.deepStrictEqual(found({ enzymes: [{ durable: true, payload: undefined }] }), ["requests", "durable"])
+    assert.deepStrictEqual(found({ enzymes: [{ durable: false, payload: Schema.String }] }), ["schema"])
     assert.deepStrictEqual(found({ settings: { channels: { clock: { use: "timer", options: {} } } } }), ["requests"])
     assert.deepStrictEqual(found({ settings: { agent: {} } }), ["requests"])
   })

@@ -22,6 +22,7 @@ import { type Heard, MAX_HEARD, type Signal } from "../model/Signal.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { BeatInput } from "./BeatInput.ts"
 import * as Run from "./Run.ts"
+import type { RunHost } from "./SpaceState.ts"
 
 /** The runs that heard a captured signal. */
 export type HeardBy = ReadonlyMap<InFlight, ReadonlyArray<Heard>>
@@ -74,8 +75,8 @@ const keep = (by: Heard, { id, label, payload, signal, target }: Signal, to: { r
 }
 
 /** The pairs that the enzyme of a handling declares for its event. */
-export const declared = (handling: Handling): ReadonlyArray<Pairs.Pair> =>
-  handling.entry === undefined ? [] : Pairs.declared(handling.entry.enzyme, () => Run.toEvent(handling))
+export const declared = (handling: Handling, host: RunHost): ReadonlyArray<Pairs.Pair> =>
+  handling.entry === undefined ? [] : Pairs.declared(handling.entry.enzyme, () => Run.toEvent(handling, host))
 
 /** Whether a handling was not attempted before, so that its run hears no signal yet. */
 export const isNew = ({ why }: Pick<Handling, "why">): boolean => why === undefined || why === "redelivery"

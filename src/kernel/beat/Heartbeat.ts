@@ -183,7 +183,7 @@ export class Heartbeat {
     const { derivation, sentry } = this.state
     try {
       sentry?.enter(handling)
-      const outcome = Run.prefetch(handling, draft) ?? derivation.parked() ?? this.run(handling, draft)
+      const outcome = Run.prefetch(handling, draft, this.state.host) ?? derivation.parked() ?? this.run(handling, draft)
       if (outcome instanceof Promise) {
         const done = sentry?.wait()
         return outcome

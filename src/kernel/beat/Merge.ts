@@ -272,7 +272,7 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
 
 /** The durable run of a first segment that is attempted again: it hears the declared signals meanwhile. */
 const hearer = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
-  const hears = Hearing.declared(handling)
+  const hears = Hearing.declared(handling, merged.state.host)
   if (hears.length === 0) return undefined
   LabelCheck.checkHeard(merged.transaction, handling, hears.map(([, target]) => target))
   const { signals, state: { hash }, transaction: { stage } } = merged

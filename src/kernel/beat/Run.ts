@@ -12,20 +12,20 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
-import * as Schema from "effect/Schema"
 import * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
 import { CODE_MISSING, FOREIGN, FULL } from "../../durable/RunError.ts"
 import * as Dossier from "../../operation/Dossier.ts"
-import type { Event } from "../../registry/Enzyme.ts"
+import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import type { RunHost } from "./SpaceState.ts"
 import { GATED } from "../derived/DerivationPort.ts"
-import { failure, messageOf } from "../model/Failure.ts"
+import { failure } from "../model/Failure.ts"
+import { FeatureNotBuilt } from "../model/Feature.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 
@@ -60,14 +60,14 @@ export const isHosts = (code: unknown): boolean => HOSTS.has(code as string)
  * @category combinators
  * @since 0.1.0
  */
-export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined => {
+export const prefetch = (handling: Handling, draft: Draft, host: RunHost): Outcome | undefined => {
   const entry = handling.entry!
   // A later segment may belong to an earlier module, and its reads update what they need.
   if (handling.segment > 0) return undefined
   const { reads } = entry.enzyme
   if (typeof reads !== "function" && reads.length === 0) return undefined
   try {
-    const addresses = typeof reads === "function" ? reads(toEvent(handling, draft)) : reads
+    const addresses = typeof reads === "function" ? reads(toEvent(handling, host, draft)) : reads
     for (const address of addresses) draft.visible(Address.parse(address).key)
     return undefined
   } catch (error) {
@@ -100,8 +100,9 @@ const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Out
 }
 
 /** The synchronous part of a run, under the watchdog if the host has one. */
-const start = (handling: Handling, { draft, entry, host: { watch } }: RunContext): unknown => {
-  const event = toEvent(handling, draft)
+const start = (handling: Handling, { draft, entry, host }: RunContext): unknown => {
+  const event = toEvent(handling, host, draft)
+  const { watch } = host
   if (watch === undefined) return entry.enzyme.run(draft, event)
   watch.enter()
   try {
@@ -121,11 +122,15 @@ interface RunContext {
 /**
  * The event of a handling, as its enzyme sees it; without a draft, it names no pipeline.
  *
- * @throws InvalidPayload
+ * @throws InvalidPayload, FeatureNotBuilt
  * @category constructors
  * @since 0.1.0
  */
-export const toEvent = ({ attempt, entry: taker, flight: { signal } }: Handling, draft?: Draft): Event => {
+export const toEvent = (
+  { attempt, entry: taker, flight: { signal } }: Handling,
+  host: Pick<RunHost, "decode">,
+  draft?: Draft
+): Event => {
   const entry = taker!
   const payload = Codec.read(signal.payload, [])
   const { payload: schema } = entry.enzyme
@@ -133,7 +138,7 @@ export const toEvent = ({ attempt, entry: taker, flight: { signal } }: Handling,
     id: signal.id,
     signal: signal.signal,
     target: signal.target,
-    payload: schema === undefined ? payload : decoderOf(schema)(payload),
+    payload: schema === undefined ? payload : decoded(schema, payload, host),
     params: hasCaptures(entry.pattern) && signal.signal !== undefined
       ? Pattern.params(entry.pattern, signal.signal.slice(1).split("/"), entry.mode) ?? none
       : none,
@@ -142,38 +147,14 @@ export const toEvent = ({ attempt, entry: taker, flight: { signal } }: Handling,
   }
 }
 
+/** A payload by the schema of its enzyme. */
+const decoded = (schema: NonNullable<Enzyme["payload"]>, payload: unknown, { decode }: Pick<RunHost, "decode">): unknown => {
+  if (decode === undefined) throw new FeatureNotBuilt({ feature: "schema" })
+  return decode(schema, payload)
+}
+
 const none: Readonly<Record<string, string>> = Object.freeze({})
 const hasCaptures = (pattern: Pattern.Pattern): boolean => pattern.text.includes("/:")
-
-/**
- * The failure of a run whose payload does not match the schema of its enzyme.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InvalidPayload extends Schema.TaggedError<InvalidPayload>()("InvalidPayload", { reason: Schema.String }) {
-  readonly code = "payload/invalid"
-  override get message() {
-    return `The payload does not fit what the enzyme takes: ${this.reason}. Send one that does`
-  }
-}
-
-const decoders = new WeakMap<object, (payload: unknown) => unknown>()
-
-const decoderOf = (schema: Schema.Decoder<unknown>): (payload: unknown) => unknown => {
-  let decode = decoders.get(schema)
-  if (decode === undefined) {
-    const exit = Schema.decodeUnknownExit(schema, { errors: "all" })
-    decode = (payload) => {
-      const decoded = exit(payload)
-      if (Exit.isSuccess(decoded)) return decoded.value
-      const error = Cause.squash(decoded.cause)
-      throw new InvalidPayload({ reason: messageOf(error).replaceAll("\n", " ") })
-    }
-    decoders.set(schema, decode)
-  }
-  return decode
-}
 
 /** Starts an Effect. A synchronous one is over on return. */
 const runEffect = (effect: Effect.Effect<unknown, unknown>, context: RunContext): Outcome | Promise<Outcome> => {

@@ -104,7 +104,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   tx.begin(draft)
   const { risks } = state
   if (risks !== undefined) tx.reads.risk = (risk) => risks.report(context.enzyme, risk)
-  if (segment === 0) tx.hear(Hearing.declared(context.handling))
+  if (segment === 0) tx.hear(Hearing.declared(context.handling, context.state.host))
   const begun = [...tx.pairs]
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled)
@@ -147,11 +147,12 @@ const cancelledOf = (continuation: Continuation, { draft, oid }: Context): Reado
 }
 
 /** Starts the body, under the watchdog if the host has one. */
-const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host: { watch } } }: Context): void => {
+const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host } }: Context): void => {
+  const { watch } = host
   continuation.tx.anew = note.anew ?? 0
   watch?.enter()
   try {
-    continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, draft)))
+    continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, host, draft)))
   } finally {
     watch?.leave()
   }
@@ -172,7 +173,7 @@ const remade = async (context: Context): Promise<Continuation> => {
     if (i === 0) {
       begun = await begunWith(step, context)
       continuation.tx.anew = step.anew ?? 0
-      const event = eventOf(step, handling, begun.enzyme)
+      const event = eventOf(step, { ...context, enzyme: begun.enzyme })
       body = (tx) => begun.enzyme.run(tx, event)
     }
     const { enzyme: { limitMs }, missing } = begun
@@ -186,8 +187,8 @@ const remade = async (context: Context): Promise<Continuation> => {
 }
 
 /** The event with which a body began. Its module decodes the payload, and its operation may have expired since. */
-const eventOf = ({ attempt = 1, pipeline }: Step.Step, handling: Handling, enzyme: Enzyme): Event => {
-  const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } })
+const eventOf = ({ attempt = 1, pipeline }: Step.Step, { enzyme, handling, state: { host } }: Context): Event => {
+  const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } }, host)
   return handling.flight.signal.awaits === undefined ? event : { ...event, pipeline }
 }
 

@@ -9,6 +9,7 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Lists } from "../../registry/Bindings.ts"
 import type { Residents } from "../../durable/Residents.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
+import type { PayloadDecoder } from "../../registry/Enzyme.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Labels } from "../../stage/Labels.ts"
@@ -35,6 +36,8 @@ export interface RunHost {
   readonly turn: (run: () => void) => void
   /** Notified while synchronous code of a run blocks the host. */
   readonly watch?: Watch | undefined
+  /** Decodes payloads; `undefined` in a build without schemas. */
+  readonly decode?: PayloadDecoder | undefined
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /** The place of a feature in the runtime, as far as a build without it has to know it. */
 interface Place {
@@ -15,6 +15,7 @@ interface Place {
 
 /** The catalogue of features, in the order in which a beat advances their ledgers. */
 export const catalogue = {
+  schema: { routes: [] },
   rendezvous: { ledger: { name: "rv", folders: ["/data/rv"] }, routes: ["/v1/spaces/:space/rv"] },
   flows: { ledger: { name: "flow", folders: ["/data/flow/inst"] }, routes: ["/v1/flows", "/v1/spaces/:space/flows"] },
   requests: { ledger: { name: "io", folders: ["/rt/ops/OPS:io/io_req"] }, routes: ["/v1/spaces/:space/io"] },
@@ -57,7 +58,7 @@ export const remedy = (feature: string): string => `Add features: ["${feature}"]
  * @category errors
  * @since 0.1.0
  */
-export class FeatureNotBuilt extends Schema.TaggedError<FeatureNotBuilt>()("FeatureNotBuilt", { feature: Schema.String }) {
+export class FeatureNotBuilt extends Data.TaggedError("FeatureNotBuilt")<{ readonly feature: string }> {
   readonly code = "feature/not-built"
   override get message() {
     return `This build has no ${this.feature}. ${remedy(this.feature)}`

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 
 /** A caller's id was used before with other content. */
-export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", { id: Schema.String }) {
+export class IdReused extends Data.TaggedError("IdReused")<{ readonly id: string }> {
   readonly code = "signal/id-reused"
   override get message() {
     return `The id "${this.id}" was used before for this signal and target with another payload. Send a new id, or the first payload again`
@@ -15,7 +15,7 @@ export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", { id: S
 }
 
 /** The inbox is full. */
-export class InboxFull extends Schema.TaggedError<InboxFull>()("InboxFull", { space: Schema.String, limit: Schema.String }) {
+export class InboxFull extends Data.TaggedError("InboxFull")<{ readonly space: string; readonly limit: string }> {
   readonly code = "inbox/full"
   override get message() {
     return `The inbox of space "${this.space}" is full (${this.limit}). Nothing of this signal was taken; send it again in a moment`
@@ -23,7 +23,7 @@ export class InboxFull extends Schema.TaggedError<InboxFull>()("InboxFull", { sp
 }
 
 /** Another history session of the space is open. */
-export class HistoryBusy extends Schema.TaggedError<HistoryBusy>()("HistoryBusy", { space: Schema.String }) {
+export class HistoryBusy extends Data.TaggedError("HistoryBusy")<{ readonly space: string }> {
   readonly code = "history/busy"
   override get message() {
     return `Space "${this.space}" is being verified, replayed or explained for somebody else, which is done for one at a time. Ask ` +
@@ -32,7 +32,7 @@ export class HistoryBusy extends Schema.TaggedError<HistoryBusy>()("HistoryBusy"
 }
 
 /** A write from outside is refused. */
-export class WriteRefused extends Schema.TaggedError<WriteRefused>()("WriteRefused", { address: Schema.String, reason: Schema.String }) {
+export class WriteRefused extends Data.TaggedError("WriteRefused")<{ readonly address: string; readonly reason: string }> {
   readonly code = "cell/refused"
   override get message() {
     return `${this.address} cannot be written: ${this.reason}`
@@ -40,7 +40,7 @@ export class WriteRefused extends Schema.TaggedError<WriteRefused>()("WriteRefus
 }
 
 /** A lifecycle request is refused. */
-export class ControlRefused extends Schema.TaggedError<ControlRefused>()("ControlRefused", { verb: Schema.String, reason: Schema.String }) {
+export class ControlRefused extends Data.TaggedError("ControlRefused")<{ readonly verb: string; readonly reason: string }> {
   readonly code = "control/refused"
   override get message() {
     return `The space cannot do "${this.verb}" now: ${this.reason}`
@@ -48,10 +48,7 @@ export class ControlRefused extends Schema.TaggedError<ControlRefused>()("Contro
 }
 
 /** The handling has no dead letter. */
-export class DeadAbsent extends Schema.TaggedError<DeadAbsent>()(
-  "DeadAbsent",
-  { space: Schema.String, id: Schema.String, enzyme: Schema.String }
-) {
+export class DeadAbsent extends Data.TaggedError("DeadAbsent")<{ readonly space: string; readonly id: string; readonly enzyme: string }> {
   readonly code = "dead/absent"
   override get message() {
     return `Space "${this.space}" has no dead letter of "${this.id.slice(0, 200)}" by "${this.enzyme.slice(0, 200)}": no such handling ` +
@@ -60,12 +57,12 @@ export class DeadAbsent extends Schema.TaggedError<DeadAbsent>()(
 }
 
 /** A run returned fatal: the beat was not committed, and the next one gets its number. */
-export class BeatAborted extends Schema.TaggedError<BeatAborted>()("BeatAborted", {
-  beat: Schema.Int,
-  enzyme: Schema.String,
-  signal: Schema.String,
-  reason: Schema.String
-}) {
+export class BeatAborted extends Data.TaggedError("BeatAborted")<{
+  readonly beat: number
+  readonly enzyme: string
+  readonly signal: string
+  readonly reason: string
+}> {
   readonly code = "beat/aborted"
   override get message() {
     return `Beat ${this.beat} was aborted by enzyme "${this.enzyme}" on ${this.signal}: ${this.reason}. The next beat runs its input ` +
@@ -74,12 +71,12 @@ export class BeatAborted extends Schema.TaggedError<BeatAborted>()("BeatAborted"
 }
 
 /** The space stopped. Accepted signals that are not durable are lost and must be sent again. */
-export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopped", {
-  space: Schema.String,
-  reason: Schema.String,
+export class SpaceStopped extends Data.TaggedError("SpaceStopped")<{
+  readonly space: string
+  readonly reason: string
   /** True if stored data is damaged, so that sending again does not help. */
-  isDamaged: Schema.optionalKey(Schema.Boolean)
-}) {
+  readonly isDamaged?: boolean
+}> {
   readonly topic = "space/stopped"
   get code(): "space/stopped" | "store/damaged" {
     return this.isDamaged === true ? "store/damaged" : "space/stopped"
@@ -104,7 +101,7 @@ export const asStopped = (space: string, error: unknown): SpaceStopped => {
 }
 
 /** A flush exceeded its time limit, so it is unknown whether its group is durable. */
-export class FlushTimedOut extends Schema.TaggedError<FlushTimedOut>()("FlushTimedOut", { space: Schema.String, millis: Schema.Number }) {
+export class FlushTimedOut extends Data.TaggedError("FlushTimedOut")<{ readonly space: string; readonly millis: number }> {
   readonly code = "flush/timeout"
   override get message() {
     return `a flush of space "${this.space}" took longer than the ${this.millis} ms of limits.flushMillis. Check the disk or the database`
@@ -112,7 +109,7 @@ export class FlushTimedOut extends Schema.TaggedError<FlushTimedOut>()("FlushTim
 }
 
 /** The label of an address exceeds the reader's clearance. */
-export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
+export class Withheld extends Data.TaggedError("Withheld")<{ readonly address: string; readonly reader: string }> {
   readonly code = "label/withheld"
   override get message() {
     return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared ` +
@@ -121,12 +118,12 @@ export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { addre
 }
 
 /** A cell is not settled, and the wait of its pull is over. */
-export class CellHeld extends Schema.TaggedError<CellHeld>()("CellHeld", {
-  address: Schema.String,
+export class CellHeld extends Data.TaggedError("CellHeld")<{
+  readonly address: string
   /** When to ask again: a time in milliseconds since 1970, and a delay in milliseconds. */
-  at: Schema.Number,
-  after: Schema.Number
-}) {
+  readonly at: number
+  readonly after: number
+}> {
   readonly code = "cell/held"
   override get message() {
     return `${this.address} is not up to date: a debounce, a throttle or a backoff holds a node that it is derived from, or no beat ` +

@@ -7,6 +7,7 @@ import type { Ledger } from "../../ledger/Ledger.ts"
 import { PersistenceError, StoreNeedsFeature } from "../../persistence/PersistenceError.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Reactor } from "../../reactor/Reactor.ts"
+import type { PayloadDecoder } from "../../registry/Enzyme.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Features from "../model/Feature.ts"
@@ -34,6 +35,8 @@ export interface KernelFeature {
   readonly name: string
   /** Makes its ledger over the reactor of the kernel. */
   readonly ledger?: (reactor: Reactor["Service"]) => Ledger
+  /** Decodes the payloads of enzymes with a schema. */
+  readonly decode?: PayloadDecoder
   /** Makes its parts of the API of an open space. */
   readonly parts?: (host: PartHost) => Partial<Parts>
 }

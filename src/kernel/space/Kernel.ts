@@ -104,7 +104,8 @@ export class Kernel extends Context.Service<Kernel, {
       const pacemaker = yield* Pacemaker
       const nodes = new Modules()
       const stops = new Stops()
-      const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch }
+      const decode = features.find(({ decode }) => decode !== undefined)?.decode
+      const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch, decode }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
         held: new Set(settings.held), losses: new Losses(),

@@ -3,8 +3,8 @@
  *
  * @module
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type { StoredContent } from "../../ledger/Ledger.ts"
 import { PART } from "../../persistence/Backend.ts"
 import type { BlobWriter } from "../../persistence/Persistence.ts"
@@ -16,7 +16,7 @@ import type { Space } from "../view/Space.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
 /** Content of a job exceeds its limit. */
-export class ContentFull extends Schema.TaggedError<ContentFull>()("ContentFull", { limit: Schema.Number }) {
+export class ContentFull extends Data.TaggedError("ContentFull")<{ readonly limit: number }> {
   readonly code = "io/too-large"
   override get message() {
     return `The content has more than ${this.limit} bytes, which is the limit of the job. Ask for less, or raise the limit`

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 import { messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import { textOf } from "../../scheduler/Locations.ts"
@@ -51,7 +51,7 @@ export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure 
  * @category errors
  * @since 0.1.0
  */
-export class Stuck extends Schema.TaggedError<Stuck>()("Stuck", {}) {
+export class Stuck extends Data.TaggedError("Stuck") {
   readonly code = STUCK
   override get message() {
     const reason = "A process ended while the node ran, so it is not run"

@@ -11,6 +11,7 @@ import { feature as graph } from "./graph.ts"
 import { feature as history } from "./history.ts"
 import { feature as rendezvous } from "./rendezvous.ts"
 import { feature as requests } from "./requests.ts"
+import { feature as schema } from "./schema.ts"
 
 /**
  * All features, in the order in which a beat advances their ledgers.
@@ -18,4 +19,4 @@ import { feature as requests } from "./requests.ts"
  * @category features
  * @since 0.1.0
  */
-export const all: ReadonlyArray<Feature> = [rendezvous, flows, requests, durable, history, graph, debug]
+export const all: ReadonlyArray<Feature> = [schema, rendezvous, flows, requests, durable, history, graph, debug]

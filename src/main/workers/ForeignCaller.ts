@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
+import * as Data from "effect/Data"
 
 /**
  * The caller of an object is not part of its application.
@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class ForeignCaller extends Schema.TaggedError<ForeignCaller>()("ForeignCaller", {}) {
+export class ForeignCaller extends Data.TaggedError("ForeignCaller") {
   readonly code = "auth/missing"
   override get message() {
     return "The caller is no object of this application: it shows another proof. Give both the same SYSTOLE_TOKEN, or send a request"

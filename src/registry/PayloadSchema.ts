@@ -1,0 +1,44 @@
+/**
+ * The decoding of payloads by schemas.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import type { PayloadDecoder } from "./Enzyme.ts"
+
+/**
+ * The failure of a run whose payload does not match the schema of its enzyme.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{ readonly reason: string }> {
+  readonly code = "payload/invalid"
+  override get message() {
+    return `The payload does not fit what the enzyme takes: ${this.reason}. Send one that does`
+  }
+}
+
+/** The most characters of a reason. */
+const MAX_REASON = 2000
+
+const decoders = new WeakMap<object, (payload: unknown) => Exit.Exit<unknown, unknown>>()
+
+/**
+ * Decodes a payload by a schema.
+ *
+ * @throws InvalidPayload
+ * @category combinators
+ * @since 0.1.0
+ */
+export const decode: PayloadDecoder = (schema, payload) => {
+  let decoder = decoders.get(schema)
+  if (decoder === undefined) decoders.set(schema, decoder = Schema.decodeUnknownExit(schema, { errors: "all" }))
+  const decoded = decoder(payload)
+  if (Exit.isSuccess(decoded)) return decoded.value
+  const error = Cause.squash(decoded.cause)
+  throw new InvalidPayload({ reason: (error as Error).message.slice(0, MAX_REASON).replaceAll("\n", " ") })
+}
