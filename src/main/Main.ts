@@ -68,39 +68,70 @@ const GRACE = "2 seconds"
  * @since 0.1.0
  */
 export const run = (platform: Platform, program: Program): void => {
+  const reporter = reporterTo(console.error)
+  const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
   // An unhandled rejection or a throwing timer of one module must not end the process.
   process.on("unhandledRejection", report)
   process.on("uncaughtException", report)
+  NodeRuntime.runMain(execute(platform, program, { root: process.cwd(), reporter }), {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(exitCode(exit, report))
+  })
+}
+
+/** The folder of a command line's project, and the reporter of its failures. */
+export interface Place {
+  readonly root: string
+  readonly reporter: Reporter
+}
+
+/**
+ * Executes a command line in any folder, and returns its exit code. Several may run in one process.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const execute = (platform: Platform, program: Program, place: Place) =>
   Cli.run(program.version, program.args).pipe(
-    Effect.provide(Layer.mergeAll(layer(platform, program), HostDisk.layer(isAlive), HostHash.layer).pipe(
+    Effect.provide(Layer.mergeAll(layer(platform, program, place), HostDisk.layer(isAlive), HostHash.layer).pipe(
       Layer.provideMerge(NodeServices.layer)
-    )),
-    (effect) => NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown })
+    ))
   )
-}
 
-/** Prints each failure on one line with its place in the project, and with its stack if `SYSTOLE_DEBUG` is set. */
-const reporter = new Reporter((told) => {
-  const thrown = told.raised?.thrown ?? told.cause
-  console.error(line(told, SourceMaps.place(thrown)))
-  if (thrown !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) {
-    console.error(Printable.lines(SourceMaps.stack(thrown) ?? inspect(thrown)))
-  }
-})
+/**
+ * A reporter that prints each failure on one line with its place in the project, and with its stack if `SYSTOLE_DEBUG`
+ * is set.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const reporterTo = (print: (text: string) => void): Reporter =>
+  new Reporter((told) => {
+    const thrown = told.raised?.thrown ?? told.cause
+    print(line(told, SourceMaps.place(thrown)))
+    if (thrown !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) {
+      print(Printable.lines(SourceMaps.stack(thrown) ?? inspect(thrown)))
+    }
+  })
 
-/** Reports a failure outside of all beats. */
-const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
-
-/** Exits with the code that the command line returns. Interruption by a signal exits with 0. */
-const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
-  if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exits.ok)
-  if (Cause.hasInterruptsOnly(exit.cause)) return onExit(exits.ok)
+/**
+ * The exit code of an executed command line. An interruption by a signal is 0; an unexpected failure is reported.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const exitCode = <E, A>(exit: Exit.Exit<E, A>, report: (failure: unknown) => void): number => {
+  if (Exit.isSuccess(exit)) return typeof exit.value === "number" ? exit.value : exits.ok
+  if (Cause.hasInterruptsOnly(exit.cause)) return exits.ok
   report(Cause.squash(exit.cause))
-  onExit(exits.failed)
+  return exits.failed
 }
 
-const layer = (platform: Platform, { build, config, confine, features, installation, modules }: Program): Layer.Layer<Host> => {
-  const root = process.cwd()
+const layer = (
+  platform: Platform,
+  { build, config, confine, features, installation, modules }: Program,
+  { reporter, root }: Place
+): Layer.Layer<Host> => {
   const site = { root, modules, features, pacemaker: HostPacemaker.layer(platform.turn), reporter }
   return Layer.succeed(Host, {
     root,

@@ -46,6 +46,14 @@ describe("systole", () => {
     assert.match((await run("--version")).stdout, /\d+\.\d+\.\d+/)
   })
 
+  test("prints and exits as a process of its own as it does in the tests", project, async ({ run, spawned }) => {
+    for (const args of [["--version"], ["bogus"], ["cell", "get", "shop", "/data/x"], ["space", "create", "home"]]) {
+      const { code, stderr, stdout } = await spawned(...args)
+      if (args[0] !== "space") assert.deepStrictEqual(await run(...args), { code, stderr, stdout })
+      else assert.deepStrictEqual([code, (await run("space", "state", "home")).code], [0, 0])
+    }
+  })
+
   test("exits with 2 and prints no data for an invalid command line", project, async ({ run }) => {
     for (const args of [
       ["bogus"], ["signal"], ["signal", "shop"], ["signal", "shop", "--signal", "/s", "--wait", "-1"],

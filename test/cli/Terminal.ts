@@ -10,15 +10,10 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import * as Command from "../scripts/Command.ts"
+import type { Ended } from "./Inside.ts"
+import * as Inside from "./Inside.ts"
 
 const isDeno = process.versions["deno"] !== undefined
-
-/** The output and the exit code of a command. */
-export interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
 
 /** A server in a child process. */
 export interface Server {
@@ -64,8 +59,13 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
         writeFileSync(join(root, file), text)
       }
       for (const [file, text] of Object.entries(files)) write(file, text)
-      const run = (...args: ReadonlyArray<string>): Promise<Ended> => start(root, args).ended
-      const runIn = (folder: string, ...args: ReadonlyArray<string>): Promise<Ended> => start(join(root, folder), args).ended
+      /** Runs a command in a process of its own. */
+      const spawned = (...args: ReadonlyArray<string>): Promise<Ended> => start(root, args).ended
+      const runIn = (folder: string, ...args: ReadonlyArray<string>): Promise<Ended> => {
+        const at = join(root, folder)
+        return Inside.canRun(args) ? Inside.run(at, args) : start(at, args).ended
+      }
+      const run = (...args: ReadonlyArray<string>): Promise<Ended> => runIn("", ...args)
       /** The JSON output of a successful command. */
       const json = async (...args: ReadonlyArray<string>): Promise<unknown> => {
         const { code, stderr, stdout } = await run(...args, "--json")
@@ -97,6 +97,6 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           }
         }
       }
-      return { root, write, run, runIn, json, serve: serveWith({}), serveWith }
+      return { root, write, run, runIn, spawned, json, serve: serveWith({}), serveWith }
     }
   )

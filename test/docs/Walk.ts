@@ -89,15 +89,22 @@ const execute = (terminal: Terminal, line: string): Promise<Ended> => {
 /** Commands that change nothing: where an effect takes its time, they are asked again. */
 const reads = /^npx systole (?:cell (?:get|watch)|flow (?:show|watch)|rv list|op show|dead ls|run (?:ls|show)|space state) /
 
-/** How often a reading command is asked. */
-const TIMES = 20
+/** How long a reading command is asked, in milliseconds, and the pause in between. */
+const [PATIENCE, PAUSE] = [60_000, 50]
 
 /** The values that the output of a command gives; fails where it is not the expected one. */
-const expect = async ({ terminal, url }: Place, { exit, line, output }: Console.Command, times = 1): Promise<Console.Values> => {
-  const ended = await execute(terminal, line.replaceAll(SHOWN, url))
-  const found = Console.match(output === "" ? "…" : output, ended.output.replaceAll(url, SHOWN))
-  if (ended.code === exit && found !== undefined) return found
-  if (reads.test(line) && times < TIMES) return expect({ terminal, url }, { exit, line, output }, times + 1)
+const expect = async ({ terminal, url }: Place, { exit, line, output }: Console.Command): Promise<Console.Values> => {
+  const until = performance.now() + (reads.test(line) ? PATIENCE : 0)
+  const ask = () => execute(terminal, line.replaceAll(SHOWN, url))
+  const match = ({ code, output: printed }: Ended) =>
+    code === exit ? Console.match(output === "" ? "…" : output, printed.replaceAll(url, SHOWN)) : undefined
+  let ended = await ask()
+  while (match(ended) === undefined && performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE))
+    ended = await ask()
+  }
+  const found = match(ended)
+  if (found !== undefined) return found
   assert.deepStrictEqual([ended.code, ended.output], [exit, output], line)
   return {}
 }
