@@ -12,7 +12,7 @@
  * | option | meaning | default |
  * |---|---|---|
  * | `allow` | the programs, each a text or `{ program, args, options }`; `*` in a pattern is any text | none |
- * | `root` | the folder that `cwd` cannot leave, relative to the project | `files` |
+ * | `root` | the folder that `cwd` and programs such as `./scripts/backup.sh` cannot leave, relative to the project | `files` |
  * | `env` | the names of the environment that a program gets; a request may set them | none |
  * | `millis` | the time of a program | 60,000 |
  * | `graceMillis` | the time between SIGTERM and SIGKILL | 2,000 |
@@ -21,6 +21,9 @@
  *
  * An entry allows the arguments that match its `args` in their order, or `"any"`. An argument that begins with `-` needs a pattern in
  * `options`, or `"any"` there, or a pattern of its own at its place that begins with `-`.
+ *
+ * A program that begins with `./` is a file below `root`, which no link leads out of. Whoever may write such a file chooses what
+ * runs, so keep it apart from the root of a channel `file`.
  *
  * A program and its descendants are one process group, which ends as a whole at an abort and with the program.
  * Outputs are text in UTF-8. If they do not fit into a completion of 64 KiB, the value is `{ code, content: { stdout, stderr }, cut }`
@@ -97,9 +100,17 @@ const environment = (allowed: ReadonlyArray<string>, given: Readonly<Record<stri
   return Object.fromEntries(entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined))
 }
 
-/** The absolute path of a program: itself, or the first executable of that name in the `PATH` of the process. */
-const find = async (program: string): Promise<string> => {
+/**
+ * The absolute path of a program: itself, a file below the root without a link that leads out, or the first executable of
+ * that name in the `PATH` of the process.
+ */
+const find = async (jail: Jail, program: string): Promise<string> => {
   if (isAbsolute(program)) return program
+  if (AllowList.isBelowRoot(program)) {
+    const { target } = await jail.locate(program.slice(AllowList.BELOW.length))
+    await jail.check(program, target)
+    return target
+  }
   for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder))) {
     const file = join(folder, program)
     const isExecutable = await access(file, constants.X_OK).then(() => true, () => false)
@@ -136,7 +147,7 @@ const run = async (site: Site, request: Fields.Of<typeof payload>, job: Channel.
   const env = environment(site.env, request.env)
   const { target } = await jail.locate(request.cwd)
   await jail.check(request.cwd, target)
-  const file = await find(program)
+  const file = await find(jail, program)
   signal.throwIfAborted()
   let group: ProcessGroup | undefined
   const stop = (): void => group?.stop()

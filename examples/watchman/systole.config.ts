@@ -10,7 +10,7 @@ export default defineConfig({
   agent: { attempts: 1, timezone: "UTC" },
   channels: {
     http: { use: "http", options: { allow: ["127.0.0.1"] } },
-    shell: { use: "shell", options: { allow: [{ program: "tar", args: "any", options: "any" }], root: "." } },
+    shell: { use: "shell", options: { allow: [{ program: "tar", args: ["backup.tar", "pages"], options: ["-cvf"] }], root: "." } },
     file: { use: "file", options: { root: "." } }
   }
 })

@@ -9,7 +9,10 @@ import * as Fields from "../channel/Fields.ts"
 
 /** An allowed program. `*` in a pattern is any text. */
 export interface Entry {
-  /** The program as a request names it: an absolute path, or a name that is looked up in the `PATH` of the process. */
+  /**
+   * The program as a request names it: an absolute path, a name that is looked up in the `PATH` of the process, or a path
+   * below the root of the channel, which begins with `./`.
+   */
   readonly program: string
   /** The pattern of each argument that is no option, in their order. Default: no arguments. */
   readonly args: "any" | ReadonlyArray<string>
@@ -28,10 +31,16 @@ const patterns = Fields.or(
 )
 
 const isProgram = (value: unknown): value is string =>
-  typeof value === "string" && /^[^\0\\]{1,4096}$/.test(value) && (value.startsWith("/") || !value.includes("/"))
+  typeof value === "string" && /^[^\0\\]{1,4096}$/.test(value) && (/^\.?\//.test(value) || !value.includes("/"))
+
+/** Whether a program is named by its path below the root of the channel. */
+export const isBelowRoot = (program: string): boolean => program.startsWith(BELOW)
+
+/** The beginning of such a path. */
+export const BELOW = "./"
 
 const shape = {
-  program: Fields.guarded("an absolute path or a name without slashes", isProgram),
+  program: Fields.guarded("an absolute path, a name without slashes, or a path below the root that begins with ./", isProgram),
   args: patterns,
   options: patterns
 }

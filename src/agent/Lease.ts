@@ -1,9 +1,9 @@
 /**
  * The lease of a control file: the lock `<file>.lock`, which names its owner.
  *
- * A wake holds it while it reads and writes, and `agent run` as long as it lives. A lock is stale {@link STALE_MILLIS} after
- * it was taken, if its owner is dead. The lock of a live owner is never taken over, nor one of another computer, whose
- * processes this one cannot see.
+ * A wake holds it while it reads and writes, and `agent run` as long as it lives. The lock of a dead process of this computer
+ * is taken over at once. The lock of a live one is never taken over, nor one of another computer, whose processes this one
+ * cannot see.
  *
  * @module
  */
@@ -17,9 +17,6 @@ import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The longest wait for a lock, in milliseconds. */
 export const WAIT_MILLIS = 30_000
-
-/** The age from which a lock of a dead owner is stale, in milliseconds. */
-export const STALE_MILLIS = 300_000
 
 /** The time between two looks at a lock, in milliseconds. */
 const LOOK_MILLIS = 250
@@ -63,10 +60,10 @@ const nameOf = (bytes: Uint8Array): string => {
   return `process ${pid} on ${host} (systole agent ${kind}) since ${new Date(at).toISOString()}`
 }
 
-/** Whether a lock is stale. */
-const isStale = (disk: Disk["Service"], bytes: Uint8Array, now: number): boolean => {
+/** Whether the owner of a lock is dead. */
+const isStale = (disk: Disk["Service"], bytes: Uint8Array): boolean => {
   const found = decode(new TextDecoder().decode(bytes))
-  return found._tag === "Some" && now - found.value.at >= STALE_MILLIS && disk.isAlive(found.value) === false
+  return found._tag === "Some" && disk.isAlive(found.value) === false
 }
 
 const isRun = (disk: Disk["Service"], bytes: Uint8Array): boolean => {
@@ -89,7 +86,7 @@ const takeOver = Effect.fnUntraced(function*(lock: string, stale: Uint8Array, ow
   const taking = `${lock}.take`
   if (!(yield* disk.link(own.file, taking))) {
     const other = yield* disk.read(taking)
-    if (other !== undefined && isStale(disk, other, yield* Clock.currentTimeMillis)) yield* disk.remove(taking)
+    if (other !== undefined && isStale(disk, other)) yield* disk.remove(taking)
     return
   }
   if (isSame(stale, yield* disk.read(lock))) yield* disk.remove(lock)
@@ -120,12 +117,12 @@ export const take = Effect.fn("Lease.take")(function*(
     if (isTaken) return
     const other = yield* disk.read(lock)
     if (other === undefined) continue
-    const now = yield* Clock.currentTimeMillis
-    if (isStale(disk, other, now)) {
+    if (isStale(disk, other)) {
       yield* takeOver(lock, other, own)
       continue
     }
-    if (isRun(disk, other) || now - start >= WAIT_MILLIS) return yield* new LeaseTaken({ path, owner: nameOf(other) })
+    const isLate = (yield* Clock.currentTimeMillis) - start >= WAIT_MILLIS
+    if (isLate || isRun(disk, other)) return yield* new LeaseTaken({ path, owner: nameOf(other) })
     yield* Effect.sleep(LOOK_MILLIS)
   }
 })

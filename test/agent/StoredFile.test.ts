@@ -88,6 +88,20 @@ describe("StoredFile", () => {
     }).pipe(provide(disk))
   })
 
+  it.effect("names at once the copy of a save that came between the comparison and the replacement", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "old")
+    disk.before = (operation, path) => {
+      if (operation === "rename" && path === PATH) disk.replace(PATH, "mine")
+    }
+    return Effect.gen(function*() {
+      const replaced = yield* replace("old", "new")
+      const conflict = replaced._tag === "Replaced" ? replaced.conflict : undefined
+      assert.strictEqual(disk.text(`/home/ann/${conflict ?? ""}`), "mine")
+      assert.strictEqual(disk.text(PATH), "new")
+    }).pipe(provide(disk))
+  })
+
   it.effect("keeps the newest backup also after the clock was set back", () => {
     const disk = new MemoryDisk()
     disk.save(PATH, "text")

@@ -1,5 +1,5 @@
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -59,6 +59,24 @@ const pidIn = async (file: string): Promise<number> => {
 }
 
 describe("The shell channel", () => {
+  it("runs an allowed program below its root by its relative path, and none that a link or .. leads to", async () => {
+    const allow = ["./scripts/backup.sh", "./link/backup.sh", "./out.sh", "./../backup.sh", "./no.sh"]
+    const { channel, folder, root } = opened({ allow })
+    const text = "#!/bin/sh\necho saved\n"
+    mkdirSync(join(root, "scripts"), { recursive: true })
+    for (const path of [join(root, "scripts", "backup.sh"), join(folder, "backup.sh"), join(root, "scripts", "other.sh")]) {
+      writeFileSync(path, text, { mode: 0o755 })
+    }
+    symlinkSync(folder, join(root, "link"))
+    symlinkSync(join(folder, "backup.sh"), join(root, "out.sh"))
+    const found = await value(channel, { argv: ["./scripts/backup.sh"], cwd: "scripts" })
+    assert.deepStrictEqual(found, { code: 0, stdout: "saved\n", stderr: "" })
+    for (const program of ["./link/backup.sh", "./out.sh", "./../backup.sh", "./scripts/other.sh", "scripts/backup.sh"]) {
+      assert.strictEqual((await failure(channel, { argv: [program] })).code, "shell/refused", program)
+    }
+    assert.strictEqual((await failure(channel, { argv: ["./no.sh"] })).code, "io/absent")
+  })
+
   it("runs a program with its arguments, input, folder and environment", async () => {
     const { channel, root } = opened({ allow: [SH], env: ["GREETING"] })
     mkdirSync(join(root, "sub"), { recursive: true })
