@@ -18,7 +18,7 @@ const poisons = {
 export default Enzyme.make({
   name: "taker",
   query: "/signals/take/:what",
-  limitMs: 1000,
+  limitMs: 600,
   run: (tx, event) => poisons[event.params.what]?.() ?? tx.increment("/data/" + event.params.what)
 })
 `
@@ -29,7 +29,7 @@ const durable = `import { Enzyme } from "systole"
 export default Enzyme.make({
   name: "taker",
   query: "/signals/take/:what",
-  limitMs: 1000,
+  limitMs: 600,
   durable: true,
   run: async (tx, event) => {
     if (event.params.what !== "segment") return tx.increment("/data/" + event.params.what)
@@ -43,7 +43,7 @@ export default Enzyme.make({
 /** The modules of cases that do not use `enzymes`. */
 const modules: Readonly<Record<string, string>> = { segment: durable }
 
-const config = `export default { tempo: 1, spaces: { create: "on-demand" }, limits: { stuckMillis: 1000, stopMillis: 3000 } }\n`
+const config = `export default { tempo: 1, spaces: { create: "on-demand" }, limits: { stuckMillis: 600, stopMillis: 3000 } }\n`
 
 const space = "/v1/spaces/shop"
 
@@ -97,7 +97,7 @@ describe("A run that ends its process", () => {
           assert.strictEqual(letters[0]!.id, id)
           assert.isAtMost(count, ends)
           if (what !== "exit" && what !== "allocate") {
-            assert.match(said, new RegExp(`run/stuck shop@\\d+ taker: event ${id.replaceAll(".", "\\.")} is over its limit of 1000 ms`))
+            assert.match(said, new RegExp(`run/stuck shop@\\d+ taker: event ${id.replaceAll(".", "\\.")} is over its limit of 600 ms`))
           }
           await server.stop("SIGTERM")
           assert.isFalse(existsSync(join(root, ".data", "watch", "shop.json")))
@@ -118,7 +118,7 @@ describe("A run that ends its process", () => {
   it.live("is reported but not ended while a debugger is attached", () =>
     Effect.flatMap(terminal({
       "systole.config.ts": config,
-      "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 4000; while (Date.now() < end) continue")
+      "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 3000; while (Date.now() < end) continue")
     }), ({ serveWith }) =>
       Effect.promise(async () => {
         const server = await serveWith({ NODE_OPTIONS: "--inspect=127.0.0.1:0" })("start")
@@ -171,7 +171,7 @@ describe("SIGTERM", () => {
     Effect.flatMap(terminal({
       "systole.config.ts": config,
       "enzymes/taker.ts":
-        enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 1000", "limitMs: 3_600_000")
+        enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 600", "limitMs: 3_600_000")
     }), ({ serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")

@@ -15,8 +15,20 @@ const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance
   "test/replay/Replay.test.ts"
 )
 
-/** Tests that need a build; they have separate steps. */
-const slow = ["test/runtime/**", "test/package/**"].flatMap((glob) => ["--exclude", glob])
+/** Tests with steps of their own. */
+const separate = ["test/architecture.test.ts", "test/runtime/", "test/package/"]
+
+/**
+ * Suites of processes and hosts, which `npm run ok` leaves to `npm test`: each with the suite that shows the same rules
+ * within a process.
+ */
+export const left: Readonly<Record<string, string>> = {
+  "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
+  "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
+  "test/main/Build.test.ts": "test/main/HostModules.test.ts",
+  "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
+  "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts"
+}
 
 const script = (name: string, ...args: ReadonlyArray<string>) => [node(), "test/scripts/run.mjs", name, ...args] as const
 
@@ -24,7 +36,8 @@ const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const language = shown("language", script("language", "--brief"))
 const floors = tests("floors", "node", { files: ["test/architecture.test.ts"] })
-const onNode = tests("tests on Node", "node", { options: [...slow, "--exclude", "test/architecture.test.ts"] })
+const quick = tests("quick tests on Node", "node", { without: [...separate, ...Object.keys(left)] })
+const onNode = tests("tests on Node", "node", { without: separate })
 const onDeno = tests("core on Deno", "deno", { files: core })
 const onBun = tests("core on Bun", "bun", { files: core })
 const denoTypes = command("types on Deno", [tool("deno"), "check", "src"])
@@ -33,8 +46,11 @@ const workerd = tests("bundle on workerd", "node", { files: ["test/runtime/"] })
 const packed = tests("package", "node", { files: ["test/package/"] })
 const attack = busy("attack", script("attack", "--seconds", "20"))
 
+/** The checks of the sources. */
+const sources: ReadonlyArray<Stage> = [[types, lint, language], [floors]]
+
 /** Each commit is checked with these. */
-export const fast: ReadonlyArray<Stage> = [[types, lint, language], [floors], [onNode]]
+export const fast: ReadonlyArray<Stage> = [...sources, [quick]]
 
 /** All checks. */
-export const all: ReadonlyArray<Stage> = [...fast, [onDeno, onBun], [denoTypes, examples, workerd], [packed], [attack]]
+export const all: ReadonlyArray<Stage> = [...sources, [onNode], [onDeno, onBun], [denoTypes, examples, workerd], [packed], [attack]]

@@ -33,7 +33,7 @@ const scripted = (name: string, runs: ReadonlyArray<VitestRun>, files: ReadonlyA
   const calls: Array<ReadonlyArray<string>> = []
   const step = tests(name, "node", {
     files,
-    options: ["--exclude", "x"],
+    without: ["x"],
     runTests: async (_, args) => runs[calls.push(args) - 1]!
   })
   return { calls, step }

@@ -55,17 +55,30 @@ export const busy = (name: string, line: readonly [string, ...Array<string>]): S
   return { name, run: async () => ({ ...await once.run(), again: once.run }) }
 }
 
-/** The tests of a step: parts of the paths of their files, and options of vitest. */
+/** The tests of a step. */
 export interface Selection {
+  /** Parts of the paths of their files; all by default. */
   readonly files?: ReadonlyArray<string>
-  readonly options?: ReadonlyArray<string>
+  /** The files and folders that are left out; a folder ends with a slash. */
+  readonly without?: ReadonlyArray<string>
   /** Default is vitest itself. */
   readonly runTests?: (host: Host, args: ReadonlyArray<string>) => Promise<VitestRun>
 }
 
+/** A step of tests. */
+export interface Tests extends Step {
+  readonly host: Host
+  readonly selection: Selection
+}
+
+/** Whether a selection has the file with a path. */
+export const selects = ({ files = [""], without = [] }: Selection, path: string): boolean =>
+  files.some((part) => path.includes(part)) && !without.some((left) => left.endsWith("/") ? path.startsWith(left) : path === left)
+
 /** Tests, counted one by one. Failed files run once more, alone on one worker. */
-export const tests = (name: string, host: Host, selection: Selection): Step => {
-  const { files = [], options = [], runTests = runVitest } = selection
+export const tests = (name: string, host: Host, selection: Selection): Tests => {
+  const { files = [], runTests = runVitest, without = [] } = selection
+  const options = without.flatMap((left) => ["--exclude", left.endsWith("/") ? `${left}**` : left])
   const outcome = (ended: VitestRun): Outcome => {
     const counts = tally(ended)
     const failed = failedFiles(ended).map((file) => relative(root, file))
@@ -73,6 +86,8 @@ export const tests = (name: string, host: Host, selection: Selection): Step => {
   }
   return {
     name,
+    host,
+    selection,
     run: async () => {
       const first = await runTests(host, [...files, ...options])
       // A run over its time would take as long again.

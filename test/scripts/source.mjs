@@ -1,11 +1,14 @@
 /**
  * Lets Node run the sources: the package's own name leads to them instead of to
- * what is built. Used as `node --import ./test/scripts/source.mjs FILE`; Bun and
+ * what is built. Compiled code is kept on disk for the next process. Used as `node --import ./test/scripts/source.mjs FILE`; Bun and
  * Deno read the same from `tsconfig.json` and `deno.json`.
  *
  * @module
  */
 import * as module from "node:module"
+import { fileURLToPath } from "node:url"
+
+module.enableCompileCache?.(fileURLToPath(new URL("../../node_modules/.cache/systole-code", import.meta.url)))
 
 const index = new URL("../../src/index.ts", import.meta.url).href
 const testing = new URL("../../src/main/testing/index.ts", import.meta.url).href

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync } from "node:fs"
+import { join, relative } from "node:path"
+import * as Checks from "./Checks.ts"
+import { root } from "./Host.ts"
+import type { Stage, Tests } from "./Step.ts"
+import { selects } from "./Step.ts"
+
+const files = ["test", "examples"]
+  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+  .filter(({ name, parentPath }) => name.endsWith(".test.ts") && !parentPath.includes("node_modules"))
+  .map(({ name, parentPath }) => relative(root, join(parentPath, name)))
+
+/** The files that no step of tests on Node runs. */
+const missing = (stages: ReadonlyArray<Stage>): ReadonlyArray<string> => {
+  const steps = stages.flat().filter((step): step is Tests => "selection" in step && "host" in step && step.host === "node")
+  return files.filter((file) => !steps.some(({ selection }) => selects(selection, file)))
+}
+
+describe("The checks", () => {
+  it("run each test file on Node", () => {
+    assert.isAbove(files.length, 300)
+    assert.deepStrictEqual(missing(Checks.all), [])
+  })
+
+  it("of a commit leave out the named suites and those of builds alone", () => {
+    const built = files.filter((file) => file.startsWith("test/runtime/") || file.startsWith("test/package/"))
+    assert.deepStrictEqual([...missing(Checks.fast)].sort(), [...Object.keys(Checks.left), ...built].sort())
+  })
+
+  it("of a commit run a suite in the place of each that they leave out", () => {
+    for (const [left, instead] of Object.entries(Checks.left)) {
+      assert.includeMembers(files, [left, instead])
+      assert.notProperty(Checks.left, instead)
+    }
+  })
+
+  it("select files by a part of the path, without the named files and folders", () => {
+    assert.isTrue(selects({ files: ["test/cell/"] }, "test/cell/Value.test.ts"))
+    assert.isFalse(selects({ files: ["test/cell/"] }, "test/kernel/Value.test.ts"))
+    assert.isFalse(selects({ without: ["test/runtime/"] }, "test/runtime/Space.test.ts"))
+    assert.isFalse(selects({ without: ["test/main/Build.test.ts"] }, "test/main/Build.test.ts"))
+    assert.isTrue(selects({ without: ["test/main/Build"] }, "test/main/Build.test.ts"))
+  })
+})
