@@ -28,7 +28,7 @@ const standing = ({ cancel, note, state }: RunRow): string =>
 const ls = PageList.narrowed<RunRow>({
   name: "ls",
   description: "List the durable runs of a space that are not over, and where each stands",
-  after: "Where the list before ended, as an id",
+  after: "Where the list before ended, as it said",
   page: PageList.served("runs", "runs"),
   columns: (row) => [
     row.oid, row.enzyme, row.event, standing(row), `segment ${row.segment}`, `since beat ${row.since}`,

@@ -96,6 +96,27 @@ describe("A run that hears from the begin of its handling on", () => {
     })
   })
 
+  it("hears in the first beat in which its letter goes on from its log", () => {
+    const run = taking(async (tx, { target = "" }) => {
+      await tx.sleep(1)
+      if (tx.get("/data/ready") !== true) throw new Error("not ready")
+      return (await tx.waitForSignal("/signals/answered", target)).payload
+    })
+    return TestSpace.use([run], async (space) => {
+      const id = await space.signal(placed)
+      await space.step()
+      await space.advance(10)
+      assert.strictEqual((await space.receipt(id))?.status, "dead")
+      await space.run(controlled(space.space, space.space.set("/data/ready", true)))
+      await space.run(controlled(space.space, space.space.redeliver(id, "take")))
+      const heard = await space.signal(answered("at once"))
+      await space.step(2)
+      assert.match((await space.receipt(heard))?.handlings[0]?.enzyme ?? "", /^OPS:/)
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "at once", JSON.stringify(space.facts))
+      await space.run(replays(space.space))
+    })
+  })
+
   it("leaves no heard signal if it is given up in its first segment", () =>
     TestSpace.use([failing(9, { retry: { attempts: 2 } })], async (space) => {
       const id = await space.signal(placed)

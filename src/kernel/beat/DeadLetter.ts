@@ -214,7 +214,7 @@ export const redeliver = (
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
   const retry = { oid: oidOf(id, enzyme, state.hash), segment: letter.segment, anew: anew === true, draft, stage: work.stage }
-  const segment = RunRetry.prepare(retry)
+  const next = RunRetry.prepare(retry)
   const { awaits, label, signal, space, target } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
@@ -229,7 +229,7 @@ export const redeliver = (
     label
   })
   const { moment } = work
-  const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, { moment, segment }) : {}
+  const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, moment, next) : {}
   return new Signal.Pending(state.number(), sent, kept)
 }
 
@@ -238,9 +238,10 @@ type Repeated = Pick<Signal.Pending, "again" | "due">
 /** An attempt of the handling alone. It holds no lane, because later events of the lane have run. */
 const handlingOf = (
   { captured, enzyme, learned: label }: DeadLetter,
-  { moment, segment }: { readonly moment: BeatTransaction["moment"]; readonly segment: number | undefined }
+  moment: BeatTransaction["moment"],
+  next: RunRetry.Next
 ): Repeated => ({
-  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label, segment },
+  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label, ...next },
   due: { beat: moment.beat + 1, moment: undefined }
 })
 
@@ -250,6 +251,24 @@ const placeOf = (id: string, enzyme: string): string | undefined =>
   Name.refusal(id) === undefined && Name.refusal(enzyme) === undefined ? letterPlace(id, enzyme) : undefined
 
 const payloadOf = (place: string): Address.Address => Address.make(`${place}/payload`)
+
+/** The keys of letters in the order of their cells, at most `limit`, and the cursor of the next ones; `undefined` at the end. */
+export const keysAfter = (
+  store: Pick<SpaceStore, "below">,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number }
+): { readonly keys: ReadonlyArray<readonly [id: string, enzyme: string]>; readonly next: string | undefined } => {
+  // A letter may have a payload.
+  const most = 2 * limit
+  const cells = store.below(FOLDER, { limit: most, ...after === undefined ? {} : { after } })
+  const letters = cells.filter(isLetter)
+  const shown = letters.slice(0, limit)
+  const keys = shown.map((key) => {
+    const [id = "", enzyme = ""] = key.slice(FOLDER.length + 1).split("/")
+    return [id, enzyme] as const
+  })
+  if (letters.length > limit) return { keys, next: shown.at(-1) }
+  return { keys, next: cells.length < most ? undefined : cells.at(-1) }
+}
 
 /** The letter in a cell; `undefined` if the cell is absent or holds a payload. */
 const letterAt = (key: string, text: string | undefined): DeadLetter | undefined => {

@@ -264,7 +264,7 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
     loose,
     label: Signal.carried(handling.draft?.label ?? handling.label),
     timeouts: timeouts === 0 ? undefined : timeouts,
-    ...handling.segment === 0 ? { run } : { segment: handling.segment, run: handling.waiting },
+    ...handling.segment === 0 ? { run: run ?? handling.waiting } : { segment: handling.segment, run: handling.waiting },
     ...rest
   }
   transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))

@@ -8,6 +8,7 @@ import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { RunAbsent } from "../../durable/RunError.ts"
 import * as Verbs from "../../operation/Verbs.ts"
+import type { Again } from "../model/Signal.ts"
 import { RUNNING } from "../../operation/Vocabulary.ts"
 import * as Requests from "../../reactor/Request.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -26,20 +27,23 @@ export interface Retry {
   readonly stage: Stage
 }
 
+/** The segment that a run makes next, `undefined` for the first; and the run, if its operation is open. */
+export type Next = Pick<Again, "run" | "segment">
+
 /**
- * Prepares the operation of a run for its redelivery. A run that goes on makes its failed requests again; one that starts
- * anew loses its log. Returns the segment to make; `undefined` for the first.
+ * Prepares the operation of a run for its redelivery. A run that goes on hears its signals again, and makes its failed
+ * requests again; one that starts anew loses its log.
  *
  * @throws RunAbsent, OperationClosed
  * @category combinators
  * @since 0.1.0
  */
-export const prepare = (retry: Retry): number | undefined => {
+export const prepare = (retry: Retry): Next => {
   const { anew, draft, oid, segment, stage } = retry
   const run = Cells.find(oid, (key) => draft.visible(key))
   if (run === undefined) {
     if (anew) throw new RunAbsent({ oid })
-    return segment
+    return { segment, run: undefined }
   }
   const steps = [...Cells.stepsOf(oid, (key) => stage.visible(key))]
   const place = Note.addressOf(oid)
@@ -47,11 +51,15 @@ export const prepare = (retry: Retry): number | undefined => {
   // A rollback took the run back.
   if (run.status !== undefined) Cells.erase(stage, Cells.address(oid), CAPTURE)
   else Verbs.setState(draft, { oid, state: RUNNING })
+  const log = Log.of(anew ? [] : steps)
   if (anew) clear(retry)
-  else repeat(retry, Log.of(steps))
+  else repeat(retry, log)
   const starts = before + (anew ? 1 : 0)
   if (starts > 0) draft.operate([Write.set(place, { anew: starts })])
-  return anew || steps.length === 0 ? undefined : steps.length
+  return {
+    segment: log.segments === 0 ? undefined : log.segments,
+    run: run.status === undefined ? { oid, dues: [], hears: log.pairs, isAgain: true } : undefined
+  }
 }
 
 /** Makes the failed requests that the log awaits again. */

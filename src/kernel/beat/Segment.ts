@@ -119,7 +119,7 @@ const advance = async (context: Context): Promise<Outcome> => {
 }
 
 /** Whether a run waited before, so that the space has room for it. */
-const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiting !== undefined
+const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiting !== undefined && waiting.isAgain !== true
 
 /** The results with which a segment begins, and the note for the next one. */
 interface Results {

@@ -5,14 +5,15 @@
  *
  * @module
  */
+import { Heap } from "../../cell/Heap.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
 import { type Heard, MAX_HEARD, type Pending, type Signal, type WaitingRun } from "../model/Signal.ts"
 import { Hearers } from "./Hearers.ts"
 import type { TimerQueue } from "./TimerQueue.ts"
 
 /**
- * A run that is not over. It waits for a result, or a beat has taken its next segment, or it still tries its first one, and
- * hears.
+ * A run that is not over. It waits for a result, or a beat has taken its next segment, or it still tries the first segment
+ * of its handling or of its letter.
  */
 interface OpenRun {
   readonly oid: string
@@ -52,6 +53,19 @@ export class WaitingRuns {
     return this.counts.waits + this.counts.taken
   }
 
+  /** The runs that are not over after one of them, in the order of their ids. No cell is read. */
+  after(oid: string | undefined, limit: number): ReadonlyArray<string> {
+    const greatest = new Heap<string>((a, b) => a < b ? 1 : -1)
+    for (const found of this.runs.keys()) {
+      const isPast = oid !== undefined && found <= oid
+      const isBeyond = greatest.size >= limit && found > (greatest.peek() ?? "")
+      if (isPast || isBeyond) continue
+      greatest.push(found)
+      if (greatest.size > limit) greatest.pop()
+    }
+    return Array.from({ length: greatest.size }, () => greatest.pop() ?? "").reverse()
+  }
+
   /** Whether a run waits for a result. */
   has(oid: string): boolean {
     return this.runs.get(oid)?.state === "waits"
@@ -66,8 +80,7 @@ export class WaitingRuns {
     run.seq = seq
     run.urgent = urgent
     if (again?.why !== "segment") {
-      if (again?.segment !== undefined) this.move(run, "taken")
-      else if (run.hears.length === 0) this.forget(run.oid)
+      if (again?.segment !== undefined && found.isAgain !== true) this.move(run, "taken")
       return false
     }
     this.move(run, "waits")

@@ -78,6 +78,8 @@ export interface WaitingRun {
   readonly dues: ReadonlyArray<Dues.Due>
   /** The signals that it hears, with the number of its waits for each. */
   readonly hears: ReadonlyArray<readonly [signal: string, target: string, waits: number]>
+  /** Whether its letter was sent again, and it has no room among the waiting runs since. */
+  readonly isAgain?: boolean | undefined
   /** Whether it waits for its module. */
   readonly isHeld?: boolean | undefined
 }

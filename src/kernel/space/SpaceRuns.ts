@@ -13,16 +13,17 @@ import * as Step from "../../durable/Step.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import { stepAddress } from "../beat/Segment.ts"
+import { oidOf } from "../beat/ReadyRuns.ts"
 import { reader } from "../beat/SegmentReceipts.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { Pending } from "../model/Signal.ts"
-import { CellList } from "../view/CellList.ts"
+import { CellList, MAX_PAGE } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "../view/Runs.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
 
-/** The maximum number of operations that one page examines. */
-const MAX_EXAMINED = 10_000
+/** The cursor of the dead runs, which follow the open ones: this, and the cell of a letter. */
+const DEAD = "dead"
 
 /** The maximum number of steps that a run is shown with, and of calls of a step. */
 const MAX_SHOWN = 100
@@ -54,20 +55,36 @@ export class LiveRuns implements SpaceRuns {
   }
 
   list({ after, all = false, limit }: Parameters<SpaceRuns["list"]>[0]): Effect.Effect<RunPage, ReadError> {
-    const { listed } = this
-    return Effect.gen(function*() {
-      const runs: Array<RunRow> = []
-      let next = after
-      for (let examined = 0; examined < MAX_EXAMINED && runs.length < limit;) {
-        const size = limit - runs.length
-        const page = yield* listed.list({ after: next, limit: size })
-        runs.push(...page.rows.filter(({ state }) => all || state !== "over"))
-        examined += size
-        next = page.next
-        if (next === undefined) break
-      }
-      return { runs, next }
+    if (all) return Effect.map(this.listed.list({ after, limit }), ({ next, rows }) => ({ runs: rows, next }))
+    return this.host.durably(() => {
+      const most = Math.min(limit, MAX_PAGE)
+      return after?.startsWith(DEAD) === true ? this.dead(after, most) : this.open(after, most)
     })
+  }
+
+  /** A page that begins with the open runs after one of them. */
+  private open(after: string | undefined, most: number): RunPage {
+    const oids = this.source().inbox.runs.after(after, most + 1)
+    const shown = oids.slice(0, most)
+    const runs = this.rowsOf(shown)
+    if (oids.length > most) return { runs, next: shown.at(-1) }
+    const dead = this.dead(DEAD, most - runs.length)
+    return { runs: [...runs, ...dead.runs], next: dead.next }
+  }
+
+  /** A page of dead runs. It looks at as many letters as it may show, so it can be short before the end. */
+  private dead(after: string, most: number): RunPage {
+    const { hash, store } = this.host
+    const from = after.slice(DEAD.length) || undefined
+    const { keys, next } = DeadLetter.keysAfter(store, { after: from, limit: Math.max(1, most) })
+    if (most === 0) return { runs: [], next: keys.length === 0 ? undefined : after }
+    const runs = this.rowsOf(keys.map(([id, enzyme]) => oidOf(id, enzyme, hash)))
+    return { runs, next: next === undefined ? undefined : `${DEAD}${next}` }
+  }
+
+  /** The runs with these ids. An attempt of a first segment is not a run yet. */
+  private rowsOf(oids: ReadonlyArray<string>): ReadonlyArray<RunRow> {
+    return oids.flatMap((oid) => this.rowOf(oid) ?? []).filter(({ state }) => state !== "over")
   }
 
   get(oid: string): Effect.Effect<RunDetails | undefined, ReadError> {

@@ -44,7 +44,10 @@ export interface RunRow {
   readonly awaits?: ReadonlyArray<AwaitedRow>
 }
 
-/** Runs in the order of their ids, and the cursor of the next page; `undefined` at the end. */
+/**
+ * The open runs in the order of their ids, and then the dead ones. The cursor of the next page is `undefined` at the end.
+ * A page may have fewer runs than were asked for.
+ */
 export interface RunPage {
   readonly runs: ReadonlyArray<RunRow>
   readonly next: string | undefined
@@ -82,7 +85,10 @@ export interface RunDetails extends RunRow {
  * @since 0.1.0
  */
 export interface SpaceRuns {
-  /** The runs after a cursor, a page at a time: the open and the dead ones, or with `all` those that are over, too. */
+  /**
+   * The runs after a cursor, a page at a time: the open and the dead ones. With `all` they are all operations of runs, in the
+   * order of their ids. A page costs its runs, however many are over.
+   */
   readonly list: (page: PageRequest & { readonly all?: boolean | undefined }) => Effect.Effect<RunPage, ReadError>
   /** A run with its steps; `undefined` if it is unknown. */
   readonly get: (oid: string) => Effect.Effect<RunDetails | undefined, ReadError>
