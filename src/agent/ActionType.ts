@@ -162,12 +162,8 @@ const isPermitted = (tx: Transaction, order: Order, event: string): boolean => {
   const { action, file } = order
   if (!Value.equals(tx.get(permit(file, action)), Value.canonical(order).value)) return false
   const record = Record.read(tx.get(Record.cell(file, action)))
-  return record === undefined || record.event === event || !isOf(record, order)
+  return !Record.isOf(record, order) || record.event === event
 }
-
-/** Whether a record is that of the attempt of an order. */
-const isOf = ({ attempt, occurrence }: Record.Record, order: Order): boolean =>
-  occurrence === order.occurrence && attempt === order.attempt
 
 /**
  * Whether a field is `true` or `yes`, in any letter case.
@@ -266,7 +262,7 @@ export const runMember = async ({ tx }: Attempt, member: Order): Promise<"comple
   for (;;) {
     await tx.waitForSignal(ENDED, cell)
     const record = Record.read(tx.get(cell))
-    if (record !== undefined && isOf(record, member) && record.status !== "running") return record.status
+    if (Record.isOf(record, member) && record.status !== "running") return record.status
   }
 }
 

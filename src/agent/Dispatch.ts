@@ -73,9 +73,6 @@ export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence
 /** The time by which a wait for a run exceeds the limit of an attempt, in milliseconds. */
 const GRACE_MILLIS = 10_000
 
-const isOf = ({ attempt, occurrence }: Due, record: Record.Record | undefined): record is Record.Record =>
-  record !== undefined && record.occurrence === occurrence && record.attempt === attempt
-
 /**
  * Runs an attempt, and returns its record. Its permits come before its event. An event that no enzyme takes is a failed
  * attempt, too.
@@ -91,7 +88,7 @@ export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Contex
   for (const each of Orders.withMembers(order)) yield* ledger.set(Orders.permit(each.file, each.action), each)
   const sent = yield* ledger.send({ id, signal: Orders.signal(action.type), payload: order })
   const record = yield* ended({ file: order.file, action: action.id }, action.timeout + GRACE_MILLIS)
-  if (sent === "unhandled" || !isOf(due, record)) {
+  if (sent === "unhandled" || !Record.isOf(record, due)) {
     const message = `its event ${id} has no result; systole dead tells why`
     return yield* fail(due, context, { code: "agent/unhandled", message })
   }

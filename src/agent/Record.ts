@@ -55,6 +55,10 @@ export const read = (value: unknown): Record | undefined => {
   return found._tag === "Some" ? found.value : undefined
 }
 
+/** Whether a record is that of an attempt. */
+export const isOf = (record: Record | undefined, attempt: Pick<Record, "occurrence" | "attempt">): record is Record =>
+  record !== undefined && record.occurrence === attempt.occurrence && record.attempt === attempt.attempt
+
 /** The cell of the records of a file. */
 export const folder = (file: string): string => `/data/agent/${file}/actions`
 

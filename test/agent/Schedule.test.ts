@@ -68,6 +68,28 @@ const parsed = (text: string, zone: string): Schedule.Schedule => {
   return "refused" in schedule ? assert.fail(schedule.refused) : schedule
 }
 
+/** Whether an action that last ran at some time is due. */
+type Model = (lastRun: number | undefined, now: number) => boolean
+
+/** Schedules, each with its model: an interval since the last run, and a time of day on the local clock since then. */
+const modelsIn = (zone: string, draw: Random.Random): ReadonlyArray<readonly [text: string, isDue: Model]> => {
+  const every = (millis: number): Model => (lastRun, now) => lastRun === undefined || now - lastRun >= millis
+  const daily = (hour: number, minute: number): Model => {
+    const times = LocalClock.firings({
+      hour: new Set([hour]), minute: new Set([minute]), day: undefined, month: undefined, weekday: undefined, isFixed: true
+    }, clocks.get(zone) ?? [])
+    return (lastRun = year.from, now) => times.some((time) => time > lastRun && time <= now)
+  }
+  const [minutes, hour, minute] = [1 + draw(90), draw(24), draw(60)]
+  return [
+    ["hourly", every(3_600_000)],
+    [`every:${minutes}m`, every(minutes * 60_000)],
+    [`every:${1 + (minutes % 9)}h`, every((1 + (minutes % 9)) * 3_600_000)],
+    [`daily:${hour}:${String(minute).padStart(2, "0")}`, daily(hour, minute)],
+    ["daily:02:15", daily(2, 15)]
+  ]
+}
+
 /** The most firings of one schedule that a trial compares. */
 const MOST = 200
 
@@ -91,6 +113,28 @@ describe("Schedule", () => {
         at = time
       }
       if (expected.length <= MOST) assert.isAtLeast(schedule.next(at) ?? year.to, year.to, `${text} in ${zone}`)
+    }
+  })
+
+  it("runs daily, hourly and every action in the wakes of a year exactly as the reference model does, in three zones", () => {
+    for (const [seed, zone] of zones.entries()) {
+      const draw = Random.make(seed + 1)
+      for (const [text, isDue] of modelsIn(zone, draw)) {
+        const schedule = parsed(text, zone)
+        let lastRun: number | undefined
+        let runs = 0
+        for (let now = year.from; now < year.to; now += 1 + draw(draw(4) === 0 ? 3 * 86_400_000 : 3_600_000)) {
+          const expected = isDue(lastRun, now)
+          const history = { lastRun, since: year.from, startup: undefined, change: undefined, pendings: 1 }
+          if (Schedule.isDue(schedule, history, now) !== expected) {
+            assert.fail(`${text} in ${zone} is ${expected ? "" : "not "}due at ${new Date(now).toISOString()}`)
+          }
+          if (!expected) continue
+          lastRun = now
+          runs++
+        }
+        assert.isAbove(runs, 100, text)
+      }
     }
   })
 

@@ -89,4 +89,26 @@ describe("systole agent", () => {
       yield* Effect.promise(() => run("agent", "init", "--heartbeat", "new.md"))
       assert.strictEqual((yield* Effect.promise(() => run("agent", "check", "--heartbeat", "new.md"))).code, 0)
     }))
+
+  it.live("wakes through a running server, whose space keeps the ledger, and a forged order runs nothing there", () =>
+    Effect.gen(function*() {
+      const { json, root, run, serve } = yield* terminal(files)
+      yield* Effect.promise(async () => {
+        const server = await serve("start")
+        const first = await run("agent", "wake")
+        assert.deepStrictEqual([first.code, first.stderr], [0, ""])
+        assert.match(first.stdout, /^hello {2}completed /m)
+        assert.include(readFileSync(join(root, "heartbeat.md"), "utf8"), "- **status**: completed\n")
+        const cells = await json("cell", "ls", "agent", "/data/agent") as ReadonlyArray<string>
+        const cell = cells.find((each) => each.endsWith("/permits/hello")) ?? ""
+        const permit = await json("cell", "get", "agent", cell) as Readonly<Record<string, unknown>>
+        assert.deepInclude(permit, { action: "hello", fields: { command: "echo hello", capture_output: "true" } })
+        const forged = JSON.stringify({ ...permit, occurrence: "forged", fields: { command: "echo forged", capture_output: "true" } })
+        await run("signal", "agent", "--signal", "/signals/agent/shell", "--payload", forged, "--wait", "60")
+        const rows = await json("agent", "history", "hello") as ReadonlyArray<object>
+        assert.strictEqual(rows.length, 1)
+        assert.deepInclude(rows[0], { action: "hello", status: "completed" })
+        await server.stop("SIGTERM")
+      })
+    }), 120_000)
 })

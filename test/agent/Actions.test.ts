@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { action, fileOf, START, withAgent } from "./TestAgent.ts"
+
+const DAY = 86_400_000
+
+const shell = (id: string, fields: Readonly<Record<string, string>> = {}, priority?: string): string =>
+  action(id, { type: "shell", command: `echo ${id}`, status: "pending", ...fields }, priority)
+
+describe("Actions in wakes", () => {
+  it.effect("a LOW action begins only while half of the budget is left, and else in the next wake", () => {
+    const started: Array<string> = []
+    const slow = async (_: string, { argv }: { readonly argv: ReadonlyArray<string> }) => {
+      started.push(argv[1] ?? "")
+      // The clock of the test moves while the host takes turns.
+      for (let turn = 0; argv[1] === "slow" && turn < 400; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
+      return { code: 0, stdout: "", stderr: "" }
+    }
+    const file = fileOf(shell("low", {}, "LOW"), shell("slow"), shell("other"))
+    return withAgent(file, ({ fields, wake }) => Effect.gen(function*() {
+      const { plan } = yield* wake()
+      assert.deepStrictEqual(started, ["slow", "other"])
+      assert.strictEqual(fields("low")["status"], "pending")
+      assert.strictEqual(plan.find(({ action: { id } }) => id === "low")?.kind, "wait")
+      yield* wake()
+      assert.deepStrictEqual(started, ["slow", "other", "low"])
+    }), { scripts: { shell: slow }, settings: { budget: 10_000 } })
+  })
+
+  it.effect("the finished actions of a day are listed until the reset, in the time zone of the agent", () =>
+    withAgent(fileOf(shell("once"), shell("often", { schedule: "hourly" })), ({ text, wake }) => Effect.gen(function*() {
+      yield* wake()
+      assert.include(text(), "- [x] once: ")
+      yield* TestClock.setTime(START - START % DAY + DAY + 3.5 * 3_600_000)
+      assert.strictEqual((yield* wake()).ran.length, 1)
+      assert.include(text(), "- [x] once: ")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* wake()).ran.length, 1)
+      assert.notInclude(text(), "- [x] once: ")
+    })))
+
+  it.effect("a signed message goes to the channel that signs, and a Slack message is a plain request", () => {
+    const sent: Array<unknown> = []
+    const notify = (id: string, channel: string): string =>
+      action(id, { type: "notify", channel, target: "https://x.test/hook", message: "It is down", status: "pending" })
+    const scripts = {
+      http: (opcode: string, payload: { readonly body: string }) => {
+        sent.push([opcode, payload.body])
+        return { status: 200 }
+      },
+      "webhook-out": (opcode: string, payload: unknown) => {
+        sent.push([opcode, payload])
+        return { status: 200 }
+      }
+    }
+    return withAgent(fileOf(notify("a", "signed"), notify("b", "slack"), notify("c", "pigeon")), ({ fields, wake }) =>
+      Effect.gen(function*() {
+        yield* wake()
+        assert.deepStrictEqual(sent, [
+          ["send", { url: "https://x.test/hook", type: "agent.notify", data: { message: "It is down", action: "a", name: "a" } }],
+          ["fetch", "{\"text\":\"It is down\"}"]
+        ])
+        assert.include(fields("c")["error"], "The channel pigeon is unknown; known are webhook, slack, discord, signed")
+      }), { scripts })
+  })
+
+  it.effect("a file action with older_than takes the files of its pattern that were not changed since", () => {
+    const asked: Array<string> = []
+    const modified: Readonly<Record<string, number>> = { "logs/old.log": START - 8 * DAY, "logs/new.log": START - 6 * DAY }
+    const file = (opcode: string, { path = "", pattern = "" }: { readonly path?: string; readonly pattern?: string }) => {
+      asked.push(`${opcode} ${path}${pattern}`)
+      if (opcode === "glob") return { paths: Object.keys(modified).sort() }
+      return opcode === "stat" ? { modified: modified[path] } : {}
+    }
+    const clean = action("clean", { type: "file", operation: "delete", pattern: "logs/*.log", older_than: "7d", status: "pending" })
+    return withAgent(fileOf(clean), ({ fields, wake }) => Effect.gen(function*() {
+      yield* wake()
+      assert.deepStrictEqual(asked, ["glob logs/*.log", "stat logs/new.log", "stat logs/old.log", "delete logs/old.log"])
+      assert.strictEqual(fields("clean")["result"], "1 file deleted")
+    }), { scripts: { file } })
+  })
+})
