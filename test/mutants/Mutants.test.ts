@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { transform } from "esbuild"
 import { measurePage } from "../language/Language.ts"
+import type { Assertion } from "../scripts/Vitest.ts"
 import type { Mutant } from "./Mutants.ts"
 import * as Mutants from "./Mutants.ts"
 
@@ -37,9 +39,18 @@ describe("Mutants", () => {
   })
 
   describe("verdict", () => {
-    it("is caught if a test failed or did not end", () => {
+    it("is caught if a test failed", () => {
       assert.strictEqual(Mutants.verdict(run(1, "passed", "failed")), "caught")
-      assert.strictEqual(Mutants.verdict({ code: undefined, report: undefined }), "caught")
+    })
+
+    it("is hung if tests failed by their time-outs alone, or did not end", () => {
+      const test = (...failureMessages: ReadonlyArray<string>) => ({ title: "t", fullName: "t", status: "failed", failureMessages })
+      const failed = (...tests: ReadonlyArray<Assertion>) =>
+        ({ code: 1, report: { testResults: [{ name: "x", status: "failed", assertionResults: tests }] } })
+      const late = test("TestTimeoutError: Test timed out in 60000ms.")
+      assert.strictEqual(Mutants.verdict(failed(late)), "hung")
+      assert.strictEqual(Mutants.verdict(failed(late, test("AssertionError: expected 1 to equal 2"))), "caught")
+      assert.strictEqual(Mutants.verdict({ code: undefined, report: undefined }), "hung")
     })
 
     it("is survived if all tests passed", () => {
@@ -61,5 +72,14 @@ describe("Mutants", () => {
   it.each(listed)("$name can be made", (listed) => {
     const made = Mutants.apply(listed, readFileSync(join(root, listed.file), "utf8"))
     assert.notProperty(made, "refused")
+  })
+
+  it("compile with their replacements", async () => {
+    const errors = await Promise.all(listed.map(async (listed) => {
+      const made = Mutants.apply(listed, readFileSync(join(root, listed.file), "utf8"))
+      if ("refused" in made || !listed.file.endsWith(".ts")) return []
+      return transform(made.text, { loader: "ts" }).then(() => [], ({ message }: Error) => [`${listed.name}: ${message}`])
+    }))
+    assert.deepStrictEqual(errors.flat(), [])
   })
 })

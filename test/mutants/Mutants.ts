@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { VitestRun } from "../scripts/Vitest.ts"
+import type { Assertion, VitestRun } from "../scripts/Vitest.ts"
 import { tally } from "../scripts/Vitest.ts"
 
 /** A wrong line in one file, and the tests of which one must fail. */
@@ -19,8 +19,11 @@ export interface Mutant {
   readonly tests: ReadonlyArray<string>
 }
 
-/** `caught`: a test failed. `survived`: all tests passed. `broken`: the run had no result. */
-export type Verdict = "caught" | "survived" | "broken"
+/**
+ * `caught`: a test failed. `hung`: no test failed but by its time-out, which a busy machine may cause, too. `survived`: all
+ * tests passed. `broken`: the run had no result, because the mutated source does not compile or a process crashed.
+ */
+export type Verdict = "caught" | "hung" | "survived" | "broken"
 
 /** The number of occurrences of one text in another. */
 export const occurrences = (text: string, find: string): number => text.split(find).length - 1
@@ -34,10 +37,15 @@ export const apply = (mutant: Mutant, text: string): { readonly text: string } |
   return { text: text.replace(mutant.find, () => mutant.replace) }
 }
 
-/** The verdict of a test run over a mutated source. A run that exceeds its time counts as caught. */
+/** The time-out of a test or of a hook, in the words of vitest. */
+const TIMED_OUT = /timed out in \d+ ?ms/
+
+/** The verdict of a test run over a mutated source. */
 export const verdict = (run: Pick<VitestRun, "code" | "report">): Verdict => {
-  if (run.code === undefined) return "caught"
+  if (run.code === undefined) return "hung"
   const tests = run.report?.testResults.flatMap((file) => file.assertionResults) ?? []
-  if (tests.some((test) => test.status === "failed")) return "caught"
+  const failed = tests.filter((test) => test.status === "failed")
+  const isTimedOut = ({ failureMessages = [] }: Assertion) => failureMessages.some((message) => TIMED_OUT.test(message))
+  if (failed.length > 0) return failed.every(isTimedOut) ? "hung" : "caught"
   return tests.length > 0 && tally(run).failed === 0 ? "survived" : "broken"
 }

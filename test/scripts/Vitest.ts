@@ -16,6 +16,7 @@ export interface Assertion {
   readonly title: string
   readonly fullName: string
   readonly status: string
+  readonly failureMessages?: ReadonlyArray<string>
 }
 
 /** The used fields of vitest's JSON report. */

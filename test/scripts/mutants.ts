@@ -85,9 +85,12 @@ try {
     }
   }))
   console.log(render(["mutant", "file", "result"], mutants.map((mutant) => [mutant.name, mutant.file, verdicts.get(mutant)!.verdict])))
-  const uncaught = mutants.filter((mutant) => verdicts.get(mutant)!.verdict !== "caught")
+  const having = (verdict: Verdict) => mutants.filter((mutant) => verdicts.get(mutant)?.verdict === verdict)
+  const uncaught = [...having("survived"), ...having("broken")]
   for (const mutant of uncaught) console.error(`${mutant.name}: ${verdicts.get(mutant)!.verdict} ${verdicts.get(mutant)!.note}`)
-  console.log(`${mutants.length - uncaught.length} of ${mutants.length} caught`)
+  const hung = having("hung").length
+  const late = hung === 0 ? "" : `; ${hung} of them by a time-out, which a busy machine may cause, too: run those again by name`
+  console.log(`${mutants.length - uncaught.length} of ${mutants.length} caught${late}`)
   if (uncaught.length > 0) process.exitCode = 1
 } finally {
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true })))

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { join } from "node:path"
 import { command, current } from "../../scripts/Host.ts"
 import { run } from "../../scripts/Process.ts"
+import * as Trials from "../../support/Trials.ts"
 
 // The measured process is always Node's, whichever host starts it.
 describe.runIf(current() === "node")("What a beat makes", () => {
@@ -9,7 +10,8 @@ describe.runIf(current() === "node")("What a beat makes", () => {
   // Measured: between 80 and 210 bytes, and a map that is cleared in each beat adds 150. Beside other tests a collection may
   // come late and find up to 380 alive where several signals are under way, so the first case has the strict limit, and the
   // least of three measurements counts.
-  for (const [atOnce, targets, limit] of [[1, 256, 250], [16, 256, 500], [16, 3000, 500], [256, 256, 500]] as const) {
+  const cases = [[1, 256, 250], [16, 256, 500], [16, 3000, 500], [256, 256, 500]] as const
+  for (const [atOnce, targets, limit] of Trials.some(cases)) {
     it(`dies young, with ${atOnce} at once for ${targets} targets`, async () => {
       let least = Infinity
       for (let tries = 0; tries < 3 && least >= limit; tries++) {
