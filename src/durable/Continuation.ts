@@ -7,6 +7,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type { Enzyme } from "../registry/Enzyme.ts"
 import { type ContentSource, DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
 import type { Awaited, Settled } from "./Handle.ts"
@@ -48,6 +49,8 @@ export class Continuation {
   size = 0
   /** Whether the run had no step when its body began, so that each later step is the first document at its address. */
   isNew = false
+  /** The enzyme with which the body began, if its module has a digest; otherwise the present one makes the next segment. */
+  enzyme: Pick<Enzyme, "writes"> | undefined
   private settlement: Settlement | undefined
 
   constructor(oid: string) {

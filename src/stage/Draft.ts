@@ -54,7 +54,8 @@ const refused = (reason: string) => new TransactionRefused({ reason })
 export class Draft extends Changes implements Transaction {
   readonly beat: number
   readonly now: number
-  readonly envelope: Envelope.Envelope
+  /** The cells that it may write. A durable run has the envelope of the module with which it began. */
+  envelope: Envelope.Envelope
   readonly serializable: boolean
   readonly run: number
   /** The read log, created by the first read. */

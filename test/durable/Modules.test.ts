@@ -4,30 +4,31 @@ import { TestClock } from "effect/testing"
 import { Enzyme, Kernel } from "systole"
 import { createHash } from "node:crypto"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
-import { replays } from "../kernel/TestSpace.ts"
+import { replays, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-/** A version of the module, whose text is its greeting. */
+/** A version of the module. Its text is its greeting, and names the cells that it may write. */
 const version = (text: string) => {
   const enzyme = Enzyme.make({
     name: "greet",
     query: "/signals/greet",
     durable: true,
-    run: async (tx) => {
+    writes: [`/data/${text}/*`],
+    run: async (tx, { payload }) => {
       tx.get(`/data/names/${text}`)
       await tx.sleep(10)
+      if (typeof payload === "string") tx.set(payload, text)
       return text
     }
   })
   return { enzyme, code: { hash: createHash("sha256").update(text).digest("hex"), text } }
 }
 
-/** No body stays in memory. */
-const settings = { limits: { ...TestKernel.settings.limits, residentRuns: 0 } }
-
-const layer = TestKernel.layer(settings).pipe(
-  Layer.provide(Layer.succeed(ModuleRestore, (_, text = "") => Promise.resolve({ enzymes: [version(text).enzyme], nodes: [] })))
-)
+/** A kernel that keeps so many bodies in memory. */
+const keeping = (residentRuns: number) =>
+  TestKernel.layer({ limits: { ...TestKernel.settings.limits, residentRuns } }).pipe(
+    Layer.provide(Layer.succeed(ModuleRestore, (_, text = "") => Promise.resolve({ enzymes: [version(text).enzyme], nodes: [] })))
+  )
 
 describe("a durable run", () => {
   it.effect("goes on with the module with which it began, while new runs take the present one", () => Effect.gen(function*() {
@@ -47,5 +48,26 @@ describe("a durable run", () => {
     for (const { id } of [first, second]) values.push((yield* space.receipt(id))?.handlings[0]?.value)
     assert.deepStrictEqual(values, ["hello", "hi"])
     yield* replays(space)
-  }).pipe(Effect.provide(layer)))
+  }).pipe(Effect.provide(keeping(0))))
+
+  for (const [where, residentRuns] of [["in memory", 10], ["remade from its log", 0]] as const) {
+    it.effect(`writes where the module with which it began may write, ${where}`, () => Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const [hello, hi] = [version("hello"), version("hi")]
+      yield* kernel.register(hello.enzyme, hello.code)
+      const space = yield* kernel.space("test")
+      const ids = []
+      for (const payload of ["/data/hello/a", "/data/hi/a"]) ids.push((yield* space.signal({ signal: "/signals/greet", payload })).id)
+      yield* steps(space, 2)
+      yield* kernel.unregister(hello.enzyme)
+      yield* kernel.register(hi.enzyme, hi.code)
+      yield* TestClock.adjust(10)
+      yield* steps(space, 2)
+      const codes = []
+      for (const id of ids) codes.push((yield* space.receipt(id))?.handlings[0]?.error?.code)
+      assert.deepStrictEqual(codes, [undefined, "envelope/outside"])
+      assert.deepStrictEqual([yield* space.get("/data/hello/a"), yield* space.get("/data/hi/a")], ["hello", undefined])
+      yield* replays(space)
+    }).pipe(Effect.provide(keeping(residentRuns))))
+  }
 })

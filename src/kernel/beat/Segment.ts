@@ -20,6 +20,7 @@ import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import * as Due from "../../stage/Due.ts"
+import * as Envelope from "../../stage/Envelope.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -92,22 +93,26 @@ export const endedWithout = (oid: string, stage: Stage): Outcome | undefined => 
 }
 
 const advance = async (context: Context): Promise<Outcome> => {
-  const { draft, enzyme: { limitMs }, handling: { segment }, oid, state } = context
+  const { draft, enzyme, handling: { segment }, oid, state } = context
   if (segment >= Step.MAX_STEPS) throw new StepsFull({ limit: `${Step.MAX_STEPS} segments` })
   // A first segment awaits nothing before its body, so that it ends within a turn.
   const known = state.residents.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
   const continuation = known ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
+  if (segment === 0 && context.handling.entry?.code !== undefined) continuation.enzyme = enzyme
+  const own = continuation.enzyme ?? enzyme
+  if (own !== enzyme) draft.envelope = Envelope.make(own.writes, draft.envelope.system)
   const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context)
   context.handling.settled = settled
   tx.begin(draft)
   const { risks } = state
-  if (risks !== undefined) tx.reads.risk = (risk) => risks.report(context.enzyme, risk)
+  if (risks !== undefined) tx.reads.risk = (risk) => risks.report(enzyme, risk)
   if (segment === 0) tx.hear(Hearing.declared(context.handling, context.state.host))
   const begun = [...tx.pairs]
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled)
+  const { limitMs } = enzyme
   const progress = await continuation.progress(state.host, limitMs)
   if (tx.failure !== undefined) throw tx.failure
   if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${limitMs} ms` })
@@ -172,6 +177,7 @@ const remade = async (context: Context): Promise<Continuation> => {
     const { length, step } = logged
     if (i === 0) {
       begun = await begunWith(step, context)
+      continuation.enzyme = begun.enzyme
       continuation.tx.anew = step.anew ?? 0
       const event = eventOf(step, { ...context, enzyme: begun.enzyme })
       body = (tx) => begun.enzyme.run(tx, event)
