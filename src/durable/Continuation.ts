@@ -17,7 +17,7 @@ import type { Step } from "./Step.ts"
 /** The host of a segment. */
 export interface SegmentHost {
   readonly now: () => number
-  readonly wake: (at: number, run: () => void) => () => void
+  readonly timer: (at: number, run: () => void) => () => void
   /** Runs a function at the next macrotask. */
   readonly turn: (run: () => void) => void
 }
@@ -116,7 +116,7 @@ export class Continuation {
       const now = isOver ? undefined : this.present
       if (now !== undefined) done(now)
     })
-    const cancel = host.wake(host.now() + limitMs, () => isOver || done("over-time"))
+    const cancel = host.timer(host.now() + limitMs, () => isOver || done("over-time"))
     this.tx.heard = look
   }
 

@@ -15,17 +15,21 @@ export interface Bounds {
   readonly limits: Partial<Limits>
   /** The bytes of one store; `undefined` for what the disk holds. */
   readonly storageBytes: number | undefined
+  /** The longest timer of a resting space, in milliseconds. The host's alarm opens it after longer waits. */
+  readonly restMillis: number
+  /** A space with held work is opened after one to two of these periods, to look for its code; `undefined` for each start of the host. */
+  readonly heldMillis: number | undefined
 }
 
 /**
  * The bounds of each host. An object has 128 MB of memory, which it shares with the code and with the objects beside it,
- * rows of at most 2 MB, and 10 GB of storage.
+ * rows of at most 2 MB, and 10 GB of storage. A process opens its spaces when it starts; an object sleeps until its alarm.
  *
  * @category references
  * @since 0.1.0
  */
 export const hosts: Readonly<Record<"process" | "object", Bounds>> = {
-  process: { limits: {}, storageBytes: undefined },
+  process: { limits: {}, storageBytes: undefined, restMillis: Infinity, heldMillis: undefined },
   object: {
     limits: {
       residentBytes: 24 * MIB,
@@ -35,7 +39,10 @@ export const hosts: Readonly<Record<"process" | "object", Bounds>> = {
       captureBytes: MIB,
       groupBytes: MIB
     },
-    storageBytes: 10_000_000_000
+    storageBytes: 10_000_000_000,
+    // The platform bills an object as long as it has a timer.
+    restMillis: 10_000,
+    heldMillis: 1_800_000
   }
 }
 

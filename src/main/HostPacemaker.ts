@@ -16,17 +16,45 @@ const MAX_DELAY = 2_147_483_647
  * @since 0.1.0
  */
 export const layer = (turn: Turn): Layer.Layer<Pacemaker> =>
-  Layer.succeed(Pacemaker, { now: Date.now, seed, turn, wake })
+  Layer.succeed(Pacemaker, { now: Date.now, seed, turn, timer, wake: timer })
+
+/** The alarm of a host that sleeps. */
+export interface HostAlarm {
+  readonly turn: Turn
+  /** The longest timer of a resting space, in milliseconds. */
+  readonly restMillis: number
+  /** Arms the alarm for a time, in milliseconds since 1970. */
+  readonly arm: (moment: number) => void
+}
+
+/**
+ * The pacemaker of a host that sleeps: a resting space with work at a later time has the alarm instead of a timer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const sleeping = ({ arm, restMillis, turn }: HostAlarm): Layer.Layer<Pacemaker> =>
+  Layer.succeed(Pacemaker, {
+    now: Date.now,
+    seed,
+    turn,
+    timer,
+    wake: (at, run) => {
+      if (at - Date.now() <= restMillis) return timer(at, run)
+      arm(at)
+      return () => {}
+    }
+  })
 
 const seed = (): string => crypto.randomUUID().replaceAll("-", "")
 
 /** Arms a timer. A delay above {@link MAX_DELAY} is split into several. */
-const wake = (at: number, run: () => void): () => void => {
-  let timer: ReturnType<typeof setTimeout>
+const timer = (at: number, run: () => void): () => void => {
+  let armed: ReturnType<typeof setTimeout>
   const arm = (): void => {
     const delay = Math.max(0, at - Date.now())
-    timer = delay > MAX_DELAY ? setTimeout(arm, MAX_DELAY) : setTimeout(run, delay)
+    armed = delay > MAX_DELAY ? setTimeout(arm, MAX_DELAY) : setTimeout(run, delay)
   }
   arm()
-  return () => clearTimeout(timer)
+  return () => clearTimeout(armed)
 }

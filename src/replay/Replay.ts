@@ -247,7 +247,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     settings: history.settings,
     hash: history.hash,
     seed: () => "",
-    host: { ...host, wake: (at, run) => host.wake(host.now() + PATIENCE * (at - host.now()), late(run)) },
+    host: { ...host, timer: (at, run) => host.timer(host.now() + PATIENCE * (at - host.now()), late(run)) },
     restore: history.restore,
     number: () => ++number
   }

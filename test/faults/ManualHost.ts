@@ -28,12 +28,15 @@ export class ManualHost {
     now: () => this.clock,
     seed: () => (++this.drawn).toString(16).padStart(32, "0"),
     turn: (run) => void this.turns.push(run),
-    wake: (at, run) => {
-      const wake = { at, run }
-      this.wakes.push(wake)
-      return () => {
-        this.wakes = this.wakes.filter((other) => other !== wake)
-      }
+    timer: (at, run) => this.timer(at, run),
+    wake: (at, run) => this.timer(at, run)
+  }
+
+  private timer(at: number, run: () => void): () => void {
+    const wake = { at, run }
+    this.wakes.push(wake)
+    return () => {
+      this.wakes = this.wakes.filter((other) => other !== wake)
     }
   }
 

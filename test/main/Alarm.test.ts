@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Alarm } from "../../src/main/workers/Alarm.ts"
+import { vi } from "vitest"
+import { Alarm, surely } from "../../src/main/workers/Alarm.ts"
 
 /** An alarm at the time 1,000,000, with the times that were stored. */
 const alarmed = (armed: number | null) => {
@@ -41,5 +42,31 @@ describe("The alarm of an object", () => {
     clock.now = 1_061_000
     alarm.arm(1_100_000)
     assert.deepStrictEqual(stored, [1_100_000])
+  })
+
+  it("is armed again after a failure, later after each one in a row, at most an hour later, and throws none", async () => {
+    const now = vi.spyOn(Date, "now").mockReturnValue(0)
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined)
+    try {
+      const values = new Map<string, unknown>()
+      const armed: Array<number> = []
+      const storage = {
+        get: async (key: string) => values.get(key),
+        put: async (key: string, value: unknown) => void values.set(key, value),
+        delete: async (key: string) => values.delete(key),
+        setAlarm: async (moment: number) => void armed.push(moment)
+      }
+      const failing = () => surely(storage, () => Promise.reject(new Error("broken")))
+      for (let n = 0; n < 12; n++) await failing()
+      assert.deepStrictEqual(armed.map((moment) => moment / 10_000), [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360, 360])
+      await surely(storage, () => Promise.resolve())
+      await failing()
+      assert.strictEqual(armed.at(-1), 10_000)
+      const broken = () => Promise.reject(new Error("no storage"))
+      await surely({ get: broken, put: broken, delete: broken, setAlarm: broken }, broken)
+    } finally {
+      now.mockRestore()
+      log.mockRestore()
+    }
   })
 })

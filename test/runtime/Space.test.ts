@@ -18,7 +18,7 @@ const PATIENCE = { timeout: 120_000, interval: 50 }
 
 const greet = (who: string) => ({ signal: "/signals/greet", payload: { who } })
 
-describe("A space in a durable object", () => {
+describe("A space in a durable object", { timeout: 300_000 }, () => {
   it("handles each of 100 posts, one after another and side by side", () =>
     Edge.running(text, async ({ json, signal }) => {
       for (let n = 0; n < 40; n++) {
@@ -68,6 +68,32 @@ describe("A space in a durable object", () => {
       assert.strictEqual(await json("/v1/spaces/shop/cells/data/greetings/first"), "hello")
       assert.deepStrictEqual((await json("/v1/spaces/shop/beats")).beats, beats)
       assert.deepInclude(await json("/test/seen/shop"), { rowsWritten: 0 })
+    }))
+
+  it("rests without a timer until a distant signal, and wakes for it by its alarm alone", () =>
+    Edge.running(text, async ({ json, signal }) => {
+      await signal("shop", greet("first"))
+      const at = Date.now() + 3_600_000
+      await signal("shop", { ...greet("later"), at: { ms: 3_600_000 } }, "")
+      await vi.waitUntil(async () => (await json("/v1/spaces/shop/waiting")).waiting.length === 1, PATIENCE)
+      await vi.waitUntil(async () => (await json("/test/seen/shop")).alarm >= at, PATIENCE)
+      assert.isAtMost((await json("/test/seen/shop")).longestTimer, 10_000)
+    }))
+
+  it("stays held by hand when its object is evicted, and sleeps meanwhile", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", greet("first"))
+      assert.strictEqual((await fetch("/v1/spaces/shop/control/hold", { method: "POST" })).status, 200)
+      await signal("shop", greet("second"), "")
+      await fetch("/test/reset/shop")
+      assert.deepInclude(await json("/v1/spaces/shop/control"), { held: true })
+      await fetch("/test/ring/shop")
+      assert.isAbove((await json("/test/seen/shop")).alarm, Date.now() + 900_000)
+      assert.deepStrictEqual((await json("/v1/spaces/shop/cells/data/greetings?list")).names, ["first"])
+      await fetch("/v1/spaces/shop/control/release", { method: "POST" })
+      await vi.waitUntil(async () => (await json("/v1/spaces/shop/cells/data/greetings?list")).names.length === 2, PATIENCE)
+      await fetch("/test/reset/shop")
+      assert.deepInclude(await json("/v1/spaces/shop/control"), { held: false })
     }))
 
   it("streams the changes of a cell", () =>

@@ -85,7 +85,7 @@ export interface HandshakeMetrics {
 interface Dependencies {
   readonly space: string
   readonly store: Pick<SpaceStore, "flush">
-  readonly host: Pick<Pacemaker["Service"], "now" | "wake">
+  readonly host: Pick<Pacemaker["Service"], "now" | "timer">
   readonly limits: Limits
   readonly reporter: Reporter
 }
@@ -186,7 +186,7 @@ export class CommitHandshake {
       return this.exited(exit, ended)
     }
     this.fiber = fiber
-    this.disarm = host.wake(host.now() + flushMillis, () => this.fail(new FlushTimedOut({ space, millis: flushMillis }), ended))
+    this.disarm = host.timer(host.now() + flushMillis, () => this.fail(new FlushTimedOut({ space, millis: flushMillis }), ended))
     fiber.addObserver((exit) => {
       // An aborted flush may still end.
       if (this.fiber !== fiber) return
@@ -215,7 +215,7 @@ export class CommitHandshake {
     if (++this.attempt >= flushAttempts) return this.fail(error, ended)
     this.state = after(this.state, "refuse")
     this.retries++
-    this.disarm = host.wake(host.now() + flushRetryMillis * 2 ** (this.attempt - 1), () => {
+    this.disarm = host.timer(host.now() + flushRetryMillis * 2 ** (this.attempt - 1), () => {
       this.disarm = undefined
       this.run(ended)
     })

@@ -149,7 +149,7 @@ export class GroupCommit {
 
   /** The time of the space's next work, in milliseconds since 1970: 0 for now, `undefined` for never. */
   get due(): number | undefined {
-    return this.loop === "waiting" ? 0 : WakeTime.next(this.state, this.opened)
+    return this.loop === "waiting" ? 0 : WakeTime.next(this.state, { opened: this.opened, byHand: this.byHand })
   }
 
   /** Whether the loop is idle, with no waiter and no command. */

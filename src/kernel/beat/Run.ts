@@ -198,7 +198,7 @@ const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly 
   const { draft, entry, host, stop } = context
   const { limitMs } = entry.enzyme
   return new Promise((resolve) => {
-    const cancel = host.wake(host.now() + limitMs, () => {
+    const cancel = host.timer(host.now() + limitMs, () => {
       draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
       stop?.()
       const message = `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat`

@@ -20,6 +20,7 @@ import type { Documents } from "../model/Documents.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
 import type { Losses } from "../model/Losses.ts"
+import type { Holds } from "../model/Holds.ts"
 import type { Parked } from "../model/Parked.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
@@ -31,6 +32,7 @@ import type { StaleRisks } from "./StaleRisks.ts"
 /** The host's clock and timers, which limit the time of a run. */
 export interface RunHost {
   readonly now: () => number
+  readonly timer: (at: number, run: () => void) => () => void
   readonly wake: (at: number, run: () => void) => () => void
   /** Runs a function at the next macrotask, when the microtask queue is empty. */
   readonly turn: (run: () => void) => void
@@ -95,7 +97,7 @@ export interface LiveState extends SpaceState {
   /** The node modules of the runtime. */
   readonly nodes: Modules
   /** The kernel's spaces in manual mode, by name. */
-  readonly held: Set<string>
+  readonly held: Holds
   /** Starts the digest of content that comes in chunks. */
   readonly startHash: () => Hasher
   /** Receives the diagnostics of the space. */

@@ -63,9 +63,25 @@ export const isNow = (state: LiveState): boolean => {
  * @category getters
  * @since 0.1.0
  */
-export const next = (state: LiveState, opened: number): number | undefined => {
-  const { departures, inbox, ledgers, states } = state
-  // A start may bring back the enzyme of a held signal, and it repeats what a ledger had in progress.
-  const isPressing = !departures.isEmpty || inbox.held.size > 0 || !ledgers.isResting(states) || ledgers.isExpected(states)
-  return isPressing || isNow(state) ? 0 : timed(state, opened)
+export const next = (state: LiveState, { byHand, opened }: { readonly byHand: boolean; readonly opened: number }): number | undefined => {
+  const { departures, inbox, ledgers, settings: { heldMillis }, states } = state
+  // A host that sleeps has no work for a space whose beats run by hand.
+  if (byHand && heldMillis !== undefined) return held(state)
+  // A start repeats what a ledger had in progress.
+  const isPressing = !departures.isEmpty || !ledgers.isResting(states) || ledgers.isExpected(states)
+  if (isPressing || isNow(state)) return 0
+  const moment = timed(state, opened)
+  // A start may bring back the enzyme of a held signal.
+  return inbox.held.size === 0 ? moment : Math.min(moment ?? Infinity, held(state))
 }
+
+/**
+ * The time at which a space is opened to look whether its work is still held, in milliseconds since 1970: 0 for the next
+ * start of the host.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const held = ({ host, settings: { heldMillis } }: LiveState): number =>
+  // Beats of one period agree, and so store it once.
+  heldMillis === undefined ? 0 : Math.ceil(host.now() / heldMillis + 1) * heldMillis

@@ -117,6 +117,11 @@ export interface Settings {
   readonly labels?: Rules | undefined
   /** Spaces with beats by hand only, until they are released. */
   readonly held?: ReadonlyArray<string> | undefined
+  /**
+   * A sleeping host opens a space whose only work is held after one to two of these periods, in milliseconds. Without it, the
+   * next start of the host opens the space.
+   */
+  readonly heldMillis?: number | undefined
   /** The isolation of enzymes without a setting of their own. Default: `snapshot`. */
   readonly isolation?: Isolation | undefined
   readonly limits: Limits

@@ -30,8 +30,13 @@ export class Pacemaker extends Context.Service<Pacemaker, {
   readonly seed: () => string
   readonly turn: Turn
   /**
-   * Runs a function at a time, in milliseconds since 1970, if the process lives until then; returns its cancellation. The
-   * wake that outlives the process is `SpaceStore.setDue`, which is stored with the commit.
+   * Runs a function at a time, in milliseconds since 1970, for work in progress: a limit, or a repetition. Returns its
+   * cancellation.
+   */
+  readonly timer: (at: number, run: () => void) => () => void
+  /**
+   * Runs a function at the time of a resting space's next work, in milliseconds since 1970; returns its cancellation. A host
+   * that sleeps may open the space at that time instead: `SpaceStore.setDue` stores it with the commit.
    */
   readonly wake: (at: number, run: () => void) => () => void
 }>()("systole/kernel/Pacemaker") {}

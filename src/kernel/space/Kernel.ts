@@ -24,6 +24,7 @@ import { expected } from "../view/Expected.ts"
 import { receive, RemotePeers } from "./Delivery.ts"
 import type { KernelFeature } from "./Feature.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
+import { CurrentHolds } from "../model/Holds.ts"
 import { KernelSettings, type Settings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
 import { Losses } from "../model/Losses.ts"
@@ -57,6 +58,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly space: (name: string, options?: { readonly create?: boolean }) => Effect.Effect<Space, PersistenceError>
   /** The space of this name if it is open. The call is cheap. */
   readonly opened: (name: string) => Space | undefined
+  /** The time of an open space's next work, in milliseconds since 1970: 0 for now, `undefined` for never. */
+  readonly due: (name: string) => number | undefined
   /** The names of all spaces. None of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
   /** Removes a space with all its data. Signals that arrive later find no space, unless they create one. */
@@ -105,10 +108,11 @@ export class Kernel extends Context.Service<Kernel, {
       const nodes = new Modules()
       const stops = new Stops()
       const decode = features.find(({ decode }) => decode !== undefined)?.decode
-      const host = { now: pacemaker.now, wake: pacemaker.wake, turn: pacemaker.turn, watch: yield* RunWatch, decode }
+      const { now, timer, turn, wake } = pacemaker
+      const host = { now, timer, turn, wake, watch: yield* RunWatch, decode }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
-        held: new Set(settings.held), losses: new Losses(),
+        held: (yield* CurrentHolds) ?? new Set(settings.held), losses: new Losses(),
         restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
       const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, scope: yield* Effect.scope })
@@ -117,6 +121,7 @@ export class Kernel extends Context.Service<Kernel, {
       return Kernel.of({
         space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
         opened: (name) => spaces.opened(name)?.handle,
+        due: (name) => spaces.opened(name)?.space.due,
         spaces: persistence.spaces,
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),

@@ -183,7 +183,7 @@ export class OutboxRelay {
     }
     const beats = Math.min(2 ** route.failures++, limits.backoffBeats)
     route.state = "waiting"
-    route.disarm = host.wake(host.now() + beats * Math.max(tempo, 1), () => {
+    route.disarm = host.timer(host.now() + beats * Math.max(tempo, 1), () => {
       if (!this.stopped) this.send(route)
     })
   }

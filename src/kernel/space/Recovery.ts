@@ -20,6 +20,7 @@ import { BeatScheduler } from "../derived/BeatScheduler.ts"
 import { bindingsIn, Documents } from "../model/Documents.ts"
 import { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
+import type { Holds } from "../model/Holds.ts"
 import type { Losses } from "../model/Losses.ts"
 import * as Labels from "../../stage/Labels.ts"
 import * as Modules from "../model/Modules.ts"
@@ -50,7 +51,7 @@ export interface Parts {
   readonly restore: ModuleRestore
   readonly reporter: Reporter
   /** The names of held spaces. */
-  readonly held: Set<string>
+  readonly held: Holds
   readonly watchdog: Watchdog | undefined
   readonly losses: Losses
 }

@@ -17,7 +17,7 @@ const turn = (run: () => void): void => {
 }
 
 /**
- * Seeds count up from 1. A wake is a sleep on the clock that the test provides.
+ * Seeds count up from 1. A timer is a sleep on the clock that the test provides.
  *
  * @category layers
  * @since 0.1.0
@@ -28,16 +28,18 @@ export const layer: Layer.Layer<Pacemaker> = Layer.effect(
     const clock = yield* Clock.Clock
     const context = yield* Effect.context<never>()
     let drawn = 0
+    const timer = (at: number, run: () => void) => {
+      const fiber = Effect.runForkWith(context)(
+        Effect.andThen(Effect.sleep(Math.max(0, at - clock.currentTimeMillisUnsafe())), Effect.sync(run))
+      )
+      return () => void Effect.runFork(Fiber.interrupt(fiber))
+    }
     return {
       now: () => clock.currentTimeMillisUnsafe(),
       seed: () => (++drawn).toString(16).padStart(32, "0"),
       turn,
-      wake: (at, run) => {
-        const fiber = Effect.runForkWith(context)(
-          Effect.andThen(Effect.sleep(Math.max(0, at - clock.currentTimeMillisUnsafe())), Effect.sync(run))
-        )
-        return () => void Effect.runFork(Fiber.interrupt(fiber))
-      }
+      timer,
+      wake: timer
     }
   })
 )

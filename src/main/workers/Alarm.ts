@@ -7,6 +7,9 @@ import { line } from "../../diagnostic/Reporter.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Storage } from "./Platform.ts"
 
+/** The part of a storage that an alarm with failures needs. */
+export type AlarmStorage = Pick<Storage, "delete" | "get" | "put" | "setAlarm">
+
 /** The delay of an alarm for work that is due at once, in milliseconds. The object does such work itself, unless it is evicted. */
 const SOON = 5000
 
@@ -48,20 +51,28 @@ export class Alarm {
   }
 }
 
-/** The delay of an alarm after one that failed, in milliseconds. */
+/** The delays of an alarm after one that failed, in milliseconds: each failure in a row doubles it, up to the longest. */
 const RETRY = 10_000
+const LONGEST = 3_600_000
+
+/** The key of the number of failures in a row. */
+const FAILURES = "systole/failed-alarms"
 
 /**
- * Runs the work of an alarm. If it fails, the alarm is armed again: the platform gives an alarm up after a few failures.
+ * Runs the work of an alarm, and never throws. If the work fails, the alarm is armed again after a delay that doubles from
+ * 10 s to an hour: the platform gives an alarm up after a few failures.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const surely = async (storage: Pick<Storage, "setAlarm">, run: () => Promise<void>): Promise<void> => {
+export const surely = async (storage: AlarmStorage, run: () => Promise<void>): Promise<void> => {
   try {
     await run()
+    if (await storage.get(FAILURES) !== undefined) await storage.delete(FAILURES)
   } catch (failure) {
     console.error(line(UnexpectedFailure.of(failure)))
-    await storage.setAlarm(Date.now() + RETRY).catch(() => {})
+    const failures = Number(await storage.get(FAILURES).catch(() => 0) ?? 0)
+    await storage.setAlarm(Date.now() + Math.min(LONGEST, RETRY * 2 ** failures)).catch(() => {})
+    await storage.put(FAILURES, failures + 1).catch(() => {})
   }
 }

@@ -11,6 +11,10 @@ export interface Storage extends Readonly<ObjectPlace["storage"]> {
   /** The time of the armed alarm, in milliseconds since 1970; `null` without one, and while it runs. */
   readonly getAlarm: () => Promise<number | null>
   readonly setAlarm: (moment: number) => Promise<void>
+  /** The value of a key beside the database. */
+  readonly get: (key: string) => Promise<unknown>
+  readonly put: (key: string, value: unknown) => Promise<void>
+  readonly delete: (key: string) => Promise<unknown>
   /** Waits until all writes are stored. */
   readonly sync: () => Promise<void>
 }

@@ -14,6 +14,7 @@ import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
+import { CurrentHolds } from "../../kernel/model/Holds.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
@@ -32,10 +33,11 @@ import * as Peers from "./Peers.ts"
 import type { Env, Letters, ObjectState, Pull, Refusal, Socket, Storage } from "./Platform.ts"
 import type { Settings } from "./Settings.ts"
 import { isUpgrade, Sockets } from "./Sockets.ts"
+import * as StoredHold from "./StoredHold.ts"
 import { Turns } from "./Turns.ts"
 
 /** The longest time that one alarm waits for its work, in milliseconds. The next one waits on. */
-const LONGEST = 30_000
+const LONGEST = 10_000
 
 /** The methods of requests that may add data. */
 const ADDING: ReadonlySet<string> = new Set(["POST", "PUT"])
@@ -108,7 +110,8 @@ export class SpaceHost {
       if (due() === undefined) return
       const idle = Effect.flatMap(kernel.space(space, { create: false }), (space) => space.idle)
       await Effect.runPromise(Effect.timeoutOrElse(idle, { duration: LONGEST, orElse: () => Effect.void }))
-      const next = due()
+      // A space that stopped is opened again by its own delay, or by this alarm.
+      const next = kernel.opened(space) === undefined ? due() : kernel.due(space)
       if (next !== undefined) alarm.arm(next)
     })
   }
@@ -188,19 +191,23 @@ export class SpaceHost {
     const { env, settings: { config, features, hash, modules, proof, reporter }, space, storage } = this.place
     const { enzymes, plugins } = config
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
-    const kernel = { ...config.kernel, limits }
+    const { heldMillis, restMillis } = HostLimits.hosts.object
+    const kernel = { ...config.kernel, limits, heldMillis }
     const required = [...new Set(Object.values(config.channels).map(({ use }) => use))]
     const found = yield* Loader.load({ enzymes, plugins, required, millis: limits.moduleMillis }).pipe(
       Effect.provide(modules)
     )
     const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
-    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm: (moment) => alarm.arm(moment) }), alarm)
-    const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker: HostPacemaker.layer(this.turns.turn) }
+    const arm = (moment: number): void => alarm.arm(moment)
+    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), alarm)
+    const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
+    const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
+    const holds = Layer.succeed(CurrentHolds, yield* Effect.promise(() => StoredHold.read(storage)))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide(past),
-      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, persistence]),
+      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, holds, persistence]),
       // The platform ends an object without notice, so this scope is never closed.
       Layer.buildWithScope(yield* Scope.make())
     )

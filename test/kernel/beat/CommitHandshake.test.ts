@@ -28,7 +28,7 @@ const handshake = (flushes: ReadonlyArray<Effect.Effect<void, PersistenceError>>
     store: { flush: Effect.suspend(() => flushes[calls++] ?? Effect.void) },
     host: {
       now: () => now,
-      wake: (at, run) => {
+      timer: (at, run) => {
         const wake = { at, run }
         wakes.push(wake)
         return () => void (wakes = wakes.filter((other) => other !== wake))

@@ -1,0 +1,104 @@
+/**
+ * A Worker with more routes: they reset an object, run its alarm, and count what it does.
+ *
+ * @module
+ */
+import type { Worker } from "../../src/main/workers/index.ts"
+import type { Env, ObjectState } from "../../src/main/workers/Platform.ts"
+
+/** The counts of an object since its construction. */
+interface Seen {
+  readonly rowsWritten: number
+  readonly alarms: number
+}
+
+/** The timers that are armed, with their delays in milliseconds. */
+const timers = new Map<unknown, number>()
+
+const { clearTimeout: disarm, setTimeout: arm } = globalThis
+
+Object.assign(globalThis, {
+  setTimeout: (run: () => void, millis = 0): unknown => {
+    const id = arm(() => {
+      timers.delete(id)
+      run()
+    }, millis)
+    timers.set(id, millis)
+    return id
+  },
+  clearTimeout: (id: ReturnType<typeof arm>): void => {
+    timers.delete(id)
+    disarm(id)
+  }
+})
+
+/** The number of each object in the order of construction. */
+let objects = 0
+
+interface TestStub {
+  readonly reset: () => Promise<void>
+  readonly seen: () => Promise<object>
+  readonly ring: () => Promise<void>
+  readonly arrive: (letters: object) => Promise<unknown>
+}
+
+const TEST = /^\/test\/([a-z]+)\/([a-z0-9-]+)$/
+
+/** The exports of a Worker, with these routes below `/test/`. */
+export const counted = (worker: Worker) => {
+  /** A space that can be reset, and counts. */
+  class Space extends worker.Space {
+    readonly #state: ObjectState
+    readonly #number = ++objects
+    #rowsWritten = 0
+    #alarms = 0
+
+    constructor(state: ObjectState, env: Env) {
+      super(state, env)
+      this.#state = state
+      const sql = state.storage.sql as unknown as { exec: (...args: ReadonlyArray<unknown>) => { readonly rowsWritten: number } }
+      const exec = sql.exec.bind(sql)
+      sql.exec = (...args) => {
+        const cursor = exec(...args)
+        this.#rowsWritten += cursor.rowsWritten
+        return cursor
+      }
+    }
+
+    override async alarm(): Promise<void> {
+      this.#alarms++
+      return super.alarm()
+    }
+
+    /** Runs the alarm at once. */
+    async ring(): Promise<void> {
+      await this.alarm()
+    }
+
+    /** Ends the object as an eviction does. */
+    reset(): void {
+      (this.#state as ObjectState & { readonly abort: () => void }).abort()
+    }
+
+    async seen(): Promise<Seen & { readonly number: number; readonly alarm: number | null; readonly longestTimer: number }> {
+      const alarm = await this.#state.storage.getAlarm()
+      const longestTimer = Math.max(0, ...timers.values())
+      return { number: this.#number, rowsWritten: this.#rowsWritten, alarms: this.#alarms, alarm, longestTimer }
+    }
+  }
+
+  const answered = async (verb: string, stub: TestStub): Promise<Response> => {
+    if (verb === "seen") return Response.json(await stub.seen())
+    if (verb === "foreign") return Response.json(await stub.arrive({ proof: "guessed", from: "other", rows: ["{}"] }).catch(String))
+    if (verb === "ring") await stub.ring()
+    else await stub.reset().catch(() => {})
+    return new Response()
+  }
+
+  const fetch = async (request: Request, env: Env): Promise<Response> => {
+    const [, verb = "", space = ""] = TEST.exec(new URL(request.url).pathname) ?? []
+    return verb === "" ? worker.handler.fetch(request, env) : answered(verb, env.SPACES.getByName(space) as unknown as TestStub)
+  }
+
+  return { Space, Directory: worker.Directory, handler: { fetch } }
+}
