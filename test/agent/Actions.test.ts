@@ -14,7 +14,7 @@ describe("Actions in wakes", () => {
     const slow = async (_: string, { argv }: { readonly argv: ReadonlyArray<string> }) => {
       started.push(argv[1] ?? "")
       // The clock of the test moves while the host takes turns.
-      for (let turn = 0; argv[1] === "slow" && turn < 400; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
+      for (let turn = 0; argv[1] === "slow" && turn < 1_500; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
       return { code: 0, stdout: "", stderr: "" }
     }
     const file = fileOf(shell("low", {}, "LOW"), shell("slow"), shell("other"))
