@@ -110,5 +110,5 @@ describe("systole agent", () => {
         assert.deepInclude(rows[0], { action: "hello", status: "completed" })
         await server.stop("SIGTERM")
       })
-    }), 120_000)
+    }))
 })

@@ -93,11 +93,11 @@ describe("The scenarios over the store of durable objects", () => {
       bindings: { TRIALS: "ok" },
       durableObjects: { TESTS: { className: "Test", useSQLite: true } }
     })
-  }, 120_000)
+  })
 
   afterAll(() => worker.dispose())
 
-  it.each(files)("pass in workerd: %s", { timeout: 300_000 }, async (file) => {
+  it.each(files)("pass in workerd: %s", async (file) => {
     const outcomes = await outcomesOf(file)
     assert.deepStrictEqual(outcomes.filter(({ failure }) => failure !== undefined), [])
     assert.isAbove(outcomes.length, 0)

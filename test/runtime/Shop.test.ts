@@ -22,7 +22,7 @@ beforeAll(async () => {
     const { code, output } = await run([node(), Command.file, "build", "--target", target, "--out", target], { cwd: folder })
     assert.strictEqual(code, 0, output)
   }
-}, 300_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -62,7 +62,7 @@ Object.defineProperty(crypto, "randomUUID", { value: () => "01234567-89ab-4def-8
 `
 
 describe("The example of a shop, built", () => {
-  it("shows the takings in workerd while its page sells", { timeout: 300_000 }, () =>
+  it("shows the takings in workerd while its page sells", () =>
     Edge.running({ folder: join(folder, "workers") }, async ({ miniflare }) => {
       const { href, origin } = await miniflare.ready
       assert.strictEqual(await sent(origin, receive("tea", 2, 4)), "handled")
@@ -86,7 +86,7 @@ describe("The example of a shop, built", () => {
       page.close()
     }, { public: true }))
 
-  it("has the same journal in workerd as on Node for the same input, time and chance", { timeout: 300_000 }, async () => {
+  it("has the same journal in workerd as on Node for the same input, time and chance", async () => {
     const moment = Date.now()
     const command = join(folder, "fixed.mjs")
     writeFileSync(command, `${fixed(moment)}await import("./node/systole.js")\n`)
