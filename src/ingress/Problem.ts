@@ -6,8 +6,13 @@
  *
  * @module
  */
-import * as Data from "effect/Data"
-import { CellHeld } from "../kernel/model/SpaceError.ts"
+import type { CellHeld } from "../kernel/model/SpaceError.ts"
+
+/** The code of a refused request. */
+type RefusalCode =
+  | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/malformed" | "body/media-type" | "body/too-deep"
+  | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld" | "query/invalid" | "receipt/absent"
+  | "route/absent" | "route/method" | "signal/id-malformed" | "signal/id-unequal" | "watch/full"
 
 /**
  * The ingress refuses a request before it reaches a space.
@@ -15,15 +20,16 @@ import { CellHeld } from "../kernel/model/SpaceError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class RequestRefused extends Data.TaggedError("RequestRefused")<{
-  readonly code:
-    | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/malformed" | "body/media-type" | "body/too-deep"
-    | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld" | "query/invalid" | "receipt/absent"
-    | "route/absent" | "route/method" | "signal/id-malformed" | "signal/id-unequal" | "watch/full"
+export class RequestRefused extends Error {
+  readonly _tag = "RequestRefused"
+  override readonly name = "RequestRefused"
+  readonly code: RefusalCode
   readonly reason: string
-}> {
-  override get message() {
-    return this.reason
+
+  constructor({ code, reason }: { readonly code: RefusalCode; readonly reason: string }) {
+    super(reason)
+    this.code = code
+    this.reason = reason
   }
 }
 
@@ -169,8 +175,11 @@ export const of = (failure: unknown): Problem => {
   }
   const detail = troubles[code]?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
   const problem: Problem = { type: "about:blank", title: titles[status]!, status, detail, code }
-  return failure instanceof CellHeld ? { ...problem, retry_at: failure.at } : problem
+  return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
 }
+
+/** By its tag, because the class would bring the runtime into the Worker in front. */
+const isHeld = (failure: unknown): failure is CellHeld => (failure as { readonly _tag?: unknown } | undefined)?._tag === "CellHeld"
 
 /** The name of the failed space; empty if the failure names none. */
 const spaceOf = (failure: unknown): string => {
@@ -188,7 +197,7 @@ export const response = (failure: unknown): Response => {
   const problem = of(failure)
   const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" }
   if (problem.status === 429 || problem.status === 503) {
-    headers["retry-after"] = String(failure instanceof CellHeld ? Math.ceil(failure.after / 1000) : 1)
+    headers["retry-after"] = String(isHeld(failure) ? Math.ceil(failure.after / 1000) : 1)
   }
   if (problem.status === 401) headers["www-authenticate"] = "Bearer"
   return new Response(JSON.stringify(problem), { status: problem.status, headers })

@@ -230,7 +230,16 @@ export interface Choice {
  * @since 0.1.0
  */
 export const decode = (definition: unknown, { environment, variables = {} }: Choice = {}): Effect.Effect<Config, InvalidConfig> =>
-  Effect.flatMap(settings(definition, environment), (settings) => Effect.fromResult(Secrets.withTokens(settings, variables)))
+  Effect.flatMap(settings(definition, environment), (settings) => secured(settings, variables))
+
+/**
+ * Settings with the tokens of environment variables; see {@link Secrets.withTokens}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const secured = (settings: Settings, variables: Secrets.Variables): Effect.Effect<Config, InvalidConfig> =>
+  Effect.try({ try: () => Secrets.withTokens(settings, variables), catch: (error) => error as InvalidConfig })
 
 /**
  * Decodes a module's export without a check of its tokens, which a build leaves to the start.

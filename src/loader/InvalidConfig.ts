@@ -3,7 +3,6 @@
  *
  * @module
  */
-import * as Data from "effect/Data"
 
 /** The file name of a project's configuration. */
 export const FILE = "systole.config.ts"
@@ -14,9 +13,14 @@ export const FILE = "systole.config.ts"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{ readonly reason: string }> {
+export class InvalidConfig extends Error {
+  readonly _tag = "InvalidConfig"
+  override readonly name = "InvalidConfig"
   readonly code = "config/invalid"
-  override get message() {
-    return `The configuration is refused: ${this.reason}. See to ${FILE}`
+  readonly reason: string
+
+  constructor({ reason }: { readonly reason: string }) {
+    super(`The configuration is refused: ${reason}. See to ${FILE}`)
+    this.reason = reason
   }
 }

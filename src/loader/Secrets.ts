@@ -6,7 +6,6 @@
  *
  * @module
  */
-import * as Result from "effect/Result"
 import type { Clearance } from "../kernel/view/Space.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 
@@ -52,11 +51,14 @@ export const variableOf = (reader: string): string => `${OPERATOR}_${reader.toUp
  * Adds the tokens of the environment variables, and checks that each token has its form and one owner, and that an address of
  * other machines has a token.
  *
+ * @throws InvalidConfig
  * @category constructors
  * @since 0.1.0
  */
-export const withTokens = <A extends Unsecured>(settings: A, variables: Variables): Result.Result<Secured<A>, InvalidConfig> => {
-  const refuse = (reason: string) => Result.fail(new InvalidConfig({ reason }))
+export const withTokens = <A extends Unsecured>(settings: A, variables: Variables): Secured<A> => {
+  const refuse = (reason: string): never => {
+    throw new InvalidConfig({ reason })
+  }
   const token = variables[OPERATOR] ?? settings.token
   const readers: Array<ReaderToken> = []
   for (const reader of settings.readers) {
@@ -80,7 +82,7 @@ export const withTokens = <A extends Unsecured>(settings: A, variables: Variable
         "Set a token, and one for each reader that nobody else has"
     )
   }
-  return Result.succeed({ ...settings, token, readers })
+  return { ...settings, token, readers }
 }
 
 /** The variables whose values are tokens of these settings. */

@@ -95,9 +95,9 @@ const wrangler = (name: string): BuildFolder.Kept => {
 }
 
 /** The entry of a Worker, with the classes of its objects. */
-const worker = `import { built } from "systole-build:built"
-import { ofBuild } from ${runtime("main/workers/index.ts")}
-const { Directory, Space, handler } = ofBuild(built)
+const worker = `import { outside } from "systole-build:outside"
+import { ofBuild } from ${runtime("main/workers/Built.ts")}
+const { Directory, Space, handler } = ofBuild(outside, () => import("systole-build:built"))
 export { Directory, Space }
 export default handler
 `
@@ -157,11 +157,20 @@ export const builtModule = ({ environment, features, kept, modules, pages, setti
   ].join("\n")
 }
 
+/**
+ * The generated module with the part of a build that the Worker in front needs.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const outsideModule = ({ settings }: Contents): string =>
+  `export const outside = ${JSON.stringify({ readers: withoutTokens(settings).readers })}\n`
+
 /** The pages of the configuration in an environment, as an expression over its module. */
 const pagesOf = (module: string, environment: string | undefined): string =>
   environment === undefined ? `${module}.pages` : `${module}.environments[${JSON.stringify(environment)}].pages ?? ${module}.pages`
 
-const withoutTokens = ({ pages: _, readers, token: __, ...settings }: Config.Settings): object =>
+const withoutTokens = ({ pages: _, readers, token: __, ...settings }: Config.Settings) =>
   ({ ...settings, readers: readers.map(({ atoms, name }) => ({ name, atoms })) })
 
 /**

@@ -10,7 +10,6 @@ import process from "node:process"
 import { CliFailure, exits } from "../cli/CliFailure.ts"
 import * as Config from "../loader/Config.ts"
 import type { ModuleHost } from "../loader/ModuleHost.ts"
-import * as Secrets from "../loader/Secrets.ts"
 import type { Built } from "./Built.ts"
 import type * as Main from "./Main.ts"
 import * as ManifestModules from "./ManifestModules.ts"
@@ -73,5 +72,5 @@ export const config = (
     return refuse("the project has a token, and a build contains none. Set SYSTOLE_TOKEN in the environment")
   }
   const { check, create } = settings
-  return Effect.fromResult(Secrets.withTokens({ ...settings, check, create, token: undefined }, process.env))
+  return Config.secured({ ...settings, check, create, token: undefined }, process.env)
 }

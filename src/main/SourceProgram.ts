@@ -53,7 +53,7 @@ const definition: Effect.Effect<unknown, Config.InvalidConfig | ModuleBroken, Mo
   if ((yield* host.files("."))?.includes(Config.FILE) !== true) return undefined
   const { module } = yield* host.load(Config.FILE).pipe(Loader.within(Config.FILE, defaults.moduleMillis))
   if (module !== undefined) return module
-  return yield* new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" })
+  return yield* Effect.fail(new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" }))
 })
 
 const confine = (root: string, config: Config.Config): Effect.Effect<void, CliFailure> => {

@@ -12,6 +12,7 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Address } from "../cell/Address.ts"
 import { InvalidSpaceName, PersistenceError } from "./PersistenceError.ts"
+import { isSpaceName } from "./SpaceName.ts"
 
 /** The stored form of a document; `text` is `undefined` if the document is deleted. */
 export interface CellRow {
@@ -267,8 +268,6 @@ export class Persistence extends Context.Service<Persistence, {
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
 }>()("systole/persistence/Persistence") {}
 
-const spaceName = /^[a-z0-9][a-z0-9-]{0,62}$/
-
 /**
  * Throws `InvalidSpaceName` unless `space` is a valid name of a space.
  *
@@ -277,5 +276,5 @@ const spaceName = /^[a-z0-9][a-z0-9-]{0,62}$/
  * @since 0.1.0
  */
 export const checkSpaceName = (space: string): void => {
-  if (!spaceName.test(space)) throw new PersistenceError({ reason: new InvalidSpaceName({ space: String(space) }) })
+  if (!isSpaceName(space)) throw new PersistenceError({ reason: new InvalidSpaceName({ space: String(space) }) })
 }

@@ -46,7 +46,8 @@ describe("The alarm of an object", () => {
 
   it("is armed again after a failure, later after each one in a row, at most an hour later, and throws none", async () => {
     const now = vi.spyOn(Date, "now").mockReturnValue(0)
-    const log = vi.spyOn(console, "error").mockImplementation(() => undefined)
+    const reported: Array<string> = []
+    const report = async (failure: unknown) => void reported.push((failure as Error).message)
     try {
       const values = new Map<string, unknown>()
       const armed: Array<number> = []
@@ -56,17 +57,17 @@ describe("The alarm of an object", () => {
         delete: async (key: string) => values.delete(key),
         setAlarm: async (moment: number) => void armed.push(moment)
       }
-      const failing = () => surely(storage, () => Promise.reject(new Error("broken")))
+      const failing = () => surely(storage, () => Promise.reject(new Error("broken")), report)
       for (let n = 0; n < 12; n++) await failing()
       assert.deepStrictEqual(armed.map((moment) => moment / 10_000), [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360, 360])
-      await surely(storage, () => Promise.resolve())
+      await surely(storage, () => Promise.resolve(), report)
       await failing()
       assert.strictEqual(armed.at(-1), 10_000)
       const broken = () => Promise.reject(new Error("no storage"))
-      await surely({ get: broken, put: broken, delete: broken, setAlarm: broken }, broken)
+      await surely({ get: broken, put: broken, delete: broken, setAlarm: broken }, broken, report)
+      assert.deepStrictEqual([reported.length, reported[0], reported.at(-1)], [14, "broken", "no storage"])
     } finally {
       now.mockRestore()
-      log.mockRestore()
     }
   })
 })

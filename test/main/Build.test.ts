@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { gzipSync } from "node:zlib"
 import type { Build } from "../../src/cli/Host.ts"
 import { terminal } from "../cli/Terminal.ts"
 import * as Command from "../scripts/Command.ts"
@@ -92,6 +93,14 @@ const built = async ({ json }: Terminal, ...args: ReadonlyArray<string>): Promis
   return modules["enzymes/greet.ts"]!
 }
 
+/** A file of a build with the files that it imports when it begins. */
+const staticFiles = (folder: string, file: string, known = new Set<string>()): ReadonlyArray<string> => {
+  if (known.has(file)) return []
+  known.add(file)
+  const imported = readFileSync(join(folder, file), "utf8").matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)
+  return [file, ...[...imported].flatMap(([, name = ""]) => staticFiles(folder, name, known))]
+}
+
 describe("systole build", () => {
   it.each<Host>(["node", "deno", "bun"])("writes a folder that %s runs alone, with the journal of the sources", async (host) => {
     const folder = mkdtempSync(join(tmpdir(), "systole-build-"))
@@ -163,6 +172,19 @@ export default { token, pages: { "/": () => token } }
     const { code, stderr } = await run("build", "--target", "workers", "--env", "staging")
     assert.deepStrictEqual([code, existsSync(join(root, "dist"))], [1, false])
     assert.include(stderr, "(build/secret)")
+  })
+
+  test("has a Worker in front of its own, under 15 kB compressed and without the runtime", {
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ json, root }) => {
+    const { features } = await json("build", "--target", "workers", "--out", "out") as Build
+    assert.deepStrictEqual(features, [])
+    const files = staticFiles(join(root, "out"), "worker.js")
+    const texts = files.map((file) => readFileSync(join(root, "out", file), "utf8"))
+    assert.isBelow(texts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0), 15_000)
+    assert.isFalse(texts.some((text) => text.includes("/data/greeting") || text.includes("scanJournal")))
+    const chunks = readdirSync(join(root, "out")).filter((file) => file.endsWith(".js"))
+    assert.isTrue(chunks.some((file) => readFileSync(join(root, "out", file), "utf8").includes("scanJournal")))
   })
 
   test("refuses broken modules, options that are no JSON, unknown environments and folders with other files", {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
+import * as Inside from "../../src/main/workers/Inside.ts"
 import type { Env, SpaceStub } from "../../src/main/workers/Platform.ts"
 import * as Router from "../../src/main/workers/Router.ts"
 import { make, type Parts } from "../../src/main/workers/Settings.ts"
@@ -35,7 +36,9 @@ const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: strin
 const asked = async (parts: Parts, path: string, init: RequestInit & { readonly env?: Env } = {}) => {
   woken.length = 0
   const { env: given = env(async () => new Response("object")), ...rest } = init
-  const response = await Router.make((env) => make(parts, env))(new Request(`https://worker.example${path}`, rest), given)
+  const gate = (env: Env) => make(parts, env)
+  const inside = async (env: Env) => Inside.open(make(parts, env), env)
+  const response = await Router.make({ gate, inside })(new Request(`https://worker.example${path}`, rest), given)
   const text = await response.text()
   return { status: response.status, text, code: /"code":"([^"]*)"/.exec(text)?.[1] }
 }

@@ -65,6 +65,20 @@ describe("systole build --target workers", () => {
       assert.strictEqual(await status({ SYSTOLE_TOKEN: "too short" }), 500)
     }))
 
+  it("answers without its modules until a space is asked for", { timeout: 120_000 }, () =>
+    built(async ({ build, folder }) => {
+      const file = join(folder, "enzymes", "receive_goods.ts")
+      const fails = "if (globalThis.navigator?.userAgent === \"Cloudflare-Workers\") throw new Error(\"evaluated\")\n"
+      writeFileSync(file, readFileSync(file, "utf8") + fails)
+      await build()
+      await Edge.running({ folder: join(folder, "out") }, async ({ fetch, miniflare }) => {
+        assert.strictEqual((await fetch("/livez")).status, 200)
+        assert.strictEqual((await miniflare.dispatchFetch("http://worker/v1/spaces/shop/cells/data/a")).status, 401)
+        assert.strictEqual((await fetch("/v1/spaces/shop/cells/data/a")).status, 503)
+        assert.strictEqual((await fetch("/v1/spaces")).status, 500)
+      })
+    }))
+
   it("leaves an existing wrangler.jsonc as it is, and prints the lines to add", () =>
     built(async ({ build, folder }) => {
       assert.notInclude(await build(), "is there already")

@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { line } from "../../diagnostic/Reporter.ts"
-import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Storage } from "./Platform.ts"
 
 /** The part of a storage that an alarm with failures needs. */
@@ -59,18 +57,22 @@ const LONGEST = 3_600_000
 const FAILURES = "systole/failed-alarms"
 
 /**
- * Runs the work of an alarm, and never throws. If the work fails, the alarm is armed again after a delay that doubles from
- * 10 s to an hour: the platform gives an alarm up after a few failures.
+ * Runs the work of an alarm, and never throws. If the work fails, that is reported and the alarm is armed again after a delay that
+ * doubles from 10 s to an hour: the platform gives an alarm up after a few failures.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const surely = async (storage: AlarmStorage, run: () => Promise<void>): Promise<void> => {
+export const surely = async (
+  storage: AlarmStorage,
+  run: () => Promise<void>,
+  report: (failure: unknown) => Promise<void>
+): Promise<void> => {
   try {
     await run()
     if (await storage.get(FAILURES) !== undefined) await storage.delete(FAILURES)
   } catch (failure) {
-    console.error(line(UnexpectedFailure.of(failure)))
+    await report(failure)
     const failures = Number(await storage.get(FAILURES).catch(() => 0) ?? 0)
     await storage.setAlarm(Date.now() + Math.min(LONGEST, RETRY * 2 ** failures)).catch(() => {})
     await storage.put(FAILURES, failures + 1).catch(() => {})

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import * as Data from "effect/Data"
 
 /**
  * The caller of an object is not part of its application.
@@ -11,10 +10,13 @@ import * as Data from "effect/Data"
  * @category errors
  * @since 0.1.0
  */
-export class ForeignCaller extends Data.TaggedError("ForeignCaller") {
+export class ForeignCaller extends Error {
+  readonly _tag = "ForeignCaller"
+  override readonly name = "ForeignCaller"
   readonly code = "auth/missing"
-  override get message() {
-    return "The caller is no object of this application: it shows another proof. Give both the same SYSTOLE_TOKEN, or send a request"
+
+  constructor() {
+    super("The caller is no object of this application: it shows another proof. Give both the same SYSTOLE_TOKEN, or send a request")
   }
 }
 

@@ -4,21 +4,17 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Context from "effect/Context"
-import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
+import type * as Layer from "effect/Layer"
 import { line, Reporter } from "../../diagnostic/Reporter.ts"
-import * as Access from "../../ingress/Access.ts"
 import type { Feature } from "../../ingress/Feature.ts"
 import * as Config from "../../loader/Config.ts"
-import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
-import * as Secrets from "../../loader/Secrets.ts"
-import { Hash } from "../../persistence/Hash.ts"
+import type { Hash } from "../../persistence/Hash.ts"
 import type { Built } from "../Built.ts"
 import * as Features from "../feature/Features.ts"
 import * as ManifestModules from "../ManifestModules.ts"
-import * as PureHash from "../PureHash.ts"
+import { hash } from "../PureSha256.ts"
+import * as Gate from "./Gate.ts"
 import type { Env } from "./Platform.ts"
 
 /** The modules and the configuration of a Worker, as its entry gives them. */
@@ -34,15 +30,12 @@ export interface Parts {
 }
 
 /** The decoded settings. */
-export interface Settings {
+export interface Settings extends Gate.Gate {
   readonly modules: Layer.Layer<ModuleHost>
   readonly features: ReadonlyArray<Feature>
   readonly config: Config.Config
   readonly hash: Hash["Service"]
   readonly reporter: Reporter
-  readonly access: (request: Request) => Access.Access
-  /** The proof with which the objects of this application call each other. It follows from the token. */
-  readonly proof: string
 }
 
 /**
@@ -68,34 +61,14 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  * @since 0.1.0
  */
 export const ofBuild = ({ features, kept, manifest, settings: { check, create, ...settings } }: Built, env: Env): Settings => {
-  const given = { ...settings, check, create, host: "127.0.0.1", token: undefined }
-  const config = Result.getOrThrowWith(Secrets.withTokens(given, env as unknown as Secrets.Variables), (refusal) => refusal)
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), features, isPublic: env.SYSTOLE_PUBLIC === "true" })
+  const config = Gate.secured({ ...settings, check, create }, env)
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), features, isPublic: Gate.isPublic(env) })
 }
 
 const opened = (
   config: Config.Config,
   { features, isPublic, modules }: Pick<Settings, "features" | "modules"> & { readonly isPublic: boolean }
-): Settings => {
-  const { token } = config
-  if (token === undefined && !isPublic) {
-    throw new InvalidConfig({
-      reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, or say public: true"
-    })
-  }
-  const rules = { token, readers: config.readers, loopback: false }
-  return {
-    modules,
-    features,
-    config,
-    hash,
-    reporter,
-    access: Access.make(rules, hash),
-    proof: hash.hex(JSON.stringify(["systole/object", token ?? null]))
-  }
-}
-
-const hash = Context.get(Effect.runSync(Effect.scoped(Layer.build(PureHash.layer))), Hash)
+): Settings => ({ ...Gate.make(config, isPublic), modules, features, config, hash, reporter })
 
 /** Prints each failure on one line. */
 const reporter = new Reporter((told) => console.error(line(told)))

@@ -1,0 +1,22 @@
+/**
+ * SHA-256 in pure TypeScript, without the services of Effect, which the Worker in front does without.
+ *
+ * @module
+ */
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import type { Hash } from "../persistence/Hash.ts"
+
+/**
+ * The hash of hosts without `node:crypto`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const hash: Hash["Service"] = {
+  hex: (data) => bytesToHex(sha256(typeof data === "string" ? utf8ToBytes(data) : data)),
+  start: () => {
+    const hash = sha256.create()
+    return { update: (bytes) => void hash.update(bytes), hex: () => bytesToHex(hash.digest()) }
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The Worker of a build.
+ *
+ * @module
+ */
+import type { Built } from "../Built.ts"
+import * as Gate from "./Gate.ts"
+import * as Objects from "./Objects.ts"
+
+/** The part of a build that the Worker in front needs. */
+export interface Outside {
+  /** The readers, without their tokens. */
+  readonly readers: Built["settings"]["readers"]
+}
+
+/**
+ * The classes and the handler of a build, from its generated modules. `load` imports the second one, with the modules of the
+ * project, when an object or a page needs it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofBuild = (outside: Outside, load: () => Promise<{ readonly built: Built }>): Objects.Worker => {
+  let made: Gate.Gate | undefined
+  return Objects.make({
+    gate: (env) => made ??= Gate.make(Gate.secured(outside, env), Gate.isPublic(env)),
+    inside: async (env) => {
+      const [{ built }, { ofBuild }] = await Promise.all([load(), import("./Inside.ts")])
+      return ofBuild(built, env)
+    }
+  })
+}

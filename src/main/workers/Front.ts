@@ -1,0 +1,84 @@
+/**
+ * The answers of the Worker that concern no space: pages, lists and refusals.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Value } from "../../cell/Value.ts"
+import * as App from "../../ingress/App.ts"
+import * as Json from "../../ingress/Json.ts"
+import * as Pages from "../../ingress/Pages.ts"
+import * as Problem from "../../ingress/Problem.ts"
+import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
+import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
+import type { Clearance } from "../../kernel/view/Space.ts"
+import * as Loader from "../../loader/Loader.ts"
+import { checkSpaceName } from "../../persistence/Persistence.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import * as Directory from "./Directory.ts"
+import type { Env } from "./Platform.ts"
+import type { Settings } from "./Settings.ts"
+
+/** The settings and the bindings of a request. */
+interface Scene {
+  readonly settings: Settings
+  readonly env: Env
+}
+
+/** A request that concerns no space, or not a valid one. */
+export interface Asked {
+  readonly request: Request
+  readonly path: string
+  /** The reader that sent it; `undefined` for the operator. */
+  readonly reader: Clearance | undefined
+  /** The name in its path that is not one of a space. */
+  readonly misnamed: string | undefined
+}
+
+/**
+ * Answers a request that concerns no space.
+ *
+ * @throws RequestRefused, PersistenceError
+ * @category constructors
+ * @since 0.1.0
+ */
+export const answer = async (scene: Scene, { misnamed, path, reader, request }: Asked): Promise<Response> => {
+  if (misnamed !== undefined) checkSpaceName(misnamed)
+  if (reader !== undefined) return Problem.response(ReaderRoutes.closed(path, reader))
+  return answered(scene, path, request)
+}
+
+/** Answers what concerns no space. */
+const answered = async (scene: Scene, path: string, request: Request): Promise<Response> => {
+  const { env, settings: { config: { pages }, proof } } = scene
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+  if (request.method !== "GET" && request.method !== "HEAD") return Problem.response(absent(request.method, path))
+  if (page !== undefined) return Pages.send(page, reading(scene), request.signal)
+  if (path === "/v1/enzymes") return enzymes(scene.settings)
+  if (path !== "/v1/spaces") return Problem.response(absent(request.method, path))
+  const asked = App.spacesPage(Object.fromEntries(new URL(request.url).searchParams))
+  const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked)
+  return Json.answer({ spaces, next })
+}
+
+const absent = (method: string, path: string) =>
+  new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${path.slice(0, 200)}` })
+
+const enzymes = async ({ config: { enzymes, kernel: { limits }, plugins }, modules }: Settings): Promise<Response> => {
+  const found = await Effect.runPromise(Loader.load({ enzymes, plugins, required: [], millis: limits.moduleMillis }).pipe(
+    Effect.provide(modules)
+  ))
+  return Json.answer({ enzymes: found.enzymes.map(({ enzyme, hash }) => ({ ...App.describe(enzyme), hash })) })
+}
+
+/** The services of a page: its reads go to the objects. */
+const reading = ({ env, settings: { hash, proof } }: Scene): Pages.Services => ({
+  hash,
+  read: ({ address, space, wait }) => Effect.tryPromise({
+    try: async (): Promise<Value> => {
+      checkSpaceName(space)
+      return await env.SPACES.getByName(space).pull({ proof, address, wait })
+    },
+    catch: (failure) => failure instanceof PersistenceError ? failure : new SpaceStopped({ space, reason: String(failure) })
+  })
+})

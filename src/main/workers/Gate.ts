@@ -1,0 +1,57 @@
+/**
+ * The gate of a Worker: who may call it, from its tokens alone.
+ *
+ * The Worker in front needs no more for a request to a space, so that it begins without the runtime.
+ *
+ * @module
+ */
+import * as Access from "../../ingress/Access.ts"
+import { InvalidConfig } from "../../loader/InvalidConfig.ts"
+import * as Secrets from "../../loader/Secrets.ts"
+import { hash } from "../PureSha256.ts"
+import type { Env } from "./Platform.ts"
+
+/** The decisions on callers. */
+export interface Gate {
+  readonly access: (request: Request) => Access.Access
+  /** The proof with which the objects of this application call each other. It follows from the token. */
+  readonly proof: string
+}
+
+/** The tokens of a Worker. */
+interface Tokens {
+  readonly token: string | undefined
+  readonly readers: ReadonlyArray<Secrets.ReaderToken>
+}
+
+/**
+ * The gate of a Worker with these tokens. Without a token, it has to be declared public.
+ *
+ * @throws InvalidConfig
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = ({ readers, token }: Tokens, isPublic: boolean): Gate => {
+  if (token === undefined && !isPublic) {
+    throw new InvalidConfig({
+      reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, or say public: true"
+    })
+  }
+  return {
+    access: Access.make({ token, readers, loopback: false }, hash),
+    proof: hash.hex(JSON.stringify(["systole/object", token ?? null]))
+  }
+}
+
+/** Whether a build may be used without a token. */
+export const isPublic = (env: Env): boolean => env.SYSTOLE_PUBLIC === "true"
+
+/**
+ * Settings with the tokens of a Worker's secrets.
+ *
+ * @throws InvalidConfig
+ * @category constructors
+ * @since 0.1.0
+ */
+export const secured = <A extends Pick<Secrets.Unsecured, "readers">>(settings: A, env: Env) =>
+  Secrets.withTokens({ ...settings, host: "127.0.0.1", token: undefined }, env as unknown as Secrets.Variables)

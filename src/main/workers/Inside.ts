@@ -1,0 +1,42 @@
+/**
+ * The runtime of a Worker's isolate, which is evaluated when an object or a page needs it.
+ *
+ * @module
+ */
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { Built } from "../Built.ts"
+import * as Front from "./Front.ts"
+import type { Env, ObjectState } from "./Platform.ts"
+import * as SettingsOf from "./Settings.ts"
+import { SpaceHost } from "./SpaceHost.ts"
+
+/** The runtime, opened with the settings of a Worker. */
+export interface Inside {
+  /** The host of the space of an object. */
+  readonly host: (space: string, state: ObjectState) => SpaceHost
+  /** Answers a request that concerns no space. */
+  readonly answer: (asked: Front.Asked) => Promise<Response>
+  readonly report: (failure: unknown, space?: string) => void
+}
+
+/**
+ * Opens the runtime.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const open = (settings: SettingsOf.Settings, env: Env): Inside => ({
+  host: (space, state) => new SpaceHost({ space, storage: state.storage, state, env, settings }),
+  answer: (asked) => Front.answer({ env, settings }, asked),
+  report: (failure, space) =>
+    settings.reporter.report({ ...UnexpectedFailure.of(failure), ...space === undefined ? {} : { space } })
+})
+
+/**
+ * Opens the runtime of a build.
+ *
+ * @throws InvalidConfig
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofBuild = (built: Built, env: Env): Inside => open(SettingsOf.ofBuild(built, env), env)

@@ -1,0 +1,125 @@
+/**
+ * The classes of a Worker's objects, and its handler.
+ *
+ * They import no runtime: the first call of an object opens it.
+ *
+ * @module
+ */
+import { DurableObject } from "cloudflare:workers"
+import type * as Value from "../../cell/Value.ts"
+import { surely } from "./Alarm.ts"
+import * as Directories from "./Directory.ts"
+import * as ForeignCaller from "./ForeignCaller.ts"
+import type { Inside } from "./Inside.ts"
+import type { Env, Letters, Names, ObjectState, Pull, Refusal, Socket } from "./Platform.ts"
+import * as Router from "./Router.ts"
+import type { SpaceHost } from "./SpaceHost.ts"
+
+/** A class of objects, for the platform alone to make. */
+export type ObjectClass<Methods extends object = object> = new (state: ObjectState, env: Env) => Methods
+
+/** An object with one space, as the platform calls it. */
+export interface SpaceObject {
+  fetch(request: Request): Promise<Response>
+  alarm(): Promise<void>
+  arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>>
+  pull(read: Pull): Promise<Value.Value>
+}
+
+/** The exports of a Worker's entry. */
+export interface Worker {
+  readonly Space: ObjectClass<SpaceObject>
+  readonly Directory: ObjectClass
+  /** The default export. */
+  readonly handler: { readonly fetch: (request: Request, env: Env) => Promise<Response> }
+}
+
+/**
+ * Creates the classes and the handler from the parts of a Worker.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = ({ gate, inside: open }: Router.Parts): Worker => {
+  let opened: Promise<Inside> | undefined
+  // A failed attempt is repeated by the next call.
+  const inside = (env: Env): Promise<Inside> => opened ??= open(env).catch((failure: unknown) => {
+    opened = undefined
+    throw failure
+  })
+
+  const handler = { fetch: Router.make({ gate, inside }) }
+  return { Space: spaceClass(inside), Directory: directoryClass(gate), handler }
+}
+
+const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
+  class Space extends DurableObject<Env> {
+    readonly #state: ObjectState
+    readonly #env: Env
+    #made: SpaceHost | undefined
+
+    constructor(state: ObjectState, env: Env) {
+      super(state, env)
+      this.#state = state
+      this.#env = env
+    }
+
+    async #host(): Promise<SpaceHost> {
+      const { host } = await inside(this.#env)
+      // The platform calls an object by its name alone, and only valid names reach it.
+      const { id: { name = "" } } = this.#state
+      return this.#made ??= host(name, this.#state)
+    }
+
+    async fetch(request: Request): Promise<Response> {
+      return (this.#made ?? await this.#host()).fetch(request)
+    }
+
+    alarm(): Promise<void> {
+      const run = async () => (this.#made ?? await this.#host()).alarm()
+      return surely(this.#state.storage, run, (failure) => Router.report({ env: this.#env, inside }, failure))
+    }
+
+    async webSocketMessage(socket: Socket): Promise<void> {
+      return (this.#made ?? await this.#host()).hear(socket, false)
+    }
+
+    async webSocketClose(socket: Socket): Promise<void> {
+      return (this.#made ?? await this.#host()).hear(socket, true)
+    }
+
+    async arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>> {
+      return (this.#made ?? await this.#host()).arrive(letters)
+    }
+
+    async pull(read: Pull): Promise<Value.Value> {
+      return (this.#made ?? await this.#host()).pull(read)
+    }
+  }
+
+const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
+  class Directory extends DurableObject<Env> {
+    readonly #names: Directories.Directory
+    readonly #proof: () => string
+
+    constructor(state: ObjectState, env: Env) {
+      super(state, env)
+      this.#names = new Directories.Directory(state.storage)
+      this.#proof = () => gate(env).proof
+    }
+
+    add(proof: string, space: string): void {
+      ForeignCaller.check(proof, this.#proof())
+      this.#names.add(space)
+    }
+
+    remove(proof: string, space: string): void {
+      ForeignCaller.check(proof, this.#proof())
+      this.#names.remove(space)
+    }
+
+    list(proof: string, page: { readonly after: string; readonly limit: number }): Names {
+      ForeignCaller.check(proof, this.#proof())
+      return this.#names.list(page)
+    }
+  }
