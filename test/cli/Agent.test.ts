@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { action, fileOf } from "../agent/TestAgent.ts"
 import { terminal } from "./Terminal.ts"
@@ -42,6 +42,20 @@ describe("systole agent", () => {
       assert.deepStrictEqual(again.ran, [])
       assert.strictEqual(readFileSync(join(root, "heartbeat.md"), "utf8"), text)
     }))
+
+  it.effect("runs a script of the project, as the seed writes it", () =>
+    Effect.gen(function*() {
+      const backup = action("backup", { type: "shell", command: "./scripts/backup.sh", capture_output: "true", status: "pending" })
+      const { json, root } = yield* terminal({
+        "systole.config.ts": config.replace("{ allow: [", "{ root: \".\", allow: [\"./scripts/backup.sh\", "),
+        "files/.keep": "",
+        "scripts/backup.sh": "#!/bin/sh\necho saved\n",
+        "heartbeat.md": fileOf(backup)
+      })
+      chmodSync(join(root, "scripts", "backup.sh"), 0o755)
+      const { ran } = yield* Effect.promise(() => json("agent", "wake")) as Effect.Effect<{ readonly ran: ReadonlyArray<object> }>
+      assert.deepInclude(ran[0], { action: "backup", status: "completed", output: "saved\n" })
+    }), 60_000)
 
   it.effect("ends with 1 where an action failed, and with 3 without a file", () =>
     Effect.gen(function*() {
