@@ -27,6 +27,7 @@ export const left: Readonly<Record<string, string>> = {
   "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
   "test/main/Build.test.ts": "test/main/HostModules.test.ts",
   "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
+  "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",
   "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts"
 }
 
