@@ -22,7 +22,7 @@ import type { Committed, BeatClock } from "../stage/BeatClock.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { Command } from "./Command.ts"
 import type { ExpiryRule } from "./Expiry.ts"
-import type { RefusalClass } from "./LedgerError.ts"
+import type { Refusal, RefusalClass } from "./LedgerError.ts"
 
 /** The types of one ledger. */
 export interface Kinds {
@@ -214,6 +214,8 @@ export interface Ledger<L extends Kinds = Kinds> {
   atCapture?(beat: LedgerBeat<L>): void
   /** The ledger's verbs for one run. */
   transaction(draft: Draft, caller: Caller, beat: LedgerBeat<L>): L["Face"]
+  /** The refusal of a command whose launches, with those before it in the capture, exceed a limit. */
+  admits?(draft: Draft, beat: LedgerBeat<L>): Refusal | undefined
   /** Merges the launches of a transaction, after its writes. */
   merge?(launches: ReadonlyArray<L["Launch"]>, by: Launcher, beat: LedgerBeat<L>): void
   /** Called when all runs are merged, before nodes run. */

@@ -184,11 +184,17 @@ const open = (beat: Beat, launch: Extract<RequestLaunch, { readonly kind: "reque
   work.timed.add(rid)
 }
 
+/** Whether a request failed, so that it can be made again. */
+export const isRepeatable = (beat: Beat, place: Pick<OpenRequests.Open, "oid" | "rid">): boolean => {
+  const request = newest(beat, place)
+  return request !== undefined && Requests.isFinished(request) && request.state !== "complete"
+}
+
 /** Opens a failed request again, with the same key and its deadlines from now on. */
 const repeat = (beat: Beat, place: Pick<OpenRequests.Open, "oid" | "rid">, run: number): void => {
   const { moment, stage } = beat
-  const failed = newest(beat, place)
-  if (failed === undefined || !Requests.isFinished(failed) || failed.state === "complete") return
+  const failed = isRepeatable(beat, place) ? newest(beat, place) : undefined
+  if (failed === undefined) return
   const work = workOf(beat)
   declare(beat, failed.channel, run)
   stage.put(Requests.address(place.oid, place.rid), Requests.write(renewed(failed, moment)), run)

@@ -9,6 +9,7 @@ import type { Ledger, LiveHost, LiveLedger, Opening } from "../ledger/Ledger.ts"
 import { below } from "../persistence/Below.ts"
 import type { Caller } from "../stage/RunGrant.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { RequestLaunch } from "../stage/Launches.ts"
 import { InvalidSignal } from "../stage/OutgoingSignal.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as Advance from "./Advance.ts"
@@ -17,7 +18,7 @@ import type { Beat, IoKinds, Output } from "./Kinds.ts"
 import { LiveRequests } from "./LiveRequests.ts"
 import { OpenRequests, TIMERS } from "./OpenRequests.ts"
 import type { Reactor } from "./Reactor.ts"
-import { refusals, RequestAbsent, RequestFinished } from "./ReactorError.ts"
+import { ReactorFull, refusals, RequestAbsent, RequestFinished } from "./ReactorError.ts"
 import * as Requests from "./Request.ts"
 import * as Verbs from "./Verbs.ts"
 import * as Watchers from "./Watchers.ts"
@@ -38,11 +39,24 @@ const channelOf = (beat: Beat, id: string): Requests.DeclaredChannel | undefined
 const fullOf = (draft: Draft, beat: Beat): number | undefined => {
   const { input, state } = beat
   if (input?.limit === undefined) return undefined
-  const open = state.size + requestsBefore(draft, beat) + requestsOf(draft)
+  // The capture may have opened requests again.
+  const open = state.size + (beat.work?.opened.length ?? 0) + requestsBefore(draft, beat) + requestsOf(draft)
   if (open < input.limit) return undefined
   beat.useInput()
   input.asked.limit = true
   return input.limit
+}
+
+/** The refusal of a letter that makes more requests again than the space has room for. */
+const admits = ({ launches }: Draft, beat: Beat): ReactorFull | undefined => {
+  const limit = beat.input?.limit
+  if (limit === undefined) return undefined
+  let repeated = 0
+  for (const { launch, ledger } of launches) {
+    const request = ledger === "io" ? launch as RequestLaunch : undefined
+    if (request?.kind === "repeat" && Advance.isRepeatable(beat, request)) repeated++
+  }
+  return repeated > 0 && beat.state.size + repeated > limit ? new ReactorFull({ limit }) : undefined
 }
 
 const requestsOf = ({ launches }: Pick<Draft, "launches">): number => {
@@ -148,6 +162,7 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   input,
   atCapture: Advance.atCapture,
   transaction,
+  admits,
   merge: Advance.merge,
   atCommit: Advance.atCommit,
   committed: Advance.committed,

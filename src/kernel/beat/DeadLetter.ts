@@ -18,6 +18,8 @@ import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
+import type { Refusal } from "../../ledger/LedgerError.ts"
+import type { LedgerBeats } from "./LedgerBeats.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import { oidOf } from "./ReadyRuns.ts"
 import * as RunRetry from "./RunRetry.ts"
@@ -196,6 +198,7 @@ export const redelivery = (space: string, { anew, enzyme, id }: Omit<Redelivery,
 interface Capturing {
   readonly draft: Draft
   readonly transaction: BeatTransaction
+  readonly ledgers: Pick<LedgerBeats, "refusal">
   readonly state: Pick<SpaceState, "hash" | "number" | "space">
 }
 
@@ -208,13 +211,15 @@ interface Capturing {
  */
 export const redeliver = (
   { anew, enzyme, id }: Redelivery,
-  { draft, state, transaction: work }: Capturing
-): Signal.Pending | DeadAbsent => {
+  { draft, ledgers, state, transaction: work }: Capturing
+): Signal.Pending | Refusal => {
   const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
   const retry = { oid: oidOf(id, enzyme, state.hash), segment: letter.segment, anew: anew === true, draft, stage: work.stage }
   const next = RunRetry.prepare(retry)
+  const refused = ledgers.refusal(draft)
+  if (refused !== undefined) return refused
   const { awaits, label, signal, space, target } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)

@@ -13,7 +13,7 @@ import type { Value } from "../../cell/Value.ts"
 import type { ChangedRecords } from "../model/Command.ts"
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
 import type { Attention, HandledEvent, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../../ledger/Ledger.ts"
-import { CellLocked } from "../../ledger/LedgerError.ts"
+import { CellLocked, type Refusal } from "../../ledger/LedgerError.ts"
 import type { ByPlace, LedgerList, Placed } from "../../ledger/LedgerList.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
@@ -141,6 +141,16 @@ export class LedgerBeats implements Faces<Draft> {
       throw feature === undefined ? new NotProvided({ verb: `tx.${name}`, service: "Ledger" }) : new Features.FeatureNotBuilt({ feature })
     }
     return placed.ledger.transaction(draft, caller, this.of(placed))
+  }
+
+  /** The refusal of a command whose launches exceed a limit of their ledger. */
+  refusal(draft: Draft): Refusal | undefined {
+    if (draft.launches.length === 0) return undefined
+    for (const placed of this.space.ledgers.all) {
+      const refused = placed.ledger.admits?.(draft, this.of(placed))
+      if (refused !== undefined) return refused
+    }
+    return undefined
   }
 
   /** Passes the launches of a transaction to their ledgers, after its writes were merged. */

@@ -28,6 +28,7 @@ export type ControlError =
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
   | InvalidOperation | OperationAbsent | OperationClosed | OperationHeld | AwaitUnheard | WatchersFull
   | Meetings.RendezvousError | Flows.FlowError | Requests.RequestAbsent | Requests.RequestFinished | Requests.InvalidRequest
+  | Requests.ReactorFull
   | RunAbsent | RunState | FeatureNotBuilt
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped | FeatureNotBuilt
 
