@@ -245,3 +245,24 @@ describe("architecture", () => {
     assert.deepStrictEqual(inside.map((file) => relative(root, file)), [])
   })
 })
+
+const millis = (digits: string | undefined): number => Number(digits?.replaceAll("_", "") ?? Infinity)
+
+/** The time-out that a line gives to a test, as an option or as the last argument; infinite for other lines. */
+const timeOut = (line: string): number =>
+  millis((/\bit[.\w]*\(.*\btimeout: ([\d_]+)/.exec(line) ?? /^ *(?:\}.*|it[.\w]*\(.*), (\d+_000)\)$/.exec(line))?.[1])
+
+describe("The tests", () => {
+  it("have at least the common time-out, which a hang alone exceeds", () => {
+    const read = (file: string): string => readFileSync(join(root, file), "utf8")
+    const files = ["test", "examples"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)))
+    const tests = files.filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"))
+    const common = millis(/testTimeout: ([\d_]+)/.exec(read("test/vitest.config.ts"))?.[1])
+    assert.isAtLeast(common, 120_000)
+    assert.isAbove(tests.length, 300)
+    const short = tests.flatMap((file) =>
+      read(file).split("\n").filter((line) => timeOut(line) < common).map((line) => `${file}: ${line.trim()}`))
+    assert.deepStrictEqual(short, [])
+  })
+})

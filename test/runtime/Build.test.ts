@@ -65,7 +65,7 @@ describe("systole build --target workers", () => {
       assert.strictEqual(await status({ SYSTOLE_TOKEN: "too short" }), 500)
     }))
 
-  it("answers without its modules until a space is asked for", { timeout: 120_000 }, () =>
+  it("answers without its modules until a space is asked for", () =>
     built(async ({ build, folder }) => {
       const file = join(folder, "enzymes", "receive_goods.ts")
       const fails = "if (globalThis.navigator?.userAgent === \"Cloudflare-Workers\") throw new Error(\"evaluated\")\n"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join, relative } from "node:path"
 import * as Checks from "./Checks.ts"
 import { root } from "./Host.ts"
@@ -10,14 +10,6 @@ const files = ["test", "examples"]
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   .filter(({ name, parentPath }) => name.endsWith(".test.ts") && !parentPath.includes("node_modules"))
   .map(({ name, parentPath }) => relative(root, join(parentPath, name)))
-
-const read = (file: string): string => readFileSync(join(root, file), "utf8")
-
-const millis = (digits: string | undefined): number => Number(digits?.replaceAll("_", "") ?? Infinity)
-
-/** The time-out that a line gives to a test, as an option or as the last argument; infinite for other lines. */
-const timeOut = (line: string): number =>
-  millis((/\bit[.\w]*\(.*\btimeout: ([\d_]+)/.exec(line) ?? /^ *(?:\}.*|it[.\w]*\(.*), (\d+_000)\)$/.exec(line))?.[1])
 
 /** The files that no step of tests on Node runs. */
 const missing = (stages: ReadonlyArray<Stage>): ReadonlyArray<string> => {
@@ -41,14 +33,6 @@ describe("The checks", () => {
       assert.includeMembers(files, [left, instead])
       assert.notProperty(Checks.left, instead)
     }
-  })
-
-  it("give no test less time than the common time-out, which a hang alone exceeds", () => {
-    const common = millis(/testTimeout: ([\d_]+)/.exec(read("test/vitest.config.ts"))?.[1])
-    assert.isAtLeast(common, 120_000)
-    const short = files.flatMap((file) =>
-      read(file).split("\n").filter((line) => timeOut(line) < common).map((line) => `${file}: ${line.trim()}`))
-    assert.deepStrictEqual(short, [])
   })
 
   it("select files by a part of the path, without the named files and folders", () => {

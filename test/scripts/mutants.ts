@@ -21,13 +21,13 @@ import { runVitest } from "./Vitest.ts"
 const WORKERS = 2
 
 /**
- * The time-outs of the tests of a mutation, by setting of `TRIALS`. A time-out counts as detected, so that of a soak exceeds
+ * The time-outs of the tests of a mutation, by setting of `TRIALS`. A time-out is no survival, so that of a soak exceeds
  * the duration of sound tests by far, even on a busy machine.
  */
 const LIMIT_MILLIS = { ok: 180_000, soak: 1_440_000 }
 
 /** The time-out of a test. Many mutations make a test hang, and the usual time-out is generous. */
-const HANG_MILLIS = 60_000
+const HANG_MILLIS = 120_000
 
 const left = new Set(["node_modules", ".git", "dist"])
 
