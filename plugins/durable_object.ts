@@ -104,6 +104,15 @@ const TABLE = "CREATE TABLE IF NOT EXISTS wake (id INTEGER PRIMARY KEY CHECK (id
 const has = (prepare: SqlDriver["prepare"], table: string): boolean =>
   prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined
 
+/**
+ * Whether the storage of an object holds a space. The look writes nothing.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const holdsSpace = ({ sql }: Pick<ObjectStorage, "sql">): boolean =>
+  sql.exec("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", "meta").raw().toArray().length > 0
+
 /** The stored wake time: 0 before the first one, `undefined` for never. */
 const dueOf = (prepare: SqlDriver["prepare"]): number | undefined => {
   const row = has(prepare, "wake") ? prepare("SELECT due FROM wake").get() : undefined

@@ -87,6 +87,22 @@ describe("Router of a Worker", () => {
     assert.deepStrictEqual(woken, [])
   })
 
+  it("is ready when its settings are valid and the directory answers, and else names the part that fails", async () => {
+    assert.deepInclude(await asked(parts, "/readyz", authorized), { status: 200, text: "{\"status\":\"ready\"}" })
+    const broken: Env = {
+      ...env(async () => new Response("object")),
+      DIRECTORY: { getByName: () => ({ add: async () => {}, remove: async () => {}, list: () => Promise.reject(new Error("reset")) }) }
+    }
+    const log = await logged(async () => {
+      const failing = (part: string) => ({ status: 503, text: JSON.stringify({ status: "failing", part }) })
+      assert.deepInclude(await asked(parts, "/readyz", { ...authorized, env: broken }), failing("directory"))
+      assert.deepInclude(await asked({ manifest: {} }, "/readyz"), failing("settings"))
+    })
+    assert.include(log, "reset")
+    // A stranger wakes no object.
+    assert.deepInclude(await asked(parts, "/readyz", { env: broken }), { status: 200 })
+  })
+
   it("passes a request to the object of its space", async () => {
     assert.deepInclude(await asked(parts, "/v1/spaces/shop/cells/data/a", authorized), { status: 200, text: "object" })
     assert.deepStrictEqual(woken, ["shop"])

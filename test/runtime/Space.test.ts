@@ -174,6 +174,15 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.deepStrictEqual((await json("/v1/spaces/shop/cells/data/greetings?list")).names, ["anew"])
     }))
 
+  it("leaves the directory when a removal that failed half-way is repeated", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", greet("first"))
+      await fetch("/test/forget/shop")
+      assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["shop"], next: null })
+      await fetch("/v1/spaces/shop", { method: "DELETE" })
+      assert.deepStrictEqual(await json("/v1/spaces"), { spaces: [], next: null })
+    }))
+
   it("creates nothing for a space that is unknown", () =>
     Edge.running(text, async ({ fetch, json }) => {
       assert.strictEqual((await fetch("/v1/spaces/nowhere/cells/data/a")).status, 404)

@@ -38,6 +38,7 @@ let objects = 0
 interface TestStub {
   readonly reset: () => Promise<void>
   readonly seen: () => Promise<object>
+  readonly forget: () => Promise<void>
   readonly ring: () => Promise<void>
   readonly arrive: (letters: object) => Promise<unknown>
 }
@@ -75,6 +76,12 @@ export const counted = (worker: Worker) => {
       await this.alarm()
     }
 
+    /** Deletes the data without the entry in the directory, as a removal that fails half-way. */
+    async forget(): Promise<void> {
+      await this.#state.storage.deleteAll()
+      this.reset()
+    }
+
     /** Ends the object as an eviction does. */
     reset(): void {
       (this.#state as ObjectState & { readonly abort: () => void }).abort()
@@ -91,6 +98,7 @@ export const counted = (worker: Worker) => {
     if (verb === "seen") return Response.json(await stub.seen())
     if (verb === "foreign") return Response.json(await stub.arrive({ proof: "guessed", from: "other", rows: ["{}"] }).catch(String))
     if (verb === "ring") await stub.ring()
+    else if (verb === "forget") await stub.forget().catch(() => {})
     else await stub.reset().catch(() => {})
     return new Response()
   }

@@ -33,7 +33,8 @@ export interface Parts {
  */
 export const make = ({ gate, inside }: Parts) => async (request: Request, env: Env): Promise<Response> => {
   const path = Access.pathOf(request)
-  if (path === "/livez" || path === "/readyz") return Json.answer({ status: path === "/livez" ? "live" : "ready" })
+  if (path === "/livez") return Json.answer({ status: "live" })
+  if (path === "/readyz") return readiness({ gate, inside }, env, request)
   let access: Access.Access
   try {
     access = gate(env).access(request)
@@ -58,6 +59,24 @@ export const make = ({ gate, inside }: Parts) => async (request: Request, env: E
 const broken = (failure: unknown): Response => {
   console.error(failure instanceof Error ? failure.message : String(failure))
   return Problem.response(failure)
+}
+
+/** The answer of the readiness probe. It names the part that fails, and the log says why. Only the operator wakes an object. */
+const readiness = async ({ gate, inside }: Parts, env: Env, { headers, url }: Request): Promise<Response> => {
+  let part = "settings"
+  try {
+    const list = new Request(new URL("/v1/spaces?limit=1", url), { headers })
+    const { reader, refused } = gate(env).access(list)
+    if (reader !== undefined || refused !== undefined) return Json.answer({ status: "ready" })
+    part = "runtime"
+    const { answer } = await inside(env)
+    part = "directory"
+    await answer({ request: list, path: "/v1/spaces", reader, misnamed: undefined })
+    return Json.answer({ status: "ready" })
+  } catch (failure) {
+    broken(failure)
+    return Json.answer({ status: "failing", part }, { status: 503, headers: { "cache-control": "no-store" } })
+  }
 }
 
 /**

@@ -11,9 +11,11 @@ import * as DurableObjectStore from "../../../plugins/durable_object.ts"
 import type * as Value from "../../cell/Value.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
+import * as Access from "../../ingress/Access.ts"
 import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
+import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import { CurrentHolds } from "../../kernel/model/Holds.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
@@ -21,7 +23,7 @@ import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
-import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
+import { NoSuchSpace, PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
@@ -41,6 +43,10 @@ const LONGEST = 10_000
 
 /** The methods of requests that may add data. */
 const ADDING: ReadonlySet<string> = new Set(["POST", "PUT"])
+
+/** The paths of requests that end or control work which was accepted before. A full object takes them. */
+const ENDING =
+  /^\/v1\/spaces\/[^/]+\/(?:control\/[a-z]+|rv\/[^/]+\/(?:kill|release|report)|(?:flows|ops|runs|io)\/[^/]+\/(?:cancel|pause|resume))$/
 
 /** The place of a space. */
 interface Place {
@@ -81,8 +87,8 @@ export class SpaceHost {
   fetch(request: Request): Promise<Response> {
     return this.turns.during(async () => {
       try {
-        const full = ADDING.has(request.method) ? this.full : undefined
-        if (full !== undefined) return Problem.response(full)
+        const refused = this.refusal(request)
+        if (refused !== undefined) return Problem.response(refused)
         const { fetch, sockets } = await this.opened()
         // The Worker has checked the credentials.
         return await (isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request))
@@ -148,6 +154,16 @@ export class SpaceHost {
       ForeignCaller.check(proof, settings.proof)
       return Effect.runPromise((await this.opened()).read({ space, address, wait }))
     })
+  }
+
+  /** The refusal of a request that needs no runtime. */
+  private refusal(request: Request): PersistenceError | undefined {
+    const { space, storage } = this.place
+    const path = Access.pathOf(request)
+    // Anyone may send a report, and a report creates no space.
+    const isStray = this.opening === undefined && WorkerToken.isReport(request, path) && !DurableObjectStore.holdsSpace(storage)
+    if (isStray) return new PersistenceError({ reason: new NoSuchSpace({ space }) })
+    return ADDING.has(request.method) && !ENDING.test(path) ? this.full : undefined
   }
 
   /** The refusal of new data, if the storage is nearly full. */
@@ -231,10 +247,12 @@ export class SpaceHost {
         const enter = Effect.catchIf(Effect.asVoid(inner.due(name)), (error) => error.code === "space/unknown", () => change("add"))
         return Effect.andThen(enter, open)
       },
-      remove: (name) => Effect.andThen(inner.remove(name), Effect.suspend(() => {
+      // A removal that failed before the directory was told is repeated, and finds no data.
+      remove: (name) => Effect.flatMap(Effect.result(inner.remove(name)), (removed) => {
+        if (removed._tag === "Failure" && removed.failure.code !== "space/unknown") return removed.failure
         alarm.ran()
-        return change("remove")
-      }))
+        return Effect.andThen(change("remove"), removed._tag === "Failure" ? removed.failure : Effect.void)
+      })
     }))).pipe(Layer.provide(persistence))
   }
 }

@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { DirectoryStub, Env, Storage } from "../../src/main/workers/Platform.ts"
+import { make } from "../../src/main/workers/Settings.ts"
+import { SpaceHost } from "../../src/main/workers/SpaceHost.ts"
+
+const TOKEN = "a-token-of-some-length"
+
+/** The host of a space without data, whose runtime fails to open. */
+const hosted = (bytes: number) => {
+  let openings = 0
+  const refused = () => Promise.reject(new Error("not called"))
+  const storage: Storage = {
+    sql: { databaseSize: bytes, exec: () => ({ raw: () => ({ toArray: () => [] }) }) },
+    transactionSync: (body) => body(),
+    getAlarm: () => {
+      openings++
+      return Promise.reject(new Error("the runtime is not opened here"))
+    },
+    get: refused, put: refused, delete: refused, setAlarm: refused, deleteAlarm: refused, deleteAll: refused, sync: refused
+  }
+  const directory = { add: refused, remove: refused, list: refused } as unknown as DirectoryStub
+  const env: Env = { SPACES: { getByName: () => assert.fail("no other object is called") }, DIRECTORY: { getByName: () => directory } }
+  const settings = { ...make({ manifest: {}, config: { token: TOKEN } }, env), reporter: { report: () => {} } } as unknown as
+    ReturnType<typeof make>
+  const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
+  const host = new SpaceHost({ space: "shop", storage, state, env, settings })
+  const codeOf = async (method: string, path: string, authorization = `Bearer ${TOKEN}`) => {
+    const answer = await host.fetch(new Request(`https://worker.example/v1/spaces/shop/${path}`, { method, headers: { authorization } }))
+    return (await answer.json() as { readonly code: string }).code
+  }
+  return { codeOf, openings: () => openings }
+}
+
+describe("The host of a space", () => {
+  it("opens no runtime for a stranger's report where there is no space", async () => {
+    const { codeOf, openings } = hosted(0)
+    assert.strictEqual(await codeOf("POST", "rv/r1/report", `rendezvous ${"ab".repeat(16)}`), "space/unknown")
+    assert.strictEqual(openings(), 0)
+    assert.notStrictEqual(await codeOf("POST", "signals"), "space/unknown")
+    assert.strictEqual(openings(), 1)
+  })
+
+  it("takes no new data when its storage is nearly full, but all that ends or controls work", async () => {
+    const { codeOf, openings } = hosted(9_500_000_000)
+    for (const path of ["signals", "blobs", "rv/spawn", "flows", "control/rollback/more"]) {
+      assert.strictEqual(await codeOf("POST", path), "store/full", path)
+    }
+    assert.strictEqual(await codeOf("PUT", "cells/data/control/hold"), "store/full")
+    assert.strictEqual(openings(), 0)
+    const taken = ["control/release", "control/rollback", "runs/x.1.0/cancel", "ops/o/cancel", "rv/r1/report", "rv/r1/kill"]
+    for (const path of taken) assert.notStrictEqual(await codeOf("POST", path), "store/full", path)
+    assert.notStrictEqual(await codeOf("DELETE", ""), "store/full")
+    assert.strictEqual(openings(), taken.length + 1)
+  })
+})
