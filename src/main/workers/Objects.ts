@@ -98,7 +98,8 @@ const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
   }
 
 const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
-  class Directory extends DurableObject<Env> {
+  // Its name is no name of the module that it uses: esbuild would take one for the other.
+  class DirectoryObject extends DurableObject<Env> {
     readonly #names: Directories.Directory
     readonly #proof: () => string
 
