@@ -39,6 +39,17 @@ export const find = ({ code, enzymes, settings: { agent, channels, features } }:
   if (Object.keys(channels).length > 0 || agent !== undefined) used.add("requests")
   if (enzymes.some(({ durable }) => durable === true)) used.add("durable")
   if (enzymes.some(({ payload }) => payload !== undefined)) used.add("schema")
-  for (const name of used) for (const needed of needs[name] ?? []) used.add(needed)
-  return names.filter((name) => used.has(name))
+  return withNeeds(used)
+}
+
+/**
+ * Features with those that they need, in the order of the catalogue.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const withNeeds = (features: Iterable<FeatureName>): ReadonlyArray<FeatureName> => {
+  const all = new Set(features)
+  for (const name of all) for (const needed of needs[name] ?? []) all.add(needed)
+  return names.filter((name) => all.has(name))
 }

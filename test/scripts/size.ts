@@ -2,36 +2,33 @@
  * `npm run size [-- --json]`: the sizes of the builds of `examples/shop`, which has cells, signals, derived cells, a page and the
  * ingress. It fails if a build exceeds its limit.
  *
- * The share of a part is the difference that its absence makes to the compressed Worker.
+ * The size of a feature is the difference that it makes to a compressed Worker with the features that it needs.
  *
  * @module
  */
-import * as Esbuild from "esbuild"
+import * as Effect from "effect/Effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { gzipSync } from "node:zlib"
 import type { Build, Target } from "../../src/cli/Host.ts"
+import { type FeatureName, names } from "../../src/kernel/model/Feature.ts"
+import * as Config from "../../src/loader/Config.ts"
+import * as BuildBundle from "../../src/main/BuildBundle.ts"
+import * as BuildFeatures from "../../src/main/BuildFeatures.ts"
+import * as BuildTarget from "../../src/main/BuildTarget.ts"
 import * as Command from "./Command.ts"
 import { node, root } from "./Host.ts"
 import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 615_000, deno: 605_000, bun: 605_000, workers: 262_000 }
+const limits: Readonly<Record<Target, number>> = { node: 570_000, deno: 558_000, bun: 558_000, workers: 230_000 }
 
-/** Parts that a Worker could do without, by the files that only they need. */
-const features: Readonly<Record<string, RegExp>> = {
-  history: /src\/replay\/|ingress\/History|kernel\/view\/History/,
-  schema: /effect\/dist\/(?:Schema|internal\/schema)/,
-  reactor: /src\/reactor\/|space\/SpaceIo|ingress\/Io/,
-  rendezvous: /src\/rendezvous\/|ingress\/Rv|space\/SpaceRendezvous/,
-  durable: /src\/durable\/|beat\/Segment/,
-  flows: /src\/flow\/|ingress\/Flows|space\/SpaceFlows/,
-  graph: /ingress\/(?:Graph|Debug)|space\/Space(?:Graph|Debug)/,
-  hono: /node_modules\/hono\//
-}
+/** The limits of the Worker in front and of a Worker without features, compressed, in bytes. */
+const FRONT = 11_000
+const BASE = 208_000
 
 const folder = mkdtempSync(join(tmpdir(), "systole-size-"))
 
@@ -45,32 +42,24 @@ const built = async (target: Target): Promise<Build> => {
   return JSON.parse(output.slice(0, output.indexOf("\n"))) as Build
 }
 
-/** The compressed size of a Worker whose files of a part are empty. */
-const sizeWithout = async (files: RegExp | undefined): Promise<number> => {
-  const empty: Esbuild.Plugin = {
-    name: "empty",
-    setup: (build) => {
-      if (files !== undefined) build.onLoad({ filter: files }, () => ({ contents: "module.exports = new Proxy({}, {})", loader: "js" }))
-    }
-  }
-  const { outputFiles } = await Esbuild.build({
-    absWorkingDir: root,
-    entryPoints: ["src/main/workers/index.ts"],
-    alias: { systole: "./src/index.ts" },
-    bundle: true,
-    conditions: ["workerd", "worker"],
-    external: ["cloudflare:workers"],
-    format: "esm",
-    legalComments: "none",
-    logLevel: "silent",
-    mainFields: ["module", "main"],
-    minify: true,
-    platform: "neutral",
-    plugins: [empty],
-    target: "es2024",
-    write: false
-  })
-  return outputFiles.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0)
+/** The compressed size of a Worker with these features and no modules. */
+const workerWith = async (features: ReadonlyArray<FeatureName>): Promise<{ readonly all: number; readonly front: number }> => {
+  const settings = Effect.runSync(Config.settings({}))
+  const contents = { version: "0.1.0", environment: undefined, settings, features, modules: [], pages: undefined, kept: [] }
+  const { outputs } = await BuildBundle.make(root, BuildTarget.targets.workers, contents)
+  const files = new Map(outputs.map(({ contents, file }) => [file, contents]))
+  const sizeOf = (names: Iterable<string>): number =>
+    [...names].reduce((sum, name) => sum + gzipSync(files.get(name) ?? "", { level: 9 }).length, 0)
+  return { all: sizeOf(files.keys()), front: sizeOf(imported(files, "worker.js")) }
+}
+
+/** A file with the files that it imports when it begins. */
+const imported = (files: ReadonlyMap<string, Uint8Array>, file: string, known = new Set<string>()): ReadonlySet<string> => {
+  if (known.has(file)) return known
+  known.add(file)
+  const text = new TextDecoder().decode(files.get(file))
+  for (const [, name = ""] of text.matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)) imported(files, name, known)
+  return known
 }
 
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1)
@@ -80,10 +69,18 @@ await Command.ensure()
 try {
   const builds: Array<Build> = []
   for (const target of Object.keys(limits) as ReadonlyArray<Target>) builds.push(await built(target))
-  const whole = await sizeWithout(undefined)
-  const shares: Array<readonly [name: string, bytes: number]> = []
-  for (const [name, files] of Object.entries(features)) shares.push([name, whole - await sizeWithout(files)])
-  const over = builds.filter((build) => gzipOf(build) > limits[build.target])
+  const base = await workerWith([])
+  const shares: Array<readonly [name: string, bytes: number]> = [["without features", base.all], ["the Worker in front", base.front]]
+  for (const name of names) {
+    const needed = BuildFeatures.withNeeds([name]).filter((other) => other !== name)
+    const [before, after] = [await workerWith(needed), await workerWith(names.filter((other) => other === name || needed.includes(other)))]
+    shares.push([`+ ${name}`, after.all - before.all])
+  }
+  const over = [
+    ...builds.map((build) => [`The build for ${build.target}`, gzipOf(build), limits[build.target]] as const),
+    ["The Worker without features", base.all, BASE] as const,
+    ["The Worker in front", base.front, FRONT] as const
+  ].filter(([, bytes, limit]) => bytes > limit)
   if (process.argv.includes("--json")) {
     console.log(JSON.stringify({ builds: builds.map((build) => ({ target: build.target, gzip: gzipOf(build) })), shares }))
   } else {
@@ -96,11 +93,9 @@ try {
     console.log(render(["build", "kB", "compressed", "limit"], rows))
     const parts = builds.at(-1)?.parts ?? []
     console.log(`\n${render(["part of the Worker", "kB"], parts.map(({ bytes, part }) => [part, kilobytes(bytes)]))}`)
-    console.log(`\n${render(["share of the Worker", "compressed kB"], shares.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
+    console.log(`\n${render(["Worker", "compressed kB"], shares.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
   }
-  for (const build of over) {
-    console.error(`The build for ${build.target} has ${kilobytes(gzipOf(build))} kB, and its limit is ${kilobytes(limits[build.target])}`)
-  }
+  for (const [name, bytes, limit] of over) console.error(`${name} has ${kilobytes(bytes)} kB, and its limit is ${kilobytes(limit)}`)
   process.exitCode = over.length > 0 ? 1 : 0
 } finally {
   rmSync(folder, { recursive: true, force: true })
