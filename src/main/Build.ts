@@ -13,6 +13,7 @@ import { basename, join, resolve } from "node:path"
 import process from "node:process"
 import { gzipSync } from "node:zlib"
 import type * as Host from "../cli/Host.ts"
+import { names } from "../kernel/model/Feature.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { type LoadedModule, type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
@@ -121,7 +122,8 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const code = yield* Effect.tryPromise({ try: () => BuildBundle.codeOf(root, target, texts), catch: Bundle.explain }).pipe(
     Effect.catch(unbundled)
   )
-  const features = BuildFeatures.find({ settings, enzymes: found.enzymes.map(({ enzyme }) => enzyme), code })
+  const enzymes = found.enzymes.map(({ enzyme }) => enzyme)
+  const features = target.hasAllFeatures ? names : BuildFeatures.find({ settings, enzymes, code })
   const contents: Contents = { version, environment, settings, features, ...texts }
   return contents
 })

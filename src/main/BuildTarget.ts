@@ -24,6 +24,8 @@ export interface Target {
   readonly hasHostModules: boolean
   /** Whether the platform stores spaces itself, so that the configured persistence has no effect. */
   readonly hasStorage: boolean
+  /** Whether each build has all features. Platforms that bill or bound the size of code get those that a project uses. */
+  readonly hasAllFeatures: boolean
   /** A file of a project with this name, which the user may change. */
   readonly kept: ((project: string) => BuildFolder.Kept) | undefined
   /** The lines that start the build. */
@@ -64,6 +66,7 @@ const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Ta
   options: { platform: "node", banner: { js: banner } },
   hasHostModules: true,
   hasStorage: false,
+  hasAllFeatures: true,
   kept: undefined,
   usage
 })
@@ -125,6 +128,7 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
     },
     hasHostModules: false,
     hasStorage: true,
+    hasAllFeatures: false,
     kept: wrangler,
     usage: ["npx wrangler dev", "npx wrangler secret put SYSTOLE_TOKEN", "npx wrangler deploy"]
   }

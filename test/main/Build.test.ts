@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import type { Build } from "../../src/cli/Host.ts"
+import { names } from "../../src/kernel/model/Feature.ts"
 import { terminal } from "../cli/Terminal.ts"
 import * as Command from "../scripts/Command.ts"
 import type { Host } from "../scripts/Host.ts"
@@ -185,6 +186,11 @@ export default { token, pages: { "/": () => token } }
     assert.isFalse(texts.some((text) => text.includes("/data/greeting") || text.includes("scanJournal")))
     const chunks = readdirSync(join(root, "out")).filter((file) => file.endsWith(".js"))
     assert.isTrue(chunks.some((file) => readFileSync(join(root, "out", file), "utf8").includes("scanJournal")))
+  })
+
+  test("has all features for a server, whatever its modules use", { "enzymes/greet.ts": greet("hello") }, async ({ json }) => {
+    const { features } = await json("build", "--target", "node", "--out", "out") as Build
+    assert.deepStrictEqual(features, [...names])
   })
 
   test("refuses broken modules, options that are no JSON, unknown environments and folders with other files", {
