@@ -24,7 +24,7 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 570_000, deno: 558_000, bun: 558_000, workers: 230_000 }
+const limits: Readonly<Record<Target, number>> = { node: 625_000, deno: 613_000, bun: 613_000, workers: 230_000 }
 
 /** The limits of the Worker in front and of a Worker without features, compressed, in bytes. */
 const FRONT = 11_000
