@@ -25,6 +25,9 @@ const opened = (options: Readonly<Record<string, unknown>> = { allow: [SH] }) =>
   return { channel, folder, root: join(folder, "files") }
 }
 
+/** A command that outlives the time-out of a test: one that ended by itself would look like one that was killed. */
+const endless = "sleep 400"
+
 const script = (text: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> => ["/bin/sh", "-c", text, "sh", ...args]
 
 const value = async (channel: Channel.Definition, payload: Value): Promise<unknown> =>
@@ -93,7 +96,7 @@ describe("The shell channel", () => {
 
   it("does not wait for a descendant with a session of its own that holds the outputs open", async () => {
     const { channel, root } = opened({ allow: [SH], graceMillis: 20 })
-    const text = "setsid sh -c 'echo $$ > pid; exec sleep 60' & while [ ! -s pid ]; do :; done; echo done"
+    const text = `setsid sh -c 'echo $$ > pid; exec ${endless}' & while [ ! -s pid ]; do :; done; echo done`
     const found = await value(channel, { argv: script(text) })
     assert.deepInclude(found, { code: 0, stdout: "done\n" })
     process.kill(await pidIn(join(root, "pid")), "SIGKILL")
@@ -156,12 +159,12 @@ describe("The shell channel", () => {
   it("ends a program that takes too long", async () => {
     const { channel } = opened({ allow: [SH], millis: 20, graceMillis: 10 })
     assert.deepInclude(await failure(channel, { argv: script("sleep 60") }), { code: "shell/timeout", errno: -110 })
-    assert.deepInclude(await failure(channel, { argv: script("trap '' TERM; sleep 60") }), { code: "shell/timeout" })
+    assert.deepInclude(await failure(channel, { argv: script(`trap '' TERM; ${endless}`) }), { code: "shell/timeout" })
   })
 
   it.each([
     ["that end at a SIGTERM", "sleep 60 & echo $! > pid; wait"],
-    ["that ignore it", "trap '' TERM; sleep 60 & echo $! > pid; sleep 60"]
+    ["that ignore it", `trap '' TERM; ${endless} & echo $! > pid; ${endless}`]
   ])("ends the whole process group at an abort, with descendants %s", async (_, text) => {
     const { channel, root } = opened({ allow: [SH], graceMillis: 20 })
     const job = TestJob.make("run", { argv: script(text) })
