@@ -165,7 +165,7 @@ export default { token, pages: { "/": () => token } }
   test("refuses a bundle with the token of another environment in it", {
     "systole.config.ts": `export default {
   pages: { "/": () => "hello" },
-  environments: { staging: { token: "a-token-of-staging" }, production: { token: "a-token-of-production" } }
+  environments: { staging: {}, production: { token: "a-token-of-production" } }
 }
 `,
     "enzymes/greet.ts": greet("hello")

@@ -20,8 +20,9 @@ export interface Mutant {
 }
 
 /**
- * `caught`: a test failed. `hung`: no test failed but by its time-out, which a busy machine may cause, too. `survived`: all
- * tests passed. `broken`: the run had no result, because the mutated source does not compile or a process crashed.
+ * `caught`: a test failed, or the process of the tests crashed, as by a loop that takes all memory. `hung`: no test failed but
+ * by its time-out, which a busy machine may cause, too. `survived`: all tests passed. `broken`: no test ran, because the
+ * mutated source cannot be loaded.
  */
 export type Verdict = "caught" | "hung" | "survived" | "broken"
 
@@ -43,7 +44,8 @@ const TIMED_OUT = /timed out in \d+ ?ms/
 /** The verdict of a test run over a mutated source. */
 export const verdict = (run: Pick<VitestRun, "code" | "report">): Verdict => {
   if (run.code === undefined) return "hung"
-  const tests = run.report?.testResults.flatMap((file) => file.assertionResults) ?? []
+  if (run.report === undefined) return "caught"
+  const tests = run.report.testResults.flatMap((file) => file.assertionResults)
   const failed = tests.filter((test) => test.status === "failed")
   const isTimedOut = ({ failureMessages = [] }: Assertion) => failureMessages.some((message) => TIMED_OUT.test(message))
   if (failed.length > 0) return failed.every(isTimedOut) ? "hung" : "caught"
