@@ -31,9 +31,6 @@ const SECONDS = 604_800
 /** The most bytes of a failure that are read for its code. */
 const MAX_FAILURE = 65_536
 
-/** The most characters of a value that is not stored as content. */
-const VALUE = 65_536
-
 const key = Fields.guarded(`a key of 1 to ${KEY} bytes without a segment . or ..`, (value): value is string => {
   if (Fields.text(KEY).read(value) === undefined || value === "") return false
   return !(value as string).split("/").some((segment) => segment === "." || segment === "..")
@@ -138,7 +135,7 @@ const get = (bucket: Bucket.Bucket) =>
       const read = async (answer: HttpClient.Exchange) => {
         if (!await isFound(answer, ["NoSuchKey"])) return { value: { key, found: false }, bytes: 0 }
         const head = { key, found: true, ...describe(answer) }
-        const room = VALUE - JSON.stringify({ ...head, body: "" }).length
+        const room = Operations.INLINE - JSON.stringify({ ...head, body: "" }).length
         const taken = await Content.take({ headers: answer.headers, body: answer.body, limit: maxBytes, room, keep: job.keep })
         return { value: { ...head, ...taken }, bytes: taken.bytes }
       }
