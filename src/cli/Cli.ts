@@ -23,6 +23,7 @@ import * as IoCommand from "./IoCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as OpCommand from "./OpCommand.ts"
 import * as Output from "./Output.ts"
+import * as RemoteServer from "./RemoteServer.ts"
 import * as RunCommand from "./RunCommand.ts"
 import * as RvCommand from "./RvCommand.ts"
 import * as ServeCommand from "./ServeCommand.ts"
@@ -31,7 +32,8 @@ import * as SpaceCommand from "./SpaceCommand.ts"
 
 const description = `Run enzymes on a durable heartbeat.
 
-Commands act on the project in the current folder: through its server while that runs, else by opening its data themselves.
+Commands act on the project in the current folder: through its server while that runs, else by opening its data themselves. \
+With --server they act on a server elsewhere, such as a deployed Worker.
 Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is not right; 3 there is no such thing; \
@@ -72,7 +74,7 @@ export const command = Command.make("systole").pipe(
     HistoryCommand.why,
     HistoryCommand.explain
   ]),
-  Command.withGlobalFlags([DataFolder.flag, DataFolder.environment])
+  Command.withGlobalFlags([DataFolder.flag, DataFolder.environment, RemoteServer.flag])
 )
 
 /** Prints usage errors on standard error. The help text is printed on request only. */

@@ -1,8 +1,8 @@
 /**
  * The client of the ingress that all commands share.
  *
- * It sends requests to the running server. Without one, it opens the project in this process for one command.
- * Both use the same ingress, so a command behaves the same either way.
+ * It sends requests to the server of `--server`, or to the running server of the project. Without both, it opens the project in
+ * this process for one command. Each uses the same ingress, so a command behaves the same either way.
  *
  * @module
  */
@@ -20,6 +20,7 @@ import { CliFailure, exitOf, exits } from "./CliFailure.ts"
 import * as DataFolder from "./DataFolder.ts"
 import { type Fetch, Host } from "./Host.ts"
 import * as Output from "./Output.ts"
+import * as RemoteServer from "./RemoteServer.ts"
 import * as ServerFile from "./ServerFile.ts"
 
 /** A request to the ingress. */
@@ -37,7 +38,7 @@ export interface Event {
 }
 
 /** The services that a client needs to find the server or to open the project. */
-type Requirements = Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data" | "env">
+type Requirements = Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data" | "env" | "server">
 
 /**
  * Sends requests to the ingress.
@@ -70,9 +71,16 @@ export class Client extends Context.Service<Client, {
     })
   )
 
-  /** A client of the running server, or of the project opened in this process. */
-  static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = this.layerWith((config) => config)
+  /** A client of the server of `--server`, of the running server of the project, or of the project opened in this process. */
+  static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = Layer.unwrap(
+    Effect.map(RemoteServer.find, Option.match({
+      onNone: () => this.layerWith((config) => config),
+      onSome: ({ token, url }) => Layer.effect(Client, Effect.as(DataFolder.refused, make({ fetch, url, token, unreachable: absent(url) })))
+    }))
+  )
 }
+
+const absent = (url: string): string => `The server at ${url} does not answer. Check the address, and that the server runs`
 
 /** The target of requests, with the message for an unreachable target. */
 interface Target {
@@ -113,7 +121,16 @@ const broke = () => new CliFailure({
 })
 
 /** Reads the JSON of an answer. It is not validated, because client and ingress have the same version. */
-const read = <Answer>(response: Response) => Effect.tryPromise({ try: () => response.json() as Promise<Answer>, catch: broke })
+const read = <Answer>(response: Response): Effect.Effect<Answer, CliFailure> =>
+  Effect.flatMap(Effect.tryPromise({ try: () => response.text(), catch: broke }), (text) =>
+    Effect.try({ try: () => JSON.parse(text) as Answer, catch: () => foreign(response.status) }))
+
+const foreign = (status: number) =>
+  new CliFailure({
+    exit: exits.failed,
+    code: "server/answer",
+    message: `The answer with status ${status} is not from a Systole server. Check its address, and what lies between`
+  })
 
 const Problem = Schema.Struct({ code: Schema.String, detail: Schema.String })
 const decodeProblem = Schema.decodeUnknownOption(Problem)
@@ -121,8 +138,7 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> =>
   Effect.map(read<unknown>(response), (body) =>
     Option.match(decodeProblem(body), {
-      onNone: () =>
-        new CliFailure({ exit: exits.failed, code: "server/answer", message: `The server answered with status ${response.status}` }),
+      onNone: () => foreign(response.status),
       onSome: ({ code, detail }) => new CliFailure({ exit: exitOf(code), code, message: detail })
     }))
 

@@ -9,7 +9,9 @@ import * as Option from "effect/Option"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { Config } from "../loader/Config.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
 import { Host } from "./Host.ts"
+import * as RemoteServer from "./RemoteServer.ts"
 
 /**
  * The global flag `--data`. Every command accepts it, so that each can address the server of one folder.
@@ -38,12 +40,36 @@ export const environment = GlobalFlag.Setting("env")({
 })
 
 /**
- * The configuration of the project in its environment, with the data folder of the command line.
+ * Fails with `server/flag` if the command line chooses a data folder or an environment, which a server elsewhere has already.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const refused = Effect.gen(function*() {
+  const names = [...Option.isSome(yield* flag) ? ["--data"] : [], ...Option.isSome(yield* environment) ? ["--env"] : []]
+  if (names.length === 0) return
+  return yield* new CliFailure({
+    exit: exits.usage,
+    code: "server/flag",
+    message: `The server of --server has its own data and environment. Leave out ${names.join(" and ")}`
+  })
+})
+
+/**
+ * The configuration of the project in its environment, with the data folder of the command line. Fails with `server/flag` if the
+ * command line has `--server`, too.
  *
  * @category getters
  * @since 0.1.0
  */
 export const config = Effect.gen(function*() {
+  if (Option.isSome(yield* RemoteServer.flag)) {
+    return yield* new CliFailure({
+      exit: exits.usage,
+      code: "server/flag",
+      message: "This command acts on the project in the current folder, not on a server elsewhere. Leave out --server"
+    })
+  }
   const name = Option.getOrUndefined(yield* environment)
   const configured = yield* Host.use((host) => host.config(name))
   return Option.match(yield* flag, { onNone: () => configured, onSome: (data): Config => ({ ...configured, data }) })

@@ -68,10 +68,11 @@ const serverNotes = ({ usage, variables }: Subject, { data, host, kernel, port }
 ]
 
 const workerNotes = ({ variables }: Subject, { kernel: { create } }: Config.Settings): ReadonlyArray<string> => [
-  `Set ${variables.map((variable) => `\`${variable}\``).join(", ")} as secrets, and in \`.dev.vars\` for \`wrangler dev\`.`,
+  `Secrets: ${variables.map((variable) => `\`${variable}\``).join(", ")}; for \`wrangler dev\`, set them in \`.dev.vars\`.`,
   "The variable `SYSTOLE_PUBLIC` with the text `true` allows requests without a token. Without both, each request is refused.",
   create === "on-demand"
     ? "A space is created by its first signal."
-    : "Create a space with a request: `curl -X PUT -H \"authorization: Bearer …\" https://…/v1/spaces/NAME`.",
+    : "Create a space: `npx systole space create NAME --server https://…`.",
+  "Each command of `systole` acts on it with `--server https://…`, and with the token as `SYSTOLE_TOKEN` in the environment.",
   "The names `Space`, `Directory` and `v1` are forever: another name is another, empty storage."
 ]

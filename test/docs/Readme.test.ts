@@ -22,6 +22,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   "cd hello && npm install": "test/package/Package.test.ts",
   "node --inspect node_modules/systole/dist/command/systole.js dev": "test/cli/Debug.test.ts",
   "npx systole build --target node": "test/main/Build.test.ts",
+  "npx systole build --target workers": "test/main/Build.test.ts",
+  "cd dist/workers && npx wrangler secret put SYSTOLE_TOKEN && npx wrangler deploy": "test/runtime/Build.test.ts",
   "cd dist/node && node systole.js": "test/main/Build.test.ts",
   "npm run demo": "test/scripts/Demo.test.ts",
   "npm run demo -- FILE…": "test/scripts/Demo.test.ts",
