@@ -49,11 +49,12 @@ export class ReactorFull extends Data.TaggedError("Retry")<{ readonly limit: num
   }
 }
 
-/** The request does not exist. */
+/** The request does not exist, or its record was deleted after its end. */
 export class RequestAbsent extends Data.TaggedError("RequestAbsent")<{ readonly rid: string }> {
   readonly code = "io/request-absent"
   override get message() {
-    return `There is no request "${this.rid.slice(0, 200)}". List the requests, and name one of them`
+    const name = `There is no request "${this.rid.slice(0, 200)}"`
+    return `${name}: it was never made, or its record has expired since its end. List the requests, and name one of them`
   }
 }
 

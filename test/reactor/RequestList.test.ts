@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { Enzyme, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
@@ -38,6 +38,13 @@ const rowsOf = Effect.fnUntraced(function*(space: Space, limit: number) {
     if (page.next === undefined) return rows
     after = page.next
   }
+})
+
+/** The refusal of a cancellation. */
+const refusal = (space: Space, rid: string) => Effect.gen(function*() {
+  const asked = yield* Effect.forkChild(Effect.flip(space.io.cancel(rid)), { startImmediately: true })
+  yield* space.step
+  return yield* Fiber.join(asked)
 })
 
 describe("The list of requests", () => {
@@ -79,5 +86,35 @@ describe("The list of requests", () => {
     }
     assert.sameMembers(values, [0, 1])
     for (const absent of ["", "bank", "bank:0.0.9", "bank:99.0.0", "/"]) assert.isUndefined(yield* space.io.get(absent), absent)
+  }).pipe(Effect.scoped))
+
+  it.effect("tells a finished request of a run from an absent one when it is cancelled", () => Effect.gen(function*() {
+    const { reactor, space } = yield* world
+    yield* space.signal({ signal: "/signals/twice", payload: {} })
+    yield* space.step
+    const rid = reactor.jobs[0]?.rid ?? ""
+    reactor.complete(rid)
+    yield* space.step
+    assert.deepInclude(yield* refusal(space, rid), { _tag: "RequestFinished", code: "io/finished", rid, state: "complete" })
+    const absent = yield* refusal(space, "bank:0.0.9")
+    assert.deepInclude(absent, { _tag: "RequestAbsent", code: "io/request-absent" })
+    assert.include(absent.message, "its record has expired since its end")
+  }).pipe(Effect.scoped))
+
+  it.effect("has the requests of a run as long as its dossier, also after the journal is pruned", () => Effect.gen(function*() {
+    const reactor = new TestReactor({ bank: { opcodes: { pay: { repeatable: true } } } })
+    const machine = yield* RestartableKernel.make([twice], reactor.layer)
+    const space = yield* (yield* machine.boot({ retention: { journalBytes: 20_000 } })).space("test")
+    yield* space.signal({ signal: "/signals/twice", payload: {} })
+    yield* space.step
+    const rid = reactor.jobs[0]?.rid ?? ""
+    for (let i = 0; i < 2; i++) {
+      reactor.complete(reactor.jobs[0]?.rid ?? "", { value: i })
+      yield* steps(space, 3)
+    }
+    yield* steps(space, 600)
+    assert.isUndefined(yield* space.journal(0))
+    assert.deepInclude(yield* space.io.get(rid), { rid, state: "complete", value: 0 })
+    assert.deepInclude(yield* refusal(space, rid), { code: "io/finished" })
   }).pipe(Effect.scoped))
 })

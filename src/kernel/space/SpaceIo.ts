@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { IoCommand } from "../../reactor/Kinds.ts"
-import { InvalidRequest } from "../../reactor/ReactorError.ts"
+import { InvalidRequest, RequestAbsent, RequestFinished } from "../../reactor/ReactorError.ts"
 import * as Requests from "../../reactor/Request.ts"
 import * as RequestRow from "../../reactor/RequestRow.ts"
 import * as Journal from "../model/Journal.ts"
@@ -51,23 +51,40 @@ export class LiveIo implements SpaceIo {
     return this.host.durably(() => RequestRow.find(this.host.store, rid) ?? this.ofRun(rid))
   }
 
-  /** A finished request of a durable run. The entry of the beat that made it names the run. */
+  /** A finished request of a durable run. */
   private ofRun(rid: string): RequestRow.RequestDetails | undefined {
     const { store } = this.host
     const [beat] = Requests.placesOf(String(rid))
-    const row = Number.isSafeInteger(beat) ? store.entry(beat) : undefined
+    if (!Number.isSafeInteger(beat) || beat > store.head().beat) return undefined
+    const oid = this.ownerOf(beat, rid) ?? this.all.ownerOf(rid)
+    return oid === undefined ? undefined : RequestRow.find(store, rid, oid)
+  }
+
+  /** The run that made a request, by the entry of the beat. The journal may be pruned before the dossier expires. */
+  private ownerOf(beat: number, rid: string): string | undefined {
+    const row = this.host.store.entry(beat)
     if (row === undefined) return undefined
     for (const [key] of Journal.parse(row.text).cells) {
       const place = Requests.placeOf(key)
-      if (place?.rid === rid) return RequestRow.find(store, rid, place.oid)
+      if (place?.rid === rid) return place.oid
     }
     return undefined
   }
 
   cancel(rid: string): Effect.Effect<number, ControlError> {
-    return this.client.tell(() => {
+    const cancelled = this.client.tell(() => {
       if (typeof rid !== "string") throw new InvalidRequest({ reason: "the id of a request is a text" })
       return { verb: "cancel", rid }
+    })
+    // The beat knows the open requests and those of ordinary runs.
+    return Effect.catch(cancelled, (error) => error instanceof RequestAbsent ? this.refused(rid, error) : Effect.fail(error))
+  }
+
+  /** The refusal of a cancellation: a finished request of a durable run is over, and any other is absent. */
+  private refused(rid: string, absent: RequestAbsent): Effect.Effect<never, ControlError> {
+    return Effect.matchEffect(this.get(rid), {
+      onSuccess: (found) => Effect.fail(found === undefined ? absent : new RequestFinished({ rid, state: found.state })),
+      onFailure: () => Effect.fail(absent)
     })
   }
 
@@ -126,6 +143,16 @@ class RequestList {
       }
       return { requests, next: undefined }
     })
+  }
+
+  /** The durable run with a request, among the first {@link MAX_PASSED} operations. */
+  ownerOf(rid: string): string | undefined {
+    let examined = 0
+    for (const oid of this.names(Dossier.FOLDER, undefined)) {
+      if (RequestRow.rowOf(this.source.store, rid, oid) !== undefined) return oid
+      if (++examined >= MAX_PASSED) return undefined
+    }
+    return undefined
   }
 
   private *all(after: string | undefined): Iterable<Found> {

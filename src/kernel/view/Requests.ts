@@ -15,7 +15,7 @@ export type { ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, R
  * The requests of a space to the world.
  *
  * To follow a request, watch its cell, `/rt/ops/<oid>/io_req/<rid>`. A request of an ordinary run has the `oid` `OPS:io`. One
- * that a durable run awaits lies in the dossier of that run, and is listed here until it has its result.
+ * that a durable run awaits lies in the dossier of that run, and is kept as long as the dossier.
  *
  * @category models
  * @since 0.1.0
@@ -25,7 +25,10 @@ export interface SpaceIo {
   readonly list: (page: PageRequest & { readonly open?: boolean | undefined }) => Effect.Effect<RequestPage, ReadError>
   /** A request with its fields and its arguments; `undefined` if it is unknown. */
   readonly get: (rid: string) => Effect.Effect<RequestDetails | undefined, ReadError>
-  /** Cancels an open request by the next beat, which gives it the result `cnl`. Returns the beat, once durable. */
+  /**
+   * Cancels an open request by the next beat, which gives it the result `cnl`. Returns the beat, once durable. Fails with
+   * `io/finished` if the request is over, and with `io/request-absent` if it is unknown or expired.
+   */
   readonly cancel: (rid: string) => Effect.Effect<number, ControlError>
   /** The channels of the runtime, with their jobs for all spaces. */
   readonly channels: Effect.Effect<ReadonlyArray<ChannelRow>, SpaceStopped>
