@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { type ContentSource, DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
-import type { Awaited, Settled } from "./Handle.ts"
+import type { Settled } from "./Handle.ts"
 import { ForeignAwait, RunDiverged } from "./RunError.ts"
 import type { Step } from "./Step.ts"
 
@@ -82,9 +82,7 @@ export class Continuation {
   resume(settled: ReadonlyArray<Settled>): void {
     for (const result of settled) {
       const [number] = result
-      const handle = this.tx.handles.get(number)
-      this.tx.handles.delete(number)
-      handle?.settle(result, errorOf)
+      this.tx.handles.take(number)?.settle(result, errorOf)
     }
   }
 
@@ -99,7 +97,7 @@ export class Continuation {
 
   private get present(): Progress | undefined {
     if (this.settlement !== undefined) return this.settlement
-    for (const { isAwaited } of this.tx.handles.values()) if (isAwaited) return "waits"
+    if (this.tx.handles.isAwaited) return "waits"
     return this.tx.failure === undefined ? undefined : { error: this.tx.failure }
   }
 
@@ -133,13 +131,7 @@ export class Continuation {
     if (tx.failure !== undefined) throw tx.failure
     if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${how.limitMs} ms` })
     if (progress !== "waits") throw new RunDiverged({ segment, expected: "an await at its end", actual: "the end of the run" })
-  }
-
-  /** The open handles, by number. */
-  *open(): Iterable<readonly [number: number, awaited: Awaited]> {
-    for (const [number, { awaited }] of this.tx.handles) if (awaited !== undefined) yield [number, awaited]
-  }
-}
+  }}
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

@@ -19,6 +19,7 @@ import { Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 import { type Awaited, Handle } from "./Handle.ts"
+import { OpenHandles } from "./OpenHandles.ts"
 import * as Pairs from "./Pairs.ts"
 import { Reads } from "./Reads.ts"
 import { ForeignAwait, RunDiverged } from "./RunError.ts"
@@ -46,7 +47,7 @@ export class DurableTransaction extends Faces implements Transaction {
   /** The calls of the live segment. */
   calls: Array<Call> = []
   /** The open handles, by number. */
-  readonly handles = new Map<number, Handle>()
+  readonly handles = new OpenHandles()
   readonly reads = new Reads()
   /** The first call that the log does not have, or that was made outside the segments. */
   failure: RunDiverged | ForeignAwait | undefined
@@ -201,7 +202,7 @@ export class DurableTransaction extends Faces implements Transaction {
         return { kind: "signal", pair, nth: this.pairs[pair]?.[2] ?? 0 }
       }))
     const { awaited } = handle
-    if (awaited?.kind === "signal") {
+    if (awaited.kind === "signal") {
       const [path, cell] = Pairs.make(signal, target)
       this.pairs[awaited.pair] = [path, cell, awaited.nth + 1]
     }
@@ -212,14 +213,20 @@ export class DurableTransaction extends Faces implements Transaction {
   forget({ number }: Handle): void {
     if (!this.handles.has(number)) return
     this.call("forget", String(number), () => undefined)
-    this.handles.delete(number)
+    this.handles.take(number)
   }
 
   private await(name: string, at: string, make: (draft: Draft) => Awaited): Handle {
     const awaited = this.call(name, at, (draft) => make(draft) as unknown as Value) as unknown as Awaited
-    const handle = Handle.pending(this.made++, awaited, () => this.heard?.())
-    this.handles.set(handle.number, handle)
+    const handle = Handle.pending(this.made++, awaited, (handle) => this.listen(handle))
+    this.handles.add(handle)
     return handle
+  }
+
+  /** The body awaits a handle. */
+  private listen({ isAwaited, number }: Handle): void {
+    if (!isAwaited) this.handles.await(number)
+    this.heard?.()
   }
 
   private read(name: "get" | "peek", place: string | Cell): Value {

@@ -30,10 +30,10 @@ export class Handle extends Promise<Value> {
   /** Whether the body awaits it. */
   isAwaited = false
   number = -1
-  awaited: Awaited | undefined
+  awaited: Awaited = { kind: "request", rid: "" }
   private resolve: (value: Value) => void = nothing
   private reject: (error: unknown) => void = nothing
-  private heard: () => void = nothing
+  private heard: (handle: Handle) => void = nothing
 
   /** Promises that derive from a handle are plain ones. */
   static override get [Symbol.species](): PromiseConstructor {
@@ -41,7 +41,7 @@ export class Handle extends Promise<Value> {
   }
 
   /** Creates a pending handle; `heard` is called when the body awaits it. */
-  static pending(number: number, awaited: Awaited, heard: () => void): Handle {
+  static pending(number: number, awaited: Awaited, heard: (handle: Handle) => void): Handle {
     let settle: readonly [Handle["resolve"], Handle["reject"]] = [nothing, nothing]
     const handle = new Handle((resolve, reject) => {
       settle = [resolve, reject]
@@ -61,8 +61,8 @@ export class Handle extends Promise<Value> {
     onFulfilled?: ((value: Value) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null
   ): Promise<A | B> {
+    this.heard(this)
     this.isAwaited = true
-    this.heard()
     return super.then(onFulfilled, onRejected)
   }
 

@@ -13,6 +13,8 @@ import type { Continuation } from "./Continuation.ts"
  */
 export class Residents {
   private readonly known = new Map<string, Continuation>()
+  /** The runs without a continuation in memory that got a result since their newest segment began. */
+  private readonly unnoted = new Set<string>()
   private readonly limit: number
 
   constructor(limit: number) {
@@ -28,16 +30,26 @@ export class Residents {
     const found = this.known.get(oid)
     // Its segment may be dropped with its beat. Only the merge puts it back.
     this.known.delete(oid)
+    this.unnoted.delete(oid)
     return found?.tx.segment === segment ? found : undefined
   }
 
   /** Drops the continuation of a run, if it is in memory. */
   drop(oid: string): void {
     this.known.delete(oid)
+    this.unnoted.delete(oid)
+  }
+
+  /** Notes that a request of a run has its result. A beat that is dropped may have noted it, so the cells decide. */
+  note(oid: string, rid: string): void {
+    const found = this.known.get(oid)
+    if (found === undefined) this.unnoted.add(oid)
+    else found.tx.handles.note(rid)
   }
 
   /** Keeps a continuation of which a segment is merged; beyond the limit, the oldest is dropped. */
   keep(oid: string, continuation: Continuation): void {
+    if (this.unnoted.delete(oid)) continuation.tx.handles.doubt()
     this.known.set(oid, continuation)
     if (this.known.size <= this.limit) return
     for (const oldest of this.known.keys()) return void this.known.delete(oldest)

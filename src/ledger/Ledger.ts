@@ -283,8 +283,11 @@ export interface LedgerBeat<L extends Kinds = Kinds> {
   eventOf(run: number): HandledEvent | undefined
   /** The transaction of an earlier run of the beat, if that run succeeded. */
   draftOf(run: number): Draft | undefined
-  /** Has a durable run go on, by its operation: in this beat if it is still captured, otherwise in the next one. */
-  resume(oid: string): void
+  /**
+   * Has a durable run go on, by its operation: in this beat if it is still captured, otherwise in the next one. `rid` is the
+   * request whose result it takes.
+   */
+  resume(oid: string, rid?: string): void
   /** Sends a signal; at the commit only. */
   send(signal: LedgerSignal): void
   /** Binds or unbinds an enzyme at a cell from the next beat on. */

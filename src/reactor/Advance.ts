@@ -136,7 +136,7 @@ const finish = (beat: Beat, finished: Finished, writer: number): void => {
     const at = Requests.address(open.oid, open.rid, "value")
     if (finished.value === undefined) beat.stage.absent(at)
     else beat.stage.create(at, finished.value, writer)
-    if (finished.isSilent !== true) beat.resume(open.oid)
+    if (finished.isSilent !== true) beat.resume(open.oid, open.rid)
   }
   const work = workOf(beat)
   work.finished.push({ ...finished, request })

@@ -12,6 +12,7 @@ import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { ChangedRecords } from "../model/Command.ts"
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
+import type { Residents } from "../../durable/Residents.ts"
 import type { Attention, HandledEvent, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../../ledger/Ledger.ts"
 import { CellLocked, type Refusal } from "../../ledger/LedgerError.ts"
 import type { ByPlace, LedgerList, Placed } from "../../ledger/LedgerList.ts"
@@ -54,6 +55,8 @@ export interface LedgerSpace {
   readonly ledgers: LedgerList
   /** The states of the ledgers, by their places in the list. */
   readonly states: ByPlace
+  /** The bodies of durable runs, for which results are noted. */
+  readonly residents: Pick<Residents, "note">
   readonly hash: (data: string | Uint8Array) => string
   /** Draws the next queue number, for a signal or a timer. */
   readonly number: () => number
@@ -309,8 +312,9 @@ class OneLedgerBeat implements LedgerBeat {
     return kind === "ok" || kind === "waits" ? handling?.draft : undefined
   }
 
-  resume(oid: string): void {
+  resume(oid: string, rid?: string): void {
     this.ledgers.transaction.resumed.push(oid)
+    if (rid !== undefined) this.ledgers.space.residents.note(oid, rid)
   }
 
   send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {

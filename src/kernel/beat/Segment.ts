@@ -19,7 +19,7 @@ import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
-import * as Due from "../../stage/Due.ts"
+import type * as Due from "../../stage/Due.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
@@ -145,7 +145,7 @@ const resultsOf = (continuation: Continuation, context: Context): Results => {
 /** Failures of all open handles. Their requests are cancelled with the merge of the segment. */
 const cancelledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
   const { _tag, code, message } = new RunCancelled({ oid })
-  return Array.from(continuation.open(), ([number, awaited]) => {
+  return Array.from(continuation.tx.handles.all(), ([number, awaited]) => {
     if (awaited.kind === "request") draft.operate([], Requests.cancellation(awaited.rid))
     return [number, "failed", _tag, code, message]
   })
@@ -229,34 +229,32 @@ const begunWith = async ({ code }: Step.Step, { enzyme, handling, state: { resto
 
 /** The results of handles that this beat has, in the order of their calls. */
 const settledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
-  const settled: Array<Settled> = []
-  for (const [number, awaited] of continuation.open()) {
-    if (awaited.kind === "signal") settled.push(...heard(number, { oid, ...awaited }, draft))
-    else if (awaited.kind === "request") settled.push(...answered(number, awaited.rid, { draft, oid }))
-    else if (Due.isOver(awaited.due, draft.moment)) settled.push([number, "ok"])
-  }
-  return settled
+  return continuation.tx.handles.settled({
+    now: draft.moment,
+    answered: (number, { rid }) => answered(number, rid, { draft, oid }),
+    heard: (number, wait) => heard(number, { oid, ...wait }, draft)
+  })
 }
 
 /** A signal that the run has heard. The run then has the label of the signal. */
-const heard = (number: number, by: Omit<Heard, "isAwaited">, draft: Draft): ReadonlyArray<Settled> => {
+const heard = (number: number, by: Omit<Heard, "isAwaited">, draft: Draft): Settled | undefined => {
   const found = Hearing.read(by, (key) => draft.stage.visible(key))
-  if (found === undefined) return []
+  if (found === undefined) return undefined
   draft.label = Label.join(draft.label, found.label)
-  return [[number, "ok", found.value]]
+  return [number, "ok", found.value]
 }
 
 /** The result of a request, if it has one. The run then knows the label of the request. */
-const answered = (number: number, rid: string, { draft, oid }: Pick<Context, "draft" | "oid">): ReadonlyArray<Settled> => {
+const answered = (number: number, rid: string, { draft, oid }: Pick<Context, "draft" | "oid">): Settled | undefined => {
   const { key } = Requests.address(oid, rid)
   const request = Requests.read(draft.stage.visible(key))
-  if (request === undefined || !Requests.isFinished(request)) return []
+  if (request === undefined || !Requests.isFinished(request)) return undefined
   draft.rise(key)
   const result = Requests.resultOf(rid, request, draft.stage.visible(Requests.address(oid, rid, "value").key))
-  if (result.state === "complete") return [[number, "ok", result as unknown as Value]]
+  if (result.state === "complete") return [number, "ok", result as unknown as Value]
   const { channel, code = "io/failed", note, opcode, state } = result
   const reason = note === undefined ? "" : `: ${note}`
-  return [[number, "failed", "RequestFailed", code, `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}`]]
+  return [number, "failed", "RequestFailed", code, `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}`]
 }
 
 /** The outcome of a body that has settled. */
@@ -299,18 +297,16 @@ const waits = (continuation: Continuation, { begun, note, settled }: Beginning, 
 
 /** The open handles as texts, and the due times of the sleeps that may end first. */
 const awaitedBy = (continuation: Continuation, { draft, oid }: Pick<Context, "draft" | "oid">): Pick<Waits, "dues" | "hears" | "on"> => {
-  const on: Array<string> = []
+  const { handles, pairs } = continuation.tx
+  const on = Array.from(handles.all(), ([number, awaited]) => `${number} ${objectOf(awaited, continuation)}`)
+  const isHeard = (wait: Omit<Heard, "isAwaited" | "oid">): boolean =>
+    draft.stage.visible(Hearing.addressOf({ oid, ...wait }).key) !== undefined
   let dues: ReadonlyArray<Due.Due> = []
-  for (const [number, awaited] of continuation.open()) {
-    on.push(`${number} ${objectOf(awaited, continuation)}`)
-    if (awaited.kind === "request") continue
-    const isHeard = awaited.kind === "signal" && draft.stage.visible(Hearing.addressOf({ oid, ...awaited }).key) !== undefined
-    if (awaited.kind === "signal" && !isHeard) continue
-    // A signal that the run has heard already begins the next segment at once.
-    const due = awaited.kind === "sleep" ? awaited.due : { beat: draft.beat, moment: undefined }
+  // A signal that the run has heard already begins the next segment at once.
+  for (const { due } of handles.dues(isHeard, { beat: draft.beat, moment: undefined })) {
     if (!dues.some((other) => isBefore(other, due))) dues = [...dues.filter((other) => !isBefore(due, other)), due]
   }
-  return { dues, on, hears: [...continuation.tx.pairs] }
+  return { dues, on, hears: [...pairs] }
 }
 
 /** The object of an open handle, as text. */

@@ -1,0 +1,143 @@
+/**
+ * The open handles of a durable run.
+ *
+ * A body may leave handles behind that it never awaits. A segment therefore looks at the handles that may have a result, and
+ * at no others: requests with a noted result, the oldest wait for each signal, and the sleeps that end first.
+ *
+ * @module
+ */
+import type * as Due from "../stage/Due.ts"
+import type { Awaited, Handle, Settled } from "./Handle.ts"
+import { Sleeps } from "./Sleeps.ts"
+
+type Request = Extract<Awaited, { readonly kind: "request" }>
+type Wait = Extract<Awaited, { readonly kind: "signal" }>
+
+/** The results that a beat has. */
+export interface Results {
+  readonly now: Pick<Due.Now, "beat" | "now">
+  /** The result of a request; `undefined` while it is open. */
+  readonly answered: (number: number, request: Request) => Settled | undefined
+  /** The heard signal of a wait; `undefined` until it is heard. */
+  readonly heard: (number: number, wait: Wait) => Settled | undefined
+}
+
+/** The time at which a handle may be settled. */
+export interface DueHandle {
+  readonly number: number
+  readonly due: Due.Due
+}
+
+/**
+ * The open handles of one run, by number.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class OpenHandles {
+  private readonly handles = new Map<number, Handle>()
+  private readonly requests = new Map<string, number>()
+  /** The requests with a noted result. */
+  private readonly answered = new Set<string>()
+  /** Whether each request with a result is noted. */
+  private isNoted = false
+  /** The waits for each pair, by number. They hear its signals in this order. */
+  private readonly waits = new Map<number, Map<number, Wait>>()
+  private readonly sleeps = new Sleeps()
+  private awaited = 0
+
+  get size(): number {
+    return this.handles.size
+  }
+
+  /** Whether the body awaits one of them. */
+  get isAwaited(): boolean {
+    return this.awaited > 0
+  }
+
+  /** Notes that the body awaits a handle for the first time. */
+  await(number: number): void {
+    if (this.handles.has(number)) this.awaited++
+  }
+
+  has(number: number): boolean {
+    return this.handles.has(number)
+  }
+
+  add(handle: Handle): void {
+    const { awaited, number } = handle
+    this.handles.set(number, handle)
+    if (handle.isAwaited) this.awaited++
+    if (awaited.kind === "request") this.requests.set(awaited.rid, number)
+    else if (awaited.kind === "sleep") this.sleeps.add({ number, due: awaited.due })
+    else {
+      const waits = this.waits.get(awaited.pair)
+      if (waits === undefined) this.waits.set(awaited.pair, new Map([[number, awaited]]))
+      else waits.set(number, awaited)
+    }
+  }
+
+  /** Removes a handle. */
+  take(number: number): Handle | undefined {
+    const handle = this.handles.get(number)
+    if (handle === undefined) return undefined
+    const { awaited, isAwaited } = handle
+    this.handles.delete(number)
+    if (isAwaited) this.awaited--
+    if (awaited.kind === "sleep") this.sleeps.delete(number)
+    else if (awaited.kind === "signal") this.waits.get(awaited.pair)?.delete(number)
+    else {
+      this.requests.delete(awaited.rid)
+      this.answered.delete(awaited.rid)
+    }
+    return handle
+  }
+
+  /** Notes that a request has its result. */
+  note(rid: string): void {
+    if (this.requests.has(rid)) this.answered.add(rid)
+  }
+
+  /** A result may have come without a note, so that the next segment looks at each request. */
+  doubt(): void {
+    this.isNoted = false
+  }
+
+  /** All of them, in the order of their numbers. */
+  *all(): Iterable<readonly [number: number, awaited: Awaited]> {
+    for (const [number, { awaited }] of this.handles) yield [number, awaited]
+  }
+
+  /** The results of this beat, in the order of their calls. The handles stay until they are settled. */
+  settled({ answered, heard, now }: Results): ReadonlyArray<Settled> {
+    const found: Array<Settled> = []
+    for (const rid of this.isNoted ? this.answered : this.requests.keys()) {
+      const number = this.requests.get(rid) ?? -1
+      const result = answered(number, { kind: "request", rid })
+      if (result !== undefined) found.push(result)
+    }
+    this.isNoted = true
+    this.answered.clear()
+    for (const waits of this.waits.values()) {
+      for (const [number, wait] of waits) {
+        const result = heard(number, wait)
+        if (result === undefined) break
+        found.push(result)
+      }
+    }
+    for (const { number } of this.sleeps.takeOver(now)) found.push([number, "ok"])
+    return found.sort(([a], [b]) => a - b)
+  }
+
+  /** The times at which a sleep or a wait may be settled, in the order of their numbers. `isHeard` tells whether a signal is there. */
+  dues(isHeard: (wait: Wait) => boolean, now: Due.Due): ReadonlyArray<DueHandle> {
+    const found: Array<DueHandle> = [...this.sleeps.first()]
+    for (const waits of this.waits.values()) {
+      for (const [number, wait] of waits) {
+        if (isHeard(wait)) found.push({ number, due: now })
+        break
+      }
+    }
+    return found.sort((a, b) => a.number - b.number)
+  }
+}

@@ -1,0 +1,214 @@
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { Enzyme, type Kernel, type Space, type Transaction } from "systole"
+import { TestReactor } from "systole/testing"
+import { Continuation } from "../../src/durable/Continuation.ts"
+import { type Awaited, Handle, type Settled } from "../../src/durable/Handle.ts"
+import { OpenHandles } from "../../src/durable/OpenHandles.ts"
+import { Residents } from "../../src/durable/Residents.ts"
+import * as Due from "../../src/stage/Due.ts"
+import { Stage } from "../../src/stage/Stage.ts"
+import { replays, steps } from "../kernel/TestSpace.ts"
+import * as Random from "../support/Random.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import * as Trials from "../support/Trials.ts"
+
+/** A beat, and the results that there are by then. */
+interface Moment {
+  readonly now: { readonly beat: number; readonly now: number }
+  readonly answered: ReadonlySet<string>
+  /** The number of heard signals, by pair. */
+  readonly heard: ReadonlyArray<number>
+}
+
+/** The handles that have a result, by a look at all of them. */
+const plainly = (open: ReadonlyMap<number, Awaited>, { answered, heard, now }: Moment): ReadonlyArray<number> =>
+  [...open].flatMap(([number, awaited]) => {
+    if (awaited.kind === "request") return answered.has(awaited.rid) ? [number] : []
+    if (awaited.kind === "sleep") return Due.isOver(awaited.due, now) ? [number] : []
+    return awaited.nth < (heard[awaited.pair] ?? 0) ? [number] : []
+  })
+
+/** The handles with a result, and the number of looks that this took. */
+const looked = (handles: OpenHandles, { answered, heard, now }: Moment) => {
+  let looks = 0
+  const look = (number: number, isThere: boolean): Settled | undefined => {
+    looks++
+    return isThere ? [number, "ok"] : undefined
+  }
+  const settled = handles.settled({
+    now,
+    answered: (number, { rid }) => look(number, answered.has(rid)),
+    heard: (number, { nth, pair }) => look(number, nth < (heard[pair] ?? 0))
+  })
+  const dues = handles.dues(({ nth, pair }) => {
+    looks++
+    return nth < (heard[pair] ?? 0)
+  }, { beat: now.beat, moment: undefined })
+  return { dues, looks, numbers: settled.map(([number]) => number) }
+}
+
+const isBefore = (a: Due.Due, b: Due.Due): boolean => (a.moment ?? 0) <= (b.moment ?? 0) && (a.beat ?? 0) <= (b.beat ?? 0)
+
+/** A run that makes handles, drops some, and takes the results of one beat after another. */
+const trial = (seed: number): void => {
+  const draw = Random.make(seed)
+  const [handles, open] = [new OpenHandles(), new Map<number, Awaited>()]
+  const [answered, heard, waits] = [new Set<string>(), [0, 0], [0, 0]]
+  let [beat, now, made] = [0, 0, 0]
+  const awaitedOf = (): Awaited => {
+    const kind = draw(4)
+    const pair = draw(2)
+    if (kind === 0) return { kind: "request", rid: `r${made}` }
+    if (kind === 1) return { kind: "signal", pair, nth: waits[pair]!++ }
+    if (kind === 2) return { kind: "sleep", due: { beat: undefined, moment: now + draw(40) } }
+    // The tempo may change, so later beats may come at earlier times.
+    return { kind: "sleep", due: { beat: beat + draw(10), moment: now + draw(40) } }
+  }
+  for (let move = 0; move < 120; move++) {
+    for (let i = draw(4); i > 0; i--) {
+      const awaited = awaitedOf()
+      handles.add(Handle.pending(made, awaited, ({ number }) => handles.await(number)))
+      open.set(made++, awaited)
+    }
+    for (const [number, awaited] of open) {
+      if (draw(20) === 0) {
+        handles.take(number)
+        open.delete(number)
+      } else if (awaited.kind === "request" && draw(10) === 0) {
+        answered.add(awaited.rid)
+        handles.note(awaited.rid)
+      }
+    }
+    if (draw(3) === 0) heard[draw(2)]!++
+    if (draw(8) === 0) handles.doubt()
+    beat += draw(3)
+    now += draw(10)
+    const moment = { now: { beat, now }, answered, heard }
+    const { numbers } = looked(handles, moment)
+    assert.deepStrictEqual(numbers, plainly(open, moment), `seed ${seed}, move ${move}`)
+    for (const number of numbers) {
+      handles.take(number)
+      open.delete(number)
+    }
+    assert.deepStrictEqual([...handles.all()], [...open], `seed ${seed}, move ${move}`)
+    // Each sleep that is open ends at one of the due times, or after it.
+    const { dues } = looked(handles, moment)
+    for (const awaited of open.values()) {
+      if (awaited.kind === "sleep") assert.isTrue(dues.some(({ due }) => isBefore(due, awaited.due)), `seed ${seed}, move ${move}`)
+    }
+    assert.deepStrictEqual(dues.map(({ number }) => number), dues.map(({ number }) => number).toSorted((a, b) => a - b))
+  }
+}
+
+describe("open handles", () => {
+  it("have the results that a look at all of them finds", () => {
+    for (const seed of Trials.seeds(400, { least: 20 })) trial(seed)
+  })
+
+  for (const kind of ["request", "signal", "sleep", "beats"] as const) {
+    it(`of the kind ${kind} that no result comes for cost a step nothing`, () => {
+      const awaitedOf = (n: number): Awaited => {
+        if (kind === "request") return { kind, rid: `r${n}` }
+        if (kind === "signal") return { kind, pair: 0, nth: n }
+        return { kind: "sleep", due: { beat: kind === "beats" ? n + 1000 : undefined, moment: n + 10_000 } }
+      }
+      const handles = new OpenHandles()
+      const moment = { now: { beat: 0, now: 0 }, answered: new Set(["last"]), heard: [0, 1] }
+      let most = 0
+      for (let n = 0; n < 1000; n++) {
+        handles.add(Handle.pending(2 * n, awaitedOf(n), () => {}))
+        handles.add(Handle.pending(2 * n + 1, { kind: "request", rid: "last" }, () => {}))
+        handles.note("last")
+        const { dues, looks, numbers } = looked(handles, moment)
+        assert.deepStrictEqual(numbers, [2 * n + 1])
+        handles.take(2 * n + 1)
+        assert.isAtMost(dues.length, 1)
+        most = Math.max(most, looks)
+      }
+      assert.isAtMost(most, 3)
+    })
+  }
+})
+
+describe("the bodies in memory", () => {
+  const number = (rid: string): Settled => [Number(rid), "ok"]
+
+  /** The results of a body, of which each request that is looked at has one. */
+  const resultsOf = ({ tx: { handles } }: Continuation): ReadonlyArray<number> =>
+    handles.settled({ now: { beat: 0, now: 0 }, answered: (_, { rid }) => number(rid), heard: () => undefined }).map(([n]) => n)
+
+  it("get notes of results, and doubt them after a result that came while their segment was merged", () => {
+    const residents = new Residents(10)
+    const body = new Continuation("OPS:a")
+    for (const n of [0, 1]) body.tx.handles.add(Handle.pending(n, { kind: "request", rid: String(n) }, () => {}))
+    assert.deepStrictEqual(resultsOf(body), [0, 1], "a new body knows of no result")
+    residents.keep("OPS:a", body)
+    residents.note("OPS:a", "1")
+    residents.note("OPS:a", "unknown")
+    assert.strictEqual(residents.take("OPS:a", 0), body)
+    assert.deepStrictEqual(resultsOf(body), [1])
+    residents.note("OPS:a", "0")
+    residents.keep("OPS:a", body)
+    assert.deepStrictEqual(resultsOf(body), [0, 1])
+    residents.keep("OPS:a", body)
+    assert.deepStrictEqual(resultsOf(body), [])
+  })
+})
+
+/** Makes a request that it never awaits, and awaits another one, so many times. */
+const careless = Enzyme.make({
+  name: "careless",
+  query: "/signals/careless",
+  durable: true,
+  run: async (tx: Transaction, { payload }) => {
+    const values: Array<unknown> = []
+    for (let i = 0; i < Number(payload); i++) {
+      const left = tx.io.request({ channel: "bank", opcode: "leave" })
+      if (i === 0) void left.then(({ value }) => values.push(value))
+      values.push((await tx.io.request({ channel: "bank", opcode: "ask" })).value)
+    }
+    return values
+  }
+})
+
+describe("a run with handles that it never awaits", () => {
+  const channels = { bank: { opcodes: { ask: { repeatable: true }, leave: { repeatable: true } } } }
+
+  const inSpace = <A, E>(test: (space: Space, reactor: TestReactor) => Effect.Effect<A, E, Kernel>) => {
+    const reactor = new TestReactor(channels)
+    return Effect.flatMap(TestKernel.space([careless]), (space) => test(space, reactor)).pipe(
+      Effect.provide(TestKernel.layer({}, undefined, { reactor: reactor.layer }))
+    )
+  }
+
+  const asked = ({ jobs }: TestReactor, opcode: string): string => jobs.find((job) => job.opcode === opcode)?.rid ?? ""
+
+  it.effect("reads as many cells in a late step as in an early one", () => inSpace((space, reactor) => Effect.gen(function*() {
+    yield* space.signal({ signal: "/signals/careless", payload: 60 })
+    yield* space.step
+    const reads = vi.spyOn(Stage.prototype, "visible")
+    const counts: Array<number> = []
+    for (let i = 0; i < 58; i++) {
+      reads.mockClear()
+      reactor.complete(asked(reactor, "ask"), { value: i })
+      yield* space.step
+      counts.push(reads.mock.calls.length)
+    }
+    reads.mockRestore()
+    // The second segment looks at each request once, since its body was new.
+    assert.deepStrictEqual(counts.slice(2), counts.slice(2).map(() => counts[1]), counts.join(" "))
+  })))
+
+  it.effect("gets their results in the order of the calls", () => inSpace((space, reactor) => Effect.gen(function*() {
+    const { id } = yield* space.signal({ signal: "/signals/careless", payload: 3 })
+    yield* space.step
+    for (let i = 0; i < 3; i++) {
+      if (i === 1) reactor.complete(asked(reactor, "leave"), { value: "left" })
+      reactor.complete(asked(reactor, "ask"), { value: i })
+      yield* steps(space, 1)
+    }
+    assert.deepStrictEqual((yield* space.receipt(id))?.handlings.map(({ value }) => value), [[0, "left", 1, 2]])
+    yield* replays(space)
+  })))
+})
