@@ -33,6 +33,7 @@ import * as ReaderRoutes from "./ReaderRoutes.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
 import * as Sse from "./Sse.ts"
+import { StreamQuota } from "./StreamQuota.ts"
 import { Transfers } from "./Transfers.ts"
 import * as WaitingList from "./WaitingList.ts"
 import * as Wire from "./Wire.ts"
@@ -51,6 +52,8 @@ export interface Options extends Guard.Rules {
   readonly reporter: Reporter
   /** Aborted when the server closes. It ends every open stream. */
   readonly closing: AbortSignal
+  /** The open streams that are counted, with those of other channels of the host; streams of the application alone unless given. */
+  readonly quota?: StreamQuota | undefined
   /** HTML pages, by path. */
   readonly pages: Readonly<Record<string, Page>>
   /** Enables the routes that step through a space. */
@@ -72,7 +75,7 @@ export interface App {
 export const make = (services: Services, options: Options): App => {
   const report = failureReporter(options)
   const context = {
-    stream: Sse.make(options.closing, { readers: options.readers?.length ?? 0, report }),
+    stream: Sse.make(options.closing, { quota: options.quota ?? new StreamQuota(options.readers?.length ?? 0), report }),
     report,
     transfers: new Transfers(),
     getPath: Access.pathOf

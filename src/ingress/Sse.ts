@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Problem from "./Problem.ts"
+import { StreamQuota } from "./StreamQuota.ts"
 
 /** One event of a stream. */
 export interface Frame {
@@ -18,12 +19,6 @@ export interface Frame {
 
 /** Creates a response from a stream of frames, on the quota of a reader or of the operator. */
 export type Answer = <E>(frames: Stream.Stream<Frame, E>, reader?: string) => Response
-
-/** The maximum number of open streams of a server. */
-export const MAX_STREAMS = 1024
-
-/** The number of streams reserved for the operator. */
-export const RESERVED_STREAMS = 128
 
 /** The interval of keep-alive comments, so that proxies do not close an idle stream. */
 const ALIVE = "15 seconds"
@@ -62,38 +57,8 @@ const encode = (frame: Frame): Uint8Array => {
   return bytes
 }
 
-/** The number of open streams: in total, and of each reader. */
-class StreamQuota {
-  private all = 0
-  private readonly byReader = new Map<string, number>()
-  private readonly share: number
-
-  /** Each reader has an equal share of the streams that are not reserved for the operator. */
-  constructor(readers: number) {
-    this.share = Math.max(1, Math.floor((MAX_STREAMS - RESERVED_STREAMS) / Math.max(1, readers)))
-  }
-
-  /** The reason for which no stream can be opened; `undefined` if one can. */
-  refusal(reader: string | undefined): string | undefined {
-    if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= this.share) {
-      return `${this.share} streams of reader "${reader}" are open, which is its share`
-    }
-    return this.all >= (reader === undefined ? MAX_STREAMS : MAX_STREAMS - RESERVED_STREAMS)
-      ? `${this.all} streams are open, which is the limit`
-      : undefined
-  }
-
-  count(reader: string | undefined, by: 1 | -1): void {
-    this.all += by
-    if (reader === undefined) return
-    const left = (this.byReader.get(reader) ?? 0) + by
-    if (left === 0) this.byReader.delete(reader)
-    else this.byReader.set(reader, left)
-  }
-}
-
 /**
- * Creates the function that answers with streams. It enforces the quotas, reports failed streams, and ends every stream
+ * Creates the function that answers with streams. It enforces the quota, reports failed streams, and ends every stream
  * when the server closes.
  *
  * @category constructors
@@ -101,9 +66,8 @@ class StreamQuota {
  */
 export const make = (
   closing: AbortSignal,
-  { readers = 0, report = () => {} }: { readonly readers?: number; readonly report?: (failure: unknown) => void } = {}
+  { quota = new StreamQuota(0), report = () => {} }: { readonly quota?: StreamQuota; readonly report?: (failure: unknown) => void } = {}
 ): Answer => {
-  const quota = new StreamQuota(readers)
   const ends = new Set<() => void>()
   closing.addEventListener("abort", () => ends.forEach((end) => end()), { once: true })
   const closed = Effect.callback<void>((resume) => {
@@ -113,10 +77,7 @@ export const make = (
     return Effect.sync(() => ends.delete(end))
   })
   return (frames, reader) => {
-    const refusal = quota.refusal(reader)
-    if (refusal !== undefined) {
-      throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
-    }
+    quota.check(reader)
     const counted = Effect.acquireRelease(Effect.sync(() => quota.count(reader, 1)), () => Effect.sync(() => quota.count(reader, -1)))
     const bytes = frames.pipe(
       Stream.map(encode),

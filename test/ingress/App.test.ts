@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
-import { MAX_STREAMS } from "../../src/ingress/Sse.ts"
+import { MAX_STREAMS } from "../../src/ingress/StreamQuota.ts"
 import { enzymes, problem, serve, signal, signals, test } from "./TestIngress.ts"
 
 /** Reads events of a stream until `until` returns true, and returns their ids and data. */

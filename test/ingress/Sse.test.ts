@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as Sse from "../../src/ingress/Sse.ts"
 import type { RequestRefused } from "../../src/ingress/Problem.ts"
+import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
 
 const idle = Stream.never as Stream.Stream<Sse.Frame>
 const textOf = (response: Response) => response.text()
@@ -33,7 +34,7 @@ describe("Sse", () => {
     Effect.promise(async () => {
       const answer = Sse.make(new AbortController().signal)
       for (let round = 0; round < 2; round++) {
-        const unread = Array.from({ length: Sse.MAX_STREAMS }, () => answer(idle))
+        const unread = Array.from({ length: MAX_STREAMS }, () => answer(idle))
         const open = unread.map((response) => {
           const reader = response.body!.getReader()
           return { reader, first: reader.read() }
@@ -52,8 +53,8 @@ describe("Sse", () => {
 
   it.live("reserves a share of the streams for each reader and for the operator", () =>
     Effect.promise(async () => {
-      const answer = Sse.make(new AbortController().signal, { readers: 2 })
-      const share = (Sse.MAX_STREAMS - Sse.RESERVED_STREAMS) / 2
+      const answer = Sse.make(new AbortController().signal, { quota: new StreamQuota(2) })
+      const share = (MAX_STREAMS - RESERVED_STREAMS) / 2
       const open = async (reader?: string) => {
         const body = answer(idle, reader).body!.getReader()
         const first = body.read()
@@ -72,7 +73,7 @@ describe("Sse", () => {
       assert.deepStrictEqual([full("greedy"), full("other"), full()], ["watch/full", undefined, undefined])
       const others = await Promise.all(Array.from({ length: share }, () => open("other")))
       assert.deepStrictEqual([full("other"), full()], ["watch/full", undefined])
-      const operators = await Promise.all(Array.from({ length: Sse.RESERVED_STREAMS }, () => open()))
+      const operators = await Promise.all(Array.from({ length: RESERVED_STREAMS }, () => open()))
       assert.strictEqual(full(), "watch/full")
       await Promise.all(greedy.map(({ body }) => body.cancel()))
       assert.deepStrictEqual([full("greedy"), full("other"), full()], [undefined, "watch/full", undefined])

@@ -23,6 +23,7 @@ import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { receive, RemotePeers } from "./Delivery.ts"
 import type { KernelFeature } from "./Feature.ts"
+import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
 import { CurrentHolds } from "../model/Holds.ts"
 import { KernelSettings, type Settings } from "../model/Limits.ts"
@@ -113,7 +114,8 @@ export class Kernel extends Context.Service<Kernel, {
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
         held: (yield* CurrentHolds) ?? new Set(settings.held), losses: new Losses(),
-        restore: yield* ModuleRestore, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
+        cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
+        watchdog: yield* CurrentWatchdog
       }
       const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, scope: yield* Effect.scope })
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))

@@ -17,6 +17,7 @@ import { StaleRisks } from "../beat/StaleRisks.ts"
 import { CommitHandshake } from "../beat/CommitHandshake.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
+import type { CursorKey } from "../model/CursorKey.ts"
 import { bindingsIn, Documents } from "../model/Documents.ts"
 import { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
@@ -54,6 +55,7 @@ export interface Parts {
   readonly held: Holds
   readonly watchdog: Watchdog | undefined
   readonly losses: Losses
+  readonly cursorKey: CursorKey | undefined
 }
 
 /**

@@ -206,8 +206,9 @@ export class Spaces {
   }
 
   private readerStateOf(name: string): ReaderState {
-    const { parts: { hash, pacemaker } } = this.deps
-    return this.readerStates.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, pacemaker.seed) }
+    const { parts: { cursorKey, hash, pacemaker } } = this.deps
+    const key = cursorKey === undefined ? pacemaker.seed : () => cursorKey(name)
+    return this.readerStates.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, key) }
   }
 
   /** A space stopped or was closed. */

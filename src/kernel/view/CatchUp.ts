@@ -20,6 +20,36 @@ export const MAX_WAITING = 262_144
 /** Most characters of journal text read for one returning subscriber. */
 export const MAX_READ = 4 * 1_048_576
 
+/** Most reads whose results wait for further subscribers. */
+const MAX_SHARED = 8
+
+/**
+ * The missed values of returning subscribers. Subscribers that return to one address from one beat share a read of the journal: the
+ * watchers of an object that wakes all return at once.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Missed {
+  private readonly read = new Map<string, ReturnType<typeof since>>()
+
+  /** As {@link since}, read once until {@link Missed.forget}. */
+  since(store: SpaceStore, address: Address, after: number): ReturnType<typeof since> {
+    const key = `${after} ${address.text}`
+    const known = this.read.get(key)
+    if (known !== undefined) return known
+    if (this.read.size >= MAX_SHARED) this.forget()
+    const found = since(store, address, after)
+    this.read.set(key, found)
+    return found
+  }
+
+  /** There is a further beat. */
+  forget(): void {
+    if (this.read.size > 0) this.read.clear()
+  }
+}
+
 /**
  * The values at an address after each beat later than `after` that changed it; or the reason why they are unknown.
  *

@@ -2,8 +2,8 @@
  * Cursors: encrypted beat numbers for readers.
  *
  * The number of beats reveals activity that a reader must not see. A cursor is a beat
- * number encrypted with a key of the space's opening. It leads back to that beat, and
- * reveals neither its number nor its age.
+ * number encrypted with a key of the space's opening, or of its host. It leads back to
+ * that beat, and reveals neither its number nor its age.
  *
  * @module
  */

@@ -71,7 +71,7 @@ export class LiveQueries {
         }
         ends.push(state.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
         group.wake()
-        ends.push(look(() => Subscriptions.start(state, address, after), {
+        ends.push(look(() => this.subscriptions.start(state, address, after), {
           fail,
           seen: (seen) => {
             ends.push(this.subscriptions.add({ address, changeGroup }, feed.tell))

@@ -39,6 +39,7 @@ type Source = Pick<LiveState, "documents" | "store">
  */
 export class Subscriptions {
   private readonly byKey = new ChurnMap<string, Set<Subscriber>>()
+  private readonly missed = new CatchUp.Missed()
 
   /** Adds a subscription to an address, from the next durable beat on. Returns the call that ends it. */
   add(watched: Watched, tell: (observation: Observation) => void): () => void {
@@ -54,9 +55,9 @@ export class Subscriptions {
   }
 
   /** The first values of a subscription: the current one, or the changes after the beat that it knows. */
-  static start({ documents, store }: Source, address: Address, after: number | undefined): ReadonlyArray<Observation> {
+  start({ documents, store }: Source, address: Address, after: number | undefined): ReadonlyArray<Observation> {
     const { beat } = store.head()
-    const seen = after === undefined ? undefined : CatchUp.since(store, address, after)
+    const seen = after === undefined ? undefined : this.missed.since(store, address, after)
     if (typeof seen === "object") return seen
     const now = observe(beat, documents.read(address.key), address.path)
     return [seen === undefined ? now : missing(now, seen)]
@@ -64,6 +65,7 @@ export class Subscriptions {
 
   /** Publishes a durable beat. All subscriptions to one address share one observation. */
   publish(beat: Beat): void {
+    this.missed.forget()
     if (this.byKey.size === 0) return
     for (const change of beat.changes) {
       const { key } = change.address

@@ -80,12 +80,17 @@ const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
       return surely(this.#state.storage, run, (failure) => Router.report({ env: this.#env, inside }, failure))
     }
 
-    async webSocketMessage(socket: Socket): Promise<void> {
-      return (this.#made ?? await this.#host()).hear(socket, false)
+    async webSocketMessage(): Promise<void> {
+      return (this.#made ?? await this.#host()).hear()
     }
 
     async webSocketClose(socket: Socket): Promise<void> {
-      return (this.#made ?? await this.#host()).hear(socket, true)
+      await this.#made?.closed(socket)
+    }
+
+    /** The client is gone without a close. */
+    async webSocketError(socket: Socket): Promise<void> {
+      await this.#made?.closed(socket)
     }
 
     async arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>> {

@@ -6,29 +6,33 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Cells from "../../ingress/Cells.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
 import type { Frame } from "../../ingress/Sse.ts"
+import type { StreamQuota } from "../../ingress/StreamQuota.ts"
 import type { Kernel } from "../../kernel/space/Kernel.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
 import { type ObjectState, type Socket, socketPair } from "./Platform.ts"
 
-/** The most sockets of one object. */
-const MAX_SOCKETS = 1024
+/** The most characters of a query with the names of its reader and of an event: an attachment has at most 2,048 bytes. */
+export const MAX_ATTACHED = 1900
 
-/** The most characters of a query: an attachment has at most 2,048 bytes, and a URL has one byte per character. */
-const MAX_URL = 1500
+/** The longest id of an event, in characters: a beat, or the cursor of a reader. */
+const LONGEST_ID = 16
 
-/** The code of a close because of a failure, and because the query is refused. */
+/** The codes of a close: the client connects again, with the id of its last event, or it is refused. */
 const FAILED = 1011
 const REFUSED = 1008
 
 /** The attachment of a socket. */
 interface Attached {
+  /** The path and the query of the URL. */
   readonly url: string
   /** The name of the reader; `null` for the operator. */
   readonly reader: string | null
@@ -42,6 +46,8 @@ interface Dependencies {
   readonly space: string
   readonly kernel: Kernel["Service"]
   readonly readers: ReadonlyArray<Clearance>
+  /** The open streams of the object: event streams and sockets. */
+  readonly quota: StreamQuota
 }
 
 /**
@@ -63,45 +69,59 @@ export class Sockets {
   private readonly deps: Dependencies
   private readonly followed = new Map<Socket, Fiber.Fiber<void, unknown>>()
 
-  /** Continues the sockets that are open already. */
+  /** Continues the sockets that are open already. They count, and none of them is refused. */
   constructor(deps: Dependencies) {
     this.deps = deps
-    for (const socket of deps.state.getWebSockets()) this.follow(socket)
+    for (const socket of deps.state.getWebSockets()) {
+      const attached = socket.deserializeAttachment() as Attached
+      deps.quota.count(attached.reader ?? undefined, 1)
+      this.follow(socket, attached)
+    }
   }
 
-  /** Opens a socket for a request, or answers with a problem. */
+  /**
+   * Opens a socket for a request.
+   *
+   * @throws RequestRefused, PersistenceError, SpaceError
+   */
   async accept({ headers, url }: Request, reader: Clearance | undefined): Promise<Response> {
-    const attached: Attached = { url, reader: reader?.name ?? null, last: headers.get("last-event-id") }
-    if (this.deps.state.getWebSockets().length >= MAX_SOCKETS) {
-      return refusal("watch/full", `The space has ${MAX_SOCKETS} sockets, which is the limit. Close others first`)
-    }
-    if (url.length + (attached.last?.length ?? 0) > MAX_URL) {
-      return refusal("query/invalid", `The query of a socket has at most ${MAX_URL} characters. Use an event stream for longer ones`)
-    }
+    const { quota, state } = this.deps
+    const { pathname, search } = new URL(url)
+    const attached: Attached = { url: pathname + search, reader: reader?.name ?? null, last: headers.get("last-event-id") }
+    checkSize(attached)
+    quota.check(reader?.name)
+    // Others ask meanwhile.
+    quota.count(reader?.name, 1)
     try {
       // Refuses before the socket opens.
       await this.frames(attached)
+      const [client, server] = socketPair()
+      server.serializeAttachment(attached)
+      state.acceptWebSocket(server)
+      this.follow(server, attached)
+      return new Response(null, { status: 101, webSocket: client } as ResponseInit)
     } catch (failure) {
-      return Problem.response(failure)
+      quota.count(reader?.name, -1)
+      throw failure
     }
-    const [client, server] = socketPair()
-    server.serializeAttachment(attached)
-    this.deps.state.acceptWebSocket(server)
-    this.follow(server)
-    return new Response(null, { status: 101, webSocket: client } as ResponseInit)
   }
 
   /** Forgets a socket that its client closed. */
   closed(socket: Socket): void {
     const fiber = this.followed.get(socket)
-    this.followed.delete(socket)
-    if (fiber !== undefined) Effect.runFork(Fiber.interrupt(fiber))
+    if (fiber === undefined) return
+    this.forget(socket, socket.deserializeAttachment() as Attached)
+    Effect.runFork(Fiber.interrupt(fiber))
   }
 
-  private follow(socket: Socket): void {
-    const attached = socket.deserializeAttachment() as Attached
+  private forget(socket: Socket, { reader }: Attached): void {
+    if (this.followed.delete(socket)) this.deps.quota.count(reader ?? undefined, -1)
+  }
+
+  /** Sends the events of a query after its last one. */
+  private follow(socket: Socket, attached: Attached): void {
     const send = (frame: Frame) => Effect.sync(() => {
-      socket.send(JSON.stringify(frame))
+      socket.send(textOf(frame))
       if (frame.id !== undefined) socket.serializeAttachment({ ...attached, last: String(frame.id) })
     })
     const fiber = Effect.runFork(Effect.flatMap(
@@ -110,16 +130,16 @@ export class Sockets {
     ))
     this.followed.set(socket, fiber)
     fiber.addObserver((exit) => {
-      if (!this.followed.delete(socket)) return
-      // The client connects again, with the id of its last event.
-      socket.close(exit._tag === "Success" ? FAILED : REFUSED, "the query ended")
+      if (!this.followed.has(socket)) return
+      this.forget(socket, attached)
+      end(socket, exit)
     })
   }
 
   /** The events of a query after the last one that was sent. */
   private async frames({ last, reader, url }: Attached): Promise<Stream.Stream<Frame, unknown>> {
     const { kernel, readers, space } = this.deps
-    const place = Cells.place(url)
+    const place = Cells.place(new URL(url, "http://object").href)
     const found = await Effect.runPromise(kernel.space(space, { create: false }))
     if (reader === null) return Cells.watch(found, place, last)
     const clearance = readers.find(({ name }) => name === reader)
@@ -131,5 +151,34 @@ export class Sockets {
   }
 }
 
-const refusal = (code: "watch/full" | "query/invalid", reason: string): Response =>
-  Problem.response(new Problem.RequestRefused({ code, reason }))
+/** Closes a socket whose query ended, with the code of its problem. */
+const end = (socket: Socket, exit: Exit.Exit<void, unknown>): void => {
+  const { code, status } = Problem.of(Exit.isFailure(exit) ? Cause.squash(exit.cause) : new Error("the query ended"))
+  try {
+    socket.close(status >= 500 ? FAILED : REFUSED, code)
+  } catch {
+    // Its client is gone already.
+  }
+}
+
+const texts = new WeakMap<Frame, string>()
+
+/** The text of a frame, made once for all sockets that send it. */
+const textOf = (frame: Frame): string => {
+  let text = texts.get(frame)
+  if (text === undefined) {
+    text = JSON.stringify(frame)
+    texts.set(frame, text)
+  }
+  return text
+}
+
+const checkSize = ({ last, reader, url }: Attached): void => {
+  const size = url.length + (reader?.length ?? 0) + Math.max(LONGEST_ID, last?.length ?? 0)
+  if (size <= MAX_ATTACHED) return
+  throw new Problem.RequestRefused({
+    code: "query/invalid",
+    reason: `The query of a socket has ${size} characters, with the names of its reader and of its last event; it has at most ` +
+      `${MAX_ATTACHED}. Use an event stream for longer ones`
+  })
+}

@@ -15,7 +15,9 @@ import * as Access from "../../ingress/Access.ts"
 import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
+import { StreamQuota } from "../../ingress/StreamQuota.ts"
 import * as WorkerToken from "../../ingress/WorkerToken.ts"
+import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
 import { CurrentHolds } from "../../kernel/model/Holds.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
@@ -93,18 +95,20 @@ export class SpaceHost {
         // The Worker has checked the credentials.
         return await (isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request))
       } catch (failure) {
-        this.report(failure)
+        if (Problem.of(failure).status >= 500) this.place.settings.reporter.report(UnexpectedFailure.of(failure))
         return Problem.response(failure)
       }
     })
   }
 
-  /** Opens the runtime for a message of a socket, and forgets a closed one. */
-  hear(socket: Socket, isClosed: boolean): Promise<void> {
-    return this.turns.during(async () => {
-      const { sockets } = await this.opened()
-      if (isClosed) sockets.closed(socket)
-    })
+  /** Opens the runtime for a message of a socket. */
+  hear(): Promise<void> {
+    return this.turns.during(async () => void await this.opened())
+  }
+
+  /** Forgets a closed socket, if the runtime is open. */
+  async closed(socket: Socket): Promise<void> {
+    (await this.opening?.catch(() => undefined))?.sockets.closed(socket)
   }
 
   /** Runs due work, and arms the alarm for the next. */
@@ -172,10 +176,6 @@ export class SpaceHost {
     return HostLimits.isFull(bytes, HostLimits.hosts.object) ? new PersistenceError({ reason: new StoreFull({ space, bytes }) }) : undefined
   }
 
-  private report(failure: unknown): void {
-    this.place.settings.reporter.report(UnexpectedFailure.of(failure))
-  }
-
   private opened(by: "call" | "alarm" = "call"): Promise<Opened> {
     return this.opening ??= this.open(by).catch((failure: unknown) => {
       this.opening = undefined
@@ -193,13 +193,14 @@ export class SpaceHost {
     const due = (): number | undefined => Effect.runSync(persistence.due(space).pipe(
       Effect.catchIf((error) => error.code === "space/unknown", () => Effect.undefined)
     ))
+    const quota = new StreamQuota(config.readers.length)
     const { fetch } = App.make({ features, kernel, hash }, {
-      token: config.token, readers: config.readers, loopback: false, reporter, closing: new AbortController().signal, pages: {}
+      quota, token: config.token, readers: config.readers, loopback: false, reporter, closing: new AbortController().signal, pages: {}
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
     if (next !== undefined) alarm.arm(next)
-    const sockets = new Sockets({ state, space, kernel, readers: config.readers })
+    const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota })
     return { alarm, due, fetch, kernel, sockets, read: Pages.reading({ kernel, hash }).read }
   }
 
@@ -220,10 +221,11 @@ export class SpaceHost {
     const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
+    const cursorKey = Layer.succeed(CurrentCursorKey, (name: string) => hash.hex(JSON.stringify(["systole/cursor", proof, name])))
     const holds = Layer.succeed(CurrentHolds, yield* Effect.promise(() => StoredHold.read(storage)))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide(past),
-      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, holds, persistence]),
+      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, holds, cursorKey, persistence]),
       // The platform ends an object without notice, so this scope is never closed.
       Layer.buildWithScope(yield* Scope.make())
     )

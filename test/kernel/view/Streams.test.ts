@@ -47,6 +47,18 @@ describe("watching an address", () => {
       assert.deepStrictEqual(seen, [{ beat: -1, value: undefined }, { beat: 0, value: 1 }, { beat: 2, value: { deep: true } }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("reads what several missed once, and again after the next beat", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      for (const value of [0, 1]) yield* controlled(space, space.set("/data/x", value))
+      const returned = () => Effect.map(gather(space.watch("/data/x", { after: 0 })), ({ seen }) => seen)
+      const [first, second] = [yield* returned(), yield* returned()]
+      assert.deepStrictEqual(first, [{ beat: 1, value: 1 }])
+      assert.strictEqual(first[0], second[0])
+      yield* controlled(space, space.set("/data/x", 2))
+      assert.deepStrictEqual(yield* returned(), [{ beat: 1, value: 1 }, { beat: 2, value: 2 }])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("serves each subscriber, and none that has left", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])

@@ -1,0 +1,59 @@
+/**
+ * The limit of open streams: event streams, and the WebSockets of an object.
+ *
+ * @module
+ */
+import * as Problem from "./Problem.ts"
+
+/** The maximum number of open streams of a server or of an object. */
+export const MAX_STREAMS = 1024
+
+/** The number of streams reserved for the operator. */
+export const RESERVED_STREAMS = 128
+
+/**
+ * The number of open streams: in total, and of each reader.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class StreamQuota {
+  private all = 0
+  private readonly byReader = new Map<string, number>()
+  private readonly share: number
+
+  /** Each reader has an equal share of the streams that are not reserved for the operator. */
+  constructor(readers: number) {
+    this.share = Math.max(1, Math.floor((MAX_STREAMS - RESERVED_STREAMS) / Math.max(1, readers)))
+  }
+
+  /**
+   * Refuses a further stream of a reader, or of the operator, if it would exceed the limit.
+   *
+   * @throws RequestRefused
+   */
+  check(reader: string | undefined): void {
+    const refusal = this.refusal(reader)
+    if (refusal === undefined) return
+    throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
+  }
+
+  /** A stream opened, or ended. */
+  count(reader: string | undefined, by: 1 | -1): void {
+    this.all += by
+    if (reader === undefined) return
+    const left = (this.byReader.get(reader) ?? 0) + by
+    if (left === 0) this.byReader.delete(reader)
+    else this.byReader.set(reader, left)
+  }
+
+  /** The reason for which no stream can be opened; `undefined` if one can. */
+  private refusal(reader: string | undefined): string | undefined {
+    if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= this.share) {
+      return `${this.share} streams of reader "${reader}" are open, which is its share`
+    }
+    return this.all >= (reader === undefined ? MAX_STREAMS : MAX_STREAMS - RESERVED_STREAMS)
+      ? `${this.all} streams are open, which is the limit`
+      : undefined
+  }
+}

@@ -1,0 +1,166 @@
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { vi } from "vitest"
+import { MAX_STREAMS } from "../../src/ingress/StreamQuota.ts"
+import { MAX_ATTACHED } from "../../src/main/workers/Sockets.ts"
+import * as Edge from "./Edge.ts"
+
+let text = ""
+
+beforeAll(async () => {
+  text = await Edge.script("./test/runtime/watched.ts")
+})
+
+/** The platform's timers are real. */
+const PATIENCE = { timeout: 120_000, interval: 50 }
+
+/** The number of watchers of one object. */
+const WATCHERS = 1000
+
+const CELL = "/v1/spaces/shop/cells/data/visits"
+
+/** The name of a reader, the longest that there is, and its token. */
+const READER = "r".repeat(63)
+const READER_TOKEN = "a-token-of-a-reader"
+
+/** The length of a reader's cursor. */
+const CURSOR = 16
+
+/** An event of a socket. */
+interface Event {
+  readonly id: number | string
+  readonly event: string
+  readonly data: string
+}
+
+/** A client that watches a cell, and goes on after its last event when it connects again. */
+class Watcher {
+  readonly seen: Array<Event> = []
+  /** The code of the last close. */
+  closed: number | undefined
+  private readonly url: string
+  private readonly token: string
+  private socket: WebSocket | undefined
+
+  constructor(origin: string, { path = CELL, token = Edge.TOKEN } = {}) {
+    this.url = `${origin.replace("http", "ws")}${path}`
+    this.token = token
+  }
+
+  /** Connects. Rejects if the socket does not open. */
+  connect(): Promise<void> {
+    const id = this.seen.at(-1)?.id
+    const headers = { authorization: `Bearer ${this.token}`, ...id === undefined ? {} : { "last-event-id": String(id) } }
+    const socket = new WebSocket(this.url, { headers } as never)
+    this.socket = socket
+    this.closed = undefined
+    socket.addEventListener("message", ({ data }) => this.seen.push(JSON.parse(String(data)) as Event))
+    socket.addEventListener("close", ({ code }) => {
+      this.closed = code
+    })
+    return new Promise((resolve, reject) => {
+      socket.addEventListener("open", () => resolve())
+      socket.addEventListener("error", () => reject(new Error("the socket did not open")))
+    })
+  }
+
+  close(): void {
+    this.socket?.close()
+  }
+}
+
+const watchers = async (origin: string, count: number): Promise<ReadonlyArray<Watcher>> => {
+  const all = Array.from({ length: count }, () => new Watcher(origin))
+  await Promise.all(all.map((watcher) => watcher.connect()))
+  return all
+}
+
+const visit = async ({ signal }: Edge.Edge): Promise<void> => {
+  assert.deepInclude((await signal("shop", { signal: "/signals/visit" })).body, { status: "handled" })
+}
+
+/** Visits several times, some of them at once. */
+const visits = async (edge: Edge.Edge, count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 2) await Promise.all([visit(edge), visit(edge)])
+}
+
+/** Waits until each watcher saw the value, and checks that each saw all values before it, once and in order. */
+const sawAll = async (all: ReadonlyArray<Watcher>, value: number): Promise<void> => {
+  const last = ({ seen }: Watcher) => seen.at(-1)?.data === String(value)
+  await vi.waitUntil(() => all.every(last), PATIENCE)
+  const values = Array.from({ length: value }, (_, n) => `value ${n + 1}`)
+  for (const { seen } of all) assert.deepStrictEqual(seen.map(({ data, event }) => `${event} ${data}`), values)
+}
+
+/** Takes an object out of memory. Its sockets stay open. */
+const evict = async ({ json, miniflare }: Edge.Edge): Promise<void> => {
+  const { number } = await json("/test/seen/shop")
+  await miniflare.unsafeEvictDurableObject("", "Space", { name: "shop", webSockets: "hibernate" })
+  assert.isAbove((await json("/test/seen/shop")).number, number)
+}
+
+const problem = async (response: Response) =>
+  ({ status: response.status, ...await response.json() as { readonly code: string; readonly detail: string } })
+
+/** The refusal of a socket. */
+const refused = async ({ fetch }: Edge.Edge, path = CELL, headers = {}) =>
+  problem(await fetch(path, { headers: { upgrade: "websocket", ...headers } }))
+
+describe("The watchers of an object", () => {
+  it(`get each change once and in order, ${WATCHERS} of them, while the object is evicted, and are limited`, () =>
+    Edge.running(text, async (edge) => {
+      const { origin } = await edge.miniflare.ready
+      await visit(edge)
+      const all = await watchers(origin, WATCHERS)
+      await visits(edge, 4)
+      await sawAll(all, 5)
+      for (const value of [9, 13]) {
+        await evict(edge)
+        await visits(edge, 4)
+        await sawAll(all, value)
+      }
+      const later = await watchers(origin, MAX_STREAMS - WATCHERS)
+      await evict(edge)
+      const stream = () => edge.fetch(CELL, { headers: { accept: "text/event-stream" } })
+      for (const answer of [await refused(edge), await problem(await stream())]) {
+        assert.deepInclude(answer, { status: 429, code: "watch/full" })
+        assert.include(answer.detail, `${MAX_STREAMS} streams are open, which is the limit`)
+      }
+      later[0]?.close()
+      // A stream takes the free place as soon as the object hears of it.
+      await vi.waitUntil(async () => {
+        const { body, status } = await stream()
+        await body?.getReader().read()
+        return status === 200
+      }, PATIENCE)
+      assert.deepInclude(await refused(edge), { status: 429, code: "watch/full" })
+      assert.isUndefined(all.find(({ closed }) => closed !== undefined))
+    }))
+
+  it("go on where they were with the clearance of a reader, and with the longest query", () =>
+    Edge.running(text, async (edge) => {
+      await visit(edge)
+      const { origin } = await edge.miniflare.ready
+      const long = (count: number) => `${CELL}?path=/${"x".repeat(count)}`
+      const longest = MAX_ATTACHED - long(0).length - READER.length - CURSOR
+      assert.deepInclude(await refused(edge, long(MAX_ATTACHED)), { status: 400, code: "query/invalid" })
+      const authorization = { authorization: `Bearer ${READER_TOKEN}` }
+      assert.deepInclude(await refused(edge, long(longest + 1), authorization), { status: 400, code: "query/invalid" })
+      const [reader, deep] = [CELL, long(longest)].map((path) => new Watcher(origin, { path, token: READER_TOKEN }))
+      if (reader === undefined || deep === undefined) return assert.fail("no watcher")
+      await Promise.all([reader.connect(), deep.connect()])
+      await sawAll([reader], 1)
+      await vi.waitUntil(() => deep.seen.length === 1, PATIENCE)
+      await evict(edge)
+      await visits(edge, 2)
+      await sawAll([reader], 3)
+      // A cursor is valid for each opening of the space.
+      await edge.fetch("/test/reset/shop")
+      await vi.waitUntil(() => reader.closed !== undefined, PATIENCE)
+      await visits(edge, 2)
+      await Promise.all([reader.connect(), deep.connect()])
+      await sawAll([reader], 5)
+      await visits(edge, 2)
+      await sawAll([reader], 7)
+      assert.deepStrictEqual(deep.seen.map(({ event }) => event), ["absent"])
+    }))
+})
