@@ -13,7 +13,7 @@ const files = ["test", "examples"]
 
 /** The files that no step of tests on Node runs. */
 const missing = (stages: ReadonlyArray<Stage>): ReadonlyArray<string> => {
-  const steps = stages.flat().filter((step): step is Tests => "selection" in step && "host" in step && step.host === "node")
+  const steps = stages.flat(2).filter((step): step is Tests => "selection" in step && "host" in step && step.host === "node")
   return files.filter((file) => !steps.some(({ selection }) => selects(selection, file)))
 }
 

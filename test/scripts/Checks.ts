@@ -1,8 +1,9 @@
 /**
  * The checks of the project, in stages.
  *
- * The steps of a stage run side by side, on two cores. The step that packs the package has a stage of its own: it
- * builds `dist` anew, and other tests run the command that lies there.
+ * The lanes of a stage run side by side, on two cores. Most steps leave a core idle at times, since they wait for processes or
+ * end on one worker; a second lane uses it. The step that packs the package builds `dist` anew, and other tests run the command
+ * that lies there. So only steps that read nothing but sources run beside it, and the attack on the package follows in its lane.
  *
  * @module
  */
@@ -58,10 +59,10 @@ const packed = tests("package", "node", { files: ["test/package/"] })
 const attack = busy("attack", script("attack", "--seconds", "20"))
 
 /** The checks of the sources. */
-const sources: ReadonlyArray<Stage> = [[types, lint, language], [floors]]
+const sources: Stage = [[types], [lint, language, floors]]
 
 /** Each commit is checked with these. */
-export const fast: ReadonlyArray<Stage> = [...sources, [quick]]
+export const fast: ReadonlyArray<Stage> = [sources, [[quick]]]
 
 /** All checks. */
-export const all: ReadonlyArray<Stage> = [...sources, [onNode], [onDeno, onBun], [denoTypes, examples, workerd], [packed], [attack]]
+export const all: ReadonlyArray<Stage> = [sources, [[onNode], [onDeno, onBun, workerd]], [[packed, attack], [examples, denoTypes]]]

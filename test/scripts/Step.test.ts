@@ -50,7 +50,7 @@ describe("line", () => {
 })
 
 describe("runAll", () => {
-  it("runs the steps of a stage side by side, the stages in turn, and tells whether all passed", async () => {
+  it("runs the lanes of a stage side by side, the stages in turn, and tells whether all passed", async () => {
     const order: Array<string> = []
     const step = (name: string, failed: number, isShown = false): Step => ({
       name,
@@ -62,12 +62,28 @@ describe("runAll", () => {
         return { passed: 1, failed, failures: failed === 0 ? [] : [name], millis: 0, output: `output of ${name}\n` }
       }
     })
-    assert.isTrue(await runAll([[step("a", 0), step("b", 0, true)], [step("c", 0)]]))
+    assert.isTrue(await runAll([[[step("a", 0)], [step("b", 0, true)]], [[step("c", 0)]]]))
     assert.deepStrictEqual(order, ["a begins", "b begins", "a ends", "b ends", "c begins", "c ends"])
     assert.deepStrictEqual(printed.filter((text) => text.startsWith("output")), ["output of b"])
     assert.strictEqual(printed.at(-1), "3 passed, 0 failed")
-    assert.isFalse(await runAll([[step("d", 1)], [step("e", 0)]]))
+    assert.isFalse(await runAll([[[step("d", 1)]], [[step("e", 0)]]]))
     assert.include(printed, "output of d")
+  })
+
+  it("runs the steps of a lane one after another beside the other lane, and the failures when both have ended", async () => {
+    const order: Array<string> = []
+    const step = (name: string, turns: number, isFirst = true): Step => ({
+      name,
+      run: async () => {
+        order.push(name)
+        for (let left = turns; left > 0; left--) await Promise.resolve()
+        const failures = isFirst && name === "b" ? [name] : []
+        return { passed: 1, failed: failures.length, failures, millis: 0, output: "", again: step(`${name} again`, 0, false).run }
+      }
+    })
+    assert.isTrue(await runAll([[[step("a", 100)], [step("b", 0), step("c", 0)]], [[step("d", 0)]]]))
+    assert.deepStrictEqual(order, ["a", "b", "c", "b again", "d"])
+    assert.strictEqual(printed.at(-1), "4 passed, 0 failed")
   })
 
   it("counts a file that failed while others ran as it ends alone, and names it", async () => {
@@ -75,7 +91,7 @@ describe("runAll", () => {
       ended({ "a.test.ts": ["passed"], "b.test.ts": ["passed", "failed"], "c.test.ts": ["failed"] }, "why b failed"),
       ended({ "b.test.ts": ["passed", "passed"], "c.test.ts": ["passed"] })
     ])
-    assert.isTrue(await runAll([[step]]))
+    assert.isTrue(await runAll([[[step]]]))
     assert.deepStrictEqual(calls, [["--exclude", "x"], [path("b.test.ts"), path("c.test.ts"), "--exclude", "x", "--maxWorkers=1"]])
     assert.include(printed, "why b failed")
     assert.include(printed, "failed while others ran, and passed alone: 2: b.test.ts, c.test.ts")
@@ -87,14 +103,14 @@ describe("runAll", () => {
       ended({ "a.test.ts": ["passed"], "b.test.ts": ["failed"], "c.test.ts": ["failed"] }),
       ended({ "b.test.ts": ["passed"], "c.test.ts": ["failed"] })
     ])
-    assert.isFalse(await runAll([[step]]))
+    assert.isFalse(await runAll([[[step]]]))
     assert.include(printed, "failed while others ran, and passed alone: 1: b.test.ts")
     assert.strictEqual(printed.at(-1), "2 passed, 1 failed")
   })
 
   it("fails if a file does not run the second time", async () => {
     const { step } = scripted("core", [ended({ "a.test.ts": ["failed"] }), { ...ended({}), code: 0 }])
-    assert.isFalse(await runAll([[step]]))
+    assert.isFalse(await runAll([[[step]]]))
     assert.strictEqual(printed.at(-1), "0 passed, 1 failed")
   })
 
@@ -116,7 +132,7 @@ describe("runAll", () => {
         return { passed: 1, failed: 0, failures: [], millis: 0, output: "" }
       }
     }
-    assert.isTrue(await runAll([[core, beside]]))
+    assert.isTrue(await runAll([[[core], [beside]]]))
     assert.deepStrictEqual(order, ["beside ends", "again"])
   })
 
@@ -125,7 +141,7 @@ describe("runAll", () => {
     const unexplained = scripted("core", [{ ...passed, code: 1 }, passed], ["test/cell/"])
     const thrown = `This error originated in "b.test.ts" test file. It doesn't mean`
     const uncaught = scripted("host", [{ ...passed, code: 1, output: thrown }, ended({ "b.test.ts": ["passed"] })])
-    assert.isTrue(await runAll([[unexplained.step], [uncaught.step]]))
+    assert.isTrue(await runAll([[[unexplained.step]], [[uncaught.step]]]))
     assert.deepStrictEqual(unexplained.calls[1], ["test/cell/", "--exclude", "x", "--maxWorkers=1"])
     assert.deepStrictEqual(uncaught.calls[1], [path("b.test.ts"), "--exclude", "x", "--maxWorkers=1"])
     assert.include(printed, "failed while others ran, and passed alone: 2: core, b.test.ts")
@@ -134,7 +150,7 @@ describe("runAll", () => {
 
   it("does not repeat a run over its time", async () => {
     const { calls, step } = scripted("core", [{ code: undefined, output: "", millis: 0, report: undefined }])
-    assert.isFalse(await runAll([[step]]))
+    assert.isFalse(await runAll([[[step]]]))
     assert.strictEqual(calls.length, 1)
   })
 })
@@ -164,7 +180,7 @@ writeFileSync(mark, "")
       "test/sound.test.ts": `it("passes", () => {})`
     })
     const step = tests("once", "node", { runTests: (host, args) => runVitest(host, args, { cwd: at }) })
-    assert.isTrue(await runAll([[step]]), printed.join("\n"))
+    assert.isTrue(await runAll([[[step]]]), printed.join("\n"))
     const starved = printed.find((text) => text.startsWith("failed while others ran, and passed alone: 2: "))
     for (const name of ["once", "threw"]) assert.include(starved, `${name}.test.ts`)
     assert.strictEqual(printed.at(-1), "3 passed, 0 failed")
@@ -173,9 +189,9 @@ writeFileSync(mark, "")
 
   it("of a command that starts hosts is repeated", async () => {
     const at = folder({ "once.mjs": `${once}process.exitCode = isFirst ? 1 : 0` })
-    assert.isTrue(await runAll([[busy("attack", [process.execPath, join(at, "once.mjs")])]]))
+    assert.isTrue(await runAll([[[busy("attack", [process.execPath, join(at, "once.mjs")])]]]))
     assert.include(printed, "failed while others ran, and passed alone: 1: attack")
-    assert.isFalse(await runAll([[busy("attack", [process.execPath, join(at, "missing.mjs")])]]))
+    assert.isFalse(await runAll([[[busy("attack", [process.execPath, join(at, "missing.mjs")])]]]))
     rmSync(at, { recursive: true })
   })
 })

@@ -1,5 +1,6 @@
 /**
- * The steps of a check of the project, and the stages in which they run.
+ * The steps of a check of the project, and the stages in which they run. A stage has lanes, which run side by side, and the
+ * steps of a lane run one after another.
  *
  * Tests of processes and of hosts can starve on shared cores, where other steps and workers run beside them. Alone they
  * do not, and a defect fails both times. So the failures of a stage run once more when nothing else does, and
@@ -33,8 +34,11 @@ export interface Step {
   readonly isShown?: boolean
 }
 
-/** Steps that run side by side. */
-export type Stage = ReadonlyArray<Step>
+/** Steps that run one after another. */
+export type Lane = ReadonlyArray<Step>
+
+/** Lanes that run side by side. */
+export type Stage = ReadonlyArray<Lane>
 
 /** A command line that passes with exit code 0. */
 export const command = (name: string, line: readonly [string, ...Array<string>]): Step => ({
@@ -102,6 +106,18 @@ export const tests = (name: string, host: Host, selection: Selection): Tests => 
   }
 }
 
+/** A step with the outcome of its first run. */
+interface Run {
+  readonly name: string
+  readonly first: Outcome
+}
+
+const runLane = async (lane: Lane): Promise<ReadonlyArray<Run>> => {
+  const runs: Array<Run> = []
+  for (const step of lane) runs.push({ name: step.name, first: await runOne(step) })
+  return runs
+}
+
 /** Runs a step and prints its line; prints its output, too, where it failed or has figures to show. */
 const runOne = async ({ isShown = false, name, run }: Step): Promise<Outcome> => {
   const outcome = await run()
@@ -125,8 +141,8 @@ export const runAll = async (stages: ReadonlyArray<Stage>): Promise<boolean> => 
   const outcomes: Array<Outcome> = []
   const starved: Array<string> = []
   for (const stage of stages) {
-    const ended = await Promise.all(stage.map(async (step) => ({ name: step.name, first: await runOne(step) })))
-    for (const { first, name } of ended) outcomes.push(await settle(name, first, starved))
+    const ended = await Promise.all(stage.map(runLane))
+    for (const { first, name } of ended.flat()) outcomes.push(await settle(name, first, starved))
   }
   const sum = (read: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + read(outcome), 0)
   const failed = sum((outcome) => outcome.failed)
