@@ -67,6 +67,6 @@ export type { ControlError, ReadError, SignalError } from "./kernel/view/Expecte
 export { Kernel, type Registration } from "./kernel/space/Kernel.ts"
 export * from "./kernel/model/Limits.ts"
 export { Pacemaker } from "./kernel/model/Pacemaker.ts"
-export type { HandlingReceipt, Receipt } from "./kernel/beat/Receipts.ts"
+export type { HandlingReceipt, Receipt } from "./kernel/model/Receipt.ts"
 export type * from "./kernel/view/Space.ts"
 export * from "./kernel/model/SpaceError.ts"

@@ -13,7 +13,7 @@ import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
-import type { Receipt } from "../kernel/beat/Receipts.ts"
+import type { Receipt } from "../kernel/model/Receipt.ts"
 
 /** The answer to a signal: a receipt after a wait, else the acceptance. */
 type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Data from "effect/Data"
+import { CANCELLED, CODE_MISSING, FOREIGN, FULL, TAKEN_BACK } from "./RunCode.ts"
 
 /**
  * A body made other calls than its step log has. `expected` and `actual` name both sides.
@@ -50,9 +51,6 @@ export class StepsFull extends Data.TaggedError("StepsFull")<{ readonly limit: s
   }
 }
 
-/** The code of a run whose module is missing. */
-export const CODE_MISSING = "run/code-missing"
-
 /**
  * A run cannot go on: the module with which it began cannot be loaded, and its log does not fit the present module of that name.
  *
@@ -67,9 +65,6 @@ export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly dige
   }
 }
 
-/** The code of a run that awaits a promise which is not a handle. */
-export const FOREIGN = "run/foreign-await"
-
 /**
  * A body went on outside its segments, after a promise that is not a handle.
  *
@@ -82,9 +77,6 @@ export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly re
     return `The run awaits a promise of its own: ${this.reason}. Await tx.sleep, tx.waitForSignal and requests of tx.io alone`
   }
 }
-
-/** The code of a run that the space has no room for. */
-export const FULL = "run/full"
 
 /**
  * The space has the maximum number of waiting durable runs. The run is retried.
@@ -99,9 +91,6 @@ export class RunsFull extends Data.TaggedError("RunsFull")<{ readonly limit: num
   }
 }
 
-/** The code of a cancelled run. */
-export const CANCELLED = "run/cancelled"
-
 /**
  * A run was cancelled. It is the failure of the handles that were open, and of a run that was ended at once.
  *
@@ -114,9 +103,6 @@ export class RunCancelled extends Data.TaggedError("RunCancelled")<{ readonly oi
     return `The run ${this.oid} was cancelled. Undo its effects, and end`
   }
 }
-
-/** The code of a run that a rollback took back. */
-export const TAKEN_BACK = "run/taken-back"
 
 /**
  * A run began after the beat to which its space was rolled back.

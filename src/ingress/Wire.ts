@@ -10,7 +10,7 @@ import * as Document from "../cell/Document.ts"
 import * as Rich from "../cell/Rich.ts"
 import * as Value from "../cell/Value.ts"
 import { RequestRefused } from "./Problem.ts"
-import type { Receipt } from "../kernel/beat/Receipts.ts"
+import type { Receipt } from "../kernel/model/Receipt.ts"
 
 /** The media type of a value that plain JSON cannot represent. */
 export const RICH = "application/vnd.systole.rich+json"

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { Residents } from "../durable/Residents.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { SpaceState } from "../kernel/beat/SpaceState.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -239,7 +238,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     },
     derivation,
     bindings,
-    residents: new Residents(history.settings.limits.residentRuns),
+    durable: history.durable?.fresh(),
     mode: SpaceMode.read(historic, documents),
     ledgers: history.ledgers,
     states: history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo }),

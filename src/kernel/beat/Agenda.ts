@@ -9,6 +9,7 @@ import type { CapturedSignal, InFlight, Handling, Outcome, Taken } from "../mode
 import type { Again } from "../model/Signal.ts"
 import * as Signal from "../model/Signal.ts"
 import type { BeatInput } from "./BeatInput.ts"
+import type { HeardBy } from "./DurableRuns.ts"
 import * as Hearing from "./Hearing.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 
@@ -27,7 +28,7 @@ export interface AgendaRules {
   /** The outcome of a durable run without its enzyme, if it is cancelled at once. */
   readonly ended: (event: string, key: string) => Outcome | undefined
   /** The durable runs that heard a captured signal. */
-  readonly heard: Hearing.HeardBy
+  readonly heard: HeardBy
 }
 
 /**

@@ -8,7 +8,6 @@
  */
 import { InvalidAddress } from "../../cell/Address.ts"
 import { InvalidValue } from "../../cell/Value.ts"
-import { RunAbsent } from "../../durable/RunError.ts"
 import { CellLocked, type Refusal, type RefusalClass } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
@@ -114,10 +113,9 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
     outcome(ExternalChange.integrate(draft, notice, { mode, steps })),
   bind: ({ change }, { parts: { transaction } }) => outcome(transaction.bindings.bind(change, CAPTURE)),
   redeliver: (command, { parts, redelivered }) => {
-    const letter = tried(() => DeadLetter.redeliver(command, parts), [RunAbsent])
-    if ("refused" in letter) return letter
-    if (!(letter.reply instanceof Pending)) return { refused: letter.reply as Refusal }
-    redelivered.push(letter.reply)
+    const letter = DeadLetter.redeliver(command, parts)
+    if (!(letter instanceof Pending)) return { refused: letter }
+    redelivered.push(letter)
     return { reply: undefined }
   },
   piece: ({ ask }, { parts: { draft, pieces } }) =>

@@ -23,7 +23,6 @@ import * as LabelCheck from "./LabelCheck.ts"
 import type { Output } from "./LedgerBeats.ts"
 import * as Lifecycle from "./Lifecycle.ts"
 import * as Merge from "./Merge.ts"
-import * as ReadyRuns from "./ReadyRuns.ts"
 import type { Merged } from "./Merge.ts"
 import type { BeatAnswer, Captured, CapturedCommands, Executed } from "./Phases.ts"
 
@@ -66,7 +65,7 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
   DiagnosticsCommit.attach(transaction, ledgers)
   if (merged.falls) Lifecycle.shutDown(transaction, ledgers)
   ledgers.commit()
-  ReadyRuns.committed(stage, transaction.resumed)
+  state.durable?.committed(stage, transaction.resumed)
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
   Expiry.retire(captured.retired, stage, state)
   if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)

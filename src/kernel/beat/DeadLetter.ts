@@ -22,11 +22,12 @@ import type { Refusal } from "../../ledger/LedgerError.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import { oidOf } from "./ReadyRuns.ts"
-import * as RunRetry from "./RunRetry.ts"
+import type * as RunRetry from "./RunRetry.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
 import { below } from "../../persistence/Below.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
+import { FeatureNotBuilt } from "../model/Feature.ts"
 import * as Signal from "../model/Signal.ts"
 import { DeadAbsent } from "../model/SpaceError.ts"
 
@@ -199,13 +200,12 @@ interface Capturing {
   readonly draft: Draft
   readonly transaction: BeatTransaction
   readonly ledgers: Pick<LedgerBeats, "refusal">
-  readonly state: Pick<SpaceState, "hash" | "number" | "space">
+  readonly state: Pick<SpaceState, "durable" | "hash" | "number" | "space">
 }
 
 /**
  * Deletes a letter, and queues its handling for the next beat. A letter at the hop limit queues its signal instead.
  *
- * @throws RunAbsent
  * @category combinators
  * @since 0.1.0
  */
@@ -216,8 +216,9 @@ export const redeliver = (
   const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
-  const retry = { oid: oidOf(id, enzyme, state.hash), segment: letter.segment, anew: anew === true, draft, stage: work.stage }
-  const next = RunRetry.prepare(retry)
+  const oid = oidOf(id, enzyme, state.hash)
+  const next = prepare({ oid, segment: letter.segment, anew: anew === true, draft, stage: work.stage }, state)
+  if (next instanceof Error) return next
   const refused = ledgers.refusal(draft)
   if (refused !== undefined) return refused
   const { awaits, label, signal, space, target } = letter
@@ -236,6 +237,13 @@ export const redeliver = (
   const { moment } = work
   const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, moment, next) : {}
   return new Signal.Pending(state.number(), sent, kept)
+}
+
+/** Prepares the durable run of a letter. A build without durable runs takes letters of ordinary ones. */
+const prepare = (retry: RunRetry.Retry, { durable }: Pick<SpaceState, "durable">): RunRetry.Next | Refusal => {
+  if (durable !== undefined) return durable.prepare(retry)
+  const isDurable = retry.anew || retry.segment !== undefined
+  return isDurable ? new FeatureNotBuilt({ feature: "durable" }) : { segment: undefined, run: undefined }
 }
 
 type Repeated = Pick<Signal.Pending, "again" | "due">

@@ -17,15 +17,12 @@ import * as Note from "../../durable/Note.ts"
 import * as Pairs from "../../durable/Pairs.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
-import type { CapturedSignal, Handling, InFlight, Taken, Waits } from "../model/InFlight.ts"
+import type { Handling, InFlight, Taken, Waits } from "../model/InFlight.ts"
 import { type Heard, MAX_HEARD, type Signal } from "../model/Signal.ts"
-import type { BeatTransaction } from "./BeatTransaction.ts"
-import type { BeatInput } from "./BeatInput.ts"
+import { type BeatSignals, mayBeHeard } from "./BeatSignals.ts"
+import type { Hearers, HeardBy, Resuming } from "./DurableRuns.ts"
 import * as Run from "./Run.ts"
-import type { RunHost } from "./SpaceState.ts"
-
-/** The runs that heard a captured signal. */
-export type HeardBy = ReadonlyMap<InFlight, ReadonlyArray<Heard>>
+import type { RunHost } from "./RunHost.ts"
 
 /** The place of a heard signal in a run. */
 type Place = Omit<Heard, "isAwaited">
@@ -40,7 +37,7 @@ export const addressOf = ({ nth, oid, pair }: Place): Address.Address => Dossier
 const payloadOf = ({ nth, oid, pair }: Place): Address.Address => Dossier.address(oid, "heard", String(pair), String(nth), "payload")
 
 /** Step 4: keeps the captured signals that durable runs hear, and has these runs go on. */
-export const capture = (taken: ReadonlyArray<Taken>, transaction: BeatTransaction, input: Pick<BeatInput, "hearers">): HeardBy => {
+export const capture = (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Hearers): HeardBy => {
   let found: Map<InFlight, ReadonlyArray<Heard>> | undefined
   const { stage } = transaction
   const countOf = (oid: string, pair: number): number => stage.merged("space", folderOf(oid, pair).id).length
@@ -64,10 +61,6 @@ export const capture = (taken: ReadonlyArray<Taken>, transaction: BeatTransactio
 const isHeardAt = ({ oid, pair }: Place, stage: Stage): boolean =>
   pair < (Note.read(stage.newest(Note.addressOf(oid).key)).pairs ?? Infinity)
 
-/** Whether a captured signal is one of this space that arrived in this beat. */
-const mayBeHeard = ({ flight, pending }: Taken): boolean =>
-  pending.again === undefined && pending.undelivered === undefined && !pending.leaves && !flight.discarded
-
 const keep = (by: Heard, { id, label, payload, signal, target }: Signal, to: { readonly stage: Stage; readonly writer: number }): void => {
   const { stage, writer } = to
   stage.put(addressOf(by), Codec.encode({ id, signal, target, ...label === undefined ? {} : { label } }), writer)
@@ -80,30 +73,6 @@ export const declared = (handling: Handling, host: RunHost): ReadonlyArray<Pairs
 
 /** Whether a handling was not attempted before, so that its run hears no signal yet. */
 export const isNew = ({ why }: Pick<Handling, "why">): boolean => why === undefined || why === "redelivery"
-
-/** The captured signals of one beat by their pairs, and their places on the agenda. */
-export class BeatSignals {
-  private readonly inputs: ReadonlyArray<CapturedSignal>
-  private readonly places = new Map<InFlight, number>()
-  private byPair: Map<string, ReadonlyArray<CapturedSignal>> | undefined
-
-  constructor(inputs: ReadonlyArray<CapturedSignal>) {
-    this.inputs = inputs
-  }
-
-  /** The signals of a pair that follow an event on the agenda. */
-  after(event: InFlight, [signal, target]: Pairs.Pair): ReadonlyArray<CapturedSignal> {
-    const byPair = this.byPair ??= this.index()
-    const place = this.places.get(event) ?? -1
-    const found = byPair.get(`${signal} ${target}`) ?? []
-    return found.filter(({ flight }) => (this.places.get(flight) ?? -1) > place)
-  }
-
-  private index(): Map<string, ReadonlyArray<CapturedSignal>> {
-    this.inputs.forEach(({ flight }, i) => this.places.set(flight, i))
-    return Map.groupBy(this.inputs.filter(mayBeHeard), ({ flight: { signal: { signal = "", target = "" } } }) => `${signal} ${target}`)
-  }
-}
 
 /** A run that hears pairs, and the number of those that it heard before this beat. */
 type Hearer = Pick<Waits, "hears" | "known" | "oid">

@@ -23,7 +23,7 @@ import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "./CommandExecutor.ts"
 import type { Handling, Outcome, Taken } from "../model/InFlight.ts"
-import * as Hearing from "./Hearing.ts"
+import type { HeardBy } from "./DurableRuns.ts"
 import { LedgerBeats } from "./LedgerBeats.ts"
 import type { Captured, CapturedCommands, Executed } from "./Phases.ts"
 import * as LabelCheck from "./LabelCheck.ts"
@@ -31,12 +31,14 @@ import * as Modules from "../model/Modules.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
-import * as Segment from "./Segment.ts"
 import type { Signal } from "../model/Signal.ts"
 import * as Lifecycle from "./Lifecycle.ts"
 import * as Stuck from "../watchdog/Stuck.ts"
 import { BeatAborted } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
+
+/** The signals of a beat in which no durable run hears. */
+const unheard: HeardBy = new Map()
 
 /** The envelope of commands: all cells except the runtime's own, also through links. */
 const outside = Envelope.make(undefined, false)
@@ -94,9 +96,9 @@ export class Heartbeat {
     const parked = input.parked(mode)
     const retired = input.retired(begun, mode)
     ledgers.capture(timers)
-    const heard = Hearing.capture(signals, transaction, input)
+    const heard = state.durable?.hear(signals, transaction, input) ?? unheard
     const taken = this.resume(signals, transaction)
-    const ended = (event: string, key: string) => Segment.endedWithout(ReadyRuns.oidOf(event, key, state.hash), stage)
+    const ended = (event: string, key: string) => state.durable?.endedWithout(ReadyRuns.oidOf(event, key, state.hash), stage)
     agenda.arrange(taken, resolve, { input, ended, heard, hops: state.settings.limits.hops })
     const { inputs, runs } = agenda
     const { labels, moment } = transaction
@@ -108,14 +110,15 @@ export class Heartbeat {
   /** Step 4: adds the segments that captured results resume, after the attempts and before new signals. */
   private resume(taken: ReadonlyArray<Taken>, transaction: BeatTransaction): ReadonlyArray<Taken> {
     const { mode, resumed } = transaction
-    if (resumed.length === 0) return taken
+    const { durable } = this.state
+    if (durable === undefined || resumed.length === 0) return taken
     transaction.resumed = []
     const oids = new Set(resumed)
-    const isEnd = (oid: string): boolean => Segment.endedWithout(oid, transaction.stage) !== undefined
+    const isEnd = (oid: string): boolean => durable.endedWithout(oid, transaction.stage) !== undefined
     const segments = [...oids].flatMap((oid) => this.input.resume(oid, { mode, isEnd: isEnd(oid) }))
     const attempts = taken.findIndex(({ pending }) => pending.again === undefined)
     const all = attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
-    ReadyRuns.captured(transaction.stage, oids, { hash: this.state.hash, taken: all })
+    durable.captured(transaction.stage, oids, all)
     return all
   }
 
@@ -202,7 +205,10 @@ export class Heartbeat {
 
   private run(handling: Handling, draft: Draft): Outcome | Promise<Outcome> {
     const { state } = this
-    return handling.entry?.enzyme.durable === true ? Segment.run(handling, draft, state) : Run.run(handling, draft, state.host)
+    const { durable, host } = state
+    // The kernel refuses durable enzymes where it has no durable runs.
+    const isDurable = durable !== undefined && handling.entry?.enzyme.durable === true
+    return isDurable ? durable.run(handling, draft, state) : Run.run(handling, draft, host)
   }
 
   /** A run broke its surroundings. Nothing of the beat is kept; after a failed attempt, the next beat takes the same input. */

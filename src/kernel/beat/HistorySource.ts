@@ -7,7 +7,8 @@ import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
-import type { RunHost } from "./SpaceState.ts"
+import type { DurableRuns } from "./DurableRuns.ts"
+import type { RunHost } from "./RunHost.ts"
 import type { Settings } from "../model/Limits.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 
@@ -22,6 +23,7 @@ export interface HistorySource {
   readonly enzymes: Enzymes
   readonly nodes: Modules
   readonly ledgers: LedgerList
+  readonly durable: DurableRuns | undefined
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost

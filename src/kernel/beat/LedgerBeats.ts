@@ -12,7 +12,6 @@ import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { ChangedRecords } from "../model/Command.ts"
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
-import type { Residents } from "../../durable/Residents.ts"
 import type { Attention, HandledEvent, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../../ledger/Ledger.ts"
 import { CellLocked, type Refusal } from "../../ledger/LedgerError.ts"
 import type { ByPlace, LedgerList, Placed } from "../../ledger/LedgerList.ts"
@@ -33,6 +32,7 @@ import * as Features from "../model/Feature.ts"
 import type { Handling } from "../model/InFlight.ts"
 import { lockOver } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
+import type { DurableRuns } from "./DurableRuns.ts"
 import * as Awaited from "./Awaited.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 
@@ -55,8 +55,8 @@ export interface LedgerSpace {
   readonly ledgers: LedgerList
   /** The states of the ledgers, by their places in the list. */
   readonly states: ByPlace
-  /** The bodies of durable runs, for which results are noted. */
-  readonly residents: Pick<Residents, "note">
+  /** The durable runs, for which results are noted. */
+  readonly durable: Pick<DurableRuns, "note"> | undefined
   readonly hash: (data: string | Uint8Array) => string
   /** Draws the next queue number, for a signal or a timer. */
   readonly number: () => number
@@ -314,7 +314,7 @@ class OneLedgerBeat implements LedgerBeat {
 
   resume(oid: string, rid?: string): void {
     this.ledgers.transaction.resumed.push(oid)
-    if (rid !== undefined) this.ledgers.space.residents.note(oid, rid)
+    if (rid !== undefined) this.ledgers.space.durable?.note(oid, rid)
   }
 
   send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {

@@ -8,7 +8,7 @@
  */
 import * as Address from "../../cell/Address.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
-import { CODE_MISSING, FOREIGN } from "../../durable/RunError.ts"
+import { CODE_MISSING, FOREIGN } from "../../durable/RunCode.ts"
 import type { BlobRow, ReceiptRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -23,16 +23,15 @@ import type { CapturedSignal, InFlight, Outcome, Waits } from "../model/InFlight
 import * as SpaceMode from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
+import { BeatSignals } from "./BeatSignals.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
-import * as Hearing from "./Hearing.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import type { Captured, Executed, ExecutedHandling } from "./Phases.ts"
+import * as ReadyRuns from "./ReadyRuns.ts"
 import * as Receipts from "./Receipts.ts"
-import * as Segment from "./Segment.ts"
-import * as SegmentCommit from "./SegmentCommit.ts"
 import { TIMEOUT } from "./Run.ts"
 
 /** Losses in a row after which a run is reported, once. */
@@ -56,7 +55,7 @@ export class Merged {
   readonly landed: Array<InFlight> = []
   /** All flights of the beat, in the order of the agenda. */
   readonly flights: Array<InFlight> = []
-  private beatSignals: Hearing.BeatSignals | undefined
+  private beatSignals: BeatSignals | undefined
   /** Whether an outcome was fatal, so that the space shuts down. */
   falls = false
 
@@ -68,8 +67,8 @@ export class Merged {
   }
 
   /** The captured signals, for runs that come to hear them. */
-  get signals(): Hearing.BeatSignals {
-    return this.beatSignals ??= new Hearing.BeatSignals(this.captured.inputs)
+  get signals(): BeatSignals {
+    return this.beatSignals ??= new BeatSignals(this.captured.inputs)
   }
 }
 
@@ -84,7 +83,7 @@ export const merge = ({ captured, runs }: Executed, state: SpaceState): Merged =
   const merged = new Merged(captured, state)
   const flights = taken(captured.inputs)
   for (const handling of runs) conclude(handling, merged)
-  for (const input of captured.inputs) if (input.flight.discarded) SegmentCommit.discard(input, merged)
+  for (const input of captured.inputs) if (input.flight.discarded) state.durable?.discard(input, merged)
   for (const flight of flights) complete(flight, merged)
   return merged
 }
@@ -156,18 +155,15 @@ const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged)
 /** A durable run goes on with a later segment: its step is put into the log, and its body is kept. */
 const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void => {
   const { hears, oid, segment } = waits
-  SegmentCommit.wait(handling, waits, merged)
-  const isHeard = Hearing.begin(handling, waits, { signals: merged.signals, stage: merged.transaction.stage })
-  const dues = isHeard ? [{ beat: handling.beat, moment: undefined }] : waits.dues
-  merged.state.residents.keep(oid, waits.continuation)
+  const isHeard = merged.state.durable?.wait(handling, waits, merged)
+  const dues = isHeard === true ? [{ beat: handling.beat, moment: undefined }] : waits.dues
   const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
   again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues, hears } })
 }
 
 /** The handling is over; a durable one closes its operation. */
 const finish = (handling: ExecutedHandling, merged: Merged): void => {
-  if (handling.entry?.enzyme.durable === true) SegmentCommit.finish(handling, merged)
-  else SegmentCommit.leave(handling, merged)
+  merged.state.durable?.finish(handling, merged)
   handling.flight.over.push(handling)
 }
 
@@ -230,7 +226,7 @@ const park = (handling: ExecutedHandling, until: number | undefined, merged: Mer
 /** Queues a run whose module is missing. It goes on when the modules change, and at the next start. */
 const hold = (handling: ExecutedHandling, outcome: Failure, merged: Merged): void => {
   const { flight: { signal }, key, segment, waiting } = handling
-  const oid = Segment.oidOf(handling, merged.state.hash)
+  const oid = oidOf(handling, merged)
   const note = `${key} waits for its module with ${signal.id}`
   const about = { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, raised: outcome, note }
   merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, about))
@@ -250,7 +246,7 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
   const { entry, flight, key } = handling
   const { state, transaction } = merged
   const run = handling.segment === 0 && rest.run === undefined ? hearer(handling, merged) : undefined
-  if (handling.why === "redelivery" && handling.segment > 0) SegmentCommit.adopt(handling, merged)
+  if (handling.why === "redelivery" && handling.segment > 0) state.durable?.adopt(handling, merged)
   // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
   const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
@@ -272,14 +268,16 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
 
 /** The durable run of a first segment that is attempted again: it hears the declared signals meanwhile. */
 const hearer = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
-  const hears = Hearing.declared(handling, merged.state.host)
+  const { state: { durable, host } } = merged
+  const hears = durable?.declared(handling, host) ?? []
   if (hears.length === 0) return undefined
   LabelCheck.checkHeard(merged.transaction, handling, hears.map(([, target]) => target))
-  const { signals, state: { hash }, transaction: { stage } } = merged
-  const oid = Segment.oidOf(handling, hash)
-  if (Hearing.isNew(handling)) Hearing.begin(handling, { hears, known: 0, oid }, { signals, stage })
+  const oid = oidOf(handling, merged)
+  durable?.begin(handling, { hears, known: 0, oid }, merged)
   return { oid, dues: [], hears }
 }
+
+const oidOf = ({ flight, key }: ExecutedHandling, { state: { hash } }: Merged): string => ReadyRuns.oidOf(flight.signal.id, key, hash)
 
 type Failure = Extract<Outcome, { readonly code: string }>
 
@@ -288,7 +286,7 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
-  SegmentCommit.die(handling, outcome.code, merged)
+  merged.state.durable?.die(handling, outcome.code, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   const isFatal = outcome.kind === "fatal"

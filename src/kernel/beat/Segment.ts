@@ -12,6 +12,7 @@ import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import type { Awaited, Settled } from "../../durable/Handle.ts"
 import * as Note from "../../durable/Note.ts"
+import type { Residents } from "../../durable/Residents.ts"
 import type { Pair } from "../../durable/Pairs.ts"
 import { CodeMissing, ForeignAwait, RunCancelled, RunDiverged, RunsFull, RunTakenBack, StepsFull } from "../../durable/RunError.ts"
 import type { Value } from "../../cell/Value.ts"
@@ -28,15 +29,23 @@ import { failure, messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
-import type { SpaceState } from "./SpaceState.ts"
+import type { DurableState } from "./DurableRuns.ts"
 import * as Ready from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
+import type { StaleRisks } from "./StaleRisks.ts"
+
+/** The surroundings of segments: the state of the space, and the bodies in memory. */
+export interface Place {
+  readonly state: DurableState
+  readonly residents: Residents
+  /** Reports writes that may become stale, in development. */
+  readonly risks: StaleRisks | undefined
+}
 
 /** A segment that a space executes. */
-interface Context {
+interface Context extends Place {
   readonly handling: Handling
   readonly draft: Draft
-  readonly state: SpaceState
   readonly enzyme: Enzyme
   readonly oid: string
   readonly note: Note.Note
@@ -48,7 +57,7 @@ interface Context {
  * @category getters
  * @since 0.1.0
  */
-export const oidOf = ({ flight, key }: Pick<Handling, "flight" | "key">, hash: SpaceState["hash"]): string =>
+export const oidOf = ({ flight, key }: Pick<Handling, "flight" | "key">, hash: DurableState["hash"]): string =>
   Ready.oidOf(flight.signal.id, key, hash)
 
 /** The cell of a step, or of one of its parts. */
@@ -65,13 +74,14 @@ export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code"> =>
  * @category combinators
  * @since 0.1.0
  */
-export const run = async (handling: Handling, draft: Draft, state: SpaceState): Promise<Outcome> => {
+export const run = async (handling: Handling, draft: Draft, place: Place): Promise<Outcome> => {
+  const { state } = place
   const enzyme = handling.entry!.enzyme
   const oid = oidOf(handling, state.hash)
   const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
   try {
     if (note.back !== undefined) handling.segment = note.back
-    const context: Context = { handling, draft, state, enzyme, oid, note }
+    const context: Context = { ...place, handling, draft, enzyme, oid, note }
     const outcome = Note.isEnd(note) ? Run.failed(draft, endOf(oid, note)) : await advance(context)
     return Run.admitted(handling, draft, outcome)
   } catch (error) {
@@ -93,10 +103,10 @@ export const endedWithout = (oid: string, stage: Stage): Outcome | undefined => 
 }
 
 const advance = async (context: Context): Promise<Outcome> => {
-  const { draft, enzyme, handling: { segment }, oid, state } = context
+  const { draft, enzyme, handling: { segment }, oid, residents, risks, state } = context
   if (segment >= Step.MAX_STEPS) throw new StepsFull({ limit: `${Step.MAX_STEPS} segments` })
   // A first segment awaits nothing before its body, so that it ends within a turn.
-  const known = state.residents.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
+  const known = residents.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
   const continuation = known ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
@@ -106,7 +116,6 @@ const advance = async (context: Context): Promise<Outcome> => {
   const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context)
   context.handling.settled = settled
   tx.begin(draft)
-  const { risks } = state
   if (risks !== undefined) tx.reads.risk = (risk) => risks.report(enzyme, risk)
   if (segment === 0) tx.hear(Hearing.declared(context.handling, context.state.host))
   const begun = [...tx.pairs]

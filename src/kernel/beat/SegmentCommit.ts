@@ -5,30 +5,23 @@
  */
 import * as Cells from "../../durable/Cells.ts"
 import * as Note from "../../durable/Note.ts"
-import { CANCELLED, TAKEN_BACK } from "../../durable/RunError.ts"
+import { CANCELLED, TAKEN_BACK } from "../../durable/RunCode.ts"
 import * as Step from "../../durable/Step.ts"
 import { COMMIT } from "../../stage/Stage.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import * as Requests from "../../reactor/Request.ts"
 import type { CapturedSignal, Handling, Waits } from "../model/InFlight.ts"
-import type { SpaceState } from "./SpaceState.ts"
-import type { Captured } from "./Phases.ts"
+import type { RunMerge } from "./DurableRuns.ts"
 import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import { codeOf, oidOf, stepAddress } from "./Segment.ts"
-
-/** The parts of a merge that a segment needs. */
-interface Merging {
-  readonly captured: Captured
-  readonly state: Pick<SpaceState, "hash" | "inbox" | "residents">
-}
 
 /** Puts a step into the log. The first one starts the operation. */
 export const wait = (
   handling: Handling,
   { continuation, note, oid, segment, step }: Waits,
-  { captured: { ledgers, stage } }: Merging
+  { captured: { ledgers, stage } }: RunMerge
 ): void => {
   const { document, parts } = step
   const address = stepAddress(oid, segment)
@@ -41,21 +34,21 @@ export const wait = (
 }
 
 const putParts = (
-  stage: Captured["stage"],
+  stage: RunMerge["captured"]["stage"],
   oid: string,
   { parts, segment }: Pick<Step.Stored, "parts"> & Pick<Waits, "segment">
 ): void => parts.forEach((part, number) => stage.put(stepAddress(oid, segment, number), part, COMMIT))
 
-const start = ({ flight, key }: Handling, oid: string, ledgers: Captured["ledgers"]): void => {
+const start = ({ flight, key }: Handling, oid: string, ledgers: RunMerge["captured"]["ledgers"]): void => {
   const target = `${flight.signal.id} ${key}`
   ledgers.amend((draft) => void Verbs.start(draft, { oid, verb: Cells.VERB, target, mode: "opm:states" }, undefined))
 }
 
 /** Whether the operation is there. A rollback may have taken it back. */
-const isKnown = (stage: Captured["stage"], oid: string): boolean => stage.newest(Dossier.address(oid).key) !== undefined
+const isKnown = (stage: RunMerge["captured"]["stage"], oid: string): boolean => stage.newest(Dossier.address(oid).key) !== undefined
 
 /** Closes the operation of a run that is over. A run of one segment has one if it made requests, or was started anew. */
-export const finish = (handling: Handling, merging: Merging): void => {
+export const finish = (handling: Handling, merging: RunMerge): void => {
   const { captured: { ledgers, stage }, state } = merging
   const oid = oidOf(handling, state.hash)
   if (handling.segment === 0 && handling.draft?.owner === undefined && !ReadyRuns.isNoted(stage, oid)) return leave(handling, merging)
@@ -66,7 +59,7 @@ export const finish = (handling: Handling, merging: Merging): void => {
 }
 
 /** Drops the signals that a run of one segment heard between its attempts. */
-export const leave = (handling: Handling, { captured: { stage }, state }: Merging): void => {
+export const leave = (handling: Handling, { captured: { stage }, state }: RunMerge): void => {
   // Without its enzyme, the run may have heard any signal.
   const hears = handling.entry?.enzyme.hears
   if (Hearing.isNew(handling) || (Array.isArray(hears) && hears.length === 0)) return
@@ -76,7 +69,7 @@ export const leave = (handling: Handling, { captured: { stage }, state }: Mergin
 }
 
 /** Cancels the operation of a run that a rollback discarded. */
-export const discard = ({ flight, pending: { again } }: CapturedSignal, { captured: { ledgers, stage }, state }: Merging): void => {
+export const discard = ({ flight, pending: { again } }: CapturedSignal, { captured: { ledgers, stage }, state }: RunMerge): void => {
   if (again === undefined) return
   const oid = ReadyRuns.oidOf(flight.signal.id, again.enzyme, state.hash)
   if (again.segment === undefined) return Hearing.drop(oid, stage)
@@ -85,7 +78,7 @@ export const discard = ({ flight, pending: { again } }: CapturedSignal, { captur
 }
 
 /** Puts the module by which a letter goes on into the log, so that the run stays with it. */
-export const adopt = (handling: Handling, { captured: { stage }, state }: Merging): void => {
+export const adopt = (handling: Handling, { captured: { stage }, state }: RunMerge): void => {
   const oid = oidOf(handling, state.hash)
   const first = stepAddress(oid, 0)
   const step = Step.decode(stage.newest(first.key))
@@ -98,28 +91,31 @@ export const adopt = (handling: Handling, { captured: { stage }, state }: Mergin
 }
 
 /** Closes the operation of a run that a rollback took back, and deletes its log. */
-const takeBack = (oid: string, { ledgers, stage }: Pick<Captured, "ledgers" | "stage">): void => {
+const takeBack = (oid: string, { ledgers, stage }: Pick<RunMerge["captured"], "ledgers" | "stage">): void => {
   for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), COMMIT)
   ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
 }
 
-/** Marks the operation of a run that was given up. Its log stays. */
-export const die = (handling: Handling, code: string, merging: Merging): void => {
+/** Marks the operation of a run that was given up. Its log stays. Returns the run, if there is one. */
+export const die = (handling: Handling, code: string, merging: RunMerge): string | undefined => {
   const { captured: { ledgers, stage }, state } = merging
-  if (handling.segment === 0 && handling.entry?.enzyme.durable !== true) return leave(handling, merging)
+  if (handling.segment === 0 && handling.entry?.enzyme.durable !== true) return void leave(handling, merging)
   const oid = oidOf(handling, state.hash)
-  if (!isKnown(stage, oid)) return leave(handling, merging)
+  if (!isKnown(stage, oid)) return void leave(handling, merging)
   const [first] = code === TAKEN_BACK ? Cells.stepsOf(oid, (key) => stage.newest(key)) : []
   const { anew = first?.anew } = Note.read(stage.newest(Note.addressOf(oid).key))
   // The first step has the number, unless it is deleted.
   const isLogged = handling.segment > 0 && code !== TAKEN_BACK
   ReadyRuns.leave(stage, oid, anew === undefined || isLogged ? undefined : { anew })
   state.inbox.runs.forget(oid)
-  state.residents.drop(oid)
-  if (code === TAKEN_BACK) return takeBack(oid, { ledgers, stage })
+  if (code === TAKEN_BACK) {
+    takeBack(oid, { ledgers, stage })
+    return oid
+  }
   const cancelled = code === CANCELLED ? stage.merged("space", Requests.folderOf(oid)) : []
   ledgers.amend((draft) => {
     for (const rid of cancelled) draft.operate([], Requests.cancellation(rid))
     Verbs.setState(draft, { oid, state: Cells.DEAD, note: code })
   })
+  return oid
 }

@@ -9,7 +9,7 @@ import { Log } from "../../durable/Log.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { Pending } from "../model/Signal.ts"
 import { oidOf } from "./ReadyRuns.ts"
-import type { Receipt } from "./Receipts.ts"
+import type { Receipt } from "../model/Receipt.ts"
 
 /** The receipt of one segment. */
 export interface SegmentReceipt {

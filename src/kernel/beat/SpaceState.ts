@@ -7,9 +7,7 @@ import type { Reporter } from "../../diagnostic/Reporter.ts"
 import type { Hasher } from "../../persistence/Hash.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Lists } from "../../registry/Bindings.ts"
-import type { Residents } from "../../durable/Residents.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
-import type { PayloadDecoder } from "../../registry/Enzyme.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Labels } from "../../stage/Labels.ts"
@@ -24,23 +22,10 @@ import type { Holds } from "../model/Holds.ts"
 import type { Parked } from "../model/Parked.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
-import type { Watch } from "../watchdog/RunWatch.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import type { CommitHandshake } from "./CommitHandshake.ts"
-import type { StaleRisks } from "./StaleRisks.ts"
-
-/** The host's clock and timers, which limit the time of a run. */
-export interface RunHost {
-  readonly now: () => number
-  readonly timer: (at: number, run: () => void) => () => void
-  readonly wake: (at: number, run: () => void) => () => void
-  /** Runs a function at the next macrotask, when the microtask queue is empty. */
-  readonly turn: (run: () => void) => void
-  /** Notified while synchronous code of a run blocks the host. */
-  readonly watch?: Watch | undefined
-  /** Decodes payloads; `undefined` in a build without schemas. */
-  readonly decode?: PayloadDecoder | undefined
-}
+import type { DurableRuns } from "./DurableRuns.ts"
+import type { RunHost } from "./RunHost.ts"
 
 /**
  * The state of a space, live or in a replay.
@@ -60,8 +45,8 @@ export interface SpaceState {
   readonly derivation: DerivationPort
   /** The bindings made at run time, by cell. */
   readonly bindings: Lists
-  /** The bodies of durable runs in memory. */
-  readonly residents: Residents
+  /** The durable runs; `undefined` in a build without them. */
+  readonly durable: DurableRuns | undefined
   /** The mode of the space after the newest beat. */
   mode: SpaceMode
   /** Signals parked while the space is paused, and not reported by a beat yet. */
@@ -78,8 +63,6 @@ export interface SpaceState {
   readonly host: RunHost
   /** Tracks the run in progress, where the host has a watchdog. */
   readonly sentry?: RunSupervisor | undefined
-  /** Reports writes of durable runs that may become stale, in development. */
-  readonly risks?: StaleRisks | undefined
   /** Restores the code of earlier beats for replays. */
   readonly restore: ModuleRestore
   /** Draws the next queue number. */

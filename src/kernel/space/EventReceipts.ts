@@ -8,7 +8,7 @@ import type { LiveState } from "../beat/SpaceState.ts"
 import type { Beat } from "../beat/Commit.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Receipts from "../beat/Receipts.ts"
-import type { Receipt } from "../beat/Receipts.ts"
+import type { Receipt } from "../model/Receipt.ts"
 import { ReceiptWaiters } from "./ReceiptWaiters.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 

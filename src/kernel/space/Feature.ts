@@ -8,6 +8,7 @@ import { PersistenceError, StoreNeedsFeature } from "../../persistence/Persisten
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Reactor } from "../../reactor/Reactor.ts"
 import type { PayloadDecoder } from "../../registry/Enzyme.ts"
+import type { MakeDurableRuns } from "../beat/DurableRuns.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Features from "../model/Feature.ts"
@@ -37,9 +38,15 @@ export interface KernelFeature {
   readonly ledger?: (reactor: Reactor["Service"]) => Ledger
   /** Decodes the payloads of enzymes with a schema. */
   readonly decode?: PayloadDecoder
+  /** Makes the durable runs of a space. */
+  readonly durable?: MakeDurableRuns
   /** Makes its parts of the API of an open space. */
   readonly parts?: (host: PartHost) => Partial<Parts>
 }
+
+/** The refusal of a store with records of a feature that is absent. */
+export const needs = ({ space }: Pick<SpaceStore, "space">, feature: Features.FeatureName, folder: string): PersistenceError =>
+  new PersistenceError({ reason: new StoreNeedsFeature({ space, feature, folder }) })
 
 /**
  * Refuses a store with records of a feature that is not among the given ones: nothing would handle them.
@@ -53,6 +60,6 @@ export const checkStore = (store: Pick<SpaceStore, "below" | "space">, features:
     if (features.some((feature) => feature.name === name)) continue
     const folder = Features.places[name].ledger?.folders.find((folder) => store.below(folder, { limit: 1 }).length > 0)
     if (folder === undefined) continue
-    throw new PersistenceError({ reason: new StoreNeedsFeature({ space: store.space, feature: name, folder }) })
+    throw needs(store, name, folder)
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { ChurnMap } from "../inbox/ChurnMap.ts"
-import type { Receipt } from "../beat/Receipts.ts"
+import type { Receipt } from "../model/Receipt.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
 interface ReceiptWaiter {

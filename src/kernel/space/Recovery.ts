@@ -5,15 +5,15 @@
  */
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
-import { Residents } from "../../durable/Residents.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
-import type { LiveState, RunHost } from "../beat/SpaceState.ts"
-import { StaleRisks } from "../beat/StaleRisks.ts"
+import type { DurableRuns } from "../beat/DurableRuns.ts"
+import type { RunHost } from "../beat/RunHost.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import { CommitHandshake } from "../beat/CommitHandshake.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
@@ -26,8 +26,6 @@ import type { Losses } from "../model/Losses.ts"
 import * as Labels from "../../stage/Labels.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Awaited from "../beat/Awaited.ts"
-import * as Note from "../../durable/Note.ts"
-import * as ReadyRuns from "../beat/ReadyRuns.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
 import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
@@ -35,7 +33,7 @@ import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import { RunSupervisor, type Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
-import { checkStore, type KernelFeature } from "./Feature.ts"
+import { checkStore, type KernelFeature, needs } from "./Feature.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
 
 /** The dependencies that the spaces of a kernel share. */
@@ -80,7 +78,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const mode = isInitialized ? { ...SpaceMode.open, gated: true } : SpaceMode.read(store, documents)
   inbox.rule(mode)
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
-  let number = restoreQueue(store, inbox, departures)
+  const durable = durableRuns(store, parts)
+  let number = restoreQueue(store, { inbox, departures, durable })
   inbox.held.tell = telling(store.space, reporter, (signal) =>
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
@@ -110,7 +109,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
       sentry
     }),
     bindings,
-    residents: new Residents(settings.limits.residentRuns),
+    durable,
     mode,
     parked: new Parked(),
     ledgers,
@@ -121,8 +120,6 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     seed: pacemaker.seed,
     host,
     sentry,
-    // Only a development host watches runs.
-    risks: host.watch === undefined ? undefined : new StaleRisks(store.space, reporter),
     restore,
     startHash: hash.start,
     reporter,
@@ -133,22 +130,43 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   }
 }
 
+/** The durable runs of a space, if the kernel has that feature. */
+const durableRuns = ({ space }: SpaceStore, { features, hash, host, reporter, settings }: Parts): DurableRuns | undefined =>
+  features.find(({ durable }) => durable !== undefined)?.durable?.({
+    space,
+    resident: settings.limits.residentRuns,
+    // Only a development host watches runs.
+    reporter: host.watch === undefined ? undefined : reporter
+  }, hash.hex)
+
 const watched = (store: SpaceStore, losses: Losses, { flights, waiting }: Inbox): Watched => {
   const head = store.head().beat
   const isOpen = (event: string): boolean => waiting.has(event) || flights.has(event)
   return { space: store.space, head, next: Math.max(head, losses.newest(store.space)) + 1, isOpen }
 }
 
-/** Restores all that waits. Returns the number of the newest row. */
-const restoreQueue = (store: SpaceStore, inbox: Inbox, departures: OutboxQueue): number => {
+/** The parts of a space with what waits. */
+interface Queues {
+  readonly inbox: Inbox
+  readonly departures: OutboxQueue
+  readonly durable: DurableRuns | undefined
+}
+
+/**
+ * Restores all that waits. Returns the number of the newest row.
+ *
+ * @throws PersistenceError
+ */
+const restoreQueue = (store: SpaceStore, { departures, durable, inbox }: Queues): number => {
   let number = 0
   for (const row of store.queue()) {
     const pending = Pending.fromRow(row)
+    if (durable === undefined && pending.again?.run !== undefined) throw needs(store, "durable", "/rt/ops")
     if (pending.leaves) departures.add(pending)
     else inbox.restore(pending)
     number = row.seq
   }
-  for (const [oid, note] of ReadyRuns.all(store)) inbox.resumeRun(oid, undefined, Note.isEnd(note))
+  for (const [oid, isEnd] of durable?.noted(store) ?? []) inbox.resumeRun(oid, undefined, isEnd)
   return number
 }
 

@@ -17,8 +17,8 @@ import * as Records from "../model/JournalRecords.ts"
 import * as Parked from "../model/Parked.ts"
 import type { HandshakeMetrics } from "../beat/CommitHandshake.ts"
 import * as LostBeats from "../beat/LostBeats.ts"
-import type { Receipt } from "../beat/Receipts.ts"
-import * as SegmentReceipts from "../beat/SegmentReceipts.ts"
+import type { Receipt } from "../model/Receipt.ts"
+import type { DurableRuns } from "../beat/DurableRuns.ts"
 import type { Loss } from "../model/Losses.ts"
 
 /** The sources of views in an open space. */
@@ -32,7 +32,7 @@ export interface LiveSources {
 export interface Source extends LiveSources {
   readonly store: SpaceStore
   readonly shown: boolean
-  readonly hash: (text: string) => string
+  readonly durable: Pick<DurableRuns, "segments"> | undefined
   /** The label of an enzyme at a beat, as the agenda shows it. */
   readonly label: (enzyme: string, beat: number) => string
   /** Counts of diagnostics in the space since the runtime started. */
@@ -54,7 +54,7 @@ export const read = (source: Source, id: string): Value => {
     const receipt = source.receipt(name)
     const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
     if (part !== "" || receipt === undefined) return handling as Value
-    const segment = SegmentReceipts.find(source.store, receipt, source.hash)
+    const segment = source.durable?.segments(source.store, receipt)
     return (segment === undefined ? receipt : { ...receipt, segment }) as unknown as Value
   }
   if (isLive(id)) return source.view(id)

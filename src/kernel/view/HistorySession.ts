@@ -57,8 +57,8 @@ export class HistorySession {
   }
 
   private history(signal: AbortSignal): HistorySource {
-    const { enzymes, hash, host, ledgers, nodes, restore, settings, store } = this.state
-    return { store, enzymes, nodes, ledgers, settings, hash, host, restore, rest: this.rests(signal) }
+    const { durable, enzymes, hash, host, ledgers, nodes, restore, settings, store } = this.state
+    return { store, enzymes, nodes, ledgers, durable, settings, hash, host, restore, rest: this.rests(signal) }
   }
 
   /** Counts the work between two yields. */

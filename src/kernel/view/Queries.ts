@@ -40,7 +40,7 @@ export const read = (state: LiveState, text: string, live: BeatView.LiveSources)
   const { handshake, losses, reporter, settings, space, store } = state
   const value = BeatView.read({
     store,
-    hash: state.hash,
+    durable: state.durable,
     shown: settings.ledgers,
     label,
     ...live,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Value } from "../../cell/Value.ts"
-import type { HandlingReceipt, Receipt } from "../beat/Receipts.ts"
+import type { HandlingReceipt, Receipt } from "../model/Receipt.ts"
 import type { WaitingRow } from "./WaitingList.ts"
 
 /** A denial: a reader was refused an address. */

@@ -30,7 +30,7 @@ import type { Done } from "../model/Command.ts"
 import type { ExternalChange, ChangedPlace } from "../model/ExternalChange.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "../model/Dossiers.ts"
-import type { Receipt } from "../beat/Receipts.ts"
+import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
 import type {

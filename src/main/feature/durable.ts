@@ -4,6 +4,7 @@
  * @module
  */
 import { runs } from "../../durable/Ledger.ts"
+import * as Segments from "../../kernel/beat/Segments.ts"
 import * as Routes from "../../ingress/Runs.ts"
 import { LiveRuns } from "../../kernel/space/SpaceRuns.ts"
 import type { Feature } from "../../ingress/Feature.ts"
@@ -17,6 +18,7 @@ import type { Feature } from "../../ingress/Feature.ts"
 export const feature: Feature = {
   name: "durable",
   ledger: () => runs,
+  durable: Segments.make,
   parts: ({ ledgers, state }) => ({ runs: new LiveRuns(ledgers, () => state) }),
   routes: Routes.routes
 }

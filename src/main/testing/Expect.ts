@@ -5,7 +5,7 @@
  */
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
-import type { HandlingReceipt, Receipt } from "../../kernel/beat/Receipts.ts"
+import type { HandlingReceipt, Receipt } from "../../kernel/model/Receipt.ts"
 import { ExpectationFailed, same, show } from "./Check.ts"
 import type { SentSignal, TestSpace } from "./TestSpace.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Features, Kernel, MemoryStore } from "systole"
+import { Features, Kernel, MemoryStore, type Transaction } from "systole"
 import { names, places } from "../../../src/kernel/model/Feature.ts"
 import { operations } from "../../../src/operation/Ledger.ts"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
@@ -86,5 +86,45 @@ describe("A kernel with a part of the features", () => {
       assert.strictEqual(yield* within(Features.all, Effect.flatMap(existing, (space) => space.head), store), head)
       const needed = Features.all.filter(({ name }) => name === "rendezvous")
       assert.strictEqual(yield* within(needed, Effect.flatMap(existing, (space) => space.head), store), head)
+    }))
+
+  it.effect("opens no store in which a durable run waits, if it has none", () =>
+    Effect.gen(function*() {
+      const store = Layer.succeedContext(yield* Layer.build(MemoryStore.layer.pipe(Layer.provide(HashLayer.layer))))
+      const nap = enzyme("nap", (tx) => (tx as Transaction).sleep(1000), { query: "/signals/s", durable: true })
+      yield* within(Features.all, Effect.gen(function*() {
+        const space = yield* TestKernel.space([nap])
+        yield* space.signal({ signal: "/signals/s" })
+        yield* steps(space, 2)
+      }), store)
+      const rest = Features.all.filter(({ name }) => name !== "durable")
+      const error = yield* Effect.flip(within(rest, existing, store))
+      assert.strictEqual(error.code, "feature/not-built")
+      assert.include(error.message, "and this build has no durable")
+    }))
+
+  it.effect("sends no letter of a durable run again, if it has none", () =>
+    Effect.gen(function*() {
+      const store = Layer.succeedContext(yield* Layer.build(MemoryStore.layer.pipe(Layer.provide(HashLayer.layer))))
+      const run = async (tx: unknown) => {
+        await (tx as Transaction).waitForSignal("/signals/go", "/data/x")
+        throw new Error("no")
+      }
+      const ask = enzyme("ask", run, { query: "/signals/s", durable: true })
+      const id = yield* within(Features.all, Effect.gen(function*() {
+        const space = yield* TestKernel.space([ask])
+        const { id } = yield* space.signal({ signal: "/signals/s" })
+        yield* steps(space, 2)
+        yield* space.signal({ signal: "/signals/go", target: "/data/x" })
+        yield* steps(space, 3)
+        assert.strictEqual((yield* space.receipt(id))?.status, "dead")
+        return id
+      }), store)
+      const rest = Features.all.filter(({ name }) => name !== "durable")
+      yield* within(rest, Effect.gen(function*() {
+        const space = yield* existing
+        const error = yield* refusal(space, space.redeliver(id, "ask"))
+        assert.strictEqual(error?.code, "feature/not-built")
+      }), store)
     }))
 })

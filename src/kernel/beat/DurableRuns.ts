@@ -1,0 +1,117 @@
+/**
+ * The port of durable runs: the parts of a beat that spaces with durable enzymes alone need.
+ *
+ * The feature `durable` brings it. In a build without it, no enzyme is durable, and a space with durable runs is not opened.
+ *
+ * @module
+ */
+import type { Pair } from "../../durable/Pairs.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { Reporter } from "../../diagnostic/Reporter.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import type { Stage } from "../../stage/Stage.ts"
+import type { WaitingRuns } from "../inbox/WaitingRuns.ts"
+import type { Documents } from "../model/Documents.ts"
+import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
+import type { ModuleRestore } from "../model/ModuleRestore.ts"
+import type { Heard } from "../model/Signal.ts"
+import type { RunAbsent } from "../../durable/RunError.ts"
+import type { BeatSignals } from "./BeatSignals.ts"
+import type { Receipt } from "../model/Receipt.ts"
+import type { RunHost } from "./RunHost.ts"
+import type { Next, Retry } from "./RunRetry.ts"
+import type { LogStore, SegmentReceipts } from "./SegmentReceipts.ts"
+
+/** The runs that heard a captured signal. */
+export type HeardBy = ReadonlyMap<InFlight, ReadonlyArray<Heard>>
+
+/** The part of a beat in which runs go on. */
+export interface Resuming {
+  readonly stage: Stage
+  /** The runs with a captured result, by the ids of their operations. */
+  readonly resumed: Array<string>
+}
+
+/** The runs that hear a signal. `countOf` tells how many signals of a pair a run has heard. */
+export interface Hearers {
+  readonly hearers: (flight: InFlight, countOf: (oid: string, pair: number) => number) => ReadonlyArray<Heard>
+}
+
+/** The state of a space, as its durable runs use it. */
+export interface DurableState {
+  readonly documents: Documents
+  readonly hash: (text: string) => string
+  readonly host: RunHost
+  readonly inbox: { readonly runs: WaitingRuns }
+  readonly restore: ModuleRestore
+  readonly store: Pick<SpaceStore, "blob">
+}
+
+/** The merge of a beat with durable runs. */
+export interface RunMerge {
+  readonly captured: {
+    readonly stage: Stage
+    readonly ledgers: { readonly amend: (change: (draft: Draft) => void) => void }
+  }
+  readonly state: Pick<DurableState, "hash" | "inbox">
+  /** The captured signals of the beat. */
+  readonly signals: BeatSignals
+}
+
+/** The signals that a run has come to hear, and the number of those that it heard before. */
+export type Hearer = Pick<Waits, "hears" | "known" | "oid">
+
+/** The source of the runs of a space. */
+export interface DurableOptions {
+  readonly space: string
+  /** The most bodies in memory. */
+  readonly resident: number
+  /** Receives writes that may become stale; `undefined` outside of development. */
+  readonly reporter: Reporter | undefined
+}
+
+/**
+ * The durable runs of a space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DurableRuns {
+  /** Step 4: keeps the captured signals that runs hear, and has these runs go on. */
+  readonly hear: (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Hearers) => HeardBy
+  /** The outcome of a run without its enzyme: its end if it is cancelled at once; `undefined` otherwise. */
+  readonly endedWithout: (oid: string, stage: Stage) => Outcome | undefined
+  /** Notes the runs with a captured result and without a segment in this beat. */
+  readonly captured: (stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<Taken>) => void
+  /** Notes the runs with a result of the commit. */
+  readonly committed: (stage: Stage, resumed: ReadonlyArray<string>) => void
+  /** Step 8: executes the next segment of a handling. */
+  readonly run: (handling: Handling, draft: Draft, state: DurableState) => Promise<Outcome>
+  /** The pairs that the enzyme of a handling declares for its event. */
+  readonly declared: (handling: Handling, host: RunHost) => ReadonlyArray<Pair>
+  /** Keeps the signals of the beat that a run has come to hear. Returns whether the run awaits one of them. */
+  readonly begin: (handling: Handling, hearer: Hearer, merge: RunMerge) => boolean
+  /** Puts a step into the log, and keeps the body. Returns whether the run goes on at once. */
+  readonly wait: (handling: Handling, waits: Waits, merge: RunMerge) => boolean
+  /** The handling is over: closes its operation. */
+  readonly finish: (handling: Handling, merge: RunMerge) => void
+  /** Puts the module by which a letter goes on into the log. */
+  readonly adopt: (handling: Handling, merge: RunMerge) => void
+  /** Marks the operation of a run that was given up. */
+  readonly die: (handling: Handling, code: string, merge: RunMerge) => void
+  /** Cancels the operation of a run that a rollback discarded. */
+  readonly discard: (captured: CapturedSignal, merge: RunMerge) => void
+  /** Prepares the operation of a run for its redelivery. */
+  readonly prepare: (retry: Retry) => Next | RunAbsent
+  /** The receipts of the segments of an event's runs; `undefined` if no handling of the event has several. */
+  readonly segments: (store: LogStore & Pick<SpaceStore, "waiting">, receipt: Receipt) => SegmentReceipts | undefined
+  /** The runs of a store with a result that no beat has taken, and whether they end at once. */
+  readonly noted: (store: Pick<SpaceStore, "below" | "read">) => Iterable<readonly [oid: string, isEnd: boolean]>
+  /** Notes that a request of a run may have a result. */
+  readonly note: (oid: string, rid: string) => void
+  /** The runs of an earlier state of the space, none of which is in memory. */
+  readonly fresh: () => DurableRuns
+}
+
+/** Makes the durable runs of a space. `hash` is the one of the space. */
+export type MakeDurableRuns = (options: DurableOptions, hash: (text: string) => string) => DurableRuns

@@ -1,0 +1,20 @@
+/**
+ * The host of a run.
+ *
+ * @module
+ */
+import type { PayloadDecoder } from "../../registry/Enzyme.ts"
+import type { Watch } from "../watchdog/RunWatch.ts"
+
+/** The host's clock and timers, which limit the time of a run. */
+export interface RunHost {
+  readonly now: () => number
+  readonly timer: (at: number, run: () => void) => () => void
+  readonly wake: (at: number, run: () => void) => () => void
+  /** Runs a function at the next macrotask, when the microtask queue is empty. */
+  readonly turn: (run: () => void) => void
+  /** Notified while synchronous code of a run blocks the host. */
+  readonly watch?: Watch | undefined
+  /** Decodes payloads; `undefined` in a build without schemas. */
+  readonly decode?: PayloadDecoder | undefined
+}

@@ -1,0 +1,97 @@
+/**
+ * Durable runs as series of segments, with their bodies in memory.
+ *
+ * @module
+ */
+import * as Note from "../../durable/Note.ts"
+import { Residents } from "../../durable/Residents.ts"
+import { RunAbsent } from "../../durable/RunError.ts"
+import type { Stage } from "../../stage/Stage.ts"
+import type { Taken } from "../model/InFlight.ts"
+import type { DurableOptions, DurableRuns, MakeDurableRuns } from "./DurableRuns.ts"
+import * as Hearing from "./Hearing.ts"
+import * as ReadyRuns from "./ReadyRuns.ts"
+import * as RunRetry from "./RunRetry.ts"
+import * as Segment from "./Segment.ts"
+import * as SegmentCommit from "./SegmentCommit.ts"
+import * as SegmentReceipts from "./SegmentReceipts.ts"
+import { StaleRisks } from "./StaleRisks.ts"
+
+/** The durable runs of a space. */
+class Segments implements DurableRuns {
+  readonly hear = Hearing.capture
+  readonly endedWithout = Segment.endedWithout
+  readonly committed = ReadyRuns.committed
+  readonly declared = Hearing.declared
+  readonly adopt = SegmentCommit.adopt
+  readonly discard = SegmentCommit.discard
+  private readonly options: DurableOptions
+  private readonly hash: (text: string) => string
+  private readonly residents: Residents
+  private readonly risks: StaleRisks | undefined
+
+  constructor(options: DurableOptions, hash: (text: string) => string) {
+    const { reporter, resident, space } = options
+    this.options = options
+    this.hash = hash
+    this.residents = new Residents(resident)
+    this.risks = reporter === undefined ? undefined : new StaleRisks(space, reporter)
+  }
+
+  captured(stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<Taken>): void {
+    ReadyRuns.captured(stage, resumed, { hash: this.hash, taken })
+  }
+
+  readonly run: DurableRuns["run"] = (handling, draft, state) => {
+    const { residents, risks } = this
+    return Segment.run(handling, draft, { state, residents, risks })
+  }
+
+  readonly begin: DurableRuns["begin"] = (handling, hearer, { captured: { stage }, signals }) =>
+    Hearing.isNew(handling) && Hearing.begin(handling, hearer, { signals, stage })
+
+  readonly wait: DurableRuns["wait"] = (handling, waits, merge) => {
+    const { captured: { stage }, signals } = merge
+    SegmentCommit.wait(handling, waits, merge)
+    const isHeard = Hearing.begin(handling, waits, { signals, stage })
+    this.residents.keep(waits.oid, waits.continuation)
+    return isHeard
+  }
+
+  readonly finish: DurableRuns["finish"] = (handling, merge) => {
+    if (handling.entry?.enzyme.durable === true) SegmentCommit.finish(handling, merge)
+    else SegmentCommit.leave(handling, merge)
+  }
+
+  readonly die: DurableRuns["die"] = (handling, code, merge) => {
+    const oid = SegmentCommit.die(handling, code, merge)
+    if (oid !== undefined) this.residents.drop(oid)
+  }
+
+  readonly prepare: DurableRuns["prepare"] = (retry) => {
+    try {
+      return RunRetry.prepare(retry)
+    } catch (error) {
+      if (error instanceof RunAbsent) return error
+      throw error
+    }
+  }
+
+  readonly segments: DurableRuns["segments"] = (store, receipt) => SegmentReceipts.find(store, receipt, this.hash)
+
+  readonly noted: DurableRuns["noted"] = (store) => Array.from(ReadyRuns.all(store), ([oid, note]) => [oid, Note.isEnd(note)])
+
+  note(oid: string, rid: string): void {
+    this.residents.note(oid, rid)
+  }
+
+  readonly fresh: DurableRuns["fresh"] = () => new Segments({ ...this.options, reporter: undefined }, this.hash)
+}
+
+/**
+ * Makes the durable runs of a space.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: MakeDurableRuns = (options, hash) => new Segments(options, hash)

@@ -1,0 +1,37 @@
+/**
+ * The receipts of events.
+ *
+ * @module
+ */
+import type { Label } from "../../cell/Label.ts"
+import type { Value } from "../../cell/Value.ts"
+
+/** The outcome of one enzyme's handling of an event. */
+export interface HandlingReceipt {
+  readonly enzyme: string
+  readonly outcome: "ok" | "dead"
+  readonly beat: number
+  readonly attempt: number
+  /** The number of segments of a durable run that had several, of which each has a receipt: `/rt/receipts/<event>#/segment/<k>`. */
+  readonly segments?: number
+  /** The return value of the run; `{}` if it returned none. */
+  readonly value: Value
+  readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
+  /** The label of the handling, if it is not empty. */
+  readonly label?: Label | undefined
+}
+
+/** The receipt of an event. */
+export interface Receipt {
+  readonly id: string
+  /**
+   * `pending` until the last handling is over; `discarded` if a rollback dropped the event; `pruned` if all handlings are
+   * over and the journal no longer has their entries.
+   */
+  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "discarded" | "pruned"
+  /** The beat that captured the event; `undefined` while it waits. */
+  readonly beat: number | undefined
+  readonly handlings: ReadonlyArray<HandlingReceipt>
+  /** The label of the event, if it is not empty. */
+  readonly label?: Label | undefined
+}
