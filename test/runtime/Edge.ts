@@ -34,6 +34,13 @@ export interface Options {
   readonly public?: true
 }
 
+/** Takes an object of a counted Worker out of memory, as the platform does with an idle one. Its sockets stay open. */
+export const evict = async ({ json, miniflare }: Edge, space: string): Promise<void> => {
+  const { number } = await json(`/test/seen/${space}`)
+  await miniflare.unsafeEvictDurableObject("", "Space", { name: space, webSockets: "hibernate" })
+  assert.isAbove((await json(`/test/seen/${space}`)).number, number)
+}
+
 /** Bundles the entry of a Worker. It imports nothing of a host but the base class of objects. */
 export const script = async (entry: string): Promise<string> => {
   const { imports, text } = await bundled(entry)

@@ -80,6 +80,42 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.isAtMost((await json("/test/seen/shop")).longestTimer, 10_000)
     }))
 
+  it("sleeps without a timer while a durable run does, and goes on by its alarm, evicted meanwhile", () =>
+    Edge.running(text, async (edge) => {
+      const { fetch, json } = edge
+      const states = async () => (await json("/v1/spaces/shop/runs")).runs.map(({ state }: { readonly state: string }) => state)
+      const at = Date.now() + 3_600_000
+      await edge.signal("shop", { signal: "/signals/nap", payload: { who: "ann", ms: 3_600_000 } }, "")
+      await vi.waitUntil(async () => (await json("/test/seen/shop")).alarm >= at, PATIENCE)
+      assert.deepStrictEqual(await states(), ["waiting"])
+      await vi.waitUntil(async () => (await json("/test/seen/shop")).longestTimer === 0, PATIENCE)
+      await Edge.evict(edge, "shop")
+      // An alarm that comes too early finds nothing to do.
+      await fetch("/test/ring/shop")
+      assert.deepStrictEqual(await states(), ["waiting"])
+      const { alarm, rowsWritten } = await json("/test/seen/shop")
+      assert.strictEqual(rowsWritten, 0)
+      assert.isAtLeast(alarm, at)
+      await Edge.evict(edge, "shop")
+      await fetch("/test/later/shop")
+      await fetch("/test/ring/shop")
+      await vi.waitUntil(async () => (await json("/v1/spaces/shop/cells/data/naps?list")).names?.length === 1, PATIENCE)
+      assert.strictEqual(await json("/v1/spaces/shop/cells/data/naps/ann"), 1)
+      assert.deepStrictEqual(await states(), [])
+    }))
+
+  it("is woken by the platform for the end of a durable run's sleep", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", { signal: "/signals/nap", payload: { who: "ann", ms: 1500 } }, "")
+      await vi.waitUntil(async () => (await json("/v1/spaces/shop/runs")).runs[0]?.state === "waiting", PATIENCE)
+      const { number } = await json("/test/seen/shop")
+      await fetch("/test/reset/shop")
+      // Nothing opens the space but its alarm.
+      await vi.waitUntil(async () => (await json("/test/seen/shop")).alarms === 1, PATIENCE)
+      await vi.waitUntil(async () => await json("/v1/spaces/shop/cells/data/naps/ann") === 1, PATIENCE)
+      assert.isAbove((await json("/test/seen/shop")).number, number)
+    }))
+
   it("stays held by hand when its object is evicted, and sleeps meanwhile", () =>
     Edge.running(text, async ({ fetch, json, signal }) => {
       await signal("shop", greet("first"))

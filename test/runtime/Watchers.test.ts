@@ -91,13 +91,6 @@ const sawAll = async (all: ReadonlyArray<Watcher>, value: number): Promise<void>
   for (const { seen } of all) assert.deepStrictEqual(seen.map(({ data, event }) => `${event} ${data}`), values)
 }
 
-/** Takes an object out of memory. Its sockets stay open. */
-const evict = async ({ json, miniflare }: Edge.Edge): Promise<void> => {
-  const { number } = await json("/test/seen/shop")
-  await miniflare.unsafeEvictDurableObject("", "Space", { name: "shop", webSockets: "hibernate" })
-  assert.isAbove((await json("/test/seen/shop")).number, number)
-}
-
 const problem = async (response: Response) =>
   ({ status: response.status, ...await response.json() as { readonly code: string; readonly detail: string } })
 
@@ -114,12 +107,12 @@ describe("The watchers of an object", () => {
       await visits(edge, 4)
       await sawAll(all, 5)
       for (const value of [9, 13]) {
-        await evict(edge)
+        await Edge.evict(edge, "shop")
         await visits(edge, 4)
         await sawAll(all, value)
       }
       const later = await watchers(origin, MAX_STREAMS - WATCHERS)
-      await evict(edge)
+      await Edge.evict(edge, "shop")
       const stream = () => edge.fetch(CELL, { headers: { accept: "text/event-stream" } })
       for (const answer of [await refused(edge), await problem(await stream())]) {
         assert.deepInclude(answer, { status: 429, code: "watch/full" })
@@ -150,7 +143,7 @@ describe("The watchers of an object", () => {
       await Promise.all([reader.connect(), deep.connect()])
       await sawAll([reader], 1)
       await vi.waitUntil(() => deep.seen.length === 1, PATIENCE)
-      await evict(edge)
+      await Edge.evict(edge, "shop")
       await visits(edge, 2)
       await sawAll([reader], 3)
       // A cursor is valid for each opening of the space.

@@ -1,5 +1,5 @@
 /**
- * A Worker with more routes: they reset an object, run its alarm, and count what it does.
+ * A Worker with more routes: they reset an object, run its alarm, set its clock forward, and count what it does.
  *
  * @module
  */
@@ -31,6 +31,16 @@ Object.assign(globalThis, {
     disarm(id)
   }
 })
+
+const realNow = Date.now
+
+/** The time by which the clock is ahead, in milliseconds. */
+let ahead = 0
+
+Date.now = () => realNow() + ahead
+
+/** The time by which `later` sets the clock forward, in milliseconds. */
+const HOUR = 3_600_000
 
 /** The number of each object in the order of construction. */
 let objects = 0
@@ -97,7 +107,8 @@ export const counted = (worker: Worker) => {
   const answered = async (verb: string, stub: TestStub): Promise<Response> => {
     if (verb === "seen") return Response.json(await stub.seen())
     if (verb === "foreign") return Response.json(await stub.arrive({ proof: "guessed", from: "other", rows: ["{}"] }).catch(String))
-    if (verb === "ring") await stub.ring()
+    if (verb === "later") ahead += HOUR
+    else if (verb === "ring") await stub.ring()
     else if (verb === "forget") await stub.forget().catch(() => {})
     else await stub.reset().catch(() => {})
     return new Response()

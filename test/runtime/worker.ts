@@ -14,6 +14,8 @@ interface Payload {
   readonly route: ReadonlyArray<string>
   /** The page to fetch. */
   readonly url: string
+  /** The length of a sleep. */
+  readonly ms: number
 }
 
 const greet = Enzyme.make({
@@ -49,11 +51,25 @@ const page = Enzyme.make({
   }
 })
 
+/** Sleeps for an hour or for a moment, and notes that it is awake. */
+const nap = Enzyme.make({
+  name: "nap",
+  query: "/signals/nap",
+  writes: ["/data/naps/*"],
+  durable: true,
+  run: async (tx, event) => {
+    const { ms, who } = event.payload as Payload
+    await tx.sleep(ms)
+    tx.increment(`/data/naps/${who}`)
+  }
+})
+
 const worker = counted(make({
   manifest: {
     "enzymes/greet.ts": { module: greet, hash: "0".repeat(64) },
     "enzymes/visit.ts": { module: visit, hash: "1".repeat(64) },
     "enzymes/page.ts": { module: page, hash: "2".repeat(64) },
+    "enzymes/nap.ts": { module: nap, hash: "4".repeat(64) },
     "systole/plugins/http": { module: http, hash: "3".repeat(64) }
   },
   config: {
