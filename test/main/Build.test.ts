@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import type { Build } from "../../src/cli/Host.ts"
 import { names } from "../../src/kernel/model/Feature.ts"
+import * as Inside from "../cli/Inside.ts"
 import { terminal } from "../cli/Terminal.ts"
-import * as Command from "../scripts/Command.ts"
 import type { Host } from "../scripts/Host.ts"
 import { node, root } from "../scripts/Host.ts"
 import { run as runProcess } from "../scripts/Process.ts"
@@ -16,12 +16,11 @@ import { start } from "../scripts/Server.ts"
 
 const shop = join(root, "examples", "shop")
 
-/** Runs a command of the sources in a project. */
+/** Runs a command of the sources in a project. Returns what it printed. */
 const systole = async (cwd: string, ...args: ReadonlyArray<string>): Promise<string> => {
-  await Command.ensure()
-  const { code, output } = await runProcess([node(), Command.file, ...args], { cwd })
-  assert.strictEqual(code, 0, output)
-  return output
+  const { code, stderr, stdout } = await Inside.run(cwd, args)
+  assert.strictEqual(code, 0, stderr)
+  return stdout + stderr
 }
 
 /** The enzymes of a server, and a price after one signal. */

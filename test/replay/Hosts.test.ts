@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import * as Inside from "../cli/Inside.ts"
 import * as RowChecksums from "../../src/persistence/RowChecksums.ts"
 import type { Host } from "../scripts/Host.ts"
 import * as Command from "../scripts/Command.ts"
@@ -40,7 +41,7 @@ export default [
 ]
 `
 
-/** A project in a temporary folder, and the command line in it on any host. */
+/** A project in a temporary folder, and the command line in it: on any host, or inside the process of the tests. */
 const project = () => {
   const folder = mkdtempSync(join(tmpdir(), "systole-hosts-"))
   mkdirSync(join(folder, "enzymes"))
@@ -52,6 +53,10 @@ const project = () => {
       const [file, ...rest] = Command.line(host)
       const { status, stderr, stdout } = spawnSync(file, [...rest, ...args], { cwd: folder, env: environment(), encoding: "utf8" })
       return { code: status, text: stdout + stderr }
+    },
+    inside: async (...args: ReadonlyArray<string>) => {
+      const { code, stderr, stdout } = await Inside.run(folder, args)
+      return { code, text: stdout + stderr }
     },
     write,
     withdraw: () => rmSync(join(folder, "enzymes", "all.ts")),
@@ -69,26 +74,27 @@ const project = () => {
 }
 
 describe("A journal written on one host", () => {
-  it.each(hosts)("%s: replays equal on every other", (writer) => {
-    const { remove, run } = project()
+  it.each(hosts)("%s: replays equal on every other", async (writer) => {
+    const { inside, remove, run } = project()
     try {
       for (const signal of ["/signals/measure/a", "/signals/measure/b", "/signals/fails"]) {
         const posted = run(writer, "signal", "home", "--signal", signal, "--payload", `{"n":0.1,"z":-0}`, "--wait", "10")
         assert.include(posted.text, signal === "/signals/fails" ? "dead" : "handled")
       }
       for (const host of hosts) {
-        const replayed = run(host, "replay", "home")
+        const read = (...args: ReadonlyArray<string>) => host === "node" ? inside(...args) : run(host, ...args)
+        const replayed = await read("replay", "home")
         assert.strictEqual(replayed.code, 0, `${writer} to ${host}: ${replayed.text}`)
         assert.include(replayed.text, "came out the same")
-        assert.strictEqual(run(host, "journal", "verify", "home").code, 0)
+        assert.strictEqual((await read("journal", "verify", "home")).code, 0)
       }
     } finally {
       remove()
     }
   })
 
-  it("replays and is explained with the recorded code on every other, even if the files changed", () => {
-    const { remove, run, withdraw, write } = project()
+  it("replays and is explained with the recorded code on every other, even if the files changed", async () => {
+    const { inside, remove, run, withdraw, write } = project()
     try {
       for (const writer of hosts) {
         write(`${writer}_miles`)
@@ -102,16 +108,16 @@ describe("A journal written on one host", () => {
         const why = run(host, "why", "home", "/data/newest")
         assert.include(why.text, "read /data/scale/bun_miles", why.text)
       }
-      assert.include(run("node", "explain", "home", "0", "derive").text, `"/signals/derive" does not match`)
+      assert.include((await inside("explain", "home", "0", "derive")).text, `"/signals/derive" does not match`)
     } finally {
       remove()
     }
   })
 
-  it("without the recorded code exits with 6", () => {
-    const { remove, run, tamper, withdraw } = project()
+  it("without the recorded code exits with 6", async () => {
+    const { inside, remove, tamper, withdraw } = project()
     try {
-      run("node", "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
+      await inside("signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
       withdraw()
       const other = "export default []"
       const sum = RowChecksums.part(0, Buffer.from(other))
@@ -121,12 +127,12 @@ describe("A journal written on one host", () => {
       ] as const
       for (const [sql, reason] of damages) {
         tamper(sql)
-        const replayed = run("node", "replay", "home")
+        const replayed = await inside("replay", "home")
         assert.strictEqual(replayed.code, 6, replayed.text)
         assert.include(replayed.text, "replay/code")
         assert.include(replayed.text, "measure, whose text /cas/")
         assert.include(replayed.text, reason)
-        assert.strictEqual(run("node", "journal", "verify", "home").code, 0)
+        assert.strictEqual((await inside("journal", "verify", "home")).code, 0)
       }
     } finally {
       remove()
