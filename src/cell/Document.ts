@@ -57,6 +57,33 @@ class Changed implements Document {
   }
 }
 
+/**
+ * A document with values that JSON lacks. Readers may change such values, so each decodes the text afresh.
+ */
+class RichDocument implements Document {
+  readonly plain = undefined
+  readonly text: string
+  private value: Value.Value
+  private typed: boolean | undefined
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  get size(): number {
+    return this.text.length
+  }
+
+  /** The value, which no reader gets. */
+  get whole(): Value.Value {
+    return this.value ??= freeze(Rich.read(this.text))
+  }
+
+  get form(): Rich.Form {
+    return { isRich: true, isTyped: this.typed ??= Rich.isTyped(this.text) }
+  }
+}
+
 /** The items that appends add to one array of a document. The documents of a series share the list, which only grows. */
 interface Series {
   readonly path: Path
@@ -65,30 +92,45 @@ interface Series {
   readonly count: number
 }
 
+/** The form of a document with series of appends. */
+interface SeriesForm extends Rich.Form {
+  /** Whether items of the series have annotations. The document then has some, too, whatever is written beside the series. */
+  readonly hasTypedItems: boolean
+}
+
+const plainForm: SeriesForm = { isRich: false, isTyped: false, hasTypedItems: false }
+const typedForm: SeriesForm = { isRich: true, isTyped: true, hasTypedItems: true }
+
 /**
- * A plain document with items at the ends of some of its arrays; its value and its text are made on demand.
+ * A document with items at the ends of some of its arrays; its value and its text are made on demand.
  *
- * So an append costs as much as its items, however long the array is.
+ * So an append costs as much as its items, however long the array is. No reader gets the value of a rich one.
  */
 class Appended implements Document {
   private readonly base: Value.Value
   private readonly series: ReadonlyArray<Series>
   private readonly bound: number
+  readonly form: SeriesForm
   private value: Value.Value
   private made: string | undefined
 
-  constructor(base: Value.Value, series: ReadonlyArray<Series>, bound: number) {
+  constructor(base: Value.Value, series: ReadonlyArray<Series>, { bound, form }: Bounded) {
     this.base = base
     this.series = series
     this.bound = bound
+    this.form = form
   }
 
-  get plain(): Value.Value {
+  get whole(): Value.Value {
     return this.value ??= this.series.reduce(extended, this.base)
   }
 
+  get plain(): Value.Value {
+    return this.form.isRich ? undefined : this.whole
+  }
+
   get text(): string {
-    return this.made ??= JSON.stringify(this.plain)
+    return this.made ??= this.form.isRich ? Rich.write(this.whole) : JSON.stringify(this.whole)
   }
 
   get size(): number {
@@ -97,12 +139,12 @@ class Appended implements Document {
 
   /** A value with the same containers and links along a path. */
   along(path: Path): Value.Value {
-    return this.value ?? (this.series.some((one) => one.path.length < path.length && overlaps(one.path, path)) ? this.plain : this.base)
+    return this.value ?? (this.series.some((one) => one.path.length < path.length && overlaps(one.path, path)) ? this.whole : this.base)
   }
 
   /** A value that also has the same value at the path. */
   around(path: Path): Value.Value {
-    return this.isBeside(path) ? this.base : this.plain
+    return this.isBeside(path) ? this.base : this.whole
   }
 
   /** Tests whether no array with appended items is at a path, above it or below it. */
@@ -110,28 +152,34 @@ class Appended implements Document {
     return this.value === undefined && !this.series.some((one) => overlaps(one.path, path))
   }
 
-  /** Tests whether appends extended the array at a path. */
-  extends(path: Path): boolean {
-    return this.series.some((one) => isSame(one.path, path))
+  /** The number of items that appends added to the array at a path. */
+  added(path: Path): number {
+    return this.value === undefined ? this.series.find((one) => isSame(one.path, path))?.count ?? 0 : 0
   }
 
   /**
    * The document with further items in the array at a path. The result is `undefined` if its value is made already, or if
    * another document has other items there.
    */
-  with(path: Path, items: ReadonlyArray<Value.Value>, bound: number): Appended | undefined {
+  with(path: Path, items: ReadonlyArray<Value.Value>, bounded: Bounded): Appended | undefined {
     const known = this.series.find((one) => isSame(one.path, path))
     const isOpen = known === undefined ? this.series.length < MAX_SERIES : known.list.length === known.count
     if (this.value !== undefined || !isOpen || this.along(path) !== this.base) return undefined
     const grown = grow(path, known?.list ?? [], items)
     const series = known === undefined ? [...this.series, grown] : this.series.map((one) => one === known ? grown : one)
-    return new Appended(this.base, series, bound)
+    return new Appended(this.base, series, bounded)
   }
 
   /** The document with another value beside its series. */
-  over(base: Value.Value, bound: number): Appended {
-    return new Appended(base, this.series, bound)
+  over(base: Value.Value, bounded: Bounded): Appended {
+    return new Appended(base, this.series, bounded)
   }
+}
+
+/** The form of a document with series, and an upper bound of its characters. */
+interface Bounded {
+  readonly bound: number
+  readonly form: SeriesForm
 }
 
 const isSame = (a: Path, b: Path): boolean => a.length === b.length && overlaps(a, b)
@@ -158,14 +206,14 @@ export const encode = (value: unknown): Document => {
   if (canonical.value === undefined) {
     throw new Value.InvalidValue({ at: "", reason: "undefined deletes a cell and cannot be stored in one" })
   }
-  const plain = !canonical.rich && !hidesAsRich(canonical.value)
-  const text = plain ? JSON.stringify(canonical.value) : Rich.write(canonical.value)
+  const isPlain = !canonical.rich && !hidesAsRich(canonical.value)
+  const text = isPlain ? JSON.stringify(canonical.value) : Rich.write(canonical.value)
   if (text.length > MAX_TEXT) {
     const reason = `its text has ${text.length} characters and the limit is ${MAX_TEXT}; ` +
       "split it into several cells, or keep its bytes with tx.blob(bytes)"
     throw new Value.InvalidValue({ at: "", reason })
   }
-  return { text, plain: plain ? canonical.value : undefined, size: text.length }
+  return isPlain ? { text, plain: canonical.value, size: text.length } : new RichDocument(text)
 }
 
 /**
@@ -213,11 +261,8 @@ export const derive = (value: unknown): Document => {
  * @category constructors
  * @since 0.1.0
  */
-export const decode = (text: string): Document => ({
-  text,
-  plain: Rich.is(text) ? undefined : freeze(JSON.parse(text) as Value.Value),
-  size: text.length
-})
+export const decode = (text: string): Document =>
+  Rich.is(text) ? new RichDocument(text) : { text, plain: freeze(JSON.parse(text) as Value.Value), size: text.length }
 
 /**
  * Returns the value at `path`, or `undefined` if there is none. Dates, maps, sets, URLs and bytes are copied for each
@@ -234,16 +279,25 @@ export const read = (document: Document | undefined, path: Path): Value.Value =>
 
 /** Returns a value with the same value at `path` as the document, for less than the whole value if it can. */
 export const around = (document: Document, path: Path): Value.Value =>
-  document instanceof Appended ? document.around(path) : whole(document)
+  isRich(document) ? freeze(Rich.read(document.text)) : document instanceof Appended ? document.around(path) : document.plain
 
-/** Returns a value with the same containers and links along `path` as the document. The values below `path` may be others. */
+/** Returns the value at `path` for work that neither changes it nor shows it to a reader. It is decoded once. */
+export const peek = (document: Document | undefined, path: Path): Value.Value =>
+  document === undefined ? undefined : Value.at(document instanceof Appended ? document.around(path) : whole(document), path)
+
+/**
+ * Returns a value with the same containers and links along `path` as the document. The values below `path` may be others, and
+ * no reader may get them.
+ */
 export const along = (document: Document, path: Path): Value.Value =>
   document instanceof Appended ? document.along(path) : whole(document)
 
-const whole = (document: Document): Value.Value => document.plain === undefined ? freeze(Rich.read(document.text)) : document.plain
+const whole = (document: Document): Value.Value =>
+  document instanceof Appended || document instanceof RichDocument ? document.whole : document.plain
 
 /** Tests whether each reader decodes a document afresh. */
-export const isRich = (document: Document): boolean => !(document instanceof Appended) && document.plain === undefined
+export const isRich = (document: Document): boolean =>
+  document instanceof Appended ? document.form.isRich : document.plain === undefined
 
 /**
  * Returns the document with `value` at `path`. The value `undefined` removes the key, or the item of an array.
@@ -263,10 +317,12 @@ export const write = (document: Document | undefined, path: Path, value: unknown
   // The value is checked alone, at its depth; the rest of the document was checked before.
   const alone = Value.canonical(value === undefined ? {} : path.reduceRight((inner, key) => ({ [key]: inner }), value))
   const after = put(before, path, value === undefined ? undefined : Value.at(alone.value, path))
-  const bound = (document?.size ?? 0) + JSON.stringify(alone.value).length + 2
+  const bound = (document?.size ?? 0) + (alone.rich ? Rich.write(alone.value) : JSON.stringify(alone.value)).length + 2
   const rich = alone.rich || hidesAsRich(after) || (document !== undefined && isRich(document))
-  if (rich || bound > MAX_TEXT) return encode(held === undefined ? after : held.over(after, bound).plain)
-  return held === undefined ? new Changed(after, bound) : held.over(after, bound)
+  if (held === undefined) return rich || bound > MAX_TEXT ? encode(after) : new Changed(after, bound)
+  const later = held.over(after, { bound, form: held.form })
+  // A write may change whether a document is rich, unless its series decide that.
+  return (rich && !held.form.hasTypedItems) || bound > MAX_TEXT ? encode(later.whole) : later
 }
 
 /** The document, if it has series of appends and a write leaves them as they are. */
@@ -282,20 +338,25 @@ const heldBeside = (document: Document | undefined, path: Path, value: unknown):
  * @since 0.1.0
  */
 export const append = (document: Document, path: Path, items: ReadonlyArray<Value.Value>): Document | undefined => {
-  const base = isRich(document) ? undefined : along(document, path)
-  const array = Value.at(base, path)
+  const array = Value.at(along(document, path), path)
   if (!Array.isArray(array)) return undefined
   if (items.length === 0) return document
   // The items are checked at their depth.
   const { rich, value } = Value.canonical(path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), items))
-  if (rich) return undefined
   const added = Value.at(value, path) as ReadonlyArray<Value.Value>
-  const isFirst = array.length === 0 && !(document instanceof Appended && document.extends(path))
+  const count = array.length + (document instanceof Appended ? document.added(path) : 0)
+  const known = formOf(document)
   // Without its brackets, and with a comma before it.
-  const size = document.size + JSON.stringify(added).length - (isFirst ? 2 : 1)
-  if (size > MAX_TEXT) return undefined
-  const series = document instanceof Appended ? document.with(path, added, size) : undefined
-  return series ?? new Appended(whole(document), [grow(path, [], added)], size)
+  const growth = rich ? Rich.growth(known, { path, count, items: added }) : JSON.stringify(added).length - (count === 0 ? 2 : 1)
+  const bounded = { bound: document.size + growth, form: rich ? typedForm : known }
+  if (bounded.bound > MAX_TEXT) return undefined
+  const series = document instanceof Appended ? document.with(path, added, bounded) : undefined
+  return series ?? new Appended(whole(document), [grow(path, [], added)], bounded)
+}
+
+const formOf = (document: Document): SeriesForm => {
+  if (document instanceof Appended) return document.form
+  return document instanceof RichDocument ? { ...document.form, hasTypedItems: false } : plainForm
 }
 
 /** Puts a canonical value into a canonical container. The copied containers along the path are ordered and frozen, too. */

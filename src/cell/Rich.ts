@@ -9,6 +9,7 @@
  * @module
  */
 import superjson from "superjson"
+import type { Path } from "./Address.ts"
 import * as Value from "./Value.ts"
 
 /** The key of an object that holds the form. */
@@ -31,6 +32,43 @@ export const write = (value: Value.Value): string => {
   return `${BEGIN}${JSON.stringify(meta?.values === undefined ? { json } : { json, meta: { values: meta.values, v: meta.v } })}}`
 }
 
+/** The text around the JSON, and the one around the annotations. */
+const FORM = `${BEGIN}{"json":}}`.length
+const META = ',"meta":{"values":{},"v":1}'.length
+
+/** The form of a document: whether its text is in this one, and whether it has annotations. */
+export interface Form {
+  readonly isRich: boolean
+  readonly isTyped: boolean
+}
+
+/** Items that follow the first `count` items of the array at a path. */
+export interface Items {
+  readonly path: Path
+  readonly count: number
+  readonly items: ReadonlyArray<Value.Value>
+}
+
+/**
+ * The number of characters by which rich items lengthen the text of a document of this form.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const growth = ({ isRich, isTyped }: Form, { count, items, path }: Items): number => {
+  const { json, meta } = superjson.serialize(items)
+  const list = JSON.stringify(json).length - (count === 0 ? 2 : 1)
+  const prefix = path.map((key) => `${key.replace(/[\\.]/g, "\\$&")}.`).join("")
+  let types = 0
+  for (const [key, tree] of Object.entries(meta?.values ?? {})) {
+    const [index = ""] = key.split(".", 1)
+    const place = `${prefix}${count + Number(index)}${key.slice(index.length)}`
+    types += JSON.stringify(place).length + JSON.stringify(tree).length + 2
+  }
+  // The first annotation has no comma before it.
+  return list + types + (isTyped ? 0 : META - 1) + (isRich ? 0 : FORM)
+}
+
 /**
  * Decodes a text that {@link write} made or {@link accept} checked.
  *
@@ -38,6 +76,10 @@ export const write = (value: Value.Value): string => {
  * @since 0.1.0
  */
 export const read = (text: string): Value.Value => superjson.deserialize<Value.Value>(JSON.parse(text.slice(BEGIN.length, -1)))
+
+/** Tests whether a text in the form has annotations. */
+export const isTyped = (text: string): boolean =>
+  (JSON.parse(text) as { readonly [KEY]: { readonly meta?: unknown } })[KEY].meta !== undefined
 
 /**
  * Checks and decodes parsed JSON in the form, from outside.

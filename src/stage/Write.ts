@@ -77,7 +77,7 @@ export const apply = (document: Document.Document | undefined, write: Write): Do
     case "set":
       return path.length === 0 ? write.document : Document.write(document, path, Document.read(write.document, []))
     case "increment": {
-      const number = Document.read(document, path) ?? 0
+      const number = Document.peek(document, path) ?? 0
       if (typeof number !== "number") throw unfit(write.address, "increment needs a number", number)
       return Document.write(document, path, number + write.by)
     }
