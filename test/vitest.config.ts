@@ -1,8 +1,20 @@
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { long } from "./scripts/Long.ts"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+/** The long suites first. Without the durations of an earlier run, vitest begins with the largest files, and some long suites are small. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const sorted = await super.sort(files)
+    const suites = new Set(Object.keys(long).map((file) => path(`../${file}`)))
+    const isLong = ({ moduleId }: TestSpecification): boolean => suites.has(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 /** One configuration for Node, Deno and Bun. */
 export default defineConfig({
@@ -23,6 +35,7 @@ export default defineConfig({
     isolate: false,
     // The default reserves a core for vitest itself, which needs little.
     maxWorkers: availableParallelism(),
+    sequence: { sequencer: LongFirst },
     // Only a hang takes so long: tests start hosts, and share a slow core with others. A test has no time-out of its own.
     testTimeout: 300_000,
     hookTimeout: 300_000

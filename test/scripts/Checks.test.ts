@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs"
 import { join, relative } from "node:path"
 import * as Checks from "./Checks.ts"
 import { root } from "./Host.ts"
+import { long } from "./Long.ts"
 import type { Stage, Tests } from "./Step.ts"
 import { selects } from "./Step.ts"
 
@@ -25,13 +26,13 @@ describe("The checks", () => {
 
   it("of a commit leave out the named suites and those of builds alone", () => {
     const built = files.filter((file) => file.startsWith("test/runtime/") || file.startsWith("test/package/"))
-    assert.deepStrictEqual([...missing(Checks.fast)].sort(), [...Object.keys(Checks.left), ...built].sort())
+    assert.deepStrictEqual([...missing(Checks.fast)].sort(), [...Object.keys(long), ...built].sort())
   })
 
   it("of a commit run a suite in the place of each that they leave out", () => {
-    for (const [left, instead] of Object.entries(Checks.left)) {
-      assert.includeMembers(files, [left, instead])
-      assert.notProperty(Checks.left, instead)
+    for (const [suite, instead] of Object.entries(long)) {
+      assert.includeMembers(files, [suite, instead])
+      assert.notProperty(long, instead)
     }
   })
 

@@ -8,6 +8,7 @@
  * @module
  */
 import { node, tool } from "./Host.ts"
+import { long } from "./Long.ts"
 import type { Stage } from "./Step.ts"
 import { busy, command, shown, tests } from "./Step.ts"
 
@@ -19,36 +20,13 @@ const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance
 /** Tests with steps of their own. */
 const separate = ["test/architecture.test.ts", "test/runtime/", "test/package/"]
 
-/**
- * Suites of processes, of hosts and of long loads, which `npm run ok` leaves to `npm test`: each with the suite that shows the
- * same rules within a process, or with fewer trials.
- */
-export const left: Readonly<Record<string, string>> = {
-  "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
-  "test/cli/AgentRun.test.ts": "test/agent/Resident.test.ts",
-  "test/cli/Control.test.ts": "test/ingress/Control.test.ts",
-  "test/cli/Held.test.ts": "test/ingress/Held.test.ts",
-  "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
-  "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
-  "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",
-  "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
-  "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",
-  "test/kernel/beat/Young.test.ts": "test/kernel/beat/Expiry.test.ts",
-  "test/main/Build.test.ts": "test/main/HostModules.test.ts",
-  "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
-  "test/persistence/IdempotencyIndex.test.ts": "test/persistence/SqlStore.test.ts",
-  "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",
-  "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts",
-  "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts"
-}
-
 const script = (name: string, ...args: ReadonlyArray<string>) => [node(), "test/scripts/run.mjs", name, ...args] as const
 
 const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const language = shown("language", script("language", "--brief"))
 const floors = tests("floors", "node", { files: ["test/architecture.test.ts"] })
-const quick = tests("quick tests on Node", "node", { without: [...separate, ...Object.keys(left)] })
+const quick = tests("quick tests on Node", "node", { without: [...separate, ...Object.keys(long)] })
 const onNode = tests("tests on Node", "node", { without: separate })
 const onDeno = tests("core on Deno", "deno", { files: core })
 const onBun = tests("core on Bun", "bun", { files: core })

@@ -1,0 +1,26 @@
+/**
+ * Suites of processes, of hosts and of long loads. `npm run ok` leaves them to `npm test`, where they begin first: one of them at
+ * the end would keep one core busy and the other idle.
+ *
+ * @module
+ */
+
+/** The suites, each with the one that shows the same rules within a process, or with fewer trials. */
+export const long: Readonly<Record<string, string>> = {
+  "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
+  "test/cli/AgentRun.test.ts": "test/agent/Resident.test.ts",
+  "test/cli/Control.test.ts": "test/ingress/Control.test.ts",
+  "test/cli/Held.test.ts": "test/ingress/Held.test.ts",
+  "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
+  "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
+  "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",
+  "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
+  "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",
+  "test/kernel/beat/Young.test.ts": "test/kernel/beat/Expiry.test.ts",
+  "test/main/Build.test.ts": "test/main/HostModules.test.ts",
+  "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
+  "test/persistence/IdempotencyIndex.test.ts": "test/persistence/SqlStore.test.ts",
+  "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",
+  "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts",
+  "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts"
+}
