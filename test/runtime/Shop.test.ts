@@ -62,6 +62,7 @@ Object.defineProperty(crypto, "randomUUID", { value: () => "01234567-89ab-4def-8
 `
 
 describe("The example of a shop, built", () => {
+  // Browser.test.ts does the same with a real browser. This one stays for machines without: it needs no more than Node.
   it("shows the takings in workerd while its page sells", () =>
     Edge.running({ folder: join(folder, "workers") }, async ({ miniflare }) => {
       const { href, origin } = await miniflare.ready

@@ -1,0 +1,107 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { vi } from "vitest"
+import * as Command from "../scripts/Command.ts"
+import { node, root } from "../scripts/Host.ts"
+import { run } from "../scripts/Process.ts"
+import * as Server from "../scripts/Server.ts"
+import * as Chromium from "./Chromium.ts"
+import * as Edge from "./Edge.ts"
+
+/** The browser's timers are real. */
+const PATIENCE = { timeout: 120_000, interval: 50 }
+
+const isThere = Chromium.path !== undefined
+
+let folder = ""
+
+beforeAll(async () => {
+  if (!isThere) return
+  await Command.ensure()
+  folder = mkdtempSync(join(tmpdir(), "systole-browser-"))
+  cpSync(join(root, "examples", "shop"), folder, { recursive: true, filter: (file) => !/[\\/]\.(?:data|systole)$/.test(file) })
+  for (const target of ["node", "workers"]) {
+    const { code, output } = await run([node(), Command.file, "build", "--target", target, "--out", target], { cwd: folder })
+    assert.strictEqual(code, 0, output)
+  }
+})
+
+afterAll(() => {
+  if (isThere) rmSync(folder, { recursive: true, force: true })
+})
+
+/** The builds of the shop. Each runs until the use of its address ends. */
+const hosts: Readonly<Record<string, (use: (origin: string) => Promise<void>) => Promise<void>>> = {
+  Node: async (use) => {
+    const server = await Server.start(folder, join(folder, "data"), { command: join(folder, "node", "systole.js") })
+    await use(server.url).finally(() => server.end("SIGTERM"))
+  },
+  workerd: (use) =>
+    Edge.running({ folder: join(folder, "workers") }, async ({ miniflare }) => use((await miniflare.ready).origin), { public: true })
+}
+
+/** Sends a signal to the shop, as another client does. */
+const send = async (origin: string, signal: string, payload: object): Promise<void> => {
+  const headers = { "content-type": "application/json", prefer: "wait=60" }
+  const body = JSON.stringify({ signal, target: "/data/products/tea", payload })
+  const response = await fetch(`${origin}/v1/spaces/shop/signals`, { method: "POST", headers, body })
+  assert.deepInclude(await response.json(), { status: "handled" })
+}
+
+/** The visible parts of the page: its takings, its orders, the cells of its items, and its message. */
+const shown = async (page: Chromium.Page) => ({
+  takings: await page.locator("#takings").textContent(),
+  orders: await page.locator("#orders").textContent(),
+  items: (await page.locator("#items td").allTextContents()).join(" "),
+  said: await page.locator("#said").textContent()
+})
+
+/** Waits until the page shows these parts. */
+const shows = async (page: Chromium.Page, parts: Partial<Awaited<ReturnType<typeof shown>>>): Promise<void> => {
+  const wanted = Object.entries(parts)
+  await vi.waitUntil(async () => {
+    const now = await shown(page)
+    return wanted.every(([part, text]) => now[part as keyof typeof now] === text)
+  }, PATIENCE)
+}
+
+/** Adds a script to the page, as an attacker would. Returns the directive that forbids it, and whether it ran. */
+const injected = (page: Chromium.Page) =>
+  page.evaluate(() =>
+    new Promise<{ readonly directive: string; readonly ran: boolean }>((resolve) => {
+      const { document } = globalThis as unknown as { readonly document: any }
+      document.addEventListener("securitypolicyviolation", ({ effectiveDirective }: { readonly effectiveDirective: string }) =>
+        resolve({ directive: effectiveDirective, ran: "wasInjected" in globalThis }))
+      const script = document.createElement("script")
+      script.textContent = "globalThis.wasInjected = true"
+      document.body.append(script)
+    }))
+
+const title = isThere
+  ? "The example of a shop in a browser"
+  : "The example of a shop in a browser (skipped: install the package chromium, or set SYSTOLE_CHROMIUM to the path of one)"
+
+describe.skipIf(!isThere)(title, () => {
+  it.each(Object.keys(hosts))("sells, follows the orders of others, and is the same after a reload: %s", (host) =>
+    hosts[host]!((origin) => Chromium.open(async ({ complaints, origins, page }) => {
+      await send(origin, "/signals/goods/receive", { price: 4, count: 3 })
+      await page.goto(origin)
+      await shows(page, { takings: "0", orders: "0", items: "tea 4 3 Order" })
+      const order = page.getByRole("button", { name: "Order" })
+      await order.click()
+      await shows(page, { takings: "4", orders: "1", items: "tea 4 2 Order", said: "One tea is yours." })
+      await send(origin, "/signals/order/place", { count: 2 })
+      await shows(page, { takings: "12", orders: "2", items: "tea 4 0 Order" })
+      await page.reload()
+      await shows(page, { takings: "12", orders: "2", items: "tea 4 0 Order", said: "Live." })
+      await order.click()
+      await shows(page, { takings: "12", orders: "2", said: "There is no tea left." })
+      await send(origin, "/signals/goods/receive", { price: 5, count: 1 })
+      await shows(page, { items: "tea 5 1 Order" })
+      assert.deepStrictEqual([complaints, [...origins]], [[], [origin]])
+      assert.deepStrictEqual(await injected(page), { directive: "script-src-elem", ran: false })
+      await vi.waitUntil(() => complaints.some((text) => text.includes("Content Security Policy")), PATIENCE)
+    })))
+})

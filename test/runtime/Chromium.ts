@@ -1,0 +1,101 @@
+/**
+ * A real browser: the Chromium of this machine, without a window.
+ *
+ * @module
+ */
+import { existsSync } from "node:fs"
+import process from "node:process"
+
+/** A message of a console. */
+interface Message {
+  readonly type: () => string
+  readonly text: () => string
+}
+
+/** Elements of a page. */
+interface Locator {
+  readonly textContent: () => Promise<string | null>
+  readonly allTextContents: () => Promise<ReadonlyArray<string>>
+  readonly click: () => Promise<void>
+}
+
+/** The used part of a page. */
+export interface Page {
+  readonly goto: (url: string) => Promise<unknown>
+  readonly reload: () => Promise<unknown>
+  readonly locator: (selector: string) => Locator
+  readonly getByRole: (role: string, options: { readonly name: string }) => Locator
+  readonly evaluate: <A>(run: () => Promise<A>) => Promise<A>
+  readonly on: ((event: "console", hear: (message: Message) => void) => unknown) &
+    ((event: "pageerror", hear: (error: Error) => void) => unknown)
+}
+
+interface Context {
+  readonly newPage: () => Promise<Page>
+  readonly on: (event: "request", hear: (request: { readonly url: () => string }) => void) => unknown
+  readonly setDefaultTimeout: (millis: number) => void
+}
+
+interface Browser {
+  readonly newContext: () => Promise<Context>
+  readonly close: () => Promise<void>
+}
+
+/** The used part of the driver. The declarations of the package have 50,000 lines, which the compiler would read each time. */
+interface Driver {
+  readonly chromium: { readonly launch: (options: object) => Promise<Browser> }
+}
+
+/** The name of the package of the driver. */
+const DRIVER: string = "playwright-core"
+
+/** The paths of the browser in the packages of Debian, Fedora, Alpine and Google. */
+const USUAL = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/usr/bin/google-chrome-stable"]
+
+/** The browser of the variable `SYSTOLE_CHROMIUM`, or of the packages; `undefined` without one. */
+export const path: string | undefined = process.env["SYSTOLE_CHROMIUM"] || USUAL.find(existsSync)
+
+/** Without a sandbox for root, which Chromium refuses, and without services of its own. No name of another machine is resolved. */
+const FLAGS = [
+  "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+]
+
+/** An open page, and what it did. */
+export interface Opened {
+  readonly page: Page
+  /** The errors and warnings of its console, and its exceptions. */
+  readonly complaints: Array<string>
+  /** The origins of its requests. */
+  readonly origins: ReadonlySet<string>
+}
+
+/** Uses a page of a browser with an empty profile. Nothing in it has a time-out of its own. */
+export const open = async (use: (opened: Opened) => Promise<void>): Promise<void> => {
+  const { chromium } = await import(DRIVER) as Driver
+  const browser = await chromium.launch({
+    executablePath: path!,
+    args: [...FLAGS],
+    chromiumSandbox: process.getuid?.() !== 0,
+    timeout: 0
+  })
+  try {
+    const context = await browser.newContext()
+    context.setDefaultTimeout(0)
+    const complaints: Array<string> = []
+    const origins = new Set<string>()
+    context.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url())
+      // The icon of a page may be part of it.
+      if (protocol !== "data:") origins.add(origin)
+    })
+    const page = await context.newPage()
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(message.text())
+    })
+    page.on("pageerror", (error) => complaints.push(String(error)))
+    await use({ page, complaints, origins })
+  } finally {
+    await browser.close()
+  }
+}
