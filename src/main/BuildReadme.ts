@@ -24,7 +24,7 @@ export interface Subject {
 export const make = (subject: Subject, settings: Config.Settings): string => {
   const { target, usage } = subject
   const isWorkers = target === "workers"
-  const files = isWorkers ? workerFiles : serverFiles
+  const files = isWorkers ? workerFiles : target === "deno" ? [...serverFiles, serveFile] : serverFiles
   return `# A build for ${target}
 
 Written by \`systole build --target ${target}\`. Change the project instead, and build again.
@@ -45,6 +45,8 @@ const serverFiles: ReadonlyArray<Row> = [
   ["`systole.js` and `chunk-*.js`", "the runtime, the modules and the configuration"],
   ["`WatchdogThread.js`", "the thread that names runs that never return"]
 ]
+
+const serveFile: Row = ["`serve.js`", "the project for `deno serve`, which gives it the address; it listens there in place of the configured one"]
 
 const workerFiles: ReadonlyArray<Row> = [
   ["`worker.js` and `chunk-*.js`", "the runtime, the modules and the configuration"],

@@ -54,6 +54,13 @@ import { platform } from ${runtime(`main/${host}.ts`)}
 run(platform, program(built, process.argv.slice(2)))
 `
 
+/** Serves the project of the build for `deno serve`. */
+const serve = `import process from "node:process"
+import { built } from "systole-build:built"
+import { start } from ${runtime("main/DenoServe.ts")}
+export default start(built, process.argv.slice(2))
+`
+
 /** Defines the function with which packages in CommonJS require modules of the host. */
 const banner = `import { createRequire as systoleRequire } from "node:module"
 const require = systoleRequire(import.meta.url)`
@@ -70,6 +77,10 @@ const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Ta
   kept: undefined,
   usage
 })
+
+/** A platform with an entry that exports the handler of its server. */
+const withServe = (target: Target): Target =>
+  ({ ...target, modules: { ...target.modules, serve }, entries: { ...target.entries, serve: "systole-build:serve" } })
 
 /** The lines of a Wrangler configuration that a build needs. The names of classes and migrations are forever. */
 const wranglerNeeds = [
@@ -108,7 +119,7 @@ export default handler
 /** The platforms, by name. */
 export const targets: Readonly<Record<Host.Target, Target>> = {
   node: server("node", ["node systole.js"]),
-  deno: server("deno", ["deno run -A systole.js"]),
+  deno: withServe(server("deno", ["deno run -A systole.js", "deno serve -A --host 127.0.0.1 --port 4200 serve.js"])),
   bun: server("bun", ["bun systole.js"]),
   workers: {
     name: "workers",

@@ -9,7 +9,7 @@ import { names } from "../../src/kernel/model/Feature.ts"
 import * as Inside from "../cli/Inside.ts"
 import { terminal } from "../cli/Terminal.ts"
 import type { Host } from "../scripts/Host.ts"
-import { node, root } from "../scripts/Host.ts"
+import { node, root, tool } from "../scripts/Host.ts"
 import { run as runProcess } from "../scripts/Process.ts"
 import type { Server } from "../scripts/Server.ts"
 import { start } from "../scripts/Server.ts"
@@ -120,6 +120,25 @@ describe("systole build", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
+  })
+
+  test("writes a module for deno serve, which takes its address from Deno and needs a token where other machines reach it", {
+    "systole.config.ts": "export default { spaces: { create: \"on-demand\" } }\n",
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ json, root }) => {
+    await json("build", "--target", "deno", "--out", "out")
+    const out = join(root, "out")
+    const line = (host: string) => [tool("deno"), "serve", "-A", "--host", host, "--port", "0", join(out, "serve.js")] as const
+    const data = join(root, "data")
+    const server = await start(out, data, { line: line("127.0.0.1"), told: () => undefined })
+    await using(server, async ({ get, post }) => {
+      const { id } = await post({ signal: "/signals/greet" })
+      await get(`/receipts/${id}`, "wait=10")
+      assert.strictEqual(await get("/cells/data/greeting"), "hello")
+    })
+    const open = await runProcess([...line("0.0.0.0"), "--data", data], { cwd: out })
+    assert.strictEqual(open.code, 2, open.output)
+    assert.include(open.output, "host \"0.0.0.0\" can be reached from other machines, and there is no token")
   })
 
   test("takes the configuration of an environment, and its tokens from the process", {

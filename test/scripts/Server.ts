@@ -24,15 +24,17 @@ export interface Options {
   readonly host?: Host
   /** The file of an installed command; default is the bundle of this project. */
   readonly command?: string
+  /** The command line up to its flags, which serves on a free port; default is the command `start`. */
+  readonly line?: ReadonlyArray<string>
   /** Receives the output on standard error; by default it is inherited. */
   readonly told?: (text: string) => void
 }
 
 /** Starts `systole start` in a project's folder, on a free port, with its data in `data`. */
-export const start = async (project: string, data: string, { command, host = "node", told }: Options = {}): Promise<Server> => {
+export const start = async (project: string, data: string, { command, host = "node", line, told }: Options = {}): Promise<Server> => {
   await Command.ensure()
-  const [file, ...args] = Command.line(host, command)
-  const child = spawn(file, [...args, "start", "--port", "0", "--data", data, "--json"], {
+  const [file = "", ...args] = line ?? [...Command.line(host, command), "start", "--port", "0"]
+  const child = spawn(file, [...args, "--data", data, "--json"], {
     cwd: project,
     env: environment(),
     stdio: ["ignore", "pipe", "pipe"]
