@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import * as AgentCommand from "./AgentCommand.ts"
+import type * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as BuildCommand from "./BuildCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
@@ -41,19 +41,22 @@ Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is no
 6 a beat cannot be run again, because its code or its journal is gone; \
 7 the journal was changed, or a beat does not come out the same.`
 
+/** The command `agent`. */
+export type Agent = typeof AgentCommand.command
+
 /**
- * The command `systole`.
+ * The command `systole`. A build has the command `agent` only if its project has an agent.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const command = Command.make("systole").pipe(
+export const command = (agent: Agent | undefined) => Command.make("systole").pipe(
   Command.withDescription(description),
   Command.withSubcommands([
     ServeCommand.dev,
     ServeCommand.start,
     NewCommand.command,
-    AgentCommand.command,
+    ...agent === undefined ? [] : [agent],
     BuildCommand.command,
     SpaceCommand.command,
     SignalCommand.command,
@@ -85,14 +88,21 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event)
 }
 
+/** A command line of a program. */
+export interface Invocation {
+  readonly version: string
+  readonly args: ReadonlyArray<string>
+  readonly agent: Agent | undefined
+}
+
 /**
  * Runs the command line and returns the exit code.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const run = (version: string, args: ReadonlyArray<string>) =>
-  Command.runWith(command, { version })(args).pipe(
+export const run = ({ agent, args, version }: Invocation) =>
+  Command.runWith(command(agent), { version })(args).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.as(exits.ok),
     Effect.catch((error) => {

@@ -94,7 +94,7 @@ const common = (root: string) => ({
  * @since 0.1.0
  */
 export const make = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<Made> => {
-  const generated = { ...target.modules, built: BuildTarget.builtModule(contents), outside: BuildTarget.outsideModule(contents) }
+  const generated = { ...target.modules, built: BuildTarget.builtModule(target, contents), outside: BuildTarget.outsideModule(contents) }
   const { metafile = { outputs: {} }, outputFiles = [] } = await Esbuild.build({
     ...common(root),
     entryPoints: target.entries,

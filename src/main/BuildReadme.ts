@@ -46,7 +46,7 @@ const serverFiles: ReadonlyArray<Row> = [
   ["`WatchdogThread.js`", "the thread that names runs that never return"]
 ]
 
-const serveFile: Row = ["`serve.js`", "the project for `deno serve`, which gives it the address; it listens there in place of the configured one"]
+const serveFile: Row = ["`serve.js`", "the project for `deno serve`, which gives it the address"]
 
 const workerFiles: ReadonlyArray<Row> = [
   ["`worker.js` and `chunk-*.js`", "the runtime, the modules and the configuration"],

@@ -151,13 +151,16 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
  * @category constructors
  * @since 0.1.0
  */
-export const builtModule = ({ environment, features, kept, modules, pages, settings, version }: Contents): string => {
+export const builtModule = ({ hasHostModules }: Target, contents: Contents): string => {
+  const { environment, features, kept, modules, pages, settings, version } = contents
+  const hasAgent = hasHostModules && settings.agent !== undefined
   const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
   const names = new Map(hashes.map((hash, i) => [hash, `m${i}`]))
   const entries = modules.map(({ file, hash }) => `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, hash: "${hash}" }`)
   const rendered = pages === undefined ? "{}" : pagesOf(names.get(pages.hash) ?? "", environment)
   return [
     ...features.map((name) => `import { feature as ${name} } from ${runtime(`main/feature/${name}.ts`)}`),
+    ...hasAgent ? [`import { command as agent } from ${runtime("cli/AgentCommand.ts")}`] : [],
     ...hashes.map((hash) => `import ${names.get(hash)} from "systole-module:${hash}"`),
     "export const built = {",
     `  version: ${JSON.stringify(version)},`,
@@ -165,6 +168,7 @@ export const builtModule = ({ environment, features, kept, modules, pages, setti
     `  hasToken: ${settings.token !== undefined},`,
     `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered} },`,
     `  features: [${features.join(", ")}],`,
+    ...hasAgent ? ["  agent,"] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,
     `  kept: { ${kept.map(({ hash }) => `"${hash}": ${names.get(hash)}`).join(", ")} }`,
     "}",

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Agent } from "../cli/Cli.ts"
 import type { Feature } from "../ingress/Feature.ts"
 import type * as Config from "../loader/Config.ts"
 import type * as ManifestModules from "./ManifestModules.ts"
@@ -24,6 +25,8 @@ export interface Built {
   readonly hasToken: boolean
   /** Its features, in the order of the catalogue. */
   readonly features: ReadonlyArray<Feature>
+  /** The command `agent`, on a platform with files, if the project has an agent. */
+  readonly agent?: Agent
   readonly manifest: ManifestModules.Manifest
   /** The default exports of earlier modules, by hash. */
   readonly kept: Readonly<Record<string, unknown>>

@@ -21,6 +21,7 @@ import * as ManifestModules from "./ManifestModules.ts"
  * @since 0.1.0
  */
 export const program = (built: Built, args: ReadonlyArray<string>): Main.Program => ({
+  agent: built.agent,
   version: built.version,
   installation: built.version,
   args: args[0] === undefined || args[0].startsWith("-") && !INFORMING.has(args[0]) ? ["start", ...args] : args,

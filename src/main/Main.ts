@@ -43,10 +43,7 @@ export interface Platform {
 }
 
 /** The program of a command line: the project in a folder, from its sources or from a build. */
-export interface Program {
-  readonly version: string
-  /** The arguments of the command line. */
-  readonly args: ReadonlyArray<string>
+export interface Program extends Cli.Invocation {
   /** The dependency specifier of this package in a new project. */
   readonly installation: string
   readonly modules: Layer.Layer<ModuleHost>
@@ -92,7 +89,7 @@ export interface Place {
  * @since 0.1.0
  */
 export const execute = (platform: Platform, program: Program, place: Place) =>
-  Cli.run(program.version, program.args).pipe(
+  Cli.run(program).pipe(
     Effect.provide(Layer.mergeAll(layer(platform, program, place), HostDisk.layer(isAlive), HostHash.layer).pipe(
       Layer.provideMerge(NodeServices.layer)
     ))

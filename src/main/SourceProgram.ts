@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as AgentCommand from "../cli/AgentCommand.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { defaults } from "../kernel/model/Limits.ts"
 import * as Config from "../loader/Config.ts"
@@ -31,6 +32,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
   return {
     version: Installation.version(),
     args,
+    agent: AgentCommand.command,
     installation: Installation.specifier(),
     modules,
     features: Features.all,

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as CliOutput from "effect/cli/CliOutput"
 import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Command from "effect/cli/Command"
+import { command as agent } from "../../src/cli/AgentCommand.ts"
 import { command } from "../../src/cli/Cli.ts"
 import { Disk } from "../../src/agent/Disk.ts"
 import { Host } from "../../src/cli/Host.ts"
@@ -35,7 +36,7 @@ const docOf = async (words: ReadonlyArray<string>): Promise<HelpDoc> => {
     })
   }
   const services = Layer.mergeAll(CliOutput.layerPresenter(presenter), host).pipe(Layer.provideMerge(NodeServices.layer))
-  await Effect.runPromise(Command.runWith(command, { version: "0" })([...words, "--help"]).pipe(Effect.provide(services)))
+  await Effect.runPromise(Command.runWith(command(agent), { version: "0" })([...words, "--help"]).pipe(Effect.provide(services)))
   const [doc] = found
   if (doc === undefined) throw new Error(`systole ${words.join(" ")} --help shows nothing`)
   return doc

@@ -211,6 +211,21 @@ export default { token, pages: { "/": () => token } }
     assert.deepStrictEqual(features, [...names])
   })
 
+  test("has the command agent and its YAML only if the project has an agent", {
+    "systole.config.ts": "export default { environments: { watched: { agent: { attempts: 1 } } } }\n",
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ json, root }) => {
+    const partsOf = ({ parts }: Build) => parts.map(({ part }) => part)
+    const without = partsOf(await json("build", "--target", "node", "--out", "without") as Build)
+    assert.notIncludeMembers(without, ["package yaml"])
+    const watched = partsOf(await json("build", "--target", "node", "--env", "watched", "--out", "watched") as Build)
+    assert.includeMembers(watched, ["package yaml", "systole agent"])
+    assert.notInclude((await runProcess([node(), "systole.js", "--help"], { cwd: join(root, "without") })).output, "heartbeat.md")
+    const init = await runProcess([node(), "systole.js", "agent", "init"], { cwd: join(root, "watched") })
+    assert.strictEqual(init.code, 0, init.output)
+    assert.isTrue(existsSync(join(root, "watched", "heartbeat.md")))
+  })
+
   test("refuses broken modules, options that are no JSON, unknown environments and folders with other files", {
     "enzymes/greet.ts": greet("hello"),
     "systole.config.ts": "export default { channels: { a: { use: \"timer\", options: { clock: Date } } } }\n"
