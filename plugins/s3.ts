@@ -24,7 +24,7 @@
  * - `bucket`: the first segment of the path; without it the endpoint names the bucket, as `https://BUCKET.s3.amazonaws.com`;
  * - `region`: by default `auto`, as R2 calls it;
  * - `accessKeyId` and `secretAccessKey`: each `{ env: "VARIABLE" }` or `{ file: "path" }`;
- * - `prefix`: by default empty, at most 256 bytes;
+ * - `prefix`: by default empty, at most 256 bytes without a segment `.` or `..`;
  * - `maxBytes`, `timeoutMs`, `jobs`, `ca`, `cert` and `key` as of the channel `http`.
  *
  * Requests are signed with AWS Signature Version 4, bodies included.

@@ -19,9 +19,6 @@ import type { Headers, Transport } from "./Transport.ts"
 /** The largest body of an answer by default, in bytes: 32 MiB. */
 const MAX_BYTES = 33_554_432
 
-/** The most characters of a value that is not stored as content. */
-const VALUE = 65_536
-
 /** The names that no stored object can have. */
 const forbidden: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
 
@@ -51,7 +48,7 @@ const fetchOf = async (job: Channel.Job, request: FetchRequest.FetchRequest, exe
     url.hash = ""
     const head = { status, headers: valueOf(answer.headers), url: url.href }
     const hasBody = request.method !== "HEAD" && status !== 204 && status !== 304
-    const room = VALUE - JSON.stringify({ ...head, body: "" }).length
+    const room = Operations.INLINE - JSON.stringify({ ...head, body: "" }).length
     const { bytes, ...taken } = hasBody
       ? await Content.take({ headers: answer.headers, body: answer.body, limit: request.maxBytes, room, keep: job.keep })
       : { body: "", bytes: 0 }

@@ -31,10 +31,15 @@ const SECONDS = 604_800
 /** The most bytes of a failure that are read for its code. */
 const MAX_FAILURE = 65_536
 
-const key = Fields.guarded(`a key of 1 to ${KEY} bytes without a segment . or ..`, (value): value is string => {
-  if (Fields.text(KEY).read(value) === undefined || value === "") return false
-  return !(value as string).split("/").some((segment) => segment === "." || segment === "..")
-})
+/** A text whose segments stay in the bucket: a URL has no place for `.` and `..`. */
+const segments = (bytes: number) =>
+  Fields.guarded(`a text of at most ${bytes} bytes without a segment . or ..`, (value): value is string => {
+    if (Fields.text(bytes).read(value) === undefined) return false
+    return !(value as string).split("/").some((segment) => segment === "." || segment === "..")
+  })
+
+const key = Fields.guarded(`a key of 1 to ${KEY} bytes without a segment . or ..`, (value): value is string =>
+  value !== "" && segments(KEY).read(value) !== undefined)
 
 const isBody = (value: unknown): value is string | Uint8Array => typeof value === "string" || value instanceof Uint8Array
 
@@ -58,7 +63,7 @@ const optionFields = {
   region: Fields.or(Fields.guarded("a region such as eu-central-1", isRegion), "auto"),
   accessKeyId: Secret.field,
   secretAccessKey: Secret.field,
-  prefix: Fields.or(Fields.text(PREFIX), ""),
+  prefix: Fields.or(segments(PREFIX), ""),
   maxBytes: Fields.or(Fields.count(1, FetchRequest.MOST_BYTES), MAX_BYTES)
 }
 
@@ -143,34 +148,31 @@ const get = (bucket: Bucket.Bucket) =>
     }
   })
 
-const head = (bucket: Bucket.Bucket) =>
+/** An operation that asks for a key alone. The answer has no body. */
+const bare = (
+  bucket: Bucket.Bucket,
+  method: "HEAD" | "DELETE",
+  read: (answer: HttpClient.Exchange, key: string) => Promise<{ readonly key: string }>
+) =>
   Operations.operation({
     repeatable: true,
     fields: { key },
     about,
-    execute: ({ key }, job) => {
-      const read = async (answer: HttpClient.Exchange) => {
-        if (!await isFound(answer, [undefined])) return { value: { key, found: false }, bytes: 0 }
-        const length = header(answer.headers, "content-length")
-        const bytes = length === undefined ? {} : { bytes: Number(length) }
-        return { value: { key, found: true, ...bytes, ...describe(answer) }, bytes: 0 }
-      }
-      return Bucket.exchange(bucket, job, { key, method: "HEAD", read })
-    }
+    execute: ({ key }, job) =>
+      Bucket.exchange(bucket, job, { key, method, read: async (answer) => ({ value: await read(answer, key), bytes: 0 }) })
+  })
+
+const head = (bucket: Bucket.Bucket) =>
+  bare(bucket, "HEAD", async (answer, key) => {
+    if (!await isFound(answer, [undefined])) return { key, found: false }
+    const length = header(answer.headers, "content-length")
+    return { key, found: true, ...length === undefined ? {} : { bytes: Number(length) }, ...describe(answer) }
   })
 
 const remove = (bucket: Bucket.Bucket) =>
-  Operations.operation({
-    repeatable: true,
-    fields: { key },
-    about,
-    execute: ({ key }, job) => {
-      const read = async (answer: HttpClient.Exchange) => {
-        await isFound(answer, ["NoSuchKey"])
-        return { value: { key }, bytes: 0 }
-      }
-      return Bucket.exchange(bucket, job, { key, method: "DELETE", read })
-    }
+  bare(bucket, "DELETE", async (answer, key) => {
+    await isFound(answer, ["NoSuchKey"])
+    return { key }
   })
 
 const presign = (bucket: Bucket.Bucket) =>

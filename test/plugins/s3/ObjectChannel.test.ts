@@ -158,6 +158,7 @@ describe("The channel s3", () => {
   it.each([
     ["endpoint", {}], ["endpoint", { endpoint: "https://s3.test/path" }], ["bucket", { endpoint: "https://s3.test", bucket: "a/b" }],
     ["region", { endpoint: "https://s3.test", region: "a b" }],
+    ["prefix", { endpoint: "https://s3.test", prefix: "../" }], ["prefix", { endpoint: "https://s3.test", prefix: "a/./" }],
     ["accessKeyId", { endpoint: "https://s3.test", accessKeyId: "AKIA" }],
     ["SYSTOLE_NO_SUCH", { endpoint: "https://s3.test", secretAccessKey: { env: "SYSTOLE_NO_SUCH" } }]
   ])("is refused with an invalid option, and names %s", (part, options) => {
