@@ -159,15 +159,18 @@ const secretsOf = (settings: Config.Settings): ReadonlyArray<readonly [name: str
   ...Secrets.namesOf(settings).map((name) => [name, process.env[name]] as const)
 ]
 
+/** A text without the marks of escapes, because a bundle may write a token in any kind of quotes. */
+const unescaped = (text: string): string => text.replaceAll("\\", "")
+
 /** Refuses a bundle that contains a token, which everyone with the bundle could read. */
 const checkSecrets = (
   settings: ReadonlyArray<Config.Settings>,
   outputs: ReadonlyArray<BuildFolder.Output>
 ): Effect.Effect<void, BuildRefused> => {
   const decoder = new TextDecoder()
-  const texts = outputs.map(({ contents }) => decoder.decode(contents))
+  const texts = outputs.map(({ contents }) => unescaped(decoder.decode(contents)))
   const [name] = settings.flatMap(secretsOf).find(([, secret]) =>
-    secret !== undefined && texts.some((text) => text.includes(secret))) ?? []
+    secret !== undefined && texts.some((text) => text.includes(unescaped(secret)))) ?? []
   return name === undefined
     ? Effect.void
     : refuse("build/secret", `${name} stands in a file of the project that the bundle contains. Give it as an environment variable alone`)

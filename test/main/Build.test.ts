@@ -193,6 +193,15 @@ export default { token, pages: { "/": () => token } }
     assert.include(stderr, "(build/secret)")
   })
 
+  test("refuses a bundle with a token whose text has to be escaped there", {
+    "systole.config.ts": `export default { token: ${JSON.stringify("a\\token'of\"two`quotes")}, pages: { "/": () => "hello" } }\n`,
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ root, run }) => {
+    const { code, stderr } = await run("build", "--target", "node")
+    assert.deepStrictEqual([code, existsSync(join(root, "dist"))], [1, false])
+    assert.include(stderr, "(build/secret)")
+  })
+
   test("has a Worker in front of its own, under 15 kB compressed and without the runtime", {
     "enzymes/greet.ts": greet("hello")
   }, async ({ json, root }) => {
