@@ -51,6 +51,8 @@ export interface Process {
   readonly pid: number
   /** The name of the computer. */
   readonly host: string
+  /** Its start, which no other process with this number has; absent where the host does not tell it. */
+  readonly born?: string
 }
 
 /**

@@ -2,8 +2,8 @@
  * The lease of a control file: the lock `<file>.lock`, which names its owner.
  *
  * A wake holds it while it reads and writes, and `agent run` as long as it lives. The lock of a dead process of this computer
- * is taken over at once. The lock of a live one is never taken over, nor one of another computer, whose processes this one
- * cannot see.
+ * is taken over at once, on Linux also if another process has its number, as after the restart of a container. The lock of a
+ * live one is never taken over, nor one of another computer, whose processes this one cannot see.
  *
  * @module
  */
@@ -24,6 +24,7 @@ const LOOK_MILLIS = 250
 const Owner = Schema.Struct({
   pid: Schema.Int,
   host: Schema.String,
+  born: Schema.optionalKey(Schema.String),
   /** `run`: it is held as long as the process lives. */
   kind: Schema.Literals(["wake", "run"]),
   /** The time at which it was taken, in milliseconds since 1970. */

@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { Disk, DiskFailed, MAX_READ, NO_FILE } from "../agent/Disk.ts"
+import { Disk, DiskFailed, MAX_READ, NO_FILE, type Process } from "../agent/Disk.ts"
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message)
 
@@ -100,6 +100,25 @@ const changed = (path: string): Effect.Effect<void> =>
     }
   })
 
+/** The start of a process of Linux: the boot of the computer, and the time since then in ticks; `undefined` if it is not known. */
+const bornOf = (pid: number): string | undefined => {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    // The second field is a name in parentheses, which may have any text. The start is field 22.
+    const start = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]
+    return start === undefined ? undefined : `${boot}.${start}`
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a process has its number still, or another one has it since. */
+const hasNumber = ({ born, pid }: Process): boolean => {
+  const found = born === undefined ? undefined : bornOf(pid)
+  return found === undefined || found === born
+}
+
 /**
  * Files through `node:fs`.
  *
@@ -107,10 +126,11 @@ const changed = (path: string): Effect.Effect<void> =>
  * @since 0.1.0
  */
 export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
-  const owner = { pid: process.pid, host: hostname() }
+  const born = bornOf(process.pid)
+  const owner: Process = { pid: process.pid, host: hostname(), ...born === undefined ? {} : { born } }
   return Layer.succeed(Disk, Disk.of({
     process: owner,
-    isAlive: ({ host, pid }) => host === owner.host ? isAlive(pid) : undefined,
+    isAlive: (other) => other.host === owner.host ? isAlive(other.pid) && hasNumber(other) : undefined,
     join,
     split: (path) => [dirname(path), basename(path)],
     realPath: (path) => call(["realpath", path], () => realpathSync(path), absent),
