@@ -153,11 +153,11 @@ const keepOutput = async ({ raw, request }: Attempt, output: string | undefined)
   return isTrue(raw("capture_output")) ? kept : undefined
 }
 
-/** The results of runs that leave no record: no wake gave the order, or the wake gave the run up. */
+/** The results of runs that leave no record: nobody gave the order, or the wake gave the run up. */
 const REFUSED = "refused: no wake gave this order"
 const SUPERSEDED = "superseded: the wake gave this attempt up"
 
-/** Whether an order is the latest one that a wake gave for the action, and has no other run. */
+/** Whether an order is the latest one that was given for the action, and has no other run. */
 const isPermitted = (tx: Transaction, order: Order, event: string): boolean => {
   const { action, file } = order
   if (!Value.equals(tx.get(permit(file, action)), Value.canonical(order).value)) return false
@@ -250,14 +250,15 @@ export const duration = (text: string): number => {
 }
 
 /**
- * Runs a member of a composite action, and returns the status with which it ends. The record tells the end: a signal of its
- * end is only a reason to look.
+ * Runs a member of a composite action, and returns the status with which it ends. Its permit comes with its signal, so that
+ * nobody runs a member that the action leaves out. The record tells the end: a signal of its end is only a reason to look.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const runMember = async ({ tx }: Attempt, member: Order): Promise<"completed" | "failed"> => {
   const cell = Record.cell(member.file, member.action)
+  tx.set(permit(member.file, member.action), member)
   tx.signal({ signal: signal(member.type), payload: member })
   for (;;) {
     await tx.waitForSignal(ENDED, cell)

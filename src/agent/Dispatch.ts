@@ -74,7 +74,7 @@ export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence
 const GRACE_MILLIS = 10_000
 
 /**
- * Runs an attempt, and returns its record. Its permits come before its event. An event that no enzyme takes is a failed
+ * Runs an attempt, and returns its record. Its permit comes before its event. An event that no enzyme takes is a failed
  * attempt, too.
  *
  * @category combinators
@@ -85,7 +85,7 @@ export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Contex
   const { action } = due
   const order = orderOf(due, context)
   const id = yield* eventId(due, context.place)
-  for (const each of Orders.withMembers(order)) yield* ledger.set(Orders.permit(each.file, each.action), each)
+  yield* ledger.set(Orders.permit(order.file, order.action), order)
   const sent = yield* ledger.send({ id, signal: Orders.signal(action.type), payload: order })
   const record = yield* ended({ file: order.file, action: action.id }, action.timeout + GRACE_MILLIS)
   if (sent === "unhandled" || !Record.isOf(record, due)) {

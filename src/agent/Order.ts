@@ -77,13 +77,10 @@ export const signal = (type: string): string => `/signals/agent/${type}`
 export const ENDED = "/CEP:sig_agent/ended"
 
 /**
- * The cell of the permit of an action: the latest order that a wake gave. A run compares its order with it, because others
- * may send the signals of orders, too.
+ * The cell of the permit of an action: the latest order that a wake gave, or that a composite action gave to its member. A run
+ * compares its order with it, because others may send the signals of orders, too.
  *
  * @category getters
  * @since 0.1.0
  */
 export const permit = (file: string, action: string): string => `/data/agent/${file}/permits/${action}`
-
-/** An order with the orders of its members, and of their members. */
-export const withMembers = (order: Order): ReadonlyArray<Order> => [order, ...(order.members ?? []).flatMap(withMembers)]

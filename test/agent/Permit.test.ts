@@ -109,4 +109,24 @@ describe("Permits of orders", () => {
       assert.strictEqual(fields("all")["status"], "completed")
     }), { scripts: { shell: slow } })
   })
+
+  it.effect("gives a member no permit before its composite action starts it", () => {
+    const { asked, scripts } = world()
+    const fails: Script = () => {
+      throw new Error("no")
+    }
+    const all = action("all", { type: "composite", actions: "first, a", fail_fast: "true", status: "pending" })
+    const first = action("first", { type: "http", url: "http://x.test/", status: "completed" })
+    const last = action("a", { type: "shell", command: "rm -rf /", status: "completed" })
+    return withAgent(fileOf(all, first, last), ({ fields, space, wake }) => Effect.gen(function*() {
+      yield* wake()
+      assert.strictEqual(fields("all")["status"], "failed")
+      // The order that the composite action would have given.
+      const order = (yield* space.get(`/data/agent/${KEY}/permits/all`)) as unknown as { readonly members: ReadonlyArray<object> }
+      yield* send(space, "shell", order.members[1]!)
+      yield* moving(space.idle)
+      assert.deepStrictEqual(asked, [])
+      assert.isUndefined(yield* space.get(RECORD))
+    }), { scripts: { ...scripts, http: fails } })
+  })
 })
