@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Command from "../scripts/Command.ts"
@@ -63,6 +63,34 @@ describe("systole build --target workers", () => {
           (await miniflare.dispatchFetch("http://worker/v1/spaces")).status, { bindings })
       assert.strictEqual(await status({ SYSTOLE_TOKEN: "another-token-for-tests" }), 401)
       assert.strictEqual(await status({ SYSTOLE_TOKEN: "too short" }), 500)
+    }))
+
+  it("takes the tokens of readers from the secrets of its environment, and contains none", () =>
+    built(async ({ build, folder }) => {
+      const file = join(folder, "systole.config.ts")
+      const own = "of-the-project"
+      // A token in a text of the project refuses the build, so these are computed.
+      const settings = `token: ["a-token-of", "the-project"].join("-"), labels: { cells: { "/data/orders/**": ["staff"] },
+        readers: { web: { token: ["another-token-of", "the-project"].join("-"), clearance: [] } } },`
+      writeFileSync(file, readFileSync(file, "utf8").replace("defineConfig({", `defineConfig({ ${settings}`))
+      await build()
+      const out = join(folder, "out")
+      const texts = readdirSync(out, { recursive: true, encoding: "utf8" }).filter((name) => statSync(join(out, name)).isFile())
+      assert.include(texts, "worker.js")
+      for (const name of texts) assert.notInclude(readFileSync(join(out, name), "utf8"), own, name)
+      const secret = "a-secret-of-the-environment"
+      const statuses = (token: string) => ({ miniflare }: Edge.Edge) =>
+        Promise.all(["products/tea", "orders/1"].map(async (cell) => {
+          const headers = { authorization: `Bearer ${token}` }
+          return (await miniflare.dispatchFetch(`http://worker/v1/spaces/shop/cells/data/${cell}`, { headers })).status
+        }))
+      await Edge.running({ folder: out }, async (edge) => {
+        const received = { signal: "/signals/goods/receive", target: "/data/products/tea", payload: { price: 4, count: 5 } }
+        assert.deepInclude((await edge.signal("shop", received)).body, { status: "handled" })
+        assert.deepStrictEqual(await statuses(secret)(edge), [200, 403])
+        for (const token of [`a-token-${own}`, `another-token-${own}`]) assert.deepStrictEqual(await statuses(token)(edge), [401, 401])
+      }, { bindings: { SYSTOLE_TOKEN_WEB: secret } })
+      assert.deepStrictEqual(await Edge.running({ folder: out }, statuses(secret)), [500, 500])
     }))
 
   it("answers without its modules until a space is asked for", () =>
