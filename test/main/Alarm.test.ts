@@ -34,6 +34,27 @@ describe("The alarm of an object", () => {
     assert.deepStrictEqual(stored, [1_005_000])
   })
 
+  it("comes later each time that it finds work in progress, up to a minute, and soon for new work", () => {
+    const { alarm, clock, stored } = alarmed(null)
+    const delays: Array<number> = []
+    const ran = (moment: number) => {
+      alarm.ran()
+      alarm.again(moment)
+      delays.push(stored.at(-1)! - clock.now)
+      clock.now = stored.at(-1)!
+    }
+    for (let n = 0; n < 6; n++) ran(0)
+    assert.deepStrictEqual(delays.splice(0), [10_000, 20_000, 40_000, 60_000, 60_000, 60_000])
+    ran(clock.now + 1000)
+    ran(0)
+    assert.deepStrictEqual(delays, [1000, 10_000])
+    ran(0)
+    alarm.ran()
+    alarm.again(0)
+    alarm.arm(0)
+    assert.deepStrictEqual(stored.slice(-2), [clock.now + 40_000, clock.now + 5000])
+  })
+
   it("counts as lost when it is late", () => {
     const { alarm, clock, stored } = alarmed(1_001_000)
     clock.now = 1_050_000

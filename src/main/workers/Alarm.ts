@@ -11,6 +11,9 @@ export type AlarmStorage = Pick<Storage, "delete" | "get" | "put" | "setAlarm">
 /** The delay of an alarm for work that is due at once, in milliseconds. The object does such work itself, unless it is evicted. */
 const SOON = 5000
 
+/** The longest such delay of an alarm that follows others. */
+const LONGEST_SOON = 60_000
+
 /** The time after which an alarm that did not run counts as lost, in milliseconds. */
 const LATE = 60_000
 
@@ -25,6 +28,8 @@ export class Alarm {
   private readonly storage: Pick<Storage, "setAlarm">
   private readonly now: () => number
   private armed: number | undefined
+  /** The delay of the next alarm for work that is due at once. */
+  private soon = SOON
 
   /** `armed` is the time of the stored alarm, in milliseconds since 1970. */
   constructor(storage: Pick<Storage, "setAlarm">, armed: number | null, now: () => number) {
@@ -35,8 +40,21 @@ export class Alarm {
 
   /** Arms the alarm for a wake time, in milliseconds since 1970; 0 is at once. The write joins the transaction of this turn. */
   arm(moment: number): void {
+    this.set(moment, SOON)
+  }
+
+  /**
+   * Arms the alarm after one that ran. Work that is due at once then is a request in progress or a delivery that waits for its
+   * next attempt. The object looks after both itself, so each further alarm for them comes later, up to a minute.
+   */
+  again(moment: number): void {
+    this.soon = moment > this.now() ? SOON : Math.min(LONGEST_SOON, 2 * this.soon)
+    this.set(moment, this.soon)
+  }
+
+  private set(moment: number, soon: number): void {
     const now = this.now()
-    const at = moment > now ? moment : now + SOON
+    const at = moment > now ? moment : now + soon
     if (this.armed !== undefined && this.armed <= at && this.armed > now - LATE) return
     this.armed = at
     // A failed write breaks the object, like each failed write of its transaction.

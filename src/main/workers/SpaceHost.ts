@@ -122,7 +122,7 @@ export class SpaceHost {
       await Effect.runPromise(Effect.timeoutOrElse(idle, { duration: LONGEST, orElse: () => Effect.void }))
       // A space that stopped is opened again by its own delay, or by this alarm.
       const next = kernel.opened(space) === undefined ? due() : kernel.due(space)
-      if (next !== undefined) alarm.arm(next)
+      if (next !== undefined) alarm.again(next)
     })
   }
 
