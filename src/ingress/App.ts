@@ -11,6 +11,7 @@ import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { Space } from "../kernel/view/Space.ts"
+import { FeatureNotBuilt } from "../kernel/model/Feature.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
@@ -29,7 +30,7 @@ import * as Ops from "./Ops.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
-import * as ReaderRoutes from "./ReaderRoutes.ts"
+import type * as ReaderRoutes from "./ReaderRoutes.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
 import * as Sse from "./Sse.ts"
@@ -82,12 +83,13 @@ export const make = (services: Services, options: Options): App => {
   }
   const routes = routesOf(services, options, context)
   const accessOf = Access.make(options, services.hash)
-  const readerRoutes = ReaderRoutes.make(services.kernel, context)
+  const readerRoutes = services.features.find(({ readers }) => readers !== undefined)?.readers?.(services.kernel, context)
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
     const { reader, refused } = accessOf(request)
     if (refused !== undefined) return Problem.response(refused)
-    return reader === undefined ? routes.fetch(request) : readerRoutes(request, reader)
+    if (reader === undefined) return routes.fetch(request)
+    return readerRoutes?.(request, reader) ?? Problem.response(new FeatureNotBuilt({ feature: "labels" }))
   }
   return { fetch, routes }
 }

@@ -7,6 +7,7 @@ import type { Hono } from "hono"
 import * as Features from "../kernel/model/Feature.ts"
 import type { KernelFeature } from "../kernel/space/Feature.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import type * as ReaderRoutes from "./ReaderRoutes.ts"
 import type * as RecordRoutes from "./RecordRoutes.ts"
 
 /** The functions that the routes of features share. */
@@ -23,6 +24,8 @@ export interface FeatureContext extends RecordRoutes.RouteContext {
  * @since 0.1.0
  */
 export interface Feature extends KernelFeature {
+  /** Makes the handler of the requests of readers. */
+  readonly readers?: typeof ReaderRoutes.make
   /** Adds its routes. */
   readonly routes?: (app: Hono, context: FeatureContext) => void
 }

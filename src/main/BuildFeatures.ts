@@ -21,7 +21,9 @@ const needs: Readonly<Partial<Record<FeatureName, ReadonlyArray<FeatureName>>>> 
 
 /** The uses of features in a project. */
 export interface Uses {
-  readonly settings: Pick<Config.Settings, "agent" | "channels" | "features">
+  readonly settings: Pick<Config.Settings, "agent" | "channels" | "features" | "readers"> & {
+    readonly kernel: Pick<Config.Settings["kernel"], "labels">
+  }
   readonly enzymes: ReadonlyArray<Pick<Enzyme, "durable" | "payload">>
   /** The code of its modules, with the packages that they import. */
   readonly code: string
@@ -33,10 +35,12 @@ export interface Uses {
  * @category getters
  * @since 0.1.0
  */
-export const find = ({ code, enzymes, settings: { agent, channels, features } }: Uses): ReadonlyArray<FeatureName> => {
+export const find = ({ code, enzymes, settings }: Uses): ReadonlyArray<FeatureName> => {
+  const { agent, channels, features, kernel: { labels }, readers } = settings
   const used = new Set<FeatureName>(features)
   for (const name of names) if (words[name]?.test(code) === true) used.add(name)
   if (Object.keys(channels).length > 0 || agent !== undefined) used.add("requests")
+  if (labels !== undefined || readers.length > 0) used.add("labels")
   if (enzymes.some(({ durable }) => durable === true)) used.add("durable")
   if (enzymes.some(({ payload }) => payload !== undefined)) used.add("schema")
   return withNeeds(used)

@@ -7,8 +7,10 @@ interface Given extends Partial<Omit<BuildFeatures.Uses, "settings">> {
   readonly settings?: Partial<BuildFeatures.Uses["settings"]>
 }
 
+const plain = { agent: undefined, channels: {}, features: [], kernel: { labels: undefined }, readers: [] }
+
 const found = ({ code = "", enzymes = [], settings = {} }: Given) =>
-  BuildFeatures.find({ code, enzymes, settings: { agent: undefined, channels: {}, features: [], ...settings } })
+  BuildFeatures.find({ code, enzymes, settings: { ...plain, ...settings } })
 
 describe("The features of a build", () => {
   it("are none for a project with cells, signals, derived cells and operations", () => {
@@ -30,6 +32,8 @@ describe("The features of a build", () => {
     assert.deepStrictEqual(found({ enzymes: [{ durable: false, payload: Schema.String }] }), ["schema"])
     assert.deepStrictEqual(found({ settings: { channels: { clock: { use: "timer", options: {} } } } }), ["requests"])
     assert.deepStrictEqual(found({ settings: { agent: {} } }), ["requests"])
+    assert.deepStrictEqual(found({ settings: { kernel: { labels: { cells: {}, declassify: {} } } } }), ["labels"])
+    assert.deepStrictEqual(found({ settings: { readers: [{ name: "ann", atoms: [], token: "a-token-of-ann" }] } }), ["labels"])
   })
 
   it("are those that the configuration states as well, in the order of the catalogue", () => {

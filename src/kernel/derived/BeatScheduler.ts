@@ -36,7 +36,8 @@ import { isWatchNode, WatchNodes } from "./WatchNodes.ts"
 import type * as Pieces from "./Pieces.ts"
 import { ActiveNodes } from "./ActiveNodes.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
-import { IsolatedReads } from "./IsolatedReads.ts"
+import type { IsolatedReads } from "./IsolatedReads.ts"
+import { isolatedOf } from "./Isolation.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import { RunTimes } from "./RunTimes.ts"
 import { type PendingPull, type PullRequest, PendingPulls } from "./PendingPulls.ts"
@@ -65,6 +66,8 @@ export interface Dependencies {
   /** Called before the runs of nodes with a breakpoint. */
   readonly stop: Watch["stop"] | undefined
   readonly sentry: RunSupervisor | undefined
+  /** The derived cells of handlings with a confidential label; `undefined` in a build without labels. */
+  readonly isolated: IsolatedReads | undefined
 }
 
 /**
@@ -79,7 +82,6 @@ export class BeatScheduler implements DerivationPort {
   private readonly committedState: Committed
   private scheduler: SpaceScheduler | undefined
   private readonly watchNodes = new WatchNodes()
-  private readonly isolated = new IsolatedReads()
   /** The handling in progress. */
   private handling: Handling | undefined
   private stage: Stage | undefined
@@ -147,7 +149,7 @@ export class BeatScheduler implements DerivationPort {
     if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
     const isLabelled = work.labels !== undefined || scheduler.graph.labels !== undefined
-    if (isLabelled) this.isolated.begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
+    if (isLabelled) isolatedOf(this.deps).begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
     this.work = work
     this.stage = work.stage
     this.lines = []
@@ -163,7 +165,7 @@ export class BeatScheduler implements DerivationPort {
     scheduler.resumption.revive()
     for (const { definition } of scheduler.resumption.takeAfresh()) this.deps.tell(Derivation.freshness(definition.name))
     if (this.written.size > 0) this.stageChanges(scheduler, work)
-    work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
+    work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : isolatedOf(this.deps))
   }
 
   /** Applies changes made under groups step by step, so that each group sees only the steps of others. */
@@ -189,7 +191,7 @@ export class BeatScheduler implements DerivationPort {
   }
 
   get secluded(): ReadonlyArray<NodeLine> {
-    return this.isolated.lines
+    return this.deps.isolated?.lines ?? noLines
   }
 
   parked(): Outcome | undefined {
@@ -285,7 +287,7 @@ export class BeatScheduler implements DerivationPort {
   }
 
   private end(scheduler: SpaceScheduler): void {
-    this.isolated.end()
+    this.deps.isolated?.end()
     this.handling = undefined
     this.work = undefined
     this.stage = undefined
@@ -343,10 +345,11 @@ export class BeatScheduler implements DerivationPort {
    * in a property as long-lived, with all objects that it references.
    */
   private readonly gate: Stage["derive"] = (address, depth) => {
-    const { at, handling, isolated, labels, scheduler, work } = this
+    const { at, handling, labels, scheduler, work } = this
     if (scheduler === undefined || work === undefined) return
     const told = labels === undefined ? undefined : (handling?.draft ?? handling)?.label
-    const until = told !== undefined && told.length > 0 ? isolated.read(at, { address, depth }) : scheduler.demands.read(address, depth)
+    const isTold = told !== undefined && told.length > 0
+    const until = isTold ? isolatedOf(this.deps).read(at, { address, depth }) : scheduler.demands.read(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
     if (this.written.size > 0) this.stageChanges(scheduler, work)
   }
@@ -354,7 +357,7 @@ export class BeatScheduler implements DerivationPort {
   private note(run: NodeRun, { gates }: SpaceScheduler): void {
     const { error, node, recalled } = run
     const { name } = node.definition
-    if (this.labels !== undefined) this.isolated.ended(run, isWatch(node) ? undefined : this.lines.length)
+    if (this.labels !== undefined) isolatedOf(this.deps).ended(run, isWatch(node) ? undefined : this.lines.length)
     if (isWatch(node)) return
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.inspector.note(run)

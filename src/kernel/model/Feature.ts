@@ -16,6 +16,7 @@ interface Place {
 /** The catalogue of features, in the order in which a beat advances their ledgers. */
 export const catalogue = {
   schema: { routes: [] },
+  labels: { routes: [] },
   rendezvous: { ledger: { name: "rv", folders: ["/data/rv"] }, routes: ["/v1/spaces/:space/rv"] },
   flows: { ledger: { name: "flow", folders: ["/data/flow/inst"] }, routes: ["/v1/flows", "/v1/spaces/:space/flows"] },
   requests: { ledger: { name: "io", folders: ["/rt/ops/OPS:io/io_req"] }, routes: ["/v1/spaces/:space/io"] },

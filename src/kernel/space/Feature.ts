@@ -11,8 +11,10 @@ import type { PayloadDecoder } from "../../registry/Enzyme.ts"
 import type { MakeDurableRuns } from "../beat/DurableRuns.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
+import type { IsolatedReads } from "../derived/IsolatedReads.ts"
 import * as Features from "../model/Feature.ts"
-import type { Space } from "../view/Space.ts"
+import type { Dependencies as ViewDependencies } from "../view/ClearedView.ts"
+import type { Clearance, Reader, Space } from "../view/Space.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
 
 /** The parts of the API of a space that features add. */
@@ -23,6 +25,12 @@ export interface PartHost {
   readonly ledgers: LedgerHost
   readonly state: LiveState
   readonly group: GroupCommit
+}
+
+/** The parts of the kernel for labels: a cleared view of a space, and derived cells for handlings with a confidential label. */
+export interface LabelParts {
+  readonly view: (deps: ViewDependencies, clearance: Clearance) => Reader
+  readonly isolated: () => IsolatedReads
 }
 
 /**
@@ -38,11 +46,16 @@ export interface KernelFeature {
   readonly ledger?: (reactor: Reactor["Service"]) => Ledger
   /** Decodes the payloads of enzymes with a schema. */
   readonly decode?: PayloadDecoder
+  readonly labels?: LabelParts
   /** Makes the durable runs of a space. */
   readonly durable?: MakeDurableRuns
   /** Makes its parts of the API of an open space. */
   readonly parts?: (host: PartHost) => Partial<Parts>
 }
+
+/** The parts for labels, if the kernel has that feature. */
+export const labelsIn = (features: ReadonlyArray<KernelFeature>): LabelParts | undefined =>
+  features.find(({ labels }) => labels !== undefined)?.labels
 
 /** The refusal of a store with records of a feature that is absent. */
 export const needs = ({ space }: Pick<SpaceStore, "space">, feature: Features.FeatureName, folder: string): PersistenceError =>

@@ -22,7 +22,7 @@ import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { receive, RemotePeers } from "./Delivery.ts"
-import type { KernelFeature } from "./Feature.ts"
+import { type KernelFeature, labelsIn } from "./Feature.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
 import { CurrentHolds } from "../model/Holds.ts"
@@ -104,6 +104,8 @@ export class Kernel extends Context.Service<Kernel, {
       const registry = yield* Registry
       const reactor = yield* Reactor
       const settings = withChannelLabels(yield* KernelSettings, reactor)
+      const isUnbuilt = settings.labels !== undefined && labelsIn(features) === undefined
+      if (isUnbuilt) return yield* Effect.die(new FeatureNotBuilt({ feature: "labels" }))
       const hash = yield* Hash
       const pacemaker = yield* Pacemaker
       const nodes = new Modules()

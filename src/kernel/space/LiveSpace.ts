@@ -24,7 +24,7 @@ import type { Peer, ResolvePeer } from "./Delivery.ts"
 import { OutboxRelay } from "./OutboxRelay.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import { EventReceipts } from "./EventReceipts.ts"
-import { ClearedView, type Dependencies as ClearedViews } from "../view/ClearedView.ts"
+import type { Dependencies as ClearedViews } from "../view/ClearedView.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type { LiveSources } from "../view/BeatView.ts"
@@ -34,11 +34,12 @@ import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
 import type { Accepted, Clearance, DeadPage, OpenLetter, Page, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
-import type { KernelFeature, Parts } from "./Feature.ts"
+import { type KernelFeature, labelsIn, type Parts } from "./Feature.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
+import { FeatureNotBuilt } from "../model/Feature.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
 import { Uploads } from "./Uploads.ts"
 
@@ -320,9 +321,11 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   }
 
   reader(clearance: Clearance): Reader {
-    const { deps: { readerState }, state, queries } = this
+    const { deps: { features, readerState }, state, queries } = this
+    const labels = labelsIn(features)
+    if (labels === undefined) throw new FeatureNotBuilt({ feature: "labels" })
     const queued: ClearedViews["queued"] = (page) => this.durable.read(() => WaitingList.find(state, page))
-    return new ClearedView({ state, space: this, ...readerState, queries, queued }, clearance)
+    return labels.view({ state, space: this, ...readerState, queries, queued }, clearance)
   }
 
   readonly denials: Space["denials"] = Effect.sync(() => [...this.deps.readerState.denials])

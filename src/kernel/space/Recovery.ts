@@ -33,7 +33,7 @@ import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import { RunSupervisor, type Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
-import { checkStore, type KernelFeature, needs } from "./Feature.ts"
+import { checkStore, type KernelFeature, labelsIn, needs } from "./Feature.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
 
 /** The dependencies that the spaces of a kernel share. */
@@ -106,7 +106,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
       timer: host.now,
       tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
       stop: host.watch?.stop,
-      sentry
+      sentry,
+      isolated: labelsIn(parts.features)?.isolated()
     }),
     bindings,
     durable,

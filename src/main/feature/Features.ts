@@ -9,6 +9,7 @@ import { feature as durable } from "./durable.ts"
 import { feature as flows } from "./flows.ts"
 import { feature as graph } from "./graph.ts"
 import { feature as history } from "./history.ts"
+import { feature as labels } from "./labels.ts"
 import { feature as rendezvous } from "./rendezvous.ts"
 import { feature as requests } from "./requests.ts"
 import { feature as schema } from "./schema.ts"
@@ -19,4 +20,4 @@ import { feature as schema } from "./schema.ts"
  * @category features
  * @since 0.1.0
  */
-export const all: ReadonlyArray<Feature> = [schema, rendezvous, flows, requests, durable, history, graph, debug]
+export const all: ReadonlyArray<Feature> = [schema, labels, rendezvous, flows, requests, durable, history, graph, debug]

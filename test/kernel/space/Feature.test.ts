@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Cause, Effect, Exit, Layer } from "effect"
 import { Features, Kernel, MemoryStore, type Transaction } from "systole"
-import { names, places } from "../../../src/kernel/model/Feature.ts"
+import { Reporter } from "../../../src/diagnostic/Reporter.ts"
+import * as App from "../../../src/ingress/App.ts"
+import * as Problem from "../../../src/ingress/Problem.ts"
+import { FeatureNotBuilt, names, places } from "../../../src/kernel/model/Feature.ts"
+import { Hash } from "../../../src/persistence/Hash.ts"
 import { operations } from "../../../src/operation/Ledger.ts"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as HashLayer from "../../support/HashLayer.ts"
@@ -127,4 +131,31 @@ describe("A kernel with a part of the features", () => {
         assert.strictEqual(error?.code, "feature/not-built")
       }), store)
     }))
+
+  it.effect("does not begin with rules on labels, if it has none", () =>
+    Effect.gen(function*() {
+      const labels = { cells: { "/data/secret": ["salary"] }, declassify: {} }
+      const kernel = Layer.build(TestKernel.layer({ labels }, undefined as never, { kernel: Kernel.layer([]) }))
+      const exit = yield* Effect.exit(Effect.scoped(kernel))
+      assert.include(Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "", "This build has no labels")
+    }))
+
+  it.effect("shows readers nothing, if it has no labels", () =>
+    within([], Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const space = yield* TestKernel.space([count])
+      const hash = yield* Effect.provide(Hash, HashLayer.layer)
+      const reader = { name: "ann", atoms: [], token: "a-token-of-ann" }
+      const closing = new AbortController().signal
+      const app = App.make({ features: [], kernel, hash }, {
+        token: "a-token-of-the-test", readers: [reader], loopback: false, reporter: new Reporter(() => {}), closing, pages: {}
+      })
+      const url = `http://localhost/v1/spaces/${space.name}/cells/data/n`
+      const request = new Request(url, { headers: { authorization: `Bearer ${reader.token}` } })
+      const answer = yield* Effect.promise(async () => app.fetch(request))
+      assert.strictEqual(answer.status, Problem.of(new FeatureNotBuilt({ feature: "labels" })).status)
+      assert.strictEqual((yield* Effect.promise(() => answer.json() as Promise<{ readonly code: string }>)).code, "feature/not-built")
+      const exit = yield* Effect.exit(space.reader(reader).get("/data/n"))
+      assert.include(Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "", "This build has no labels")
+    })))
 })

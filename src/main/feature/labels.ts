@@ -1,0 +1,21 @@
+/**
+ * Labels: readers with a clearance, and derived cells for handlings with a confidential label.
+ *
+ * @module
+ */
+import type { Feature } from "../../ingress/Feature.ts"
+import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
+import { IsolatedReads } from "../../kernel/derived/IsolatedReads.ts"
+import { ClearedView } from "../../kernel/view/ClearedView.ts"
+
+/**
+ * The feature `labels`.
+ *
+ * @category features
+ * @since 0.1.0
+ */
+export const feature: Feature = {
+  name: "labels",
+  labels: { isolated: () => new IsolatedReads(), view: (deps, clearance) => new ClearedView(deps, clearance) },
+  readers: ReaderRoutes.make
+}
