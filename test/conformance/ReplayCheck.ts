@@ -6,11 +6,12 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { replay, type Space, verify } from "systole"
+import * as Trials from "../support/Trials.ts"
 
-/** Asserts that a replay from each beat reproduces the journal, and that the journal verifies. */
+/** Asserts that a replay from the beats of the trials reproduces the journal, and that the journal verifies. */
 export const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   const head = yield* space.head
-  for (let from = 0; from <= head; from++) {
+  for (const from of Trials.beats(head)) {
     const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
     assert.isUndefined(difference ?? impossible, `from ${from}: ${JSON.stringify(difference ?? impossible)}`)
   }

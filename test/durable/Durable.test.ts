@@ -2,15 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme, replay, type Transaction, Retry } from "systole"
 import { TestSpace } from "systole/testing"
+import * as Trials from "../support/Trials.ts"
 
 /** A durable enzyme on `/signals/<name>`. */
 const durable = (name: string, run: Enzyme.Definition["run"], options: Partial<Enzyme.Definition> = {}) =>
   Enzyme.make({ name, query: `/signals/${name}`, durable: true, ...options, run })
 
-/** Asserts that a replay from each beat reproduces the journal. */
+/** Asserts that a replay from the beats of the trials reproduces the journal. */
 const replays = async (space: TestSpace): Promise<void> => {
   const head = await space.run(space.space.head)
-  for (let from = 0; from <= head; from++) {
+  for (const from of Trials.beats(head)) {
     const { difference, impossible } = await space.run(space.space.examine((history) => replay(history, from, head)))
     assert.isUndefined(difference ?? impossible, `from ${from}: ${JSON.stringify(difference ?? impossible)}`)
   }

@@ -7,6 +7,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Enzyme, type Event, Kernel, type NodeDefinition, replay, type Space, type Transaction, type Value } from "systole"
 import { present } from "../support/Present.ts"
+import * as Trials from "../support/Trials.ts"
 
 type Options = Partial<Omit<Enzyme.Definition, "name" | "run">>
 
@@ -87,10 +88,10 @@ export const put = enzyme("put", (tx, { payload }) => {
 export const write = (space: Space, ...writes: ReadonlyArray<readonly [string, unknown]>) =>
   Effect.andThen(space.signal({ signal: "/signals/put", payload: writes }), space.step)
 
-/** Asserts that a replay from each beat to the head reproduces the journal. */
+/** Asserts that a replay from the beats of the trials reproduces the journal. */
 export const replays = (space: Space) => Effect.gen(function*() {
   const head = yield* space.head
-  for (let from = 0; from <= head; from++) {
+  for (const from of Trials.beats(head)) {
     const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
     assert.isUndefined(difference ?? impossible, `from ${from}: ${JSON.stringify(difference ?? impossible)}`)
   }

@@ -8,6 +8,7 @@ import { TimerQueue } from "../../src/kernel/inbox/TimerQueue.ts"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as Trials from "../support/Trials.ts"
 
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
 const OID = "OPS:0.0.0"
@@ -23,7 +24,7 @@ const ledger = (space: Space) =>
 
 const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   const head = yield* space.head
-  for (let from = 0; from <= head; from++) {
+  for (const from of Trials.beats(head)) {
     const { difference } = yield* space.examine((archive) => replay(archive, from, head))
     assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
   }

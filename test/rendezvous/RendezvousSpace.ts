@@ -12,6 +12,7 @@ import rvInit from "../../enzymes/rv_init.ts"
 import rvRoute from "../../enzymes/rv_route.ts"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as Trials from "../support/Trials.ts"
 
 /** The system grants of the first-party enzymes. */
 export const granted = Effect.provideService(SystemGrants, new Set(["rv_init", "mr_init", "mr_route", "odd"]))
@@ -67,10 +68,10 @@ export const digest = (space: Space) =>
     return hash.digest("hex")
   })
 
-/** Asserts that a replay from each beat reproduces the journal. */
+/** Asserts that a replay from the beats of the trials reproduces the journal. */
 export const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   const head = yield* space.head
-  for (let from = 0; from <= head; from++) {
+  for (const from of Trials.beats(head)) {
     const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
     assert.isUndefined(difference ?? impossible, `from ${from}: ${JSON.stringify(difference ?? impossible)}`)
   }

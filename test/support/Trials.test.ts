@@ -32,4 +32,12 @@ describe("Trials", () => {
     assert.isTrue(seeds.every((seed) => seed === 7 || seed >= 100 && seed < 164))
     assert.strictEqual(Trials.count(5, 40), 5)
   })
+
+  it("replay a short history from each beat, and a long one from its first and its last beat, too", () => {
+    assert.deepStrictEqual(Trials.beats(0), [0])
+    assert.deepStrictEqual(Trials.beats(15), Array.from({ length: 16 }, (_, beat) => beat))
+    const beats = Trials.beats(1000)
+    assert.isAtLeast(beats.length, 16)
+    assert.deepStrictEqual([beats[0], beats.at(-1)], [0, 1000])
+  })
 })

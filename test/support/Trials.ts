@@ -57,5 +57,9 @@ export const some = <A>(soak: ReadonlyArray<A>, { always = [], least = 1 }: Choi
 export const seeds = (soak: number, { from = 0, ...choice }: Choice<number> & { readonly from?: number } = {}): ReadonlyArray<number> =>
   some(Array.from({ length: soak }, (_, i) => from + i), choice)
 
+/** The beats up to the head of a space from which it is replayed; with a short history, all. */
+export const beats = (head: number): ReadonlyArray<number> =>
+  seeds(head + 1, { least: 16, always: [0, head] })
+
 /** The options of a property over arbitraries, of which a soak draws so many. */
 export const draws = (soak = 100): { readonly arbitrary: { readonly runs: number } } => ({ arbitrary: { runs: count(soak, 50) } })
