@@ -21,6 +21,7 @@ import {
 } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
+import { firstAfter, SortedKeys } from "./SortedKeys.ts"
 
 /** The data of a space, which outlives its handles. */
 class Space {
@@ -29,8 +30,8 @@ class Space {
   head: Head = { beat: -1, clock: 0, hash: "" }
   readonly cells = new Map<string, string>()
   readonly names = new Map<string, Set<string>>()
-  /** All keys in code-unit order, computed on demand. */
-  keys: ReadonlyArray<string> | undefined
+  /** All keys in order, from the first read of keys below a cell on. */
+  keys: SortedKeys | undefined
   readonly journal: Array<JournalRow> = []
   journalSize = 0
   anchor: Anchor = { beat: -1, hash: "" }
@@ -89,11 +90,13 @@ class MemoryBackend implements Backend {
 
   below(id: string, after: string, limit: number): ReadonlyArray<string> {
     const prefix = Address.child(id, "")
-    const keys = this.data.keys ??= [...this.data.cells.keys()].sort()
-    const start = firstAfter(keys, after > prefix ? after : prefix)
-    const page = keys.slice(start, start + limit)
-    const end = page.findIndex((key) => !key.startsWith(prefix))
-    return end < 0 ? page : page.slice(0, end)
+    const keys = this.data.keys ??= new SortedKeys(this.data.cells.keys())
+    const page: Array<string> = []
+    for (const key of keys.after(after > prefix ? after : prefix)) {
+      if (page.length >= limit || !key.startsWith(prefix)) break
+      page.push(key)
+    }
+    return page
   }
 
   journal(from: number, to: number, limit: number): ReadonlyArray<JournalRow> {
@@ -212,7 +215,8 @@ class MemoryBackend implements Backend {
       this.data.content.hold(key, text)
       if (text !== undefined) cells.set(key, text)
       if (known === (text !== undefined)) continue
-      this.data.keys = undefined
+      if (text === undefined) this.data.keys?.delete(key)
+      else this.data.keys?.add(key)
       const parent = parentOf(address)
       const siblings = names.get(parent) ?? new Set()
       if (text === undefined) {
@@ -292,19 +296,6 @@ class MemoryBackend implements Backend {
     }
     if (data.content.collect({ clock, millis: contentMillis, anchor: data.anchor.beat, limit: budget.rows })) pruning.lookAgain()
   }
-}
-
-/** Returns the index of the first key greater than `key`. */
-const firstAfter = <Key extends string | number>(keys: ReadonlyArray<Key>, key: Key): number => {
-  let low = 0
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const found = keys[middle]
-    if (found !== undefined && found <= key) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 const openSpace = (spaces: Map<string, Space>, name: string, create: boolean): Space => {
