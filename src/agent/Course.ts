@@ -158,7 +158,7 @@ export class Course {
     wake.note(action, record)
     wake.ran.push(ran)
     for (const member of wake.membersOf(action)) {
-      const found = Record.read(yield* ledger.get(Record.cell(wake.request.place.key, member.id)))
+      const found = Record.read(yield* ledger.get(Record.cell(wake.place.key, member.id)))
       if (found === undefined || found.startedAt < record.startedAt) continue
       wake.begun.add(member.id)
       wake.note(member, found)

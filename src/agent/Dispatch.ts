@@ -7,13 +7,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../persistence/Hash.ts"
 import type { Action } from "./Action.ts"
+import type { Place } from "./ControlStore.ts"
 import * as Dependencies from "./Dependencies.ts"
 import { ended, Ledger } from "./Ledger.ts"
 import type { Fields, Order } from "./Order.ts"
 import * as Orders from "./Order.ts"
 import * as Record from "./Record.ts"
 import * as State from "./State.ts"
-import type { Place } from "./StoredFile.ts"
 
 /** One attempt of an occurrence. */
 export interface Due {

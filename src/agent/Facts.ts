@@ -9,16 +9,9 @@ import * as Option from "effect/Option"
 import { Hash } from "../persistence/Hash.ts"
 import type { Action } from "./Action.ts"
 import * as Conditions from "./Condition.ts"
+import type { Captured } from "./ControlStore.ts"
 import { Disk, type DiskFailed } from "./Disk.ts"
 import * as Glob from "./Glob.ts"
-
-/** The facts of a moment. */
-export interface Captured {
-  readonly files: ReadonlySet<string>
-  readonly variables: ReadonlySet<string>
-  /** The digests of watched paths by the ids of actions. */
-  readonly digests: ReadonlyMap<string, string>
-}
 
 /** The path of a text that is relative to a folder. */
 const locate = (disk: Disk["Service"], folder: string, path: string): string => path.startsWith("/") ? path : disk.join(folder, path)

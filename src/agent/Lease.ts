@@ -12,7 +12,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { Place } from "./StoredFile.ts"
+import type { Place } from "./ControlStore.ts"
 import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The longest wait for a lock, in milliseconds. */

@@ -5,21 +5,17 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type { Hash } from "../persistence/Hash.ts"
 import type { Action, Defaults } from "./Action.ts"
 import * as ControlFiles from "./ControlFile.ts"
 import type { ControlFile } from "./ControlFile.ts"
-import { Disk, type DiskFailed, isSame } from "./Disk.ts"
+import { ControlStore } from "./ControlStore.ts"
+import { type DiskFailed, isSame } from "./Disk.ts"
 import * as Edits from "./Edit.ts"
 import type { Change } from "./Edit.ts"
 import * as Merge from "./Merge.ts"
-import * as StoredFile from "./StoredFile.ts"
 
 /** The most attempts of a write while a person saves. */
 const ATTEMPTS = 5
-
-/** The wait before an absent or empty file counts as gone or damaged, because an editor may be in the middle of a save. */
-const SETTLE = "200 millis"
 
 /**
  * The control file cannot be used.
@@ -47,46 +43,44 @@ interface Version {
 
 /** An open control file. One fiber uses it at a time. */
 export class OpenFile {
-  readonly place: StoredFile.Place
   /** The conflict copies and damaged copies that were made while it was open. */
   readonly copies: Array<string> = []
   private version: Version
   private readonly defaults: Defaults
 
-  private constructor(place: StoredFile.Place, defaults: Defaults, version: Version) {
-    this.place = place
+  private constructor(defaults: Defaults, version: Version) {
     this.defaults = defaults
     this.version = version
   }
 
   /** Opens a file. Damage that no person makes is replaced by the latest valid bytes, and the damaged file is kept. */
   static readonly open = Effect.fn("OpenFile.open")(function*(
-    place: StoredFile.Place,
     defaults: Defaults,
     isDry: boolean
-  ): Effect.fn.Return<OpenFile, DiskFailed | FileUnusable, Disk | Hash> {
-    const disk = yield* Disk
-    const read = Effect.flatMap(disk.read(place.path), (found) =>
+  ): Effect.fn.Return<OpenFile, DiskFailed | FileUnusable, ControlStore> {
+    const store = yield* ControlStore
+    const { path } = store.place
+    const read = Effect.flatMap(store.read, (found) =>
       found === undefined
         ? Effect.fail(new FileUnusable({
-          path: place.path, code: "agent/file-absent", reason: "it is absent", remedy: "Create it with systole agent init"
+          path, code: "agent/file-absent", reason: "it is absent", remedy: "Create it with systole agent init"
         }))
         : Effect.succeed(found))
     let bytes = yield* read
     const copies: Array<string> = []
-    if (StoredFile.damageOf(bytes) !== undefined) {
-      yield* Effect.sleep(SETTLE)
+    if (ControlFiles.damageOf(bytes) !== undefined) {
+      yield* store.settle
       bytes = yield* read
-      const damage = StoredFile.damageOf(bytes)
-      const copy = damage === undefined || isDry ? undefined : yield* StoredFile.restore(place)
+      const damage = ControlFiles.damageOf(bytes)
+      const copy = damage === undefined || isDry ? undefined : yield* store.restore
       if (damage !== undefined && copy === undefined) {
         const remedy = "Restore it from a copy of yours; no valid version is known"
-        return yield* new FileUnusable({ path: place.path, code: "agent/file-damaged", reason: damage, remedy })
+        return yield* new FileUnusable({ path, code: "agent/file-damaged", reason: damage, remedy })
       }
       if (copy !== undefined) copies.push(copy)
       bytes = yield* read
     }
-    const opened = new OpenFile(place, defaults, versionOf(bytes, defaults))
+    const opened = new OpenFile(defaults, versionOf(bytes, defaults))
     opened.copies.push(...copies)
     return opened
   })
@@ -109,7 +103,8 @@ export class OpenFile {
     const text = Edits.update(this.file, changes)
     if (text === this.file.text) return true
     const bytes = ControlFiles.encode(text)
-    const replaced = yield* StoredFile.replace(this.place, this.bytes, bytes)
+    const { replace } = yield* ControlStore
+    const replaced = yield* replace(this.bytes, bytes)
     if (replaced._tag === "Changed") return false
     if (replaced.conflict !== undefined) this.copies.push(replaced.conflict)
     this.version = versionOf(bytes, this.defaults)
@@ -134,21 +129,21 @@ export class OpenFile {
    * {@link save}. Without such a version, the changes are not written.
    */
   readonly follow = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
-    const disk = yield* Disk
-    if (isSame(yield* disk.read(this.place.path), this.bytes)) return true
+    const { read } = yield* ControlStore
+    if (isSame(yield* read, this.bytes)) return true
     const left = yield* this.adopt(changes)
     return left !== undefined && (yield* this.save(left))
   })
 
   /** Reads a person's version, and returns the changes that do not give way to it; `undefined` without a usable one. */
   private readonly adopt = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
-    const disk = yield* Disk
-    let found = yield* disk.read(this.place.path)
-    if (found === undefined || StoredFile.damageOf(found) !== undefined) {
-      yield* Effect.sleep(SETTLE)
-      found = yield* disk.read(this.place.path)
+    const { read, settle } = yield* ControlStore
+    let found = yield* read
+    if (found === undefined || ControlFiles.damageOf(found) !== undefined) {
+      yield* settle
+      found = yield* read
     }
-    if (found === undefined || StoredFile.damageOf(found) !== undefined) return undefined
+    if (found === undefined || ControlFiles.damageOf(found) !== undefined) return undefined
     const theirs = versionOf(found, this.defaults)
     if (ControlFiles.isDamaged(theirs.file)) return undefined
     const yielded = new Set(Merge.merge3(this.file, changes, theirs.file).left)

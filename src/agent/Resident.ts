@@ -16,9 +16,8 @@ const RECHECK_MILLIS = 60_000
 const QUIET = "250 millis"
 
 /** The paths whose changes wake the agent: the folder of the file, and the watched paths with their folders. */
-const watched = Effect.fnUntraced(function*(request: Wake.Request, report: Wake.Report | undefined) {
+const watched = Effect.fnUntraced(function*(folder: string, report: Wake.Report | undefined) {
   const disk = yield* Disk
-  const { folder } = request.place
   const paths = (report?.plan ?? []).flatMap(({ action: { schedule } }) => {
     if (schedule.kind !== "on_change") return []
     const path = schedule.path.startsWith("/") ? schedule.path : disk.join(folder, schedule.path)
@@ -31,33 +30,34 @@ const watched = Effect.fnUntraced(function*(request: Wake.Request, report: Wake.
 const isUntimed = ({ plan }: Wake.Report): boolean => plan.some((decision) => decision.kind === "wait" && decision.at === undefined)
 
 /**
- * Waits for the next wake.
+ * Waits for the next wake of a file in a folder.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const wait = Effect.fnUntraced(function*(request: Wake.Request, report: Wake.Report | undefined) {
+export const wait = Effect.fnUntraced(function*(folder: string, report: Wake.Report | undefined) {
   const disk = yield* Disk
   const now = yield* Clock.currentTimeMillis
   const recheck = report === undefined || isUntimed(report) ? now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
   const until = Math.min(report?.nextDue ?? Number.POSITIVE_INFINITY, recheck)
   const due = Number.isFinite(until) ? Effect.sleep(Math.max(0, until - now)) : Effect.never
-  const paths = yield* watched(request, report)
+  const paths = yield* watched(folder, report)
   const changes = paths.map((path) => Effect.andThen(disk.changed(path), Effect.sleep(QUIET)))
   yield* Effect.raceAll([due, ...changes])
 })
 
 /**
- * Wakes again and again. A file that cannot be used, a full disk and a server that refuses are told, and the next change or
+ * Wakes again and again, for a file in a folder. A file that cannot be used, a full disk and a server that refuses are told, and the next change or
  * minute tries again. A first wake that the server refuses ends the agent, because its settings may be wrong.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const run = Effect.fn("Resident.run")(function*(
+  folder: string,
   given: Omit<Wake.Request, "memory">,
   tell: (wake: Wake.Report | Wake.Failure) => Effect.Effect<void>
-): Effect.fn.Return<never, LedgerFailed, Wake.Services> {
+): Effect.fn.Return<never, LedgerFailed, Wake.Services | Disk> {
   let memory = new Wake.Memory()
   for (let isFirst = true;; isFirst = false) {
     const woken: Wake.Report | Wake.Failure = yield* Wake.run({ ...given, memory }).pipe(
@@ -66,6 +66,6 @@ export const run = Effect.fn("Resident.run")(function*(
     // A wake that failed has changed records, and perhaps the file.
     if (!("ran" in woken)) memory = new Wake.Memory()
     yield* tell(woken)
-    yield* wait(given, "ran" in woken ? woken : undefined)
+    yield* wait(folder, "ran" in woken ? woken : undefined)
   }
 })

@@ -14,6 +14,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../persistence/Hash.ts"
+import type * as ControlStore from "./ControlStore.ts"
 import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The time for which a replaced version stays on the disk, in milliseconds. */
@@ -31,23 +32,14 @@ export const BACKUPS = 10
  * @category models
  * @since 0.1.0
  */
-export interface Place {
-  /** The path without symbolic links. */
-  readonly path: string
+export interface Place extends ControlStore.Place {
   readonly folder: string
   /** The name, such as `heartbeat.md`. */
   readonly name: string
   /** The name without its extension, and the extension. */
   readonly stem: string
   readonly extension: string
-  /** The key of the file in the ledger: the first half of the SHA-256 of its path. */
-  readonly key: string
 }
-
-/** The end of a write: the file was replaced, or a person had changed it before. */
-export type Replaced =
-  | { readonly _tag: "Replaced"; /** The conflict copy of a save that came during the write. */ readonly conflict: string | undefined }
-  | { readonly _tag: "Changed" }
 
 /**
  * The place of a file. An absent file has the path of its folder without links.
@@ -136,7 +128,7 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   place: Place,
   from: Uint8Array,
   to: Uint8Array
-): Effect.fn.Return<Replaced, DiskFailed, Disk | Hash> {
+): Effect.fn.Return<ControlStore.Replaced, DiskFailed, Disk | Hash> {
   const disk = yield* Disk
   const hash = yield* Hash
   const { folder, name, path } = place
@@ -288,20 +280,3 @@ export const restore = Effect.fn("StoredFile.restore")(function*(place: Place) {
   yield* disk.syncFolder(place.folder)
   return copy
 })
-
-/**
- * The damage of a file that no person makes: no bytes, a NUL, or bytes that are not UTF-8. `undefined` if there is none.
- *
- * @category getters
- * @since 0.1.0
- */
-export const damageOf = (bytes: Uint8Array): string | undefined => {
-  if (bytes.length === 0) return "it is empty"
-  if (bytes.includes(0)) return "it contains a NUL byte"
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-    return undefined
-  } catch {
-    return "its bytes are not UTF-8"
-  }
-}

@@ -7,8 +7,9 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../persistence/Hash.ts"
 import * as ControlFiles from "./ControlFile.ts"
+import { ControlStore } from "./ControlStore.ts"
 import { Course } from "./Course.ts"
-import { Disk, type DiskFailed } from "./Disk.ts"
+import type { DiskFailed } from "./Disk.ts"
 import type { Change } from "./Edit.ts"
 import * as Frontmatters from "./Frontmatter.ts"
 import * as Issues from "./Issue.ts"
@@ -18,7 +19,6 @@ import * as Plan from "./Plan.ts"
 import * as Projection from "./Projection.ts"
 import type { Ran, Report } from "./Report.ts"
 import * as Settings from "./Settings.ts"
-import * as StoredFile from "./StoredFile.ts"
 import { Memory, type Request, type Services, WakeState } from "./WakeState.ts"
 
 /** The failures of a wake as a whole. */
@@ -54,27 +54,28 @@ const finish = Effect.fnUntraced(function*(wake: WakeState) {
   if (wake.observed.day !== "" && wake.observed.day !== day) wake.reset()
   yield* wake.write()
   yield* wake.write(frontmatterOf(wake, now))
-  if (wake.isWritten) yield* StoredFile.noteValid(wake.request.place, wake.open.bytes)
+  if (wake.isWritten) yield* ControlStore.use((store) => store.noteValid(wake.open.bytes))
   if (wake.observed.day !== day) yield* wake.keep({ ...wake.observed, day })
 })
 
 /** Opens the file of a wake. */
 const prepare = Effect.fnUntraced(function*(request: Request): Effect.fn.Return<WakeState, Failure, Services> {
-  const { isDry = false, memory, place, settings } = request
+  const { isDry = false, memory, settings } = request
+  const store = yield* ControlStore
   const types = yield* Ledger.types
-  const copies = isDry ? [] : yield* StoredFile.tend(place)
-  const version = yield* Disk.use((disk) => disk.version(place.path))
+  const copies = isDry ? [] : yield* store.tend
+  const version = yield* store.version
   const known = version === undefined || memory?.version !== version ? undefined : memory.open
-  const open = known ?? (yield* OpenFile.open(place, { ...settings.defaults, types }, isDry))
+  const open = known ?? (yield* OpenFile.open({ ...settings.defaults, types }, isDry))
   open.copies.splice(0, known === undefined ? 0 : open.copies.length)
   open.copies.push(...copies)
   const start = yield* Clock.currentTimeMillis
-  const wake = new WakeState(request, open, { start, hash: yield* Hash })
+  const wake = new WakeState(request, open, { place: store.place, start, hash: yield* Hash })
   if (!ControlFiles.isDamaged(open.file)) return wake
   const [first] = open.file.issues.filter(({ block, severity }) => severity === "error" && block === undefined)
   const remedy = "Correct it, or put the latest valid version back with systole agent history --restore"
   return yield* new FileUnusable({
-    path: place.path, code: "agent/file-damaged", reason: first === undefined ? "it is not valid" : Issues.render(first), remedy
+    path: store.place.path, code: "agent/file-damaged", reason: first === undefined ? "it is not valid" : Issues.render(first), remedy
   })
 })
 
@@ -98,7 +99,7 @@ export const run = Effect.fn("Wake.run")(function*(request: Request): Effect.fn.
   if (request.memory !== undefined) {
     request.memory.open = wake.open
     request.memory.records = wake.records
-    request.memory.version = yield* Disk.use((disk) => disk.version(request.place.path))
+    request.memory.version = yield* ControlStore.use((store) => store.version)
   }
   return yield* wake.report()
 })

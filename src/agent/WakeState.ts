@@ -8,11 +8,10 @@ import * as Effect from "effect/Effect"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Action } from "./Action.ts"
 import * as Approval from "./Approval.ts"
-import type { Disk } from "./Disk.ts"
+import { type Captured, ControlStore, type Place } from "./ControlStore.ts"
 import * as Dependencies from "./Dependencies.ts"
 import type * as Dispatch from "./Dispatch.ts"
 import type { Change } from "./Edit.ts"
-import * as Facts from "./Facts.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Observed from "./Observed.ts"
 import type { OpenFile } from "./OpenFile.ts"
@@ -22,14 +21,12 @@ import * as Record from "./Record.ts"
 import type { Ran, Report } from "./Report.ts"
 import type * as Settings from "./Settings.ts"
 import * as State from "./State.ts"
-import * as StoredFile from "./StoredFile.ts"
 
 /** The services of a wake. */
-export type Services = Disk | Hash | Ledger.Ledger
+export type Services = ControlStore | Hash | Ledger.Ledger
 
 /** The request for a wake. */
 export interface Request {
-  readonly place: StoredFile.Place
   readonly settings: Settings.Settings
   /** The key of this start of the agent. */
   readonly startup: string
@@ -55,7 +52,14 @@ const hashes = new WeakMap<Action["block"], string>()
 /** A plan, and the states from which it follows. */
 type Planned = Pick<Report, "plan" | "states">
 
-const NO_FACTS: Facts.Captured = { files: new Set(), variables: new Set(), digests: new Map() }
+const NO_FACTS: Captured = { files: new Set(), variables: new Set(), digests: new Map() }
+
+/** What a wake begins with. */
+interface Begin {
+  readonly place: Place
+  readonly start: number
+  readonly hash: Hash["Service"]
+}
 
 /** The state of a wake. One fiber changes it. */
 export class WakeState {
@@ -67,6 +71,7 @@ export class WakeState {
   records = new Map<string, Record.Record>()
   readonly open: OpenFile
   readonly request: Request
+  readonly place: Place
   readonly start: number
   private captured = NO_FACTS
   private approved: ReadonlySet<string> = new Set()
@@ -77,11 +82,12 @@ export class WakeState {
   private changes: Array<Change> = []
   private readonly hash: Hash["Service"]
 
-  constructor(request: Request, open: OpenFile, environment: { readonly start: number; readonly hash: Hash["Service"] }) {
+  constructor(request: Request, open: OpenFile, { hash, place, start }: Begin) {
     this.request = request
     this.open = open
-    this.start = environment.start
-    this.hash = environment.hash
+    this.place = place
+    this.start = start
+    this.hash = hash
   }
 
   get actions(): ReadonlyArray<Action> {
@@ -93,7 +99,7 @@ export class WakeState {
   }
 
   get context(): Dispatch.Context {
-    return { place: this.request.place, byId: this.byId, records: this.records }
+    return { place: this.place, byId: this.byId, records: this.records }
   }
 
   /** Whether changes of the file wait for their write. */
@@ -146,7 +152,7 @@ export class WakeState {
   /** Reads the ledger and the facts of the host. */
   readonly load = Effect.fnUntraced(function*(this: WakeState) {
     const ledger = yield* Ledger.Ledger
-    const { memory, place, settings } = this.request
+    const { place, request: { memory, settings } } = this
     this.records = new Map(memory?.records ?? (yield* Ledger.records(place.key)))
     this.approved = new Set(yield* ledger.list(Record.approval(place.key, "").slice(0, -1)))
     const before = Observed.read(yield* ledger.get(Observed.cell(place.key)))
@@ -158,8 +164,8 @@ export class WakeState {
 
   /** Captures the facts on which the actions of the file depend. */
   private readonly look = Effect.fnUntraced(function*(this: WakeState, before: Observed.Observed) {
-    const { isDry = false, place } = this.request
-    this.captured = yield* Facts.capture(place.folder, this.actions)
+    const { isDry = false } = this.request
+    this.captured = yield* ControlStore.use((store) => store.capture(this.actions))
     const ids = new Set(this.actions.map(({ id }) => id))
     const now = yield* Clock.currentTimeMillis
     this.observed = Observed.look(this.observed, { ids, now, digests: this.captured.digests })
@@ -169,7 +175,7 @@ export class WakeState {
   /** Keeps observations in the ledger. */
   readonly keep = Effect.fnUntraced(function*(this: WakeState, observed: Observed.Observed) {
     this.observed = observed
-    yield* Ledger.Ledger.use((ledger) => ledger.set(Observed.cell(this.request.place.key), observed))
+    yield* Ledger.Ledger.use((ledger) => ledger.set(Observed.cell(this.place.key), observed))
   })
 
   /** Notes changes for the next write. */
@@ -202,10 +208,11 @@ export class WakeState {
    */
   readonly announce = Effect.fnUntraced(function*(this: WakeState, actions: ReadonlyArray<Action>) {
     const now = yield* Clock.currentTimeMillis
-    const { open, request: { place } } = this
+    const { open } = this
     if (!this.isBackedUp) {
-      yield* StoredFile.noteValid(place, open.bytes)
-      yield* StoredFile.backUp(place, open.bytes)
+      const store = yield* ControlStore
+      yield* store.noteValid(open.bytes)
+      yield* store.backUp(open.bytes)
       this.isBackedUp = true
     }
     const begun = actions.flatMap((action) => Projection.begun(action, now))

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Lease from "../agent/Lease.ts"
+import { ControlStore } from "../agent/ControlStore.ts"
 import * as Resident from "../agent/Resident.ts"
 import * as Wake from "../agent/Wake.ts"
 import * as AgentFileCommand from "./AgentFileCommand.ts"
@@ -46,10 +46,11 @@ const wake = Command.make("wake", {
   json: Output.json
 }, ({ dry, force, json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { request, space } = yield* AgentRequest.make(flags)
-    if (!dry) yield* Lease.take(request.place, "wake")
+    const { request, space, store } = yield* AgentRequest.make(flags)
+    if (!dry) yield* store.lease("wake")
     const report = yield* Wake.run({ ...request, forced: force ? "all" : undefined, isDry: dry }).pipe(
-      Effect.provide(AgentLedger.layer(space))
+      Effect.provide(AgentLedger.layer(space)),
+      Effect.provideService(ControlStore, store)
     )
     if (!dry) return yield* Effect.andThen(print(report, json), judge(report))
     yield* Output.data(json, AgentOutput.json(report), AgentOutput.plan(report.plan))
@@ -58,12 +59,13 @@ const wake = Command.make("wake", {
 
 const run = Command.make("run", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { request, space } = yield* AgentRequest.make(flags)
-    yield* Lease.take(request.place, "run")
-    yield* Output.note(`the agent runs ${request.place.path}`)
-    return yield* Resident.run(request, (woken) =>
+    const { place, request, space, store } = yield* AgentRequest.make(flags)
+    yield* store.lease("run")
+    yield* Output.note(`the agent runs ${place.path}`)
+    return yield* Resident.run(place.folder, request, (woken) =>
       "ran" in woken ? print(woken, json) : Output.note(`${woken.message} (${woken.code})`)).pipe(
-        Effect.provide(AgentLedger.layer(space))
+        Effect.provide(AgentLedger.layer(space)),
+        Effect.provideService(ControlStore, store)
       )
   }))).pipe(Command.withDescription("Stay, and wake when an action is due or the control file changes"))
 

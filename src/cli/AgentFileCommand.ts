@@ -6,13 +6,12 @@
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as ControlFiles from "../agent/ControlFile.ts"
+import { ControlStore } from "../agent/ControlStore.ts"
 import { Disk } from "../agent/Disk.ts"
 import { format } from "../agent/Format.ts"
 import * as Issues from "../agent/Issue.ts"
-import * as Lease from "../agent/Lease.ts"
 import * as Ledger from "../agent/Ledger.ts"
 import { OpenFile } from "../agent/OpenFile.ts"
-import * as StoredFile from "../agent/StoredFile.ts"
 import * as AgentLedger from "./AgentLedger.ts"
 import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
@@ -45,7 +44,7 @@ status: idle
 export const init = Command.make("init", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
     const disk = yield* Disk
-    const { request: { place: { path } } } = yield* AgentRequest.make(flags)
+    const { place: { path } } = yield* AgentRequest.make(flags)
     if (!(yield* disk.create(path, ControlFiles.encode(TEMPLATE)))) {
       return yield* new CliFailure({ exit: exits.failed, code: "file/exists", message: `${path} is there already, and stays as it is` })
     }
@@ -56,9 +55,11 @@ export const init = Command.make("init", { ...AgentSettings.flags, json: Output.
 /** The command `check`. */
 export const check = Command.make("check", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { request: { place, settings }, space } = yield* AgentRequest.make(flags)
+    const { place, request: { settings }, space, store } = yield* AgentRequest.make(flags)
     const types = yield* Ledger.types.pipe(Effect.provide(AgentLedger.layer(space)))
-    const { file: { actions, issues } } = yield* OpenFile.open(place, { ...settings.defaults, types }, true)
+    const { file: { actions, issues } } = yield* OpenFile.open({ ...settings.defaults, types }, true).pipe(
+      Effect.provideService(ControlStore, store)
+    )
     yield* Output.data(json, issues, [...issues.map(Issues.render), `${actions.length} actions, ${issues.length} issues`])
     if (issues.every(({ severity }) => severity === "warning")) return
     const message = `${place.path} has errors; actions with one do not run`
@@ -68,12 +69,14 @@ export const check = Command.make("check", { ...AgentSettings.flags, json: Outpu
 /** The command `fmt`. */
 export const fmt = Command.make("fmt", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { request: { place, settings } } = yield* AgentRequest.make(flags)
-    yield* Lease.take(place, "wake")
-    const { bytes, file } = yield* OpenFile.open(place, { ...settings.defaults, types: undefined }, true)
+    const { place, request: { settings }, store } = yield* AgentRequest.make(flags)
+    yield* store.lease("wake")
+    const { bytes, file } = yield* OpenFile.open({ ...settings.defaults, types: undefined }, true).pipe(
+      Effect.provideService(ControlStore, store)
+    )
     const text = ControlFiles.isDamaged(file) ? file.text : format(file)
     const isChanged = text !== file.text
-    if (isChanged && (yield* StoredFile.replace(place, bytes, ControlFiles.encode(text)))._tag === "Changed") {
+    if (isChanged && (yield* store.replace(bytes, ControlFiles.encode(text)))._tag === "Changed") {
       const message = `${place.path} was saved meanwhile, and stays as it is; repeat the command`
       return yield* new CliFailure({ exit: exits.failed, code: "file/changed", message })
     }

@@ -9,12 +9,11 @@ import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Lease from "../agent/Lease.ts"
+import { ControlStore } from "../agent/ControlStore.ts"
 import { Ledger } from "../agent/Ledger.ts"
 import * as Projection from "../agent/Projection.ts"
 import * as Record from "../agent/Record.ts"
 import * as Schedules from "../agent/Schedule.ts"
-import * as StoredFile from "../agent/StoredFile.ts"
 import * as Wake from "../agent/Wake.ts"
 import * as AgentLedger from "./AgentLedger.ts"
 import * as AgentOutput from "./AgentOutput.ts"
@@ -28,16 +27,19 @@ const MAX_NEXT = Schedules.MAX_FIRINGS
 
 /** The plan of this moment, without a write. */
 const looked = Effect.fnUntraced(function*(flags: AgentSettings.Flags) {
-  const { request, space } = yield* AgentRequest.make(flags)
-  const report = yield* Wake.run({ ...request, isDry: true }).pipe(Effect.provide(AgentLedger.layer(space)))
-  return { report, request, space }
+  const { request, space, store } = yield* AgentRequest.make(flags)
+  const report = yield* Wake.run({ ...request, isDry: true }).pipe(
+    Effect.provide(AgentLedger.layer(space)),
+    Effect.provideService(ControlStore, store)
+  )
+  return { report, space, store }
 })
 
 /** The command `status`. */
 export const status = Command.make("status", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { report, request: { place } } = yield* looked(flags)
-    const copies = yield* StoredFile.copies(place)
+    const { report, store } = yield* looked(flags)
+    const copies = yield* store.copies
     const shown = { ...report, copies }
     yield* Output.data(json, AgentOutput.json(shown), AgentOutput.plan(report.plan))
     for (const note of json ? [] : AgentOutput.notes(shown)) yield* Output.note(note)
@@ -79,7 +81,7 @@ export const approve = Command.make("approve", {
   json: Output.json
 }, ({ hashes, json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { report: { held }, request: { place }, space } = yield* looked(flags)
+    const { report: { held }, space, store: { place } } = yield* looked(flags)
     const wrong = hashes.find((hash) => hash.length < MIN_HASH || held.filter((each) => each.hash.startsWith(hash)).length !== 1)
     if (wrong !== undefined) {
       return yield* new CliFailure({
@@ -113,14 +115,14 @@ export const history = Command.make("history", {
   json: Output.json
 }, ({ id, json, restore, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { request: { place }, space } = yield* AgentRequest.make(flags)
+    const { space, store } = yield* AgentRequest.make(flags)
     if (restore) {
-      yield* Lease.take(place, "wake")
-      const copy = yield* StoredFile.restore(place)
+      yield* store.lease("wake")
+      const copy = yield* store.restore
       if (copy !== undefined) return yield* Output.data(json, { copy }, `restored; the other version is ${copy}`)
       return yield* new CliFailure({ exit: exits.absent, code: "agent/history-absent", message: "No valid version is known" })
     }
-    const rows = yield* attempts(place.key, Option.getOrUndefined(id)).pipe(Effect.provide(AgentLedger.layer(space)))
+    const rows = yield* attempts(store.place.key, Option.getOrUndefined(id)).pipe(Effect.provide(AgentLedger.layer(space)))
     yield* Output.data(json, rows, Output.table(rows.map((record) => [
       Projection.moment(record.startedAt),
       record.action,

@@ -7,13 +7,14 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Disk } from "../agent/Disk.ts"
+import * as FileStore from "../agent/FileStore.ts"
 import * as StoredFile from "../agent/StoredFile.ts"
 import type * as Wake from "../agent/Wake.ts"
 import * as AgentSettings from "./AgentSettings.ts"
 import { CliFailure, from } from "./CliFailure.ts"
 
 /**
- * The request for a wake by the flags of a command, and the space of the ledger.
+ * The request for a wake by the flags of a command, the store of its file, and the space of the ledger.
  *
  * @category constructors
  * @since 0.1.0
@@ -22,8 +23,9 @@ export const make = Effect.fn("AgentRequest.make")(function*(flags: AgentSetting
   const { file, settings, space } = yield* AgentSettings.resolve(flags)
   const { process: { host, pid } } = yield* Disk
   const startup = `${host}.${pid}.${yield* Clock.currentTimeMillis}`
-  const request: Wake.Request = { place: yield* StoredFile.place(file), settings, startup }
-  return { request, space }
+  const place = yield* StoredFile.place(file)
+  const request: Wake.Request = { settings, startup }
+  return { place, request, space, store: yield* FileStore.make(place) }
 })
 
 /** Runs a command within a scope. Failures with a stable code become failures of the command line. */

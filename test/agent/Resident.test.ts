@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Disk } from "../../src/agent/Disk.ts"
+import * as FileStore from "../../src/agent/FileStore.ts"
 import { Ledger, LedgerFailed } from "../../src/agent/Ledger.ts"
 import * as Resident from "../../src/agent/Resident.ts"
 import * as Settings from "../../src/agent/Settings.ts"
-import * as StoredFile from "../../src/agent/StoredFile.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { MemoryDisk } from "./MemoryDisk.ts"
 import { action, fileOf, PATH } from "./TestAgent.ts"
@@ -31,11 +31,11 @@ const told = (refused: ReadonlyArray<number>) =>
     const disk = new MemoryDisk()
     disk.save(PATH, fileOf(action("a", { type: "shell", command: "echo", schedule: "every:1m", status: "pending" })))
     const heard: Array<string> = []
-    const services = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledger(refused)))
+    const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledger(refused)))
+    const services = Layer.provideMerge(FileStore.layer(PATH), host)
     const fiber = yield* Effect.forkChild(Effect.gen(function*() {
-      const place = yield* StoredFile.place(PATH)
       const settings: Settings.Settings = { ...Settings.defaults, approval: "none" }
-      return yield* Resident.run({ place, settings, startup: "1" }, (woken) =>
+      return yield* Resident.run("/home/ann", { settings, startup: "1" }, (woken) =>
         Effect.sync(() => void heard.push("ran" in woken ? "report" : woken.code)))
     }).pipe(Effect.provide(services)), { startImmediately: true })
     for (let minute = 0; minute < 4; minute++) {

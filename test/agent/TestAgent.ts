@@ -9,9 +9,9 @@ import { TestClock } from "effect/testing"
 import { Reactor, type Channel, type Enzyme, type Kernel, type Space } from "systole"
 import plugin from "../../plugins/agent.ts"
 import { Disk } from "../../src/agent/Disk.ts"
+import * as FileStore from "../../src/agent/FileStore.ts"
 import { Ledger } from "../../src/agent/Ledger.ts"
 import * as Settings from "../../src/agent/Settings.ts"
-import * as StoredFile from "../../src/agent/StoredFile.ts"
 import * as Wake from "../../src/agent/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -108,18 +108,16 @@ export const withAgent = <A, E>(
   return Effect.gen(function*() {
     yield* TestClock.setTime(START)
     const space = yield* TestKernel.space([...plugin.enzymes, ...enzymes], "agent")
-    const services = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledgerOf(space)))
+    const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledgerOf(space)))
     const read = (): string => disk.text(PATH) ?? ""
     yield* test({
       disk,
       space,
       text: read,
       wake: (request = {}) =>
-        moving(Effect.gen(function*() {
-          const place = yield* StoredFile.place(PATH)
-          const chosen: Settings.Settings = { ...Settings.defaults, approval: "none", ...settings, ...request.settings }
-          return yield* Wake.run({ place, startup: "1", ...request, settings: chosen })
-        }).pipe(Effect.provide(services))),
+        moving(Wake.run({
+          startup: "1", ...request, settings: { ...Settings.defaults, approval: "none", ...settings, ...request.settings }
+        }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(FileStore.layer(PATH), host))))),
       fields: (id) => {
         const block = read().split(/^### /m).find((part) => part.includes(`**id**: ${id}\n`)) ?? ""
         return Object.fromEntries([...block.matchAll(/^- \*\*(\w+)\*\*: (.*)$/gm)].map(([, key = "", value = ""]) => [key, value]))

@@ -5,10 +5,10 @@ import { Effect, Layer } from "effect"
 import { performance } from "node:perf_hooks"
 import * as ControlFiles from "../../src/agent/ControlFile.ts"
 import { Disk } from "../../src/agent/Disk.ts"
+import * as FileStore from "../../src/agent/FileStore.ts"
 import * as Edits from "../../src/agent/Edit.ts"
 import { Ledger } from "../../src/agent/Ledger.ts"
 import * as Settings from "../../src/agent/Settings.ts"
-import * as StoredFile from "../../src/agent/StoredFile.ts"
 import * as Wake from "../../src/agent/Wake.ts"
 import { MemoryDisk } from "../agent/MemoryDisk.ts"
 import { action, fileOf, PATH } from "../agent/TestAgent.ts"
@@ -47,11 +47,9 @@ const wake = (count: number): Round => {
   const disk = new MemoryDisk()
   disk.save(PATH, textOf(count))
   const memory = new Wake.Memory()
-  const services = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledger()))
-  const woken = Effect.gen(function*() {
-    const place = yield* StoredFile.place(PATH)
-    yield* Wake.run({ place, memory, settings: Settings.defaults, startup: "1" })
-  }).pipe(Effect.provide(services))
+  const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledger()))
+  const services = Layer.provideMerge(FileStore.layer(PATH), host)
+  const woken = Wake.run({ memory, settings: Settings.defaults, startup: "1" }).pipe(Effect.provide(services))
   return () => millis(() => Effect.runPromise(woken))
 }
 

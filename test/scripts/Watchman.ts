@@ -11,9 +11,9 @@ import { join } from "node:path"
 import { Features, Pacemaker, Reporter } from "systole"
 import definition from "../../examples/watchman/systole.config.ts"
 import * as Site from "../../examples/watchman/site.ts"
+import * as FileStore from "../../src/agent/FileStore.ts"
 import { Ledger } from "../../src/agent/Ledger.ts"
 import * as Settings from "../../src/agent/Settings.ts"
-import * as StoredFile from "../../src/agent/StoredFile.ts"
 import * as Wake from "../../src/agent/Wake.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as HostDisk from "../../src/main/HostDisk.ts"
@@ -66,14 +66,14 @@ export const fastForward = (): Promise<Story> => {
       reporter: new Reporter(() => {})
     })
     const space = yield* project.kernel.space("agent")
-    const services = Layer.mergeAll(HostDisk.layer(() => true), HostHash.layer, Layer.succeed(Ledger, ledgerOf(space)))
+    const host = Layer.mergeAll(HostDisk.layer(() => true), HostHash.layer, Layer.succeed(Ledger, ledgerOf(space)))
+    const services = Layer.provideMerge(FileStore.layer(path), host)
     const ran: Array<Story["ran"][number]> = []
     yield* Effect.gen(function*() {
-      const place = yield* StoredFile.place(path)
       for (let now = BEGIN; now <= END;) {
         yield* TestClock.setTime(now)
         site.isWell = now < ILLNESS[0] || now >= ILLNESS[1]
-        const report = yield* Wake.run({ place, startup: "demo", settings: { ...Settings.defaults, approval: "none" } })
+        const report = yield* Wake.run({ startup: "demo", settings: { ...Settings.defaults, approval: "none" } })
         ran.push(...report.ran.map(rowOf))
         now = Math.max(report.nextDue ?? END + 1, now + 1000)
       }
