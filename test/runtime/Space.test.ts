@@ -132,6 +132,13 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.deepInclude(await json("/v1/spaces/shop/control"), { held: false })
     }))
 
+  it("ends a segment of a durable run only after all promises of its body", () =>
+    Edge.running(text, async ({ json, signal }) => {
+      await signal("shop", { signal: "/signals/race", payload: { who: "ann" } }, "")
+      await vi.waitUntil(async () => (await json("/v1/spaces/shop/runs")).runs.length === 0, PATIENCE)
+      assert.strictEqual(await json("/v1/spaces/shop/cells/data/races/ann"), "short")
+    }))
+
   it("streams the changes of a cell", () =>
     Edge.running(text, async ({ fetch, signal }) => {
       await signal("shop", { signal: "/signals/visit", payload: { who: "ann", route: [] } })

@@ -64,12 +64,26 @@ const nap = Enzyme.make({
   }
 })
 
+/** Waits for the first of two times, and goes on through several promises. */
+const race = Enzyme.make({
+  name: "race",
+  query: "/signals/race",
+  writes: ["/data/races/*"],
+  durable: true,
+  run: async (tx, event) => {
+    const first = await Promise.race([tx.sleep(1).then(() => "short"), tx.sleep(3_600_000).then(() => "long")])
+    for (let n = 0; n < 20; n++) await Promise.resolve()
+    tx.set(`/data/races/${(event.payload as Payload).who}`, first)
+  }
+})
+
 const worker = counted(make({
   manifest: {
     "enzymes/greet.ts": { module: greet, hash: "0".repeat(64) },
     "enzymes/visit.ts": { module: visit, hash: "1".repeat(64) },
     "enzymes/page.ts": { module: page, hash: "2".repeat(64) },
     "enzymes/nap.ts": { module: nap, hash: "4".repeat(64) },
+    "enzymes/race.ts": { module: race, hash: "5".repeat(64) },
     "systole/plugins/http": { module: http, hash: "3".repeat(64) }
   },
   config: {
