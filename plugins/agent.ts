@@ -15,7 +15,7 @@
  *
  * @module
  */
-import { Plugin } from "systole"
+import { CellAgent, Plugin } from "systole"
 import composite from "./agent/Composite.ts"
 import file from "./agent/File.ts"
 import { http, httpCheck } from "./agent/Http.ts"
@@ -23,9 +23,11 @@ import notify from "./agent/Notify.ts"
 import shell from "./agent/Shell.ts"
 import signal from "./agent/Signal.ts"
 
+const types = [http, httpCheck, shell, file, signal, notify, composite]
+
 export default Plugin.make({
   name: "agent",
   version: "0.1.0",
   provides: {},
-  enzymes: [http, httpCheck, shell, file, signal, notify, composite]
+  enzymes: [...types, ...CellAgent.enzymes(types.map(({ name }) => name.slice("agent_".length)))]
 })

@@ -13,7 +13,7 @@ import * as Value from "../cell/Value.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import * as Duration from "./Duration.ts"
 import * as CommandLine from "./CommandLine.ts"
-import { ENDED, type Fields, Order, permit, signal } from "./Order.ts"
+import { ENDED, type Fields, isAwaited, Order, permit, signal } from "./Order.ts"
 import * as Outputs from "./Outputs.ts"
 import * as Record from "./Record.ts"
 
@@ -209,7 +209,7 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
       const history = `${Record.history(file)}/${action}`
       tx.set(cell, record)
       tx.set(history, Record.appended(tx.get(history), kept))
-      if (order.isMember === true) tx.signal({ signal: ENDED, target: cell })
+      if (isAwaited(order)) tx.signal({ signal: ENDED, target: cell })
       return fields.status
     }
     try {

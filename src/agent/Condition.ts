@@ -244,6 +244,10 @@ export const requirementsOf = (conditions: ReadonlyArray<Condition>): Requiremen
   return { files, variables }
 }
 
+/** Whether a condition depends on the clock. */
+export const isTimed = ({ alternatives }: Condition): boolean =>
+  alternatives.flat().some(({ test: { kind } }) => kind === "time_after" || kind === "time_before" || kind === "weekday")
+
 /** Returns the ids of the actions that a condition names. */
 export const actionsOf = ({ alternatives }: Condition): ReadonlyArray<string> =>
   alternatives.flat().flatMap(({ test }) => "id" in test ? [test.id] : [])

@@ -20,6 +20,10 @@ export interface Place {
   readonly key: string
 }
 
+/** A time as `20240115-103000`, of which the names of copies consist. */
+export const stamp = (millis: number): string =>
+  new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
+
 /** The end of a write: the bytes were replaced, or a person had changed them before. */
 export type Replaced =
   | { readonly _tag: "Replaced"; /** The conflict copy of a save that came during the write. */ readonly conflict: string | undefined }

@@ -71,7 +71,7 @@ export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence
 })
 
 /** The time by which a wait for a run exceeds the limit of an attempt, in milliseconds. */
-const GRACE_MILLIS = 10_000
+export const GRACE_MILLIS = 10_000
 
 /**
  * Runs an attempt, and returns its record. Its permit comes before its event. An event that no enzyme takes is a failed
@@ -86,8 +86,11 @@ export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Contex
   const order = orderOf(due, context)
   const id = yield* eventId(due, context.place)
   yield* ledger.set(Orders.permit(order.file, order.action), order)
+  const until = (yield* Clock.currentTimeMillis) + action.timeout + GRACE_MILLIS
   const sent = yield* ledger.send({ id, signal: Orders.signal(action.type), payload: order })
-  const record = yield* ended({ file: order.file, action: action.id }, action.timeout + GRACE_MILLIS)
+  if (typeof sent === "object") return yield* fail(due, context, sent)
+  const left = until - (yield* Clock.currentTimeMillis)
+  const record = yield* ended({ file: order.file, action: action.id }, left)
   if (sent === "unhandled" || !Record.isOf(record, due)) {
     const message = `its event ${id} has no result; systole dead tells why`
     return yield* fail(due, context, { code: "agent/unhandled", message })

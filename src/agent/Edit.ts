@@ -38,7 +38,14 @@ export interface Splice {
 export const MAX_VALUE = 500
 
 /** A line of the section "Completed Today": `- [x] id: name (HH:MM:SS)`. */
-const DONE = /^- \[x\] ([A-Za-z0-9][\w.-]{0,99}): .*\(\d\d:\d\d:\d\d\)[ \t]*$/s
+const DONE = /^- \[x\] ([A-Za-z0-9][\w.-]{0,99}): (.*)\((\d\d:\d\d:\d\d)\)[ \t]*$/s
+
+/** The actions that a file lists under "Completed Today", as the changes that list them. */
+export const completed = (file: ControlFile): ReadonlyArray<Extract<Change, { readonly kind: "completed" }>> =>
+  new CompletedLines(file).lines().flatMap(({ line: { end, start } }) => {
+    const [, id = "", name = "", time = ""] = DONE.exec(file.text.slice(start, end)) ?? []
+    return [{ kind: "completed", id, name: name.trim(), time }]
+  })
 
 /**
  * Applies changes in their order, each to the text that the previous one left. Changes of absent actions are left out.
@@ -205,7 +212,7 @@ class CompletedLines {
   }
 
   /** The lines of finished actions: the range of each, and the id that it names. */
-  private lines(): ReadonlyArray<{ readonly line: Lines.Line; readonly id: string }> {
+  lines(): ReadonlyArray<{ readonly line: Lines.Line; readonly id: string }> {
     const { lines, text } = this.file
     if (this.section === undefined) return []
     const { end, start } = this.section.span

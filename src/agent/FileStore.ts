@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Hash } from "../persistence/Hash.ts"
+import type { Hash } from "../persistence/Hash.ts"
 import { ControlStore } from "./ControlStore.ts"
 import { Disk, type DiskFailed } from "./Disk.ts"
 import * as Facts from "./Facts.ts"

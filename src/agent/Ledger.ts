@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -28,6 +29,9 @@ export interface AgentEvent {
   readonly payload: unknown
 }
 
+/** The end of a run that left no record. */
+export type Failure = NonNullable<Record.Record["failure"]>
+
 /**
  * The cells and the events of one space.
  *
@@ -42,8 +46,13 @@ export class Ledger extends Context.Service<Ledger, {
   /** The names directly below a cell. */
   readonly list: (cell: string) => Effect.Effect<ReadonlyArray<string>, LedgerFailed>
   readonly set: (cell: string, value: unknown) => Effect.Effect<void, LedgerFailed>
-  /** Sends an event and waits until it is handled. An event of the same id with another payload counts as known. */
-  readonly send: (event: AgentEvent) => Effect.Effect<"handled" | "known" | "unhandled", LedgerFailed>
+  /** Waits until the record in a cell may have changed, at most so many milliseconds. */
+  readonly changed: (cell: string, millis: number) => Effect.Effect<void>
+  /**
+   * Sends an event and waits until it is handled. An event of the same id with another payload counts as known. A failure tells
+   * why its run was given up, where the ledger knows that.
+   */
+  readonly send: (event: AgentEvent) => Effect.Effect<"handled" | "known" | "unhandled" | Failure, LedgerFailed>
 }>()("systole/agent/Ledger") {}
 
 const SIGNAL = /^\/signals\/agent\/([A-Za-z0-9_-]+)$/
@@ -80,6 +89,14 @@ export const records = Effect.fn("Ledger.records")(function*(file: string) {
 const LOOK_MILLIS = 250
 
 /**
+ * The wait of a ledger that is told of no change: the time until the next look.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const look = (_: string, millis: number): Effect.Effect<void> => Effect.sleep(Math.min(LOOK_MILLIS, millis))
+
+/**
  * Waits until an attempt that another process began has ended, at most so many milliseconds. Returns the last record.
  *
  * @category getters
@@ -87,9 +104,12 @@ const LOOK_MILLIS = 250
  */
 export const ended = Effect.fn("Ledger.ended")(function*(at: { readonly file: string; readonly action: string }, millis: number) {
   const ledger = yield* Ledger
-  for (let waited = 0;; waited += LOOK_MILLIS) {
-    const record = Record.read(yield* ledger.get(Record.cell(at.file, at.action)))
-    if (record === undefined || record.status !== "running" || waited >= millis) return record
-    yield* Effect.sleep(LOOK_MILLIS)
+  const cell = Record.cell(at.file, at.action)
+  const until = (yield* Clock.currentTimeMillis) + millis
+  for (;;) {
+    const record = Record.read(yield* ledger.get(cell))
+    const left = until - (yield* Clock.currentTimeMillis)
+    if (record === undefined || record.status !== "running" || left <= 0) return record
+    yield* ledger.changed(cell, left)
   }
 })

@@ -6,11 +6,13 @@
  *
  * @module
  */
+import { RECORDED } from "./Action.ts"
 import type { Block } from "./Block.ts"
 import * as Blocks from "./Block.ts"
 import type { ControlFile } from "./ControlFile.ts"
 import type { Change } from "./Edit.ts"
 import * as Edits from "./Edit.ts"
+import * as Frontmatters from "./Frontmatter.ts"
 
 /**
  * The result of a merge. `left` lists the changes that gave way to the person's.
@@ -63,4 +65,43 @@ const textOf = ({ blocks, file }: Version, id: string, key: string): string | un
   const block = blocks.get(id)
   const found = block === undefined ? undefined : Blocks.field(block, key)
   return found === undefined ? undefined : file.text.slice(found.span.start, found.span.end).trimEnd()
+}
+
+/**
+ * The changes of the agent that lead from one version of a file to a later one; `undefined` if a person changed it, too.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const changesBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> | undefined => {
+  const changes = [...fieldsBetween(before, after), ...entriesBetween(before, after), ...completedBetween(before, after)]
+  return Edits.update(before, changes) === after.text ? changes : undefined
+}
+
+const isWritten = (key: string): boolean => key === "status" || RECORDED.has(key)
+
+const fieldsBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> => {
+  const blocks = Blocks.byId(before.blocks)
+  return [...Blocks.byId(after.blocks)].flatMap(([id, block]) => {
+    const old = blocks.get(id)
+    const keys = new Set([...block.fields, ...old?.fields ?? []].map(({ key }) => key).filter(isWritten))
+    return [...keys].flatMap((key): ReadonlyArray<Change> => {
+      const value = Blocks.field(block, key)?.value
+      return old !== undefined && Blocks.field(old, key)?.value === value ? [] : [{ kind: "field", id, key, value }]
+    })
+  })
+}
+
+const entriesBetween = ({ frontmatter: before }: ControlFile, { frontmatter: after }: ControlFile): ReadonlyArray<Change> => {
+  const keys = new Set([...after?.entries ?? [], ...before?.entries ?? []].map(({ key }) => key))
+  return [...keys].flatMap((key): ReadonlyArray<Change> => {
+    const value = Frontmatters.get(after, key)
+    return Frontmatters.get(before, key) === value ? [] : [{ kind: "frontmatter", key, value }]
+  })
+}
+
+const completedBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> => {
+  const [old, all] = [Edits.completed(before), Edits.completed(after)]
+  if (old.some(({ id }) => !all.some((each) => each.id === id))) return [{ kind: "reset" }, ...all]
+  return all.filter(({ id, name, time }) => !old.some((each) => each.id === id && each.name === name && each.time === time))
 }

@@ -71,8 +71,8 @@ export type Fields = typeof Fields.Type
 export const signal = (type: string): string => `/signals/agent/${type}`
 
 /**
- * The signal by which a member tells its composite action that it has ended. Its target is the record. It is a signal of the
- * runtime, so readers cannot send it.
+ * The signal by which an order tells the run that waits for it that it has ended. Its target is the record. It is a signal of
+ * the runtime, so readers cannot send it.
  */
 export const ENDED = "/CEP:sig_agent/ended"
 
@@ -84,3 +84,12 @@ export const ENDED = "/CEP:sig_agent/ended"
  * @since 0.1.0
  */
 export const permit = (file: string, action: string): string => `/data/agent/${file}/permits/${action}`
+
+/** The beginning of the path of a control file in a cell, before the address of the cell. */
+const CELL = "cell:"
+
+/** The path of a control file in a cell. No path of a disk begins like it. */
+export const pathOf = (cell: string): string => `${CELL}${cell}`
+
+/** Whether a run of the space waits for the end of an order: a composite action for a member, or the wake of a file in a cell. */
+export const isAwaited = ({ isMember, path }: Order): boolean => isMember === true || path.startsWith(CELL)

@@ -14,7 +14,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../persistence/Hash.ts"
-import type * as ControlStore from "./ControlStore.ts"
+import { type Place as AnyPlace, type Replaced, stamp } from "./ControlStore.ts"
 import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The time for which a replaced version stays on the disk, in milliseconds. */
@@ -32,7 +32,7 @@ export const BACKUPS = 10
  * @category models
  * @since 0.1.0
  */
-export interface Place extends ControlStore.Place {
+export interface Place extends AnyPlace {
   readonly folder: string
   /** The name, such as `heartbeat.md`. */
   readonly name: string
@@ -57,10 +57,6 @@ export const place = Effect.fn("StoredFile.place")(function*(path: string) {
   const [stem, extension] = dot <= 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot)]
   return { path: real, folder: disk.split(real)[0], name, stem, extension, key: hash.hex(real).slice(0, 32) } satisfies Place as Place
 })
-
-/** A time as `20240115-103000`. */
-export const stamp = (millis: number): string =>
-  new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
 
 /** The first free name among `NAME.md`, `NAME-2.md`, … that a call takes. */
 const firstFree = <E>(
@@ -128,7 +124,7 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   place: Place,
   from: Uint8Array,
   to: Uint8Array
-): Effect.fn.Return<ControlStore.Replaced, DiskFailed, Disk | Hash> {
+): Effect.fn.Return<Replaced, DiskFailed, Disk | Hash> {
   const disk = yield* Disk
   const hash = yield* Hash
   const { folder, name, path } = place

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Ledger, LedgerFailed } from "../agent/Ledger.ts"
+import { Ledger, LedgerFailed, look } from "../agent/Ledger.ts"
 import { type CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 
@@ -54,6 +54,7 @@ export const layer = (space: string): Layer.Layer<Ledger, CliFailure, Client> =>
           Effect.mapError(failed)
         ),
       set: (cell, value) => Effect.asVoid(Effect.mapError(client.ask(`${path}/cells${cell}`, { method: "PUT", body: value }), failed)),
+      changed: look,
       send
     }
   }))

@@ -222,6 +222,15 @@ export const persistence = (
   return Effect.fail(new InvalidConfig({ reason }))
 }
 
+/**
+ * The names of the plugins that a configuration needs for its channels and its agent.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const requiredBy = ({ agent, channels }: Pick<Config, "agent" | "channels">): ReadonlyArray<string> =>
+  [...new Set([...Object.values(channels).map(({ use }) => use), ...agent === undefined ? [] : ["agent"]])]
+
 /** The place of a project on its host. */
 export type ChannelPlace = Pick<Plugin.ChannelSettings, "root" | "folder" | "host">
 

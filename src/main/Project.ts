@@ -127,8 +127,9 @@ export const open = Effect.fn("Project.open")(function*(
  * @category getters
  * @since 0.1.0
  */
-export const sourcesOf = ({ agent, channels, enzymes, kernel, persistence, plugins, without }: Config.Settings): Loader.Sources => {
-  const required = [persistence.use, ...Object.values(channels).map(({ use }) => use), ...agent === undefined ? [] : ["agent"]]
+export const sourcesOf = (settings: Config.Settings): Loader.Sources => {
+  const { enzymes, kernel, persistence, plugins, without } = settings
+  const required = [persistence.use, ...Loader.requiredBy(settings)]
   return { enzymes, plugins, required: [...new Set(required)], without, millis: kernel.limits.moduleMillis }
 }
 

@@ -5,7 +5,7 @@
  */
 import * as Layer from "effect/Layer"
 import { Hash } from "../persistence/Hash.ts"
-import { hash } from "./PureSha256.ts"
+import { hash } from "../persistence/PureSha256.ts"
 
 /**
  * The hash of hosts without `node:crypto`.

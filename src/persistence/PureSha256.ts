@@ -5,7 +5,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
-import type { Hash } from "../persistence/Hash.ts"
+import type { Hash } from "./Hash.ts"
 
 /**
  * The hash of hosts without `node:crypto`.

@@ -10,7 +10,7 @@ import { Reactor, type Channel, type Enzyme, type Kernel, type Space } from "sys
 import plugin from "../../plugins/agent.ts"
 import { Disk } from "../../src/agent/Disk.ts"
 import * as FileStore from "../../src/agent/FileStore.ts"
-import { Ledger } from "../../src/agent/Ledger.ts"
+import { Ledger, look } from "../../src/agent/Ledger.ts"
 import * as Settings from "../../src/agent/Settings.ts"
 import * as Wake from "../../src/agent/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -55,12 +55,23 @@ const succeed: Required<Scripts> = {
   "webhook-out": () => ({ status: 200 })
 }
 
+/** The channels of scripts, and those that succeed, without some. */
+export const channelsOf = (scripts: Scripts, without: ReadonlyArray<string> = []): ReadonlyArray<Channel.Channel> =>
+  Object.entries({ ...succeed, ...scripts }).filter(([id]) => !without.includes(id)).map(([id, script]) => channel(id, script))
+
+/** The status lines of an action in a file, by key. */
+export const fieldsOf = (text: string, id: string): Readonly<Record<string, string>> => {
+  const block = text.split(/^### /m).find((part) => part.includes(`**id**: ${id}\n`)) ?? ""
+  return Object.fromEntries([...block.matchAll(/^- \*\*(\w+)\*\*: (.*)$/gm)].map(([, key = "", value = ""]) => [key, value]))
+}
+
 /** The ledger in a space. */
 export const ledgerOf = (space: Space): Ledger["Service"] => ({
   queries: Effect.succeed(plugin.enzymes.map(({ query }) => query)),
   get: (cell) => Effect.orDie(space.get(cell)),
   list: (cell) => Effect.orDie(space.list(cell)),
   set: (cell, value) => Effect.asVoid(Effect.orDie(space.set(cell, value as never))),
+  changed: look,
   send: (event) =>
     space.handled(event).pipe(
       Effect.map(({ status }) => status === "handled" ? "handled" as const : "unhandled" as const),
@@ -104,7 +115,7 @@ export const withAgent = <A, E>(
 ): Effect.Effect<void, unknown> => {
   const disk = new MemoryDisk()
   disk.save(PATH, text)
-  const channels = Object.entries({ ...succeed, ...scripts }).map(([id, script]) => channel(id, script))
+  const channels = channelsOf(scripts)
   return Effect.gen(function*() {
     yield* TestClock.setTime(START)
     const space = yield* TestKernel.space([...plugin.enzymes, ...enzymes], "agent")
@@ -118,10 +129,7 @@ export const withAgent = <A, E>(
         moving(Wake.run({
           startup: "1", ...request, settings: { ...Settings.defaults, approval: "none", ...settings, ...request.settings }
         }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(FileStore.layer(PATH), host))))),
-      fields: (id) => {
-        const block = read().split(/^### /m).find((part) => part.includes(`**id**: ${id}\n`)) ?? ""
-        return Object.fromEntries([...block.matchAll(/^- \*\*(\w+)\*\*: (.*)$/gm)].map(([, key = "", value = ""]) => [key, value]))
-      }
+      fields: (id) => fieldsOf(read(), id)
     })
   }).pipe(
     Effect.provide(

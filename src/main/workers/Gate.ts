@@ -8,7 +8,7 @@
 import * as Access from "../../ingress/Access.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Secrets from "../../loader/Secrets.ts"
-import { hash } from "../PureSha256.ts"
+import { hash } from "../../persistence/PureSha256.ts"
 import type { Env } from "./Platform.ts"
 
 /** The decisions on callers. */

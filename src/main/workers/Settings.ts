@@ -13,7 +13,7 @@ import type { Hash } from "../../persistence/Hash.ts"
 import type { Built } from "../Built.ts"
 import * as Features from "../feature/Features.ts"
 import * as ManifestModules from "../ManifestModules.ts"
-import { hash } from "../PureSha256.ts"
+import { hash } from "../../persistence/PureSha256.ts"
 import * as Gate from "./Gate.ts"
 import type { Env } from "./Platform.ts"
 

@@ -210,7 +210,7 @@ export class SpaceHost {
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
     const { heldMillis, restMillis } = HostLimits.hosts.object
     const kernel = { ...config.kernel, limits, heldMillis }
-    const required = [...new Set(Object.values(config.channels).map(({ use }) => use))]
+    const required = Loader.requiredBy(config)
     const found = yield* Loader.load({ enzymes, plugins, required, millis: limits.moduleMillis }).pipe(
       Effect.provide(modules)
     )

@@ -1,0 +1,177 @@
+/**
+ * The agent of a control file in a cell: enzymes that save the file and wake for it, on each host.
+ *
+ * A wake is a durable run of the same code as over a file. Its clock is that of the beats, and its waits are those of the run,
+ * so nothing stays in memory meanwhile. At its end it sends the signal of the next wake, for the time of the earliest action.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Enzyme from "../registry/Enzyme.ts"
+import { hash } from "../persistence/PureSha256.ts"
+import { Hash } from "../persistence/Hash.ts"
+import type { At } from "../stage/Launch.ts"
+import type { Transaction } from "../stage/Transaction.ts"
+import * as CellLedger from "./CellLedger.ts"
+import * as CellStore from "./CellStore.ts"
+import * as Conditions from "./Condition.ts"
+import * as ControlFiles from "./ControlFile.ts"
+import type { ControlFile } from "./ControlFile.ts"
+import { ControlStore } from "./ControlStore.ts"
+import * as Issues from "./Issue.ts"
+import { Ledger, types as typesOf } from "./Ledger.ts"
+import * as Merge from "./Merge.ts"
+import * as Projection from "./Projection.ts"
+import * as Settings from "./Settings.ts"
+import * as Wake from "./Wake.ts"
+
+/** The signals to a control file: a wake, and a save of a person. */
+export const WAKE = "/signals/heartbeat/wake"
+export const SAVE = "/signals/heartbeat/save"
+
+/** The cell of the settings: fields as those of `agent` in a configuration. */
+export const SETTINGS = "/data/agent/settings"
+
+/** The key of the start of an agent that has no process: `startup` actions run at the first wake alone. */
+const STARTUP = "cell"
+
+/** The wait while an action waits without a known time, in milliseconds. */
+const RECHECK_MILLIS = 60_000
+
+/** A save: the text of the file, and the address of the version that the person read. */
+const Save = Schema.Struct({ text: Schema.String, from: Schema.optionalKey(Schema.String) })
+
+/** The settings in the space. One that is not valid counts as none of them, and `misfit` tells which. */
+const settingsIn = (tx: Transaction): { readonly settings: Settings.Settings; readonly misfit?: string } => {
+  const value = tx.get(SETTINGS)
+  const fields = typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {}
+  const found = Settings.parse(Object.fromEntries(Settings.names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])]])))
+  if (found._tag === "Success") return { settings: found.success }
+  const { failure } = found
+  return { settings: Settings.defaults, misfit: `${SETTINGS}: ${failure.name} is ${JSON.stringify(failure.value)}. ${failure.remedy}` }
+}
+
+const timesIn = (value: unknown): ReadonlyArray<number> => Array.isArray(value) ? value.filter((time) => typeof time === "number") : []
+
+/** Whether an action waits for a time of day, or for time in a wake. */
+const isRechecked = ({ plan }: Wake.Report): boolean =>
+  plan.some((decision) => decision.kind === "wait" && decision.at === undefined &&
+    (decision.action.condition === undefined || Conditions.isTimed(decision.action.condition)))
+
+/** Sends the signal of a wake. It has a payload, because only events keep to their lane, one wake after another. */
+const wakeUp = (tx: Transaction, target: string, at?: At): void =>
+  void tx.signal({ signal: WAKE, target, payload: {}, ...at === undefined ? {} : { at } })
+
+/** Sends the signal of the next wake, unless one that is sent already comes before it. */
+const arm = (tx: Transaction, { cell, key }: CellStore.CellPlace, next: number | undefined): void => {
+  const armed = `/data/agent/${key}/armed`
+  const before = timesIn(tx.get(armed))
+  const times = before.filter((time) => time > tx.now)
+  const at = next === undefined ? undefined : Math.max(next, tx.now + 1)
+  if (at !== undefined && !times.some((time) => time <= at)) {
+    wakeUp(tx, cell, { ms: at - tx.now })
+    times.push(at)
+  }
+  if (times.length !== before.length || times.some((time, i) => time !== before[i])) tx.set(armed, times)
+}
+
+const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.CellPlace, types: ReadonlyArray<string>) {
+  const { settings } = settingsIn(tx)
+  const result = yield* Effect.result(Wake.run({ settings, startup: STARTUP }).pipe(
+    Effect.provideService(ControlStore, CellStore.make(tx, place, hash)),
+    Effect.provideService(Ledger, CellLedger.make(tx, types)),
+    Effect.provideService(Hash, hash)
+  ))
+  if (result._tag === "Failure") {
+    arm(tx, place, undefined)
+    return { code: result.failure.code, message: result.failure.message }
+  }
+  const { held, nextDue = Number.POSITIVE_INFINITY, ran } = result.success
+  const recheck = isRechecked(result.success) ? tx.now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
+  const next = Math.min(nextDue, recheck)
+  arm(tx, place, Number.isFinite(next) ? next : undefined)
+  return {
+    ran: ran.map(({ action, record }) => `${action.id}: ${record.status}`),
+    held: held.map(({ action, hash }) => `${action.id}: ${hash}`),
+    next: Number.isFinite(next) ? Projection.moment(next) : null
+  }
+})
+
+const absent = (target: string | undefined) => ({
+  saved: false,
+  reason: `${target ?? "A signal without a target"} is no control file. Its cell is ${CellStore.FOLDER}/<name>, such as ${CellStore.FOLDER}/heartbeat.md`
+})
+
+/**
+ * The text of a save after the versions that the agent wrote since the person read the file; `undefined` if another person
+ * saved meanwhile.
+ */
+const merged = (tx: Transaction, versions: { readonly from: string; readonly current: string }, text: string): string | undefined => {
+  const fileOf = (content: string): ControlFile | undefined => {
+    const bytes = CellStore.bytesAt(tx, content)
+    const read = bytes === undefined ? undefined : ControlFiles.decode(bytes)
+    return typeof read === "string" ? ControlFiles.parse(read) : undefined
+  }
+  const [base, now] = [fileOf(versions.from), fileOf(versions.current)]
+  const changes = base === undefined || now === undefined ? undefined : Merge.changesBetween(base, now)
+  return base === undefined || changes === undefined ? undefined : Merge.merge3(base, changes, ControlFiles.parse(text)).text
+}
+
+/** A save, and the types of actions of the plugin. */
+interface Asked {
+  readonly save: typeof Save.Type
+  readonly types: ReadonlyArray<string>
+}
+
+const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text }, types }: Asked) => {
+  const bytes = ControlFiles.encode(text)
+  const read = ControlFiles.decode(bytes)
+  const damage = typeof read === "string" ? ControlFiles.damageOf(bytes) : read.message
+  if (damage !== undefined) return { saved: false, reason: `The text is refused: ${damage}` }
+  const current = CellStore.contentOf(tx, place)
+  const isBehind = from !== undefined && from !== current
+  const whole = !isBehind ? text : current === undefined ? undefined : merged(tx, { from, current }, text)
+  if (whole === undefined) {
+    return { saved: false, content: current ?? null, reason: "The file was saved meanwhile. Read it again, and repeat the change there" }
+  }
+  const content = CellStore.put(tx, place.cell, ControlFiles.encode(whole))
+  wakeUp(tx, place.cell)
+  const { misfit, settings } = settingsIn(tx)
+  const known = Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types)))
+  const { issues } = ControlFiles.parse(whole, { ...settings.defaults, types: known })
+  return { saved: true, content, issues: [...misfit === undefined ? [] : [misfit], ...issues.map(Issues.render)] }
+}
+
+/**
+ * The enzymes of the agent of files in cells. `types` are the types of actions of the same plugin.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzyme> => [
+  Enzyme.make({
+    name: "heartbeat_wake",
+    query: WAKE,
+    bind: [CellStore.FOLDER],
+    writes: ["/data/agent/**"],
+    lane: "target",
+    order: "strict",
+    durable: true,
+    run: (tx, { target }) => {
+      const place = CellStore.place(target, hash)
+      return place === undefined ? absent(target) : woken(tx, place, types)
+    }
+  }),
+  Enzyme.make({
+    name: "heartbeat_save",
+    query: SAVE,
+    bind: [CellStore.FOLDER],
+    writes: ["/data/agent/**"],
+    payload: Save,
+    run: (tx, { payload, target }) => {
+      const place = CellStore.place(target, hash)
+      return place === undefined ? absent(target) : save(tx, place, { save: payload, types })
+    }
+  })
+]

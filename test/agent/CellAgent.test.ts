@@ -1,0 +1,243 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Channel, Enzyme } from "systole"
+import { WAKE } from "../../src/agent/CellAgent.ts"
+import * as ControlFiles from "../../src/agent/ControlFile.ts"
+import { RECORDED } from "../../src/agent/Action.ts"
+import { replays } from "../kernel/TestSpace.ts"
+import { action, fileOf, START } from "./TestAgent.ts"
+import { CELL, KEY, withCellAgent } from "./TestCellAgent.ts"
+import * as Untouched from "./Untouched.ts"
+
+const target = "http://example.com/health"
+const check = (id: string, fields: Readonly<Record<string, string>> = {}) =>
+  action(id, { type: "http_check", target, status: "pending", ...fields })
+const health = check("health", { schedule: "every:5m" })
+const answer = { status: 200, headers: {}, url: "", body: "" }
+
+/** A channel that counts its requests, and answers each with what `then` returns. */
+const counting = (then: (count: number) => unknown = () => answer) => {
+  const asked: Array<number> = []
+  return { asked, scripts: { http: () => then(asked.push(asked.length)) } }
+}
+
+/** A file without all that the agent writes. */
+const untouched = (text: string): string => {
+  const file = ControlFiles.parse(text)
+  const fields = file.blocks.flatMap(({ fields, id = "" }) =>
+    fields.filter(({ key }) => key === "status" || RECORDED.has(key)).map(({ key }) => ({ kind: "field" as const, id, key, value: "" })))
+  const keys = (file.frontmatter?.entries ?? []).map(({ key }) => ({ kind: "frontmatter" as const, key, value: undefined }))
+  return Untouched.of(file, [...fields, ...keys, { kind: "reset" }])
+}
+
+describe("An agent of a file in a cell", () => {
+  it.effect("wakes for its actions by their times, writes their status, and its space replays", () => {
+    const { asked, scripts } = counting()
+    return withCellAgent(({ fields, pass, save, space, text }) => Effect.gen(function*() {
+      assert.deepInclude(yield* save(fileOf(health)), { saved: true, issues: [] })
+      yield* pass("1 second")
+      assert.strictEqual(asked.length, 1)
+      assert.deepInclude(yield* fields("health"), { status: "pending", result: "OK (200)" })
+      assert.include(yield* text, "\nMine.\n")
+      yield* pass("11 minutes")
+      assert.strictEqual(asked.length, 3)
+      yield* replays(space)
+    }), { scripts })
+  })
+
+  it.effect("runs firings that it missed once", () => {
+    const { asked, scripts } = counting()
+    return withCellAgent(({ pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(health))
+      yield* pass("1 second")
+      yield* TestClock.setTime(START + 86_400_000)
+      yield* pass("1 second")
+      assert.strictEqual(asked.length, 2)
+      yield* pass("5 minutes")
+      assert.strictEqual(asked.length, 3)
+    }), { scripts })
+  })
+
+  it.effect("tries an action again after its delay, and calls the action of on_failure after the last attempt", () => {
+    const { asked, scripts } = counting((count) => count <= 2 ? { ...answer, status: 503 } : answer)
+    const site = check("site", { retry: "2", retry_delay: "fixed:1m", on_failure: "alert" })
+    const alert = check("alert", { schedule: "at:2100-01-01T00:00:00Z" })
+    return withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(site, alert))
+      yield* pass("1 second")
+      assert.deepInclude(yield* fields("site"), { status: "pending", retry_count: "1/2" })
+      yield* pass("61 seconds")
+      assert.deepInclude(yield* fields("site"), { status: "failed", retry_count: "2/2" })
+      assert.deepInclude(yield* fields("alert"), { status: "completed" })
+      assert.strictEqual(asked.length, 3)
+    }), { scripts })
+  })
+
+  it.effect("runs dependencies first, and the members of a composite action", () => {
+    const { asked, scripts } = counting()
+    const file = fileOf(
+      check("last", { depends_on: "all" }),
+      action("all", { type: "composite", actions: "one, two", status: "pending" }),
+      check("one", { schedule: "at:2100-01-01T00:00:00Z" }),
+      check("two", { schedule: "at:2100-01-01T00:00:00Z" })
+    )
+    return withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(file)
+      yield* pass("1 second")
+      assert.strictEqual(asked.length, 3)
+      assert.deepInclude(yield* fields("all"), { result: "2 of 2 completed" })
+      assert.deepInclude(yield* fields("last"), { status: "completed" })
+    }), { scripts })
+  })
+
+  it.effect("keeps a save that comes while an action runs, from the version before or from that of the moment", () => {
+    let end: (() => void) | undefined
+    const { scripts } = counting(() => new Promise((resolve) => void (end = () => resolve(answer))))
+    return withCellAgent(({ content, fields, pass, save, space, text }) => Effect.gen(function*() {
+      const first = fileOf(health, check("other", { schedule: "at:2100-01-01T00:00:00Z" }))
+      const { content: from = "" } = yield* save(first)
+      yield* pass("1 second")
+      assert.strictEqual((yield* fields("health"))["status"], "running")
+      assert.deepInclude(yield* save(first.replace("Mine.", "Mine, and more."), from), { saved: true })
+      assert.strictEqual((yield* fields("health"))["status"], "running")
+      const now = yield* content
+      assert.deepInclude(yield* save((yield* text).replace("### [MEDIUM] other", "### [LOW] other"), now), { saved: true })
+      end?.()
+      yield* pass("1 second")
+      assert.deepInclude(yield* fields("health"), { status: "pending", result: "OK (200)" })
+      assert.include(yield* text, "Mine, and more.")
+      assert.include(yield* text, "### [LOW] other")
+      assert.deepStrictEqual((yield* space.dead({ limit: 1 })).letters, [])
+    }), { scripts })
+  })
+
+  it.effect("refuses a save from a version that another person has replaced, and one of an empty text", () =>
+    withCellAgent(({ content, pass, save, text }) => Effect.gen(function*() {
+      const first = fileOf(health)
+      const { content: from = "" } = yield* save(first)
+      yield* pass("1 second")
+      yield* save(first.replace("Mine.", "Hers."))
+      yield* pass("1 second")
+      const refused = yield* save(first.replace("Mine.", "His."), from)
+      assert.deepInclude(refused, { saved: false, content: yield* content })
+      assert.include(refused.reason, "saved meanwhile")
+      assert.isFalse((yield* save("")).saved)
+      assert.include(yield* text, "Hers.")
+    })))
+
+  it.effect("changes no byte outside of the status lines", () => {
+    const odd = `\ufeff${fileOf(health, check("once")).replaceAll("\n", "\r\n")}\r\n\t \u00e9`
+    return withCellAgent(({ pass, save, text }) => Effect.gen(function*() {
+      yield* save(odd)
+      yield* pass("1 second")
+      assert.include(yield* text, "- [x] once: once (10:30:0")
+      assert.strictEqual(untouched(yield* text), untouched(odd))
+    }))
+  })
+
+  it.effect("runs nothing of a file with an error as a whole, and goes on after its correction", () => {
+    const { asked, scripts } = counting()
+    return withCellAgent(({ pass, save, send, text }) => Effect.gen(function*() {
+      const broken = fileOf(health).replace("version: 1", "version: 2")
+      const { issues = [] } = yield* save(broken)
+      assert.isAtLeast(issues.length, 1)
+      yield* pass("1 second")
+      assert.deepInclude(yield* send(WAKE), { code: "agent/file-damaged" })
+      assert.deepStrictEqual([asked.length, yield* text], [0, broken])
+      yield* save(fileOf(health))
+      yield* pass("1 second")
+      assert.strictEqual(asked.length, 1)
+    }), { scripts })
+  })
+
+  it.effect("goes on with the latest valid version where the cell holds damage, and keeps the damage in a cell beside", () => {
+    const damage = Enzyme.make({
+      name: "damage",
+      query: "/signals/damage",
+      run: (tx) => tx.set(CELL, { content: tx.blob(new Uint8Array([0, 255])), bytes: 2 })
+    })
+    return withCellAgent(({ fields, pass, save, space, text }) => Effect.gen(function*() {
+      yield* save(fileOf(health))
+      yield* pass("1 second")
+      const valid = yield* text
+      yield* space.signal({ signal: "/signals/damage" })
+      yield* pass("6 minutes")
+      assert.strictEqual(untouched(yield* text), untouched(valid))
+      assert.strictEqual((yield* fields("health"))["result"], "OK (200)")
+      const names = yield* space.list("/data/agent/files")
+      assert.deepStrictEqual(names.filter((name) => name.includes("damaged")).length, 1)
+    }), { enzymes: [damage] })
+  })
+
+  it.effect("tells in the file that the host has no channel for an action", () =>
+    withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(action("program", { type: "shell", command: "echo hello", status: "pending" })))
+      yield* pass("3 seconds")
+      assert.deepInclude(yield* fields("program"), { status: "failed", error: "this host has no channel for it (io/channel-absent)" })
+    }), { without: ["shell"] }))
+
+  it.effect("holds a program until its hash is approved, and tells the hash", () => {
+    const run: Array<unknown> = []
+    const shell = () => {
+      run.push(1)
+      return { code: 0, stdout: "", stderr: "" }
+    }
+    return withCellAgent(({ pass, save, send, space }) => Effect.gen(function*() {
+      yield* save(fileOf(action("program", { type: "shell", command: "echo hello", status: "pending" })))
+      const { held = [] } = (yield* send(WAKE)) as { readonly held?: ReadonlyArray<string> }
+      const [, hash = ""] = /^program: ([0-9a-f]{32})$/.exec(held[0] ?? "") ?? []
+      assert.deepStrictEqual([run.length, hash.length], [0, 32])
+      yield* Effect.forkChild(space.set(`/data/agent/${KEY}/approved/${hash}`, { action: "program" }))
+      yield* pass("1 second")
+      yield* send(WAKE)
+      assert.strictEqual(run.length, 1)
+    }), { scripts: { shell }, settings: {} })
+  })
+
+  it.effect("writes neither the file nor a cell of its ledger in a wake with nothing due", () =>
+    withCellAgent(({ content, pass, save, send, space }) => Effect.gen(function*() {
+      yield* save(fileOf(health))
+      yield* pass("1 second")
+      const cells = Effect.gen(function*() {
+        const addresses = yield* space.below("/data/agent", { limit: 1000 })
+        return yield* Effect.forEach(addresses, (address) => Effect.map(space.get(address), (value) => JSON.stringify([address, value])))
+      })
+      const before = [yield* content, ...yield* cells]
+      assert.deepInclude(yield* send(WAKE), { ran: [] })
+      yield* pass("10 seconds")
+      assert.deepStrictEqual([yield* content, ...yield* cells], before)
+    })))
+
+  it.effect("beats only when an action is due", () =>
+    withCellAgent(({ pass, save, space }) => Effect.gen(function*() {
+      yield* save(fileOf(check("daily", { schedule: "every:1h" })))
+      yield* pass("10 seconds")
+      const before = yield* space.head
+      yield* pass("50 minutes")
+      assert.strictEqual(yield* space.head, before)
+      yield* pass("11 minutes")
+      assert.isAbove(yield* space.head, before)
+    })))
+
+  it.effect("gives up an action of a type that no enzyme runs, and refuses a signal to another cell", () =>
+    withCellAgent(({ save, space }) => Effect.gen(function*() {
+      const { issues = [] } = yield* save(fileOf(check("odd").replace("http_check", "htp_check")))
+      assert.isTrue(issues.some((issue) => issue.includes("htp_check") && issue.includes("http_check")))
+      const { handlings } = yield* space.handled({ signal: WAKE, target: "/data/agent/files/a/b" })
+      assert.deepInclude(handlings[0]?.value, { saved: false })
+    })))
+
+  it.effect("takes a failure of a channel as the failure of its attempt alone", () => {
+    const { scripts } = counting((count) => {
+      if (count === 1) throw Channel.fail("http/dns", "the name has no address")
+      return answer
+    })
+    return withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(check("bad"), check("good")))
+      yield* pass("1 second")
+      assert.deepInclude(yield* fields("bad"), { status: "failed", error: "the name has no address" })
+      assert.deepInclude(yield* fields("good"), { status: "completed" })
+    }), { scripts })
+  })
+})
