@@ -23,12 +23,14 @@ import * as Issues from "./Issue.ts"
 import { Ledger, types as typesOf } from "./Ledger.ts"
 import * as Merge from "./Merge.ts"
 import * as Projection from "./Projection.ts"
+import * as Record from "./Record.ts"
 import * as Settings from "./Settings.ts"
 import * as Wake from "./Wake.ts"
 
-/** The signals to a control file: a wake, and a save of a person. */
+/** The signals to a control file: a wake, a save of a person, and the approval of a program. */
 export const WAKE = "/signals/heartbeat/wake"
 export const SAVE = "/signals/heartbeat/save"
+export const APPROVE = "/signals/heartbeat/approve"
 
 /** The cell of the settings: fields as those of `agent` in a configuration. */
 export const SETTINGS = "/data/agent/settings"
@@ -42,11 +44,15 @@ const RECHECK_MILLIS = 60_000
 /** A save: the text of the file, and the address of the version that the person read. */
 const Save = Schema.Struct({ text: Schema.String, from: Schema.optionalKey(Schema.String) })
 
+/** An approval: the hash of the block of an action. */
+const Approval = Schema.Struct({ hash: Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f]{32}$/))) })
+
 /** The settings in the space. One that is not valid counts as none of them, and `misfit` tells which. */
 const settingsIn = (tx: Transaction): { readonly settings: Settings.Settings; readonly misfit?: string } => {
   const value = tx.get(SETTINGS)
   const fields = typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {}
-  const found = Settings.parse(Object.fromEntries(Settings.names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])]])))
+  const texts = Settings.names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])] as const])
+  const found = Settings.parse(Object.fromEntries(texts))
   if (found._tag === "Success") return { settings: found.success }
   const { failure } = found
   return { settings: Settings.defaults, misfit: `${SETTINGS}: ${failure.name} is ${JSON.stringify(failure.value)}. ${failure.remedy}` }
@@ -100,7 +106,7 @@ const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.Cell
 
 const absent = (target: string | undefined) => ({
   saved: false,
-  reason: `${target ?? "A signal without a target"} is no control file. Its cell is ${CellStore.FOLDER}/<name>, such as ${CellStore.FOLDER}/heartbeat.md`
+  reason: `${target ?? "A signal without a target"} is no control file. Name a cell such as ${CellStore.FOLDER}/heartbeat.md`
 })
 
 /**
@@ -172,6 +178,20 @@ export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzy
     run: (tx, { payload, target }) => {
       const place = CellStore.place(target, hash)
       return place === undefined ? absent(target) : save(tx, place, { save: payload, types })
+    }
+  }),
+  Enzyme.make({
+    name: "heartbeat_approve",
+    query: APPROVE,
+    bind: [CellStore.FOLDER],
+    writes: ["/data/agent/**"],
+    payload: Approval,
+    run: (tx, { payload: { hash: approved }, target }) => {
+      const place = CellStore.place(target, hash)
+      if (place === undefined) return absent(target)
+      tx.set(Record.approval(place.key, approved), {})
+      wakeUp(tx, place.cell)
+      return { approved }
     }
   })
 ]

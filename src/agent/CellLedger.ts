@@ -28,6 +28,16 @@ const letterOf = (tx: Transaction, id: string, { type }: Order): Failure | undef
   return { code, message: `${reason} (${code})` }
 }
 
+/** The cells of records. */
+const RECORD = /^\/data\/agent\/[^/]+\/actions\/[^/]+$/
+
+/** A record without its output, which may be long: a durable run keeps all that it reads in its log. */
+const recordAt = (tx: Transaction, cell: string): unknown => {
+  const keys = tx.keys(cell)
+  if (keys?.includes("output") !== true) return tx.get(cell)
+  return Object.fromEntries(keys.filter((key) => key !== "output").map((key) => [key, tx.get(`${cell}#/${key}`)]))
+}
+
 /** The type of an action, of which the name of an enzyme tells. */
 const typeOf = (name: string): ReadonlyArray<string> => name.startsWith(PREFIX) ? [name.slice(PREFIX.length)] : []
 
@@ -49,7 +59,7 @@ export const make = (tx: Transaction, types: ReadonlyArray<string>): Ledger["Ser
     Effect.raceFirst(Effect.promise(() => told(cell)), Effect.sleep(Math.max(1, millis)))
   return {
     queries: Effect.sync(() => [...types, ...tx.list(ENZYMES).flatMap(typeOf)].map(signal)),
-    get: (cell) => Effect.sync(() => tx.get(cell)),
+    get: (cell) => Effect.sync(() => RECORD.test(cell) ? recordAt(tx, cell) : tx.get(cell)),
     list: (cell) => Effect.sync(() => tx.list(cell)),
     set: (cell, value) => Effect.sync(() => tx.set(cell, value)),
     changed,

@@ -12,7 +12,6 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { Place } from "./ControlStore.ts"
 import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The longest wait for a lock, in milliseconds. */
@@ -102,7 +101,7 @@ const takeOver = Effect.fnUntraced(function*(lock: string, stale: Uint8Array, ow
  * @since 0.1.0
  */
 export const take = Effect.fn("Lease.take")(function*(
-  { path }: Pick<Place, "path">,
+  { path }: { readonly path: string },
   kind: Owner["kind"]
 ): Effect.fn.Return<void, DiskFailed | LeaseTaken, Disk | Scope.Scope> {
   const disk = yield* Disk

@@ -47,8 +47,8 @@ export const wait = Effect.fnUntraced(function*(folder: string, report: Wake.Rep
 })
 
 /**
- * Wakes again and again, for a file in a folder. A file that cannot be used, a full disk and a server that refuses are told, and the next change or
- * minute tries again. A first wake that the server refuses ends the agent, because its settings may be wrong.
+ * Wakes again and again, for a file in a folder. A file that cannot be used, a full disk and a server that refuses are told, and
+ * the next change or minute tries again. A first wake that the server refuses ends the agent, because its settings may be wrong.
  *
  * @category combinators
  * @since 0.1.0

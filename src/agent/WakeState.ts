@@ -54,7 +54,7 @@ type Planned = Pick<Report, "plan" | "states">
 
 const NO_FACTS: Captured = { files: new Set(), variables: new Set(), digests: new Map() }
 
-/** What a wake begins with. */
+/** The begin of a wake: its file, its time, and the hash of blocks. */
 interface Begin {
   readonly place: Place
   readonly start: number

@@ -16,7 +16,7 @@ const MAX_DELAY = 2_147_483_647
  * @since 0.1.0
  */
 export const layer = (turn: Turn): Layer.Layer<Pacemaker> =>
-  Layer.succeed(Pacemaker, { now: Date.now, seed, turn, task: turn, timer, wake: timer })
+  Layer.succeed(Pacemaker, { now: Date.now, seed, turn, timer, wake: timer })
 
 /** The alarm of a host that sleeps. */
 export interface HostAlarm {

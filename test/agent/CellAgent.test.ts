@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Channel, Enzyme } from "systole"
-import { WAKE } from "../../src/agent/CellAgent.ts"
+import { APPROVE, WAKE } from "../../src/agent/CellAgent.ts"
 import * as ControlFiles from "../../src/agent/ControlFile.ts"
 import { RECORDED } from "../../src/agent/Action.ts"
 import { replays } from "../kernel/TestSpace.ts"
 import { action, fileOf, START } from "./TestAgent.ts"
-import { CELL, KEY, withCellAgent } from "./TestCellAgent.ts"
+import { CELL, withCellAgent } from "./TestCellAgent.ts"
 import * as Untouched from "./Untouched.ts"
 
 const target = "http://example.com/health"
@@ -183,14 +183,13 @@ describe("An agent of a file in a cell", () => {
       run.push(1)
       return { code: 0, stdout: "", stderr: "" }
     }
-    return withCellAgent(({ pass, save, send, space }) => Effect.gen(function*() {
+    return withCellAgent(({ pass, save, send }) => Effect.gen(function*() {
       yield* save(fileOf(action("program", { type: "shell", command: "echo hello", status: "pending" })))
       const { held = [] } = (yield* send(WAKE)) as { readonly held?: ReadonlyArray<string> }
       const [, hash = ""] = /^program: ([0-9a-f]{32})$/.exec(held[0] ?? "") ?? []
       assert.deepStrictEqual([run.length, hash.length], [0, 32])
-      yield* Effect.forkChild(space.set(`/data/agent/${KEY}/approved/${hash}`, { action: "program" }))
+      assert.deepStrictEqual(yield* send(APPROVE, { hash }), { approved: hash })
       yield* pass("1 second")
-      yield* send(WAKE)
       assert.strictEqual(run.length, 1)
     }), { scripts: { shell }, settings: {} })
   })
@@ -227,6 +226,21 @@ describe("An agent of a file in a cell", () => {
       const { handlings } = yield* space.handled({ signal: WAKE, target: "/data/agent/files/a/b" })
       assert.deepInclude(handlings[0]?.value, { saved: false })
     })))
+
+  it.effect("inserts the output of an earlier action, also in a later wake", () => {
+    const asked: Array<string> = []
+    const http = (_: string, { url }: { readonly url: string }) => {
+      asked.push(url)
+      return { ...answer, body: "x".repeat(3) }
+    }
+    const first = check("first", { capture_output: "true" })
+    const second = action("second", { type: "http", url: "http://example.com/${output:first}", schedule: "every:1m", status: "pending" })
+    return withCellAgent(({ pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(first, second))
+      yield* pass("65 seconds")
+      assert.deepStrictEqual(asked, [target, "http://example.com/xxx", "http://example.com/xxx"])
+    }), { scripts: { http } })
+  })
 
   it.effect("takes a failure of a channel as the failure of its attempt alone", () => {
     const { scripts } = counting((count) => {

@@ -8,7 +8,7 @@ import * as FileStore from "../../src/agent/FileStore.ts"
 import { hash } from "../../src/persistence/PureSha256.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { MemoryDisk } from "./MemoryDisk.ts"
-import { START } from "./TestAgent.ts"
+import { PATH, START } from "./TestAgent.ts"
 
 /** A store, with the acts of a person on it. */
 interface Fixture {
@@ -22,9 +22,15 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const onDisk = Effect.gen(function*(): Effect.fn.Return<Fixture, unknown> {
   const disk = new MemoryDisk()
   const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer)
-  const store = yield* Effect.service(ControlStore).pipe(Effect.provide(Layer.fresh(Layer.provide(FileStore.layer("/home/ann/heartbeat.md"), host))))
+  const layer = Layer.fresh(Layer.provide(FileStore.layer(PATH), host))
+  const store = yield* Effect.service(ControlStore).pipe(Effect.provide(layer))
   const bytesOf = (name: string) => disk.names.get(`/home/ann/${name}`)?.bytes
-  return { store, copy: bytesOf, save: (bytes) => void (disk.open("/home/ann/heartbeat.md").bytes = bytes, disk.open("/home/ann/heartbeat.md").version++) }
+  const save = (bytes: Uint8Array): void => {
+    const file = disk.open(PATH)
+    file.bytes = bytes
+    file.version++
+  }
+  return { store, copy: bytesOf, save }
 })
 
 /** Cells as one beat after another sees them. */

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { createHash } from "node:crypto"
 import { type Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Enzyme, type Kernel, Reactor, type Space } from "systole"
@@ -14,9 +13,6 @@ import { channelsOf, fieldsOf, moving, type Scripts, START } from "./TestAgent.t
 
 /** The cell of the control file. */
 export const CELL = "/data/agent/files/heartbeat.md"
-
-/** The key of the control file in the ledger. */
-export const KEY = createHash("sha256").update(`cell:${CELL}`).digest("hex").slice(0, 32)
 
 /** The result of a save. */
 export interface Saved {
@@ -37,10 +33,12 @@ export interface CellAgent {
   /** The status lines of an action, by key. */
   readonly fields: (id: string) => Effect.Effect<Readonly<Record<string, string>>>
   /** Sends a signal to the file, and returns the value of its first handling. */
-  readonly send: (signal: string) => Effect.Effect<unknown, unknown>
+  readonly send: (signal: string, payload?: object) => Effect.Effect<unknown, unknown>
   /** Lets time pass. */
   readonly pass: (time: Duration.Input) => Effect.Effect<void>
 }
+
+const kernelWith = (reactor: Layer.Layer<Reactor>) => TestKernel.layer({ pace: "demand" }, undefined, { reactor })
 
 /** Runs a test with an agent. */
 export const withCellAgent = <A, E>(
@@ -70,14 +68,12 @@ export const withCellAgent = <A, E>(
         moving(space.handled({ signal: SAVE, target: CELL, payload: { text, ...from === undefined ? {} : { from } } })).pipe(
           Effect.map(({ handlings }) => handlings[0]?.value as unknown as Saved)
         ),
-      send: (signal) =>
-        Effect.map(moving(space.handled({ signal, target: CELL })), ({ handlings }) => handlings[0]?.value),
+      send: (signal, payload = {}) =>
+        Effect.map(moving(space.handled({ signal, target: CELL, payload: payload as never })), ({ handlings }) => handlings[0]?.value),
       fields: (id) => Effect.map(text, (text) => fieldsOf(text, id)),
       pass: (time) => moving(Effect.sleep(time))
     })
   }).pipe(
-    Effect.provide(
-      Layer.fresh(TestKernel.layer({ pace: "demand" }, undefined, { reactor: Reactor.native(channelsOf(scripts, without)) })) as Layer.Layer<Kernel>
-    ),
+    Effect.provide(Layer.fresh(kernelWith(Reactor.native(channelsOf(scripts, without)))) as Layer.Layer<Kernel>),
     Effect.asVoid
   )

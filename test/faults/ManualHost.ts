@@ -28,7 +28,6 @@ export class ManualHost {
     now: () => this.clock,
     seed: () => (++this.drawn).toString(16).padStart(32, "0"),
     turn: (run) => void this.turns.push(run),
-    task: (run) => void this.turns.push(run),
     timer: (at, run) => this.timer(at, run),
     wake: (at, run) => this.timer(at, run)
   }

@@ -139,6 +139,11 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.strictEqual(await json("/v1/spaces/shop/cells/data/races/ann"), "short")
     }))
 
+  it("carries nothing of the agent, which its project does not use", () => {
+    assert.include(text, "/signals/race")
+    for (const part of ["/signals/heartbeat", "YAMLParseError", "CronPattern"]) assert.notInclude(text, part)
+  })
+
   it("streams the changes of a cell", () =>
     Edge.running(text, async ({ fetch, signal }) => {
       await signal("shop", { signal: "/signals/visit", payload: { who: "ann", route: [] } })

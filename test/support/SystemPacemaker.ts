@@ -16,7 +16,6 @@ export const layer = Layer.succeed(Pacemaker, {
   now: Date.now,
   seed: () => "0123456789abcdef0123456789abcdef",
   turn: (run) => void setImmediate(run),
-  task: (run) => void setImmediate(run),
   timer,
   wake: timer
 })

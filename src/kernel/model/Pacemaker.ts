@@ -30,8 +30,11 @@ export class Pacemaker extends Context.Service<Pacemaker, {
   readonly seed: () => string
   /** Begins a group of beats. A host may run it before the next macrotask. */
   readonly turn: Turn
-  /** Runs a function at the next macrotask, when the microtask queue is empty. A segment of a durable run ends then. */
-  readonly task: (run: () => void) => void
+  /**
+   * Runs a function at the next macrotask, when the microtask queue is empty; by default that is `turn`. A segment of a durable
+   * run ends then.
+   */
+  readonly task?: (run: () => void) => void
   /**
    * Runs a function at a time, in milliseconds since 1970, for work in progress: a limit, or a repetition. Returns its
    * cancellation.

@@ -111,7 +111,7 @@ export class Kernel extends Context.Service<Kernel, {
       const nodes = new Modules()
       const stops = new Stops()
       const decode = features.find(({ decode }) => decode !== undefined)?.decode
-      const { now, task, timer, wake } = pacemaker
+      const { now, timer, turn, wake, task = turn } = pacemaker
       const host = { now, timer, turn: task, wake, watch: yield* RunWatch, decode }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,

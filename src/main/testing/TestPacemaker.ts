@@ -38,7 +38,6 @@ export const layer: Layer.Layer<Pacemaker> = Layer.effect(
       now: () => clock.currentTimeMillisUnsafe(),
       seed: () => (++drawn).toString(16).padStart(32, "0"),
       turn,
-      task: turn,
       timer,
       wake: timer
     }
