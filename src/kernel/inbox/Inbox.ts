@@ -20,7 +20,8 @@ import { defaults, type Limits } from "../model/Limits.ts"
 import { Queue } from "../../registry/Queue.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import { pairAgain, type Pending, type Signal, size } from "../model/Signal.ts"
-import { type Head, single, takeFrom, PriorityClass } from "./PriorityClass.ts"
+import { Lanes } from "./Lanes.ts"
+import { type Head, takeFrom, PriorityClass } from "./PriorityClass.ts"
 import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
 import { TimerQueue } from "./TimerQueue.ts"
 import { WaitingRuns } from "./WaitingRuns.ts"
@@ -61,8 +62,7 @@ export class Inbox {
   readonly held = new HeldSignals()
   /** Number of handlings that wait for a node's time gate. */
   parked = 0
-  /** Held lanes, each with the events that wait behind its holder. */
-  private readonly lanes = new ChurnMap<string, Queue<number> | undefined>()
+  private readonly lanes = new Lanes()
   /** The input of an aborted beat, which the next beat takes again. */
   private again: ReadonlyArray<Taken> | undefined
   /** The capture of the newest beat, unless that took the input of an aborted one. */
@@ -85,6 +85,7 @@ export class Inbox {
 
   /** Whether a rollback would discard a pending signal. */
   get hasDiscardable(): boolean { return this.discardable.size > 0 }
+
   /** Adopts a mode of the space, and retries the handlings whose lock is gone. */
   rule(mode: SpaceMode.SpaceMode): void {
     this.mode = mode
@@ -178,7 +179,7 @@ export class Inbox {
   /** Restores a stored signal or attempt to its queue. */
   restore(pending: Pending): void {
     const { again, signal } = pending
-    if (again?.lane !== undefined) this.lanes.set(again.lane, undefined)
+    if (again?.lane !== undefined) this.lanes.hold(again.lane)
     if (again !== undefined) return this.repeat(pending)
     this.waiting.restore(signal)
     this.push(pending)
@@ -309,9 +310,9 @@ export class Inbox {
     const { signal } = pending
     if (isHeld(pending, capture.resolve)) return this.held.add(pending)
     const lane = signal.event ? laneOf(signal, capture.resolve(signal).lane) : undefined
-    if (lane !== undefined && this.lanes.has(lane)) this.queue(lane, seq)
+    if (lane !== undefined && this.lanes.has(lane)) this.lanes.wait(lane, seq)
     else {
-      if (lane !== undefined) this.lanes.set(lane, undefined)
+      if (lane !== undefined) this.lanes.hold(lane)
       if (!this.depart({ seq, lane }, pending, capture)) this.trackOf(pending).heads.push({ seq, lane })
     }
     return true
@@ -374,21 +375,12 @@ export class Inbox {
   }
 
   private release(lane: string): void {
-    const queue = this.lanes.get(lane)
-    let seq = queue?.shift()
-    while (seq !== undefined && this.discarded.delete(seq)) seq = queue?.shift()
-    if (seq === undefined) this.lanes.delete(lane)
-    else this.trackOf(this.waiting.at(seq)).heads.push({ seq, lane })
+    const seq = this.lanes.release(lane, (seq) => this.discarded.delete(seq))
+    if (seq !== undefined) this.trackOf(this.waiting.at(seq)).heads.push({ seq, lane })
   }
 
   /** Whether an event has to wait for another one of its lane. */
   isBehind(signal: Signal, lane: Registry.Resolution["lane"]): boolean { return this.lanes.has(laneOf(signal, lane)) }
-
-  private queue(lane: string, seq: number): void {
-    const queue = this.lanes.get(lane)
-    if (queue === undefined) this.lanes.set(lane, single(seq))
-    else queue.push(seq)
-  }
 
   private count({ again, signal }: Pending, sign: 1 | -1): void {
     // A run that waits has been handled in part, and takes no room of new signals.
