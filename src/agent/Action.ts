@@ -125,7 +125,7 @@ export const MAX_DEPENDENCIES = 100
 /** The form of ids. */
 export const ID = /^[A-Za-z0-9][\w.-]{0,99}$/
 
-/** The ids that no object of cells may have as a key, or that each one has. */
+/** The names that no object of cells may have as a key, or that each one has: no ids and no names of fields. */
 const RESERVED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"])
 
 /** An action, or undefined where the block has an error; with all findings. */
@@ -160,6 +160,7 @@ class Check {
     const id = this.id()
     const zone = this.zone()
     const params = paramsOf(block)
+    this.names(params)
     const type = this.type(params)
     const action = {
       id,
@@ -220,6 +221,16 @@ class Check {
         this.find({ code: "agent/field-repeated", severity: "warning", offset: span.start, message, suggestion: "remove one of the lines" })
       }
       keys.add(key)
+    }
+  }
+
+  /** A reserved name in an order would end each wake, so its action has an error. */
+  private names(params: ReadonlyMap<string, Parameter>): void {
+    for (const [key, value] of params) {
+      const name = [key, ...value instanceof Map ? value.keys() : []].find((each) => RESERVED.has(each))
+      if (name === undefined) continue
+      const message = `The name "${name}" is reserved`
+      this.find({ code: "agent/field-invalid", offset: this.offsetOf(key), message, suggestion: "write another name" })
     }
   }
 

@@ -18,6 +18,9 @@ export interface Resolved {
   readonly findings: ReadonlyArray<Finding>
 }
 
+/** The maximum number of members of a composite action, with those of its members. One that is named twice counts twice. */
+export const MAX_MEMBERS = 500
+
 /** The ids that an action refers to, each with its field. */
 const referencesOf = (action: Action): ReadonlyArray<{ readonly key: string; readonly id: string }> => [
   ...action.dependsOn.map((id) => ({ key: "depends_on", id })),
@@ -72,6 +75,8 @@ class Resolver {
   private readonly open = new Map<string, number>()
   private readonly dependents = new Map<string, Array<Action>>()
   private readonly ready: Array<Action> = []
+  /** The number of members of each taken action. */
+  private readonly sizes = new Map<string, number>()
 
   constructor(actions: ReadonlyArray<Action>, blocks: ReadonlyArray<Block>) {
     this.actions = actions
@@ -116,6 +121,9 @@ class Resolver {
     if (!this.open.delete(action.id)) return
     const wrong = neededBy(action).find((id) => this.broken.has(id) && this.known.has(id))
     if (wrong !== undefined && !this.broken.has(action.id)) this.refuseBroken(action, wrong)
+    const size = membersOf(action).reduce((sum, id) => sum + 1 + (this.sizes.get(id) ?? 0), 0)
+    this.sizes.set(action.id, Math.min(size, MAX_MEMBERS))
+    if (size > MAX_MEMBERS && !this.broken.has(action.id)) this.refuseSize(action)
     for (const dependent of this.dependents.get(action.id) ?? []) {
       const left = (this.open.get(dependent.id) ?? 0) - 1
       if (!this.open.has(dependent.id)) continue
@@ -158,6 +166,14 @@ class Resolver {
       code: "agent/reference-broken",
       message: `The action "${action.id}" needs "${id}", which has an error`,
       suggestion: `correct the action "${id}"`
+    })
+  }
+
+  private refuseSize(action: Action): void {
+    this.report({ action, key: "actions" }, {
+      code: "agent/field-invalid",
+      message: `The action "${action.id}" runs more than ${MAX_MEMBERS} actions, with those of its members`,
+      suggestion: "name each action in one composite action alone, or split this one"
     })
   }
 

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import * as ControlFiles from "../../src/agent/ControlFile.ts"
+import { MAX_MEMBERS } from "../../src/agent/Dependencies.ts"
 import { action, fileOf, START, withAgent } from "./TestAgent.ts"
 
 const DAY = 86_400_000
@@ -79,5 +81,28 @@ describe("Actions in wakes", () => {
       assert.deepStrictEqual(asked, ["glob logs/*.log", "stat logs/new.log", "stat logs/old.log", "delete logs/old.log"])
       assert.strictEqual(fields("clean")["result"], "1 file deleted")
     }), { scripts: { file } })
+  })
+
+  it.effect("a field or an entry with a reserved name is an error of its action, and the others run", () => {
+    const names = { constructor: "x", headers: "\n  - __proto__: x", params: "\n  - Prototype: x", env: "\n  - constructor: x" }
+    const bad = Object.entries(names).map(([key, value]) => shell(`with-${key}`, { [key]: value }))
+    return withAgent(fileOf(...bad, shell("good")), ({ fields, wake }) => Effect.gen(function*() {
+      const { issues, ran } = yield* wake()
+      assert.deepStrictEqual(ran.map(({ action: { id } }) => id), ["good"])
+      assert.deepStrictEqual(issues.map(({ code }) => code), Object.keys(names).map(() => "agent/field-invalid"))
+      assert.strictEqual(fields("with-constructor")["status"], "pending")
+    }))
+  })
+
+  it("composite actions that name each other level by level have a bound on all members together", () => {
+    const level = (i: number) => ["a", "b"].map((side) => action(`${side}${i}`, { type: "composite", actions: `a${i + 1}, b${i + 1}` }))
+    const all = Array.from({ length: 40 }, (_, i) => level(i)).flat()
+    const { actions, issues } = ControlFiles.parse(fileOf(...all, shell("a40"), shell("b40")))
+    // A level has twice the members of the one below it, and two more.
+    let [levels, members] = [0, 0]
+    for (; 2 * members + 2 <= MAX_MEMBERS; levels++) members = 2 * members + 2
+    assert.strictEqual(actions.length, 2 * levels + 2)
+    assert.strictEqual(issues.filter(({ code }) => code === "agent/field-invalid").length, 2)
+    assert.strictEqual(issues.filter(({ code }) => code === "agent/reference-broken").length, 2 * (40 - levels - 1))
   })
 })
