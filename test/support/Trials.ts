@@ -13,7 +13,7 @@ import { current, type Host } from "../scripts/Host.ts"
 /** The shares of a soak's trials, by setting and host. */
 const shares: Readonly<Record<string, Readonly<Record<Host, number>>>> = {
   ok: { node: 1 / 8, deno: 1 / 16, bun: 1 / 16 },
-  test: { node: 1 / 4, deno: 1 / 16, bun: 1 / 16 },
+  test: { node: 1 / 6, deno: 1 / 16, bun: 1 / 16 },
   soak: { node: 1, deno: 1, bun: 1 }
 }
 
