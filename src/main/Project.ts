@@ -17,7 +17,7 @@ import type { Feature } from "../ingress/Feature.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
-import { CurrentWatchdog } from "../kernel/watchdog/Watchdog.ts"
+import * as Supervision from "../kernel/watchdog/Supervision.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { ModuleHost } from "../loader/ModuleHost.ts"
@@ -91,7 +91,8 @@ export const open = Effect.fn("Project.open")(function*(
   const { stopMillis, stuckMillis } = config.kernel.limits
   const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
-  const around = Layer.mergeAll(HostHash.layer, Layer.succeed(CurrentReporter, reporter), Layer.succeed(CurrentWatchdog, watchdog))
+  const supervision = Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog))
+  const around = Layer.mergeAll(HostHash.layer, Layer.succeed(CurrentReporter, reporter), supervision)
   const services = { features, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)

@@ -6,7 +6,8 @@
 import { Effect, Fiber } from "effect"
 import type { Event, Space, Transaction } from "systole"
 import * as RunBoard from "../../src/kernel/watchdog/RunBoard.ts"
-import { CurrentWatchdog, type Watchdog } from "../../src/kernel/watchdog/Watchdog.ts"
+import * as Supervision from "../../src/kernel/watchdog/Supervision.ts"
+import type { Watchdog } from "../../src/kernel/watchdog/Watchdog.ts"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 
@@ -81,8 +82,8 @@ export const processes = (poison: string, options = {}) => Effect.gen(function*(
   const ends = make()
   const start = () => Effect.provideService(
     machine.boot([counting("poisoned", poison, options), counting("other", "nothing")]),
-    CurrentWatchdog,
-    ends.start()
+    Supervision.CurrentSupervision,
+    Supervision.make(ends.start())
   )
   /** Runs beats until the blocked run has started. */
   const reach = (space: Space) => Effect.gen(function*() {

@@ -36,7 +36,7 @@ import { RunWatch } from "../watchdog/RunWatch.ts"
 import type { Space } from "../view/Space.ts"
 import { Spaces } from "./Spaces.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
-import { CurrentWatchdog } from "../watchdog/Watchdog.ts"
+import { CurrentSupervision } from "../watchdog/Supervision.ts"
 
 /** An enzyme, with the digest of its module. */
 export interface Registration {
@@ -117,7 +117,7 @@ export class Kernel extends Context.Service<Kernel, {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
         held: (yield* CurrentHolds) ?? new Set(settings.held), losses: new Losses(),
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
-        watchdog: yield* CurrentWatchdog
+        supervision: yield* CurrentSupervision
       }
       const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, scope: yield* Effect.scope })
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))

@@ -31,10 +31,10 @@ import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import { RunSupervisor, type Watched } from "../watchdog/RunSupervisor.ts"
+import type { Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 import { checkStore, type KernelFeature, labelsIn, needs } from "./Feature.ts"
-import type { Watchdog } from "../watchdog/Watchdog.ts"
+import type { Supervision } from "../watchdog/Supervision.ts"
 
 /** The dependencies that the spaces of a kernel share. */
 export interface Parts {
@@ -51,7 +51,7 @@ export interface Parts {
   readonly reporter: Reporter
   /** The names of held spaces. */
   readonly held: Holds
-  readonly watchdog: Watchdog | undefined
+  readonly supervision: Supervision | undefined
   readonly losses: Losses
   readonly cursorKey: CursorKey | undefined
 }
@@ -64,7 +64,7 @@ export interface Parts {
  * @since 0.1.0
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
-  const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, watchdog } = parts
+  const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
   checkStore(store, parts.features)
   const documents = new Documents(store, settings.limits.residentBytes)
   // Content that arrived after the last beat of the previous process. The next beat dates it.
@@ -84,7 +84,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
   const next = (): number => ++number
-  const sentry = watchdog && new RunSupervisor(watched(store, losses, inbox), watchdog)
+  const sentry = supervision?.supervise(watched(store, losses, inbox))
   for (const { ledger, place } of ledgers.all) {
     inbox.waits.rebook({ gone: [], next: ledger.timers(states[place]) }, { number: next, urgent: ledger.urgentTimers !== undefined })
   }

@@ -267,7 +267,7 @@ export class Spaces {
       if (!space.isResting) this.spaces.touch(space.name)
       else {
         this.wakeQueue.set(space.name, space.due)
-        this.deps.parts.watchdog?.closed(space.name)
+        this.deps.parts.supervision?.closed(space.name)
         space.retire()
       }
     }

@@ -7,7 +7,6 @@
  *
  * @module
  */
-import * as Context from "effect/Context"
 import type { RunBoard, Mark } from "./RunBoard.ts"
 
 /** The marks that the previous process left for a space. */
@@ -20,7 +19,7 @@ export interface Left {
 /**
  * The watchdog of a host. All calls are synchronous, since a process may end in the next statement.
  *
- * @category services
+ * @category models
  * @since 0.1.0
  */
 export interface Watchdog {
@@ -34,11 +33,3 @@ export interface Watchdog {
   /** Replaces the marks of the space; durably, unless there are none. */
   readonly note: (space: string, marks: ReadonlyArray<Mark>) => void
 }
-
-/**
- * The watchdog of the host; `undefined` by default.
- *
- * @category references
- * @since 0.1.0
- */
-export const CurrentWatchdog = Context.Reference<Watchdog | undefined>("systole/kernel/Watchdog", { defaultValue: () => undefined })

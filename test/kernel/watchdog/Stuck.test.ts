@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { NodeDefinition, Transaction } from "systole"
 import { BeatAborted, Computation, Effect as Fx, Kernel, Materializer } from "systole"
-import { CurrentWatchdog } from "../../../src/kernel/watchdog/Watchdog.ts"
+import * as Supervision from "../../../src/kernel/watchdog/Supervision.ts"
 import * as TestWatchdog from "../../support/TestWatchdog.ts"
 import { processes } from "../../support/TestWatchdog.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -186,7 +186,8 @@ describe("a node whose run never returns", () => {
       const machine = yield* TestMachine.make
       const ends = TestWatchdog.make()
       const { modules, ran } = world()
-      const boot = (hash: string) => Effect.provideService(machine.boot(modules(hash)), CurrentWatchdog, ends.start())
+      const boot = (hash: string) =>
+        Effect.provideService(machine.boot(modules(hash)), Supervision.CurrentSupervision, Supervision.make(ends.start()))
       const first = yield* boot("a")
       yield* write(first, ["/data/in", 1])
       assert.deepStrictEqual([yield* first.get("/c/looping"), yield* first.get("/c/sound")], [2, 2])
@@ -216,7 +217,7 @@ describe("a node whose run never returns", () => {
       const machine = yield* TestMachine.make
       const ends = TestWatchdog.make()
       const { modules } = world()
-      const boot = () => Effect.provideService(machine.boot(modules("a")), CurrentWatchdog, ends.start())
+      const boot = () => Effect.provideService(machine.boot(modules("a")), Supervision.CurrentSupervision, Supervision.make(ends.start()))
       const first = yield* boot()
       yield* write(first, ["/data/in", 1])
       ends.mark("machine", 1, "looping")
