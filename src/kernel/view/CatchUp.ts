@@ -20,65 +20,113 @@ export const MAX_WAITING = 262_144
 /** Most characters of journal text read for one returning subscriber. */
 export const MAX_READ = 4 * 1_048_576
 
-/** Most reads whose results wait for further subscribers. */
+/** Beats that are read at once. */
+const CHUNK = 64
+
+/** Most results that wait for further subscribers. */
 const MAX_SHARED = 8
 
+/** The values that a subscriber missed, or the reason why they are unknown. */
+type Found = ReadonlyArray<Observation> | string
+
 /**
- * The missed values of returning subscribers. Subscribers that return to one address from one beat share a read of the journal: the
+ * The missed values of returning subscribers. Subscribers that return between two beats share one read of the journal: the
  * watchers of an object that wakes all return at once.
  *
  * @category models
  * @since 0.1.0
  */
 export class Missed {
-  private readonly read = new Map<string, ReturnType<typeof since>>()
+  /** Weak, because a space may rest for long until its next beat. */
+  private recent: WeakRef<Recent> | undefined
 
-  /** As {@link since}, read once until {@link Missed.forget}. */
-  since(store: SpaceStore, address: Address, after: number): ReturnType<typeof since> {
-    const key = `${after} ${address.text}`
-    const known = this.read.get(key)
-    if (known !== undefined) return known
-    if (this.read.size >= MAX_SHARED) this.forget()
-    const found = since(store, address, after)
-    this.read.set(key, found)
-    return found
-  }
-
-  /** There is a further beat. */
-  forget(): void {
-    if (this.read.size > 0) this.read.clear()
+  /**
+   * The values at an address after each beat later than `after` that changed it; or the reason why they are unknown.
+   *
+   * @throws PersistenceError
+   */
+  since(store: SpaceStore, address: Address, after: number): Found {
+    const head = store.head().beat
+    const anchor = store.anchor().beat
+    if (after > head) return `beat ${after} is not in this space, whose newest is ${head}`
+    if (anchor > after) return `the journal is pruned up to beat ${anchor}`
+    const known = this.recent?.deref()
+    if (known?.head === head) return known.since(address, after)
+    const recent = new Recent(store, head)
+    this.recent = new WeakRef(recent)
+    return recent.since(address, after)
   }
 }
 
-/**
- * The values at an address after each beat later than `after` that changed it; or the reason why they are unknown.
- *
- * @throws PersistenceError
- * @category getters
- * @since 0.1.0
- */
-export const since = (store: SpaceStore, address: Address, after: number): ReadonlyArray<Observation> | string => {
-  const head = store.head().beat
-  const anchor = store.anchor().beat
-  if (after > head) return `beat ${after} is not in this space, whose newest is ${head}`
-  if (anchor > after) return `the journal is pruned up to beat ${anchor}`
-  const read = { path: address.path, shallow: false }
-  // An entry contains the keys of its changed documents verbatim, so most entries need no parsing.
-  const mark = `["${address.key}",`
-  const found: Array<Observation> = []
-  let size = 0
-  for (const { beat, text } of store.scanJournal(after + 1, head)) {
-    size += text.length
-    if (size > MAX_READ) return `what happened since takes more than ${MAX_READ} characters of journal`
-    if (!text.includes(mark)) continue
+/** A change of a document in a beat. */
+interface Changed {
+  readonly beat: number
+  readonly cell: Records.CellRecord
+}
+
+/** The newest part of a journal, up to its head. It is read backwards, as far as a subscriber needs it. */
+class Recent {
+  readonly head: number
+  private readonly store: SpaceStore
+  /** The oldest beat that was read. */
+  private first: number
+  private size = 0
+  private isFull = false
+  /** The changes of each document, newest first. */
+  private readonly byKey = new Map<string, Array<Changed>>()
+  private readonly found = new Map<string, Found>()
+
+  constructor(store: SpaceStore, head: number) {
+    this.store = store
+    this.head = head
+    this.first = head + 1
+  }
+
+  since(address: Address, after: number): Found {
+    const asked = `${after} ${address.text}`
+    const known = this.found.get(asked)
+    if (known !== undefined) return known
+    if (this.found.size >= MAX_SHARED) this.found.clear()
+    const found = this.reaches(after + 1)
+      ? this.changes(address, after)
+      : `what happened since takes more than ${MAX_READ} characters of journal`
+    this.found.set(asked, found)
+    return found
+  }
+
+  /** Reads back to a beat. Returns whether the journal since then is short enough. */
+  private reaches(beat: number): boolean {
+    while (this.first > beat && !this.isFull) {
+      const from = Math.max(beat, this.first - CHUNK)
+      for (const { beat, text } of [...this.store.scanJournal(from, this.first - 1)].reverse()) this.add(beat, text)
+      if (!this.isFull) this.first = from
+    }
+    return this.first <= beat
+  }
+
+  private add(beat: number, text: string): void {
+    this.size += text.length
+    if (this.size > MAX_READ) this.isFull = true
+    if (this.isFull) return
+    this.first = beat
     for (const cell of Records.cellsOf(Journal.parse(text))) {
-      if (cell.key !== address.key) continue
+      const changes = this.byKey.get(cell.key)
+      if (changes === undefined) this.byKey.set(cell.key, [{ beat, cell }])
+      else changes.push({ beat, cell })
+    }
+  }
+
+  private changes({ key, path }: Address, after: number): Found {
+    const read = { path, shallow: false }
+    const found: Array<Observation> = []
+    for (const { beat, cell } of [...this.byKey.get(key) ?? []].reverse()) {
+      if (beat <= after) continue
       const [was, is] = [Records.documentOf(cell.before), Records.documentOf(cell.after)]
       if (Change.triggers(read, { path: [], before: Codec.read(was, []), after: Codec.read(is, []) })) {
-        found.push({ beat, value: Codec.read(is, address.path) })
+        found.push({ beat, value: Codec.read(is, path) })
       }
+      if (found.length > MAX_MISSED) return `more than ${MAX_MISSED} values were missed`
     }
-    if (found.length > MAX_MISSED) return `more than ${MAX_MISSED} values were missed`
+    return found
   }
-  return found
 }

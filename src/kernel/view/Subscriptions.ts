@@ -65,7 +65,6 @@ export class Subscriptions {
 
   /** Publishes a durable beat. All subscriptions to one address share one observation. */
   publish(beat: Beat): void {
-    this.missed.forget()
     if (this.byKey.size === 0) return
     for (const change of beat.changes) {
       const { key } = change.address
