@@ -30,8 +30,10 @@ class Space {
   head: Head = { beat: -1, clock: 0, hash: "" }
   readonly cells = new Map<string, string>()
   readonly names = new Map<string, Set<string>>()
-  /** All keys in order, from the first read of keys below a cell on. */
+  /** All keys in order, as of the newest read of keys below a cell. */
   keys: SortedKeys | undefined
+  /** Keys that came or went since that read. */
+  readonly changed = new Set<string>()
   readonly journal: Array<JournalRow> = []
   journalSize = 0
   anchor: Anchor = { beat: -1, hash: "" }
@@ -90,7 +92,13 @@ class MemoryBackend implements Backend {
 
   below(id: string, after: string, limit: number): ReadonlyArray<string> {
     const prefix = Address.child(id, "")
-    const keys = this.data.keys ??= new SortedKeys(this.data.cells.keys())
+    const { cells, changed } = this.data
+    const keys = this.data.keys ??= new SortedKeys(cells.keys())
+    for (const key of changed) {
+      if (cells.has(key)) keys.add(key)
+      else keys.delete(key)
+    }
+    changed.clear()
     const page: Array<string> = []
     for (const key of keys.after(after > prefix ? after : prefix)) {
       if (page.length >= limit || !key.startsWith(prefix)) break
@@ -215,8 +223,7 @@ class MemoryBackend implements Backend {
       this.data.content.hold(key, text)
       if (text !== undefined) cells.set(key, text)
       if (known === (text !== undefined)) continue
-      if (text === undefined) this.data.keys?.delete(key)
-      else this.data.keys?.add(key)
+      if (this.data.keys !== undefined) this.data.changed.add(key)
       const parent = parentOf(address)
       const siblings = names.get(parent) ?? new Set()
       if (text === undefined) {
@@ -226,6 +233,10 @@ class MemoryBackend implements Backend {
       if (siblings.size === 0) names.delete(parent)
       else names.set(parent, siblings)
     }
+    if (this.data.changed.size <= cells.size) return
+    // So many changes cost more than a new order.
+    this.data.keys = undefined
+    this.data.changed.clear()
   }
 
   private commitQueue(dequeued: Group["dequeued"], queued: ReadonlyArray<QueueRow>): void {
