@@ -111,9 +111,14 @@ const wrangler = (name: string): BuildFolder.Kept => {
 /** The entry of a Worker, with the classes of its objects. */
 const worker = `import { outside } from "systole-build:outside"
 import { ofBuild } from ${runtime("main/workers/Built.ts")}
-const { Directory, Space, handler } = ofBuild(outside, () => import("systole-build:built"))
+const { Directory, Space, handler } = ofBuild(outside, () => import("systole-build:inside"))
 export { Directory, Space }
 export default handler
+`
+
+/** The part of a Worker that an object loads: one chunk, because chunks of parts with common code are larger together. */
+const inside = `export { built } from "systole-build:built"
+export { ofBuild } from ${runtime("main/workers/Inside.ts")}
 `
 
 /** The platforms, by name. */
@@ -123,7 +128,7 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
   bun: server("bun", ["bun systole.js"]),
   workers: {
     name: "workers",
-    modules: { worker },
+    modules: { worker, inside },
     entries: { worker: "systole-build:worker" },
     options: {
       platform: "neutral",

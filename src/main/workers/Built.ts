@@ -5,6 +5,7 @@
  */
 import type { Built } from "../Built.ts"
 import * as Gate from "./Gate.ts"
+import type * as Inside from "./Inside.ts"
 import * as Objects from "./Objects.ts"
 
 /** The part of a build that the Worker in front needs. */
@@ -13,19 +14,25 @@ export interface Outside {
   readonly readers: Built["settings"]["readers"]
 }
 
+/** The part of a build that objects and pages need: its modules, and the runtime. */
+export interface Loaded {
+  readonly built: Built
+  readonly ofBuild: typeof Inside.ofBuild
+}
+
 /**
  * The classes and the handler of a build, from its generated modules. `load` imports the second one, with the modules of the
- * project, when an object or a page needs it.
+ * project and the runtime, when an object or a page needs it.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const ofBuild = (outside: Outside, load: () => Promise<{ readonly built: Built }>): Objects.Worker => {
+export const ofBuild = (outside: Outside, load: () => Promise<Loaded>): Objects.Worker => {
   let made: Gate.Gate | undefined
   return Objects.make({
     gate: (env) => made ??= Gate.make(Gate.secured(outside, env), Gate.isPublic(env)),
     inside: async (env) => {
-      const [{ built }, { ofBuild }] = await Promise.all([load(), import("./Inside.ts")])
+      const { built, ofBuild } = await load()
       return ofBuild(built, env)
     }
   })
