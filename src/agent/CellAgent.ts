@@ -11,8 +11,10 @@ import * as Schema from "effect/Schema"
 import * as Enzyme from "../registry/Enzyme.ts"
 import { hash } from "../persistence/PureSha256.ts"
 import { Hash } from "../persistence/Hash.ts"
+import { MAX_WAIT } from "../stage/Due.ts"
 import type { At } from "../stage/Launch.ts"
 import type { Transaction } from "../stage/Transaction.ts"
+import type { Action } from "./Action.ts"
 import * as CellLedger from "./CellLedger.ts"
 import * as CellStore from "./CellStore.ts"
 import * as Conditions from "./Condition.ts"
@@ -38,7 +40,7 @@ export const SETTINGS = "/data/agent/settings"
 /** The key of the start of an agent that has no process: `startup` actions run at the first wake alone. */
 const STARTUP = "cell"
 
-/** The wait while an action waits without a known time, in milliseconds. */
+/** The wait while an action waits for a time of day, or for time in a wake, in milliseconds. */
 const RECHECK_MILLIS = 60_000
 
 /** A save: the text of the file, and the address of the version that the person read. */
@@ -60,21 +62,29 @@ const settingsIn = (tx: Transaction): { readonly settings: Settings.Settings; re
 
 const timesIn = (value: unknown): ReadonlyArray<number> => Array.isArray(value) ? value.filter((time) => typeof time === "number") : []
 
-/** Whether an action waits for a time of day, or for time in a wake. */
-const isRechecked = ({ plan }: Wake.Report): boolean =>
-  plan.some((decision) => decision.kind === "wait" && decision.at === undefined &&
-    (decision.action.condition === undefined || Conditions.isTimed(decision.action.condition)))
+/**
+ * Whether an action waits for a time of day, or in a wake that is late for time in the next one. Any other action without a
+ * known time waits for a save: one with a schedule is due by its time or never.
+ */
+const isRechecked = ({ plan }: Wake.Report, isLate: boolean): boolean =>
+  plan.some((decision) => decision.kind === "wait" && decision.at === undefined && isOpenAt(decision.action, isLate))
+
+const isOpenAt = ({ condition, priority, schedule: { kind } }: Action, isLate: boolean): boolean =>
+  (isLate && priority === "LOW") || (kind === "always" && condition !== undefined && Conditions.isTimed(condition))
 
 /** Sends the signal of a wake. It has a payload, because only events keep to their lane, one wake after another. */
 const wakeUp = (tx: Transaction, target: string, at?: At): void =>
   void tx.signal({ signal: WAKE, target, payload: {}, ...at === undefined ? {} : { at } })
 
-/** Sends the signal of the next wake, unless one that is sent already comes before it. */
+/**
+ * Sends the signal of the next wake, unless one that is sent already comes before it. A wake that is further away than a signal
+ * can wait has one on the way that finds nothing due.
+ */
 const arm = (tx: Transaction, { cell, key }: CellStore.CellPlace, next: number | undefined): void => {
   const armed = `/data/agent/${key}/armed`
   const before = timesIn(tx.get(armed))
   const times = before.filter((time) => time > tx.now)
-  const at = next === undefined ? undefined : Math.max(next, tx.now + 1)
+  const at = next === undefined ? undefined : Math.min(Math.max(next, tx.now + 1), tx.now + MAX_WAIT)
   if (at !== undefined && !times.some((time) => time <= at)) {
     wakeUp(tx, cell, { ms: at - tx.now })
     times.push(at)
@@ -84,6 +94,7 @@ const arm = (tx: Transaction, { cell, key }: CellStore.CellPlace, next: number |
 
 const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.CellPlace, types: ReadonlyArray<string>) {
   const { settings } = settingsIn(tx)
+  const start = tx.now
   const result = yield* Effect.result(Wake.run({ settings, startup: STARTUP }).pipe(
     Effect.provideService(ControlStore, CellStore.make(tx, place, hash)),
     Effect.provideService(Ledger, CellLedger.make(tx, types)),
@@ -94,7 +105,8 @@ const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.Cell
     return { code: result.failure.code, message: result.failure.message }
   }
   const { held, nextDue = Number.POSITIVE_INFINITY, ran } = result.success
-  const recheck = isRechecked(result.success) ? tx.now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
+  const isLate = tx.now - start >= settings.budget / 2
+  const recheck = isRechecked(result.success, isLate) ? tx.now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
   const next = Math.min(nextDue, recheck)
   arm(tx, place, Number.isFinite(next) ? next : undefined)
   return {

@@ -15,7 +15,6 @@ import * as Frontmatters from "./Frontmatter.ts"
 import * as Issues from "./Issue.ts"
 import * as Ledger from "./Ledger.ts"
 import { FileUnusable, OpenFile } from "./OpenFile.ts"
-import * as Plan from "./Plan.ts"
 import * as Projection from "./Projection.ts"
 import type { Ran, Report } from "./Report.ts"
 import * as Settings from "./Settings.ts"
@@ -31,7 +30,7 @@ export type { Ran, Report, Request, Services }
 const frontmatterOf = (wake: WakeState, now: number): ReadonlyArray<Change> => {
   const failed = wake.ran.filter(({ record }) => record.status === "failed")
   const isError = failed.some(({ action }) => action.priority === "CRITICAL")
-  const next = Plan.nextDue(wake.plan(now, new Set()))
+  const next = wake.nextDue(wake.plan(now, new Set()), now)
   const count = Frontmatters.get(wake.open.file.frontmatter, "error_count")
   const last = failed.at(-1)
   const values = {

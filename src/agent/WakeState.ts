@@ -52,6 +52,9 @@ const hashes = new WeakMap<Action["block"], string>()
 /** A plan, and the states from which it follows. */
 type Planned = Pick<Report, "plan" | "states">
 
+/** The time after a wake until the next one for an action that is due again at its end, in milliseconds. */
+const AGAIN_MILLIS = 1_000
+
 const NO_FACTS: Captured = { files: new Set(), variables: new Set(), digests: new Map() }
 
 /** The begin of a wake: its file, its time, and the hash of blocks. */
@@ -240,6 +243,17 @@ export class WakeState {
     })
   }
 
+  /**
+   * The time at which the next wake is due by a plan; `undefined` for none. An action that is due at the end of a wake, such as
+   * one that took longer than its interval, begins in the next one. A forced action is always due.
+   */
+  nextDue(plan: Plan.Plan, now: number): number | undefined {
+    const { forced, isDry = false } = this.request
+    const next = Plan.nextDue(plan)
+    const isDue = plan.some(({ action, kind }) => kind === "run" && this.heldBy(action).length === 0)
+    return isDry || forced !== undefined || !isDue ? next : Math.min(next ?? Number.POSITIVE_INFINITY, now + AGAIN_MILLIS)
+  }
+
   readonly report = Effect.fnUntraced(function*(this: WakeState) {
     const now = yield* Clock.currentTimeMillis
     const isQuiet = this.begun.size === 0 && this.ran.length === 0
@@ -254,7 +268,7 @@ export class WakeState {
       copies: this.open.copies,
       hasNewSettings: this.hasNewSettings,
       isWritten: this.isWritten,
-      nextDue: Plan.nextDue(plan)
+      nextDue: this.nextDue(plan, now)
     } satisfies Report as Report
   })
 }

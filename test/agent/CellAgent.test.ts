@@ -219,6 +219,76 @@ describe("An agent of a file in a cell", () => {
       assert.isAbove(yield* space.head, before)
     })))
 
+  it.effect("wakes again for an action that took longer than its interval", () => {
+    const ends: Array<() => void> = []
+    const { asked, scripts } = counting(() => new Promise((resolve) => void ends.push(() => resolve(answer))))
+    return withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(check("slow", { schedule: "every:5s" })))
+      yield* pass("7 seconds")
+      ends.shift()?.()
+      yield* pass("3 seconds")
+      assert.strictEqual(asked.length, 2)
+      assert.strictEqual((yield* fields("slow"))["status"], "running")
+    }), { scripts })
+  })
+
+  it.effect("wakes again for an attempt without a delay, and for what a CRITICAL failure left out", () => {
+    const { asked, scripts } = counting((count) => count <= 3 ? { ...answer, status: 503 } : answer)
+    const first = check("first", { retry: "3", retry_delay: "immediate" }).replace("[MEDIUM]", "[CRITICAL]")
+    return withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(first, check("second")))
+      yield* pass("10 seconds")
+      assert.deepInclude(yield* fields("first"), { status: "failed", retry_count: "3/3" })
+      assert.deepInclude(yield* fields("second"), { status: "completed" })
+      assert.strictEqual(asked.length, 4)
+    }), { scripts })
+  })
+
+  it.effect("does not beat for actions that no time makes due, nor for a program that waits for its approval", () =>
+    withCellAgent(({ pass, save, space }) => Effect.gen(function*() {
+      const program = action("program", { type: "shell", command: "echo hello", status: "pending" })
+      const never = check("never", { condition: "action_completed:program" })
+      yield* save(fileOf(check("once", { schedule: "startup" }), check("watch", { schedule: "on_change:x" }), never, program))
+      yield* pass("5 seconds")
+      const before = yield* space.head
+      yield* pass("10 minutes")
+      assert.strictEqual(yield* space.head, before)
+    }), { settings: {} }))
+
+  it.effect("looks at a condition on the time of day each minute", () =>
+    withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(check("later", { condition: "time_after:10:32" })))
+      yield* pass("1 minute")
+      assert.strictEqual((yield* fields("later"))["status"], "pending")
+      yield* pass("2 minutes")
+      assert.strictEqual((yield* fields("later"))["status"], "completed")
+    })))
+
+  it.effect("runs a LOW action for which a long wake had no time in the next one", () => {
+    const ends: Array<() => void> = []
+    const { scripts } = counting((count) =>
+      count === 1 ? new Promise((resolve) => void ends.push(() => resolve(answer))) : answer)
+    const low = check("low").replace("[MEDIUM]", "[LOW]")
+    return withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(check("long"), low))
+      yield* pass("20 seconds")
+      ends.shift()?.()
+      yield* pass("2 seconds")
+      assert.deepInclude(yield* fields("long"), { status: "completed" })
+      assert.deepInclude(yield* fields("low"), { status: "pending" })
+      yield* pass("61 seconds")
+      assert.deepInclude(yield* fields("low"), { status: "completed" })
+    }), { scripts, settings: { approval: "none", budget: "30s" } })
+  })
+
+  it.effect("wakes for a time that is further away than a signal can wait", () =>
+    withCellAgent(({ pass, save, send, space }) => Effect.gen(function*() {
+      yield* save(fileOf(check("far", { schedule: "at:9999-12-31T00:00:00Z" })))
+      yield* pass("1 second")
+      assert.deepInclude(yield* send(WAKE), { next: "9999-12-31T00:00:00Z" })
+      assert.deepStrictEqual((yield* space.dead({ limit: 1 })).letters, [])
+    })))
+
   it.effect("gives up an action of a type that no enzyme runs, and refuses a signal to another cell", () =>
     withCellAgent(({ save, space }) => Effect.gen(function*() {
       const { issues = [] } = yield* save(fileOf(check("odd").replace("http_check", "htp_check")))
