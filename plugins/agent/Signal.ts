@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ActionType } from "systole"
+import { ActionType, CellAgent } from "systole"
 
 /** The payload as JSON. A text that is not JSON is the payload itself. */
 const payloadOf = (text: string): unknown => {
@@ -18,6 +18,7 @@ export default ActionType.make({
   type: "signal",
   run: ({ raw, text, tx }) => {
     const [signal, target, payload] = [raw("signal"), text("target"), text("payload")]
+    if (signal === CellAgent.APPROVE) throw ActionType.invalid(`signal: ${signal} is for persons. Programs of a file need one who approves them`)
     const id = tx.signal({
       ...signal === "" ? {} : { signal },
       ...target === "" ? {} : { target },

@@ -86,7 +86,8 @@ export const make = (
   })
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
-    if (request.signal?.startsWith(RUNTIME) === true) throw reserved(request.signal, c.env.reader)
+    const { signal = "" } = request
+    if (RESERVED.some((prefix) => signal.startsWith(prefix))) throw reserved(signal, c.env.reader)
     return post(await opened(c.req.param("space"), c.env.reader), request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
   })
   return (request, reader) => app.fetch(request, { reader })
@@ -135,13 +136,16 @@ const receiptJson = (receipt: ShownReceipt): object => ({
   handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: Wire.inline(handling.value) } : handling)
 })
 
-/** The prefix of the runtime's own signals. Their handlers trust them, so readers must not send them. */
-const RUNTIME = "/CEP:"
+/**
+ * The beginnings of the signals of the runtime, and of those to the agent. Their handlers trust them, so readers must not send
+ * them: a save and an approval start programs.
+ */
+const RESERVED = ["/CEP:", "/signals/heartbeat/"]
 
 const reserved = (signal: string, { name }: Clearance) =>
   new Problem.RequestRefused({
     code: "label/withheld",
-    reason: `${signal.slice(0, 200)} is a signal of the runtime, which reader "${name}" cannot send. Send one of another name, report ` +
+    reason: `${signal.slice(0, 200)} is reserved, and reader "${name}" cannot send it. Send one of another name, report ` +
       "on a rendezvous with its token, or ask with the operator's token"
   })
 

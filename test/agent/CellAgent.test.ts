@@ -194,6 +194,20 @@ describe("An agent of a file in a cell", () => {
     }), { scripts: { shell }, settings: {} })
   })
 
+  it.effect("lets no action approve a program of the file", () => {
+    const run: Array<unknown> = []
+    const program = action("program", { type: "shell", command: "echo hello", status: "pending" })
+    return withCellAgent(({ fields, pass, save, send }) => Effect.gen(function*() {
+      yield* save(fileOf(program))
+      const { held = [] } = (yield* send(WAKE)) as { readonly held?: ReadonlyArray<string> }
+      const payload = JSON.stringify({ hash: held[0]?.split(": ")[1] })
+      yield* save(fileOf(program, action("approve", { type: "signal", signal: APPROVE, target: CELL, payload, status: "pending" })))
+      yield* pass("5 seconds")
+      assert.strictEqual(run.length, 0)
+      assert.deepInclude(yield* fields("approve"), { status: "failed" })
+    }), { scripts: { shell: () => void run.push(1) }, settings: {} })
+  })
+
   it.effect("writes neither the file nor a cell of its ledger in a wake with nothing due", () =>
     withCellAgent(({ content, pass, save, send, space }) => Effect.gen(function*() {
       yield* save(fileOf(health))

@@ -74,6 +74,13 @@ describe("A reader over HTTP", () => {
     assert.deepStrictEqual(problem(await as(web, "/receipts/nobodys")), [404, "receipt/absent"])
   })
 
+  test("sends no signal of the runtime, and neither saves, approves nor wakes a control file", async (_, as) => {
+    for (const signal of ["/CEP:sig_agent/ended", ...["save", "approve", "wake"].map((name) => `/signals/heartbeat/${name}`)]) {
+      const answer = await as(hr, "/signals", { method: "POST", body: JSON.stringify({ signal, target: "/data/agent/files/heartbeat.md" }) })
+      assert.deepStrictEqual(problem(answer), [403, "label/withheld"], signal)
+    }
+  })
+
   test("learns no atom from a refused label", async (_, as) => {
     const labelled = async (token: string, atom: string) =>
       (await as(token, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", label: [atom] }) })).body
