@@ -142,14 +142,20 @@ interface Asked {
   readonly types: ReadonlyArray<string>
 }
 
-const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text }, types }: Asked) => {
+/** The reason for which a text is no control file; `undefined` for none. */
+const refusalOf = (text: string): string | undefined => {
   const bytes = ControlFiles.encode(text)
   const read = ControlFiles.decode(bytes)
-  const damage = typeof read === "string" ? ControlFiles.damageOf(bytes) : read.message
-  if (damage !== undefined) return { saved: false, reason: `The text is refused: ${damage}` }
+  if (typeof read !== "string") return read.message
+  return read === text ? ControlFiles.damageOf(bytes) : "it contains a half of a character, a lone surrogate"
+}
+
+const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text }, types }: Asked) => {
   const current = CellStore.contentOf(tx, place)
   const isBehind = from !== undefined && from !== current
   const whole = !isBehind ? text : current === undefined ? undefined : merged(tx, { from, current }, text)
+  const refusal = refusalOf(text) ?? (whole === undefined ? undefined : refusalOf(whole))
+  if (refusal !== undefined) return { saved: false, reason: `The text is refused: ${refusal}` }
   if (whole === undefined) {
     return { saved: false, content: current ?? null, reason: "The file was saved meanwhile. Read it again, and repeat the change there" }
   }

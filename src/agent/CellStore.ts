@@ -59,9 +59,9 @@ const contentAt = (cells: Cells, address: string): string | undefined => {
  */
 export const contentOf = (cells: Cells, { cell }: CellPlace): string | undefined => contentAt(cells, `${cell}#/content`)
 
-/** Bytes by their address; `undefined` if they are gone. */
+/** Bytes by their address; `undefined` if they are gone, or if it is not the address of content. */
 export const bytesAt = (cells: Cells, content: string | undefined): Uint8Array | undefined => {
-  const bytes = content === undefined ? undefined : cells.get(content)
+  const bytes = content === undefined || !CONTENT.test(content) ? undefined : cells.get(content)
   return bytes instanceof Uint8Array ? bytes : undefined
 }
 

@@ -80,7 +80,9 @@ export class OpenFile {
       if (copy !== undefined) copies.push(copy)
       bytes = yield* read
     }
-    const opened = new OpenFile(defaults, versionOf(bytes, defaults))
+    const version = versionOf(bytes, defaults)
+    if (version === undefined) return yield* tooLarge(path)
+    const opened = new OpenFile(defaults, version)
     opened.copies.push(...copies)
     return opened
   })
@@ -98,16 +100,18 @@ export class OpenFile {
     return this.version.bytes
   }
 
-  /** Writes changes, unless a person saved since the file was read. */
+  /** Writes changes, unless a person saved since the file was read. Fails if the file had no room for them. */
   readonly put = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
     const text = Edits.update(this.file, changes)
     if (text === this.file.text) return true
     const bytes = ControlFiles.encode(text)
-    const { replace } = yield* ControlStore
+    const { place, replace } = yield* ControlStore
+    const version = versionOf(bytes, this.defaults)
+    if (version === undefined) return yield* tooLarge(place.path)
     const replaced = yield* replace(this.bytes, bytes)
     if (replaced._tag === "Changed") return false
     if (replaced.conflict !== undefined) this.copies.push(replaced.conflict)
-    this.version = versionOf(bytes, this.defaults)
+    this.version = version
     return true
   })
 
@@ -145,15 +149,25 @@ export class OpenFile {
     }
     if (found === undefined || ControlFiles.damageOf(found) !== undefined) return undefined
     const theirs = versionOf(found, this.defaults)
-    if (ControlFiles.isDamaged(theirs.file)) return undefined
+    if (theirs === undefined || ControlFiles.isDamaged(theirs.file)) return undefined
     const yielded = new Set(Merge.merge3(this.file, changes, theirs.file).left)
     this.version = theirs
     return changes.filter((change) => !yielded.has(change))
   })
 }
 
-const versionOf = (bytes: Uint8Array, defaults: Defaults): Version => {
+const tooLarge = (path: string) =>
+  new FileUnusable({
+    path,
+    code: "agent/file-damaged",
+    reason: `it has more than ${ControlFiles.MAX_BYTES} bytes with its status lines`,
+    remedy: "Shorten it, or split it into several files"
+  })
+
+/** A version of bytes that are text; `undefined` if they are too many. */
+const versionOf = (bytes: Uint8Array, defaults: Defaults): Version | undefined => {
   const text = ControlFiles.decode(bytes)
-  const file = ControlFiles.parse(typeof text === "string" ? text : "", defaults)
+  if (typeof text !== "string") return undefined
+  const file = ControlFiles.parse(text, defaults)
   return { bytes, file, byId: new Map(file.actions.map((action) => [action.id, action])) }
 }

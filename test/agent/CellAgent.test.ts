@@ -126,6 +126,32 @@ describe("An agent of a file in a cell", () => {
       assert.include(yield* text, "Hers.")
     })))
 
+  it.effect("refuses a text with a half of a character, and one that was made from no version", () =>
+    withCellAgent(({ pass, save, text }) => Effect.gen(function*() {
+      const first = fileOf(health)
+      assert.isFalse((yield* save(`${first}\ud800`)).saved)
+      yield* save(first)
+      yield* pass("1 second")
+      const before = yield* text
+      for (const from of ["", "garbage", "/data/agent/settings"]) {
+        assert.deepInclude(yield* save(first.replace("Mine.", "His."), from), { saved: false })
+      }
+      assert.strictEqual(yield* text, before)
+    })))
+
+  it.effect("keeps a file without room for status lines, and runs nothing of it", () => {
+    const { asked, scripts } = counting()
+    const file = fileOf(check("once"))
+    const full = file + "\u20ac".repeat(Math.floor((ControlFiles.MAX_BYTES - file.length) / 3))
+    return withCellAgent(({ pass, save, send, text }) => Effect.gen(function*() {
+      assert.deepInclude(yield* save(full), { saved: true })
+      yield* pass("1 second")
+      assert.deepInclude(yield* send(WAKE), { code: "agent/file-damaged" })
+      assert.strictEqual(asked.length, 0)
+      assert.isTrue((yield* text) === full)
+    }), { scripts })
+  })
+
   it.effect("changes no byte outside of the status lines", () => {
     const odd = `\ufeff${fileOf(health, check("once")).replaceAll("\n", "\r\n")}\r\n\t \u00e9`
     return withCellAgent(({ pass, save, text }) => Effect.gen(function*() {

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { replays } from "../kernel/TestSpace.ts"
 import { Channel } from "systole"
+import * as ControlFiles from "../../src/agent/ControlFile.ts"
 import { DiskFailed } from "../../src/agent/Disk.ts"
 import { action, fileOf, PATH, START, withAgent } from "./TestAgent.ts"
 
@@ -35,6 +36,24 @@ describe("Wake", () => {
         yield* TestClock.adjust("5 minutes")
         assert.deepStrictEqual(ids(yield* wake()), ["health"])
       })))
+
+  it.effect("keeps a file without room for status lines, and runs nothing of it", () => {
+    const full = fileOf(hello).padEnd(ControlFiles.MAX_BYTES - 10, "x")
+    return withAgent(full, ({ disk, text, wake }) =>
+      Effect.gen(function*() {
+        assert.deepInclude(yield* Effect.flip(wake()), { code: "agent/file-damaged" })
+        assert.isTrue(text() === full)
+        disk.save(PATH, `${full}${"x".repeat(11)}`)
+        assert.deepInclude(yield* Effect.flip(wake()), { code: "agent/file-damaged" })
+      }))
+  })
+
+  it.effect("tells that an action without a delay before its next attempt is due at once", () =>
+    withAgent(fileOf(action("bad", { type: "http", url: target, retry: "2", retry_delay: "immediate", status: "pending" })), ({ wake }) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* wake()).nextDue, START + 1000)
+        assert.isUndefined((yield* wake()).nextDue)
+      }), { scripts: { http: () => ({ status: 503, headers: {}, url: "", body: "" }) } }))
 
   it.effect("runs an action again that a person sets to pending", () =>
     withAgent(fileOf(hello), ({ disk, text, wake }) =>
