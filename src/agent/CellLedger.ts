@@ -71,7 +71,7 @@ export const make = (tx: Transaction, types: ReadonlyArray<string>): Ledger["Ser
       for (let hasBegun = false;;) {
         const left = until - tx.now
         yield* changed(cell, hasBegun ? left : Math.min(BEGIN_MILLIS, left))
-        const record = Record.read(tx.get(cell))
+        const record = Record.read(recordAt(tx, cell))
         hasBegun ||= Record.isOf(record, order)
         if (Record.isOf(record, order) && record.status !== "running") return "handled"
         const letter = hasBegun ? undefined : letterOf(tx, id, order)

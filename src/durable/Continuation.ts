@@ -131,7 +131,8 @@ export class Continuation {
     if (tx.failure !== undefined) throw tx.failure
     if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${how.limitMs} ms` })
     if (progress !== "waits") throw new RunDiverged({ segment, expected: "an await at its end", actual: "the end of the run" })
-  }}
+  }
+}
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Channel, Enzyme } from "systole"
+import { Channel, Enzyme, type Space } from "systole"
 import { APPROVE, WAKE } from "../../src/agent/CellAgent.ts"
 import * as ControlFiles from "../../src/agent/ControlFile.ts"
 import { RECORDED } from "../../src/agent/Action.ts"
@@ -21,6 +21,10 @@ const counting = (then: (count: number) => unknown = () => answer) => {
   const asked: Array<number> = []
   return { asked, scripts: { http: () => then(asked.push(asked.length)) } }
 }
+
+/** The cell of the record of an action. */
+const recordOf = (space: Space, id: string) =>
+  Effect.map(space.below("/data/agent", { limit: 100 }), (cells) => cells.find((cell) => cell.endsWith(`/actions/${id}`)) ?? "/data/none")
 
 /** A file without all that the agent writes. */
 const untouched = (text: string): string => {
@@ -350,6 +354,22 @@ describe("An agent of a file in a cell", () => {
       yield* pass("65 seconds")
       assert.deepStrictEqual(asked, [target, "http://example.com/xxx", "http://example.com/xxx"])
     }), { scripts: { http } })
+  })
+
+  it.effect("keeps no output of an action in the log of its wake", () => {
+    const body = "x".repeat(60_000)
+    const { scripts } = counting((count) => count === 1 ? { ...answer, body } : new Promise(() => undefined))
+    const first = check("first", { capture_output: "true" })
+    return withCellAgent(({ pass, save, space }) => Effect.gen(function*() {
+      yield* save(fileOf(first, check("second")))
+      yield* pass("5 seconds")
+      assert.strictEqual((yield* space.get(`${yield* recordOf(space, "first")}#/output`)), body)
+      const operations = yield* space.list("/rt/ops")
+      const steps = (yield* Effect.forEach(operations, (oid) => space.below(`/rt/ops/${oid}/step`, { limit: 100 }))).flat()
+      assert.isAbove(steps.length, 2)
+      const logs = yield* Effect.forEach(steps, (step) => Effect.map(space.get(step), (value) => JSON.stringify(value) ?? ""))
+      assert.isBelow(Math.max(...logs.map((log) => log.length)), 30_000)
+    }), { scripts })
   })
 
   it.effect("takes a failure of a channel as the failure of its attempt alone", () => {
