@@ -18,7 +18,9 @@ export default ActionType.make({
   type: "signal",
   run: ({ raw, text, tx }) => {
     const [signal, target, payload] = [raw("signal"), text("target"), text("payload")]
-    if (signal === CellAgent.APPROVE) throw ActionType.invalid(`signal: ${signal} is for persons. Programs of a file need one who approves them`)
+    if (signal === CellAgent.APPROVE) {
+      throw ActionType.invalid(`signal: an action cannot send ${signal}. Approve the program yourself, with that signal over HTTP`)
+    }
     const id = tx.signal({
       ...signal === "" ? {} : { signal },
       ...target === "" ? {} : { target },

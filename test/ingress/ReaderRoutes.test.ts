@@ -76,7 +76,8 @@ describe("A reader over HTTP", () => {
 
   test("sends no signal of the runtime, and neither saves, approves nor wakes a control file", async (_, as) => {
     for (const signal of ["/CEP:sig_agent/ended", ...["save", "approve", "wake"].map((name) => `/signals/heartbeat/${name}`)]) {
-      const answer = await as(hr, "/signals", { method: "POST", body: JSON.stringify({ signal, target: "/data/agent/files/heartbeat.md" }) })
+      const body = JSON.stringify({ signal, target: "/data/agent/files/heartbeat.md" })
+      const answer = await as(hr, "/signals", { method: "POST", body })
       assert.deepStrictEqual(problem(answer), [403, "label/withheld"], signal)
     }
   })
