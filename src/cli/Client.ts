@@ -98,6 +98,8 @@ const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => 
           new Request(`${url}${path}`, {
             method,
             signal,
+            // A redirected request may lose its token or its body, or bring its body to another server.
+            redirect: "manual",
             headers: {
               ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
               ...headers,
@@ -135,12 +137,22 @@ const foreign = (status: number) =>
 const Problem = Schema.Struct({ code: Schema.String, detail: Schema.String })
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
-const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> =>
-  Effect.map(read<unknown>(response), (body) =>
+const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> => {
+  const elsewhere = response.headers.get("location")
+  if (elsewhere !== null) return Effect.succeed(redirected(elsewhere))
+  return Effect.map(read<unknown>(response), (body) =>
     Option.match(decodeProblem(body), {
       onNone: () => foreign(response.status),
       onSome: ({ code, detail }) => new CliFailure({ exit: exitOf(code), code, message: detail })
     }))
+}
+
+const redirected = (elsewhere: string) =>
+  new CliFailure({
+    exit: exits.failed,
+    code: "server/redirect",
+    message: `The server sends each request on to ${elsewhere}. No command follows it. Give --server the address of the server itself`
+  })
 
 /** Parses server-sent events: `id`, `event` and `data`, one field per line. */
 const events = (response: Response): Stream.Stream<Event, CliFailure> => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { createServer } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import process from "node:process"
 import { terminal } from "./Terminal.ts"
@@ -29,10 +29,10 @@ const variable = (name: string, value: string) =>
   )
 
 /** An HTTP server that is not Systole. */
-const stranger = Effect.map(
+const stranger = (answer: RequestListener = (_, response) => response.end("<h1>It works</h1>")) => Effect.map(
   Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer((_, response) => response.end("<h1>It works</h1>"))
+      const server = createServer(answer)
       server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
     }),
     (server) => Effect.sync(() => server.close())
@@ -61,7 +61,7 @@ describe("--server", () => {
   it.live("says what is wrong with the address, the answer, and flags that it excludes", () =>
     Effect.gen(function*() {
       const { run } = yield* terminal(project)
-      const page = yield* stranger
+      const page = yield* stranger()
       const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, code: number, ...says: ReadonlyArray<string>]> = [
         [["space", "ls", "--server", "example"], 2, "is no address", "server/url"],
         [["space", "ls", "--server", "ftp://example.org"], 2, "has the protocol ftp:", "server/url"],
@@ -80,5 +80,26 @@ describe("--server", () => {
       assert.strictEqual(secret.code, 2)
       assert.include(secret.stderr, "names a user or a password")
       assert.notInclude(secret.stderr, "hunter2")
+    }).pipe(Effect.scoped))
+
+  it.live("follows no redirection: another server would get the command, or half of it", () =>
+    Effect.gen(function*() {
+      const { run } = yield* terminal()
+      const asked: Array<string> = []
+      const other = yield* stranger(({ method, url }, response) => {
+        asked.push(`${method} ${url}`)
+        response.end("<h1>It works</h1>")
+      })
+      yield* variable("SYSTOLE_TOKEN", TOKEN)
+      for (const status of [301, 307, 308]) {
+        const page = yield* stranger(({ url }, response) => response.writeHead(status, { location: `${other}${url}` }).end())
+        for (const args of [["space", "ls"], ["space", "create", "home"]]) {
+          const ended = yield* Effect.promise(() => run(...args, "--server", page))
+          assert.strictEqual(ended.code, 1, ended.stderr)
+          assert.include(ended.stderr, `sends each request on to ${other}/v1/spaces`)
+          assert.include(ended.stderr, "server/redirect")
+        }
+      }
+      assert.deepStrictEqual(asked, [])
     }).pipe(Effect.scoped))
 })
