@@ -9,6 +9,7 @@ import * as Codec from "../../cell/Document.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Records from "../model/JournalRecords.ts"
+import { observe } from "./Observed.ts"
 import type { Observation } from "./Space.ts"
 
 /** Most values that a subscriber may lag behind, or have missed, and still receive individually. */
@@ -123,7 +124,7 @@ class Recent {
       if (beat <= after) continue
       const [was, is] = [Records.documentOf(cell.before), Records.documentOf(cell.after)]
       if (Change.triggers(read, { path: [], before: Codec.read(was, []), after: Codec.read(is, []) })) {
-        found.push({ beat, value: Codec.read(is, path) })
+        found.push(observe(beat, is, path))
       }
       if (found.length > MAX_MISSED) return `more than ${MAX_MISSED} values were missed`
     }

@@ -9,7 +9,7 @@
  */
 
 import type { Observation, Seen } from "./Space.ts"
-import { textOf } from "./Subscriptions.ts"
+import { textOf } from "./Observed.ts"
 
 const ROUNDS = 6
 const HALF = 0xffff_ffffn

@@ -21,7 +21,8 @@ import type { Observation, Space } from "./Space.ts"
 import { CellHeld, type SpaceStopped } from "../model/SpaceError.ts"
 import type { PendingPull, PullRequest } from "../derived/PendingPulls.ts"
 import { ViewSubscriptions } from "./ViewSubscriptions.ts"
-import { newest, textOf, Subscriptions } from "./Subscriptions.ts"
+import { textOf } from "./Observed.ts"
+import { newest, Subscriptions } from "./Subscriptions.ts"
 
 /** A pull of a place. */
 export interface Pull<A> extends Pick<PullRequest, "admits"> {

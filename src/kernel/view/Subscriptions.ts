@@ -13,6 +13,7 @@ import type { Beat } from "../beat/Commit.ts"
 import { others } from "../model/ExternalChange.ts"
 import * as CatchUp from "./CatchUp.ts"
 import { MAX_MISSED, MAX_WAITING } from "./CatchUp.ts"
+import { observe, shareText } from "./Observed.ts"
 import type { Observation } from "./Space.ts"
 
 /** A subscription with its callback. */
@@ -87,67 +88,10 @@ export class Subscriptions {
 const differs = (path: Path, { after, before }: Pick<Staged, "before" | "after">): boolean =>
   Change.triggers({ path, shallow: false }, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
 
-/** The texts of observations that do not know theirs, each made once for all subscribers. */
-const texts = new WeakMap<Observation, string>()
-
-/**
- * An observation of a document with a mutable value. Subscribers share the observation, and each read decodes the value anew.
- * It is a class, because a literal with a getter costs the engine a shape for each beat.
- */
-class Decoded implements Observation {
-  readonly beat: number
-  readonly #document: Codec.Document
-  readonly #path: Path
-  #text: string | undefined
-
-  constructor(beat: number, document: Codec.Document, path: Path) {
-    this.beat = beat
-    this.#document = document
-    this.#path = path
-  }
-
-  get value(): Observation["value"] {
-    return Codec.read(this.#document, this.#path)
-  }
-
-  /** The text of the value, made once. */
-  get text(): string {
-    if (this.#path.length === 0) return this.#document.text
-    return this.#text ??= encoded(this.value)
-  }
-
-  toJSON(): Observation {
-    return { beat: this.beat, value: this.value }
-  }
-}
-
-const encoded = (value: Observation["value"]): string => value === undefined ? "null" : Codec.encode(value).text
-
-const observe = (beat: number, document: Codec.Document | undefined, path: Path): Observation => {
-  if (document === undefined) return { beat, value: undefined }
-  return document.plain === undefined ? new Decoded(beat, document, path) : { beat, value: Codec.read(document, path) }
-}
-
 const missing = (observation: Observation, missed: string): Observation => {
   const told: Observation = { beat: observation.beat, missed, get value() { return observation.value } }
-  texts.set(told, textOf(observation))
+  shareText(told, observation)
   return told
-}
-
-/**
- * The text of an observation; `null` for an absent value.
- *
- * @category getters
- * @since 0.1.0
- */
-export const textOf = (observation: Observation): string => {
-  if (observation instanceof Decoded) return observation.text
-  let text = texts.get(observation)
-  if (text === undefined) {
-    text = encoded(observation.value)
-    texts.set(observation, text)
-  }
-  return text
 }
 
 const lagging = new WeakMap<Observation, Observation>()

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import * as Document from "../../../src/cell/Document.ts"
 import { MAX_MISSED, MAX_WAITING } from "../../../src/kernel/view/CatchUp.ts"
 import type { Observation } from "../../../src/kernel/view/Space.ts"
-import { textOf } from "../../../src/kernel/view/Subscriptions.ts"
+import { textOf } from "../../../src/kernel/view/Observed.ts"
 import type { Value } from "../../../src/cell/Value.ts"
 import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -59,6 +59,17 @@ describe("watching an address", () => {
       assert.deepStrictEqual(yield* returned(), [{ beat: 1, value: 1 }, { beat: 2, value: 2 }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("gives each that returns a mutable value of its own", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      for (const value of [1, 2]) yield* controlled(space, space.set("/data/x", new Set([value]) as never))
+      const returned = () => Effect.map(gather(space.watch("/data/x", { after: 0 })), ({ seen }) => seen[0]?.value as unknown)
+      const first = yield* returned()
+      assert.deepStrictEqual(first, new Set([2]))
+      if (first instanceof Set) first.add(3)
+      assert.deepStrictEqual(yield* returned(), new Set([2]))
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("serves each subscriber, and none that has left", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
@@ -98,7 +109,8 @@ describe("watching an address", () => {
         const value of [{ a: 1 }, { a: 1, b: 1 }, { a: new Set([1]), b: 1 }, "flat"]
       ) yield* controlled(space, space.set("/data/x", value))
       const { seen } = yield* gather(space.watch("/data/x#/a", { after: -1 }))
-      assert.deepStrictEqual(seen, [{ beat: 0, value: 1 }, { beat: 2, value: new Set([1]) as never }, { beat: 3, value: undefined }])
+      const plain = seen.map(({ beat, value }) => ({ beat, value }))
+      assert.deepStrictEqual(plain, [{ beat: 0, value: 1 }, { beat: 2, value: new Set([1]) as never }, { beat: 3, value: undefined }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("continues like one that never stopped, after any interruption", () =>
