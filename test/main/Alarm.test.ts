@@ -53,6 +53,11 @@ describe("The alarm of an object", () => {
     alarm.again(0)
     alarm.arm(0)
     assert.deepStrictEqual(stored.slice(-2), [clock.now + 40_000, clock.now + 5000])
+    alarm.ran()
+    alarm.again(undefined)
+    alarm.arm(0)
+    ran(0)
+    assert.strictEqual(delays.at(-1), 10_000)
   })
 
   it("counts as lost when it is late", () => {

@@ -45,11 +45,12 @@ export class Alarm {
 
   /**
    * Arms the alarm after one that ran. Work that is due at once then is a request in progress or a delivery that waits for its
-   * next attempt. The object looks after both itself, so each further alarm for them comes later, up to a minute.
+   * next attempt. The object looks after both itself, so each further alarm for them comes later, up to a minute. Without a wake
+   * time there is no alarm, and later work is new work.
    */
-  again(moment: number): void {
-    this.soon = moment > this.now() ? SOON : Math.min(LONGEST_SOON, 2 * this.soon)
-    this.set(moment, this.soon)
+  again(moment: number | undefined): void {
+    this.soon = moment === undefined || moment > this.now() ? SOON : Math.min(LONGEST_SOON, 2 * this.soon)
+    if (moment !== undefined) this.set(moment, this.soon)
   }
 
   private set(moment: number, soon: number): void {

@@ -117,12 +117,12 @@ export class SpaceHost {
       const { space } = this.place
       const { alarm, due, kernel } = await this.opened("alarm")
       alarm.ran()
-      if (due() === undefined) return
+      if (due() === undefined) return alarm.again(undefined)
       const idle = Effect.flatMap(kernel.space(space, { create: false }), (space) => space.idle)
       await Effect.runPromise(Effect.timeoutOrElse(idle, { duration: LONGEST, orElse: () => Effect.void }))
       // A space that stopped is opened again by its own delay, or by this alarm.
       const next = kernel.opened(space) === undefined ? due() : kernel.due(space)
-      if (next !== undefined) alarm.again(next)
+      alarm.again(next)
     })
   }
 
