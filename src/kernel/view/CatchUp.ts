@@ -31,8 +31,8 @@ const MAX_SHARED = 8
 type Found = ReadonlyArray<Observation> | string
 
 /**
- * The missed values of returning subscribers. Subscribers that return between two beats share one read of the journal: the
- * watchers of an object that wakes all return at once.
+ * The missed values of returning subscribers. Those that return at about the same time share one read of the journal, as the
+ * watchers of an object that wakes and the clients of a server that starts.
  *
  * @category models
  * @since 0.1.0
@@ -52,7 +52,8 @@ export class Missed {
     if (after > head) return `beat ${after} is not in this space, whose newest is ${head}`
     if (anchor > after) return `the journal is pruned up to beat ${anchor}`
     const known = this.recent?.deref()
-    if (known?.head === head) return known.since(address, after)
+    // What follows a head before `after` would be read for nobody.
+    if (known !== undefined && known.head >= after && known.goOn(head)) return known.since(address, after)
     const recent = new Recent(store, head)
     this.recent = new WeakRef(recent)
     return recent.since(address, after)
@@ -67,7 +68,7 @@ interface Changed {
 
 /** The newest part of a journal, up to its head. It is read backwards, as far as a subscriber needs it. */
 class Recent {
-  readonly head: number
+  head: number
   private readonly store: SpaceStore
   /** The oldest beat that was read. */
   private first: number
@@ -95,6 +96,23 @@ class Recent {
     return found
   }
 
+  /** Reads on to a later head. Returns whether it is still short enough; if not, it is of no more use. */
+  goOn(head: number): boolean {
+    if (head === this.head) return true
+    let size = this.size
+    const later: Array<Changed> = []
+    for (const { beat, text } of this.store.scanJournal(this.head + 1, head)) {
+      size += text.length
+      if (size > MAX_READ) return false
+      for (const cell of Records.cellsOf(Journal.parse(text))) later.push({ beat, cell })
+    }
+    for (const changed of later) this.changesOf(changed.cell.key).unshift(changed)
+    this.size = size
+    this.head = head
+    this.found.clear()
+    return true
+  }
+
   /** Reads back to a beat. Returns whether the journal since then is short enough. */
   private reaches(beat: number): boolean {
     while (this.first > beat && !this.isFull) {
@@ -109,12 +127,16 @@ class Recent {
     this.size += text.length
     if (this.size > MAX_READ) this.isFull = true
     if (this.isFull) return
+    for (const cell of Records.cellsOf(Journal.parse(text))) this.changesOf(cell.key).push({ beat, cell })
     this.first = beat
-    for (const cell of Records.cellsOf(Journal.parse(text))) {
-      const changes = this.byKey.get(cell.key)
-      if (changes === undefined) this.byKey.set(cell.key, [{ beat, cell }])
-      else changes.push({ beat, cell })
-    }
+  }
+
+  private changesOf(key: string): Array<Changed> {
+    const known = this.byKey.get(key)
+    if (known !== undefined) return known
+    const changes: Array<Changed> = []
+    this.byKey.set(key, changes)
+    return changes
   }
 
   private changes({ key, path }: Address, after: number): Found {

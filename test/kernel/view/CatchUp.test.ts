@@ -55,4 +55,26 @@ describe("What returning subscribers missed", () => {
     assert.lengthOf(missed.since(store, cell(3), 249), 5)
     assert.strictEqual(read.length, before)
   })
+
+  it("is read on after a further beat, and not once more from the beginning", () => {
+    const { append, read, store } = journal(300)
+    const missed = new Missed()
+    for (let n = 0; n < 20; n++) {
+      assert.lengthOf(missed.since(store, cell(5), 99), 20 + Math.floor((n + 4) / 10))
+      append()
+    }
+    assert.deepStrictEqual([read.length, new Set(read).size], [219, 219])
+  })
+
+  it("is the same for the first subscriber after a beat as for later ones, up to the size of the journal", () => {
+    const { append, store } = journal(300, MAX_READ / 100)
+    const missed = new Missed()
+    for (let head = 299; head < 360; head++) {
+      for (const behind of [10, 60, ...head % 20 === 0 ? [120] : []]) {
+        const of = (missed: Missed) => missed.since(store, cell(3), head - behind)
+        assert.deepStrictEqual(of(missed), of(new Missed()), `${behind} behind beat ${head}`)
+      }
+      append()
+    }
+  })
 })
