@@ -75,6 +75,6 @@ const workerNotes = ({ variables }: Subject, { kernel: { create } }: Config.Sett
   create === "on-demand"
     ? "A space is created by its first signal."
     : "Create a space: `npx systole space create NAME --server https://…`.",
-  "Each command of `systole` acts on it with `--server https://…`, and with the token as `SYSTOLE_TOKEN` in the environment.",
+  "Each command of `systole` for spaces acts on it with `--server https://…`, and with the token as `SYSTOLE_TOKEN` in the environment.",
   "The names `Space`, `Directory` and `v1` are forever: another name is another, empty storage."
 ]
