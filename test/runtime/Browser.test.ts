@@ -13,7 +13,8 @@ import * as Edge from "./Edge.ts"
 /** The browser's timers are real. */
 const PATIENCE = { timeout: 120_000, interval: 50 }
 
-const isThere = Chromium.path !== undefined
+const hindrance = await Chromium.hindrance()
+const isThere = hindrance === undefined
 
 let folder = ""
 
@@ -79,11 +80,7 @@ const injected = (page: Chromium.Page) =>
       document.body.append(script)
     }))
 
-const title = isThere
-  ? "The example of a shop in a browser"
-  : "The example of a shop in a browser (skipped: install the package chromium, or set SYSTOLE_CHROMIUM to the path of one)"
-
-describe.skipIf(!isThere)(title, () => {
+describe.skipIf(!isThere)(`The example of a shop in a browser${isThere ? "" : ` (skipped: ${hindrance})`}`, () => {
   it.each(Object.keys(hosts))("sells, follows the orders of others, and is the same after a reload: %s", (host) =>
     hosts[host]!((origin) => Chromium.open(async ({ complaints, origins, page }) => {
       await send(origin, "/signals/goods/receive", { price: 4, count: 3 })

@@ -70,15 +70,31 @@ export interface Opened {
   readonly origins: ReadonlySet<string>
 }
 
-/** Uses a page of a browser with an empty profile. Nothing in it has a time-out of its own. */
-export const open = async (use: (opened: Opened) => Promise<void>): Promise<void> => {
+/** The longest start, in milliseconds. */
+const START_MILLIS = 120_000
+
+const launch = async (executablePath: string): Promise<Browser> => {
   const { chromium } = await import(DRIVER) as Driver
-  const browser = await chromium.launch({
-    executablePath: path!,
-    args: [...FLAGS],
-    chromiumSandbox: process.getuid?.() !== 0,
-    timeout: 0
-  })
+  return chromium.launch({ executablePath, args: [...FLAGS], chromiumSandbox: process.getuid?.() !== 0, timeout: START_MILLIS })
+}
+
+/**
+ * The reason why no browser can be used; `undefined` if one starts. A machine may have the program without what it needs to
+ * start, such as namespaces for its sandbox.
+ */
+export const hindrance = async (): Promise<string | undefined> => {
+  if (path === undefined) return "install the package chromium, or set SYSTOLE_CHROMIUM to the path of one"
+  try {
+    await (await launch(path)).close()
+    return undefined
+  } catch (failure) {
+    return `${path} does not start: ${String(failure).split("\n", 1)[0]}`
+  }
+}
+
+/** Uses a page of a browser with an empty profile. */
+export const open = async (use: (opened: Opened) => Promise<void>): Promise<void> => {
+  const browser = await launch(path!)
   try {
     const context = await browser.newContext()
     context.setDefaultTimeout(0)
