@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import { FORM, TOKEN } from "../loader/Secrets.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 
 /**
@@ -52,14 +53,17 @@ const address = (text: string): Effect.Effect<string, CliFailure> => {
   return Effect.succeed(`${url.origin}${url.pathname}`.replace(/\/+$/, ""))
 }
 
-/** The token. It is no argument, because other users can list the arguments of processes. */
-const token = Config.option(Config.NonEmptyString("SYSTOLE_TOKEN")).pipe(
-  Effect.mapError(() => new CliFailure({
-    exit: exits.usage,
-    code: "auth/missing",
-    message: "SYSTOLE_TOKEN is empty. Set it to the token of the server, or unset it"
-  }))
-)
+/** The token. It is no argument, because other users can list the arguments of processes, and no message shows it. */
+const token = Effect.gen(function*() {
+  const given = yield* Config.option(Config.NonEmptyString("SYSTOLE_TOKEN")).pipe(Effect.mapError(() => untold("is empty")))
+  return Option.isNone(given) || TOKEN.test(given.value) ? given : yield* untold(`is no token: ${FORM}`)
+})
+
+const untold = (reason: string) => new CliFailure({
+  exit: exits.usage,
+  code: "auth/missing",
+  message: `SYSTOLE_TOKEN ${reason}. Set it to the token of the server, or unset it`
+})
 
 /**
  * The server of the flag `--server`, if there is one. Fails with `server/url` for an invalid address.
