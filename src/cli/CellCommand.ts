@@ -14,6 +14,7 @@ import { type CliFailure, from } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
+import * as PageList from "./PageList.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
 const address =
@@ -60,11 +61,10 @@ const ls = Command.make("ls", {
 }, ({ after, id, json, limit, space }) =>
   Effect.gen(function*() {
     const query = new URLSearchParams({ below: "", limit: String(limit), ...(after === "" ? {} : { after }) })
-    const page = yield* (yield* Client).ask<{ readonly cells: ReadonlyArray<string>; readonly next: string | null }>(
-      `${SpaceArgument.path(space)}/cells${encoded(id)}?${query}`
-    )
-    yield* Output.data(json, page.cells, page.cells)
-    if (page.next !== null) yield* Output.note(`There may be more. Go on with --after ${page.next}`)
+    const answer = yield* (yield* Client).ask<unknown>(`${SpaceArgument.path(space)}/cells${encoded(id)}?${query}`)
+    const { next, rows } = yield* PageList.page<string>(answer, "cells")
+    yield* Output.data(json, rows, rows)
+    if (next !== null) yield* Output.note(`There may be more. Go on with --after ${next}`)
   })).pipe(Command.withDescription("List all cells below a cell"))
 
 const set = Command.make("set", {
@@ -90,9 +90,12 @@ const watch = Command.make("watch", {
     const some = Option.isSome(times) ? Stream.take(events, times.value) : events
     yield* Stream.runForEach(some, ({ data, event, id }) => {
       const value = event === "absent" ? undefined : JSON.parse(data) as unknown
-      return Output.data(json, { beat: id, value }, `${id}  ${event === "absent" ? "absent" : data}`)
+      return Output.data(json, { ...placeOf(id), value }, `${id}  ${event === "absent" ? "absent" : data}`)
     })
   })).pipe(Command.withDescription("Print the value of a cell now, and after each beat that changes it"))
+
+/** The place of a value in the stream: its beat, or the cursor of a reader, which shows no beat. A cursor has 16 digits. */
+const placeOf = (id: string) => /^-?\d{1,15}$/.test(id) ? { beat: Number(id) } : { cursor: id }
 
 /**
  * The command `cell`.

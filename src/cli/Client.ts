@@ -32,7 +32,8 @@ export interface Ask {
 
 /** One event of a stream. */
 export interface Event {
-  readonly id: number
+  /** The beat, or the cursor of a reader. */
+  readonly id: string
   readonly event: string
   readonly data: string
 }
@@ -122,16 +123,22 @@ const broke = () => new CliFailure({
   message: "The answer broke off. The server may have stopped; send the command again"
 })
 
-/** Reads the JSON of an answer. It is not validated, because client and ingress have the same version. */
+/** Reads the JSON of an answer. Its fields are not validated, because client and ingress have the same version. */
 const read = <Answer>(response: Response): Effect.Effect<Answer, CliFailure> =>
   Effect.flatMap(Effect.tryPromise({ try: () => response.text(), catch: broke }), (text) =>
-    Effect.try({ try: () => JSON.parse(text) as Answer, catch: () => foreign(response.status) }))
+    Effect.try({ try: () => JSON.parse(text) as Answer, catch: () => foreign(`with status ${response.status}`) }))
 
-const foreign = (status: number) =>
+/**
+ * The failure for an answer that no server of this version gives. `which` describes the answer.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const foreign = (which: string): CliFailure =>
   new CliFailure({
     exit: exits.failed,
     code: "server/answer",
-    message: `The answer with status ${status} is not from a Systole server. Check its address, and what lies between`
+    message: `The answer ${which} is not from a Systole server. Check its address, and what lies between`
   })
 
 const Problem = Schema.Struct({ code: Schema.String, detail: Schema.String })
@@ -142,7 +149,7 @@ const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> => {
   if (elsewhere !== null) return Effect.succeed(redirected(elsewhere))
   return Effect.map(read<unknown>(response), (body) =>
     Option.match(decodeProblem(body), {
-      onNone: () => foreign(response.status),
+      onNone: () => foreign(`with status ${response.status}`),
       onSome: ({ code, detail }) => new CliFailure({ exit: exitOf(code), code, message: detail })
     }))
 }
@@ -165,7 +172,7 @@ const events = (response: Response): Stream.Stream<Event, CliFailure> => {
       if (line === "") return [blank, event.event === "" ? [] : [event]] as const
       const colon = line.indexOf(": ")
       const [field, value] = [line.slice(0, colon), line.slice(colon + 2)]
-      return [field === "id" ? { ...event, id: Number(value) } : { ...event, [field]: value }, []] as const
+      return [{ ...event, [field]: value }, []] as const
     }),
     Stream.mapEffect((event) => {
       if (event.event !== "problem") return Effect.succeed(event)
@@ -182,4 +189,4 @@ const events = (response: Response): Stream.Stream<Event, CliFailure> => {
   )
 }
 
-const blank: Event = { id: -1, event: "", data: "" }
+const blank: Event = { id: "", event: "", data: "" }

@@ -14,7 +14,7 @@ import type { Asked } from "../replay/SignalChain.ts"
 import type { Verification } from "../replay/Verify.ts"
 import type { Reason } from "../replay/Why.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
-import { Client } from "./Client.ts"
+import { Client, foreign } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
@@ -64,9 +64,13 @@ const replayInParts = Effect.fnUntraced(function*(
   const query = (from: number | undefined): string =>
     Object.entries({ from, to: range.to }).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
   let all = yield* ask<ReplayJson>(space, `replay?${query(range.from)}`)
+  let last = -1
   while (typeof all.next === "number") {
-    const part: ReplayJson = yield* ask<ReplayJson>(space, `replay?${query(all.next)}`)
+    const from = all.next
+    if (from <= last) return yield* foreign(`with part ${from} of a replay, which was there,`)
+    const part: ReplayJson = yield* ask<ReplayJson>(space, `replay?${query(from)}`)
     all = { ...part, from: all.from, beats: all.beats + part.beats, changed: [...new Set([...all.changed, ...part.changed])] }
+    last = from
   }
   return all
 })

@@ -24,16 +24,11 @@ type DossierJson = Omit<OperationDossier, "close" | "payload"> & {
 const fetched = PageList.served<OperationRow>("ops", "operations")
 
 /** All operations of a space, in the order of their creation. The server returns pages in the order of their ids as texts. */
-const all = Effect.fnUntraced(function*(space: string) {
-  const found: Array<OperationRow> = []
-  for (let after: string | undefined, isLast = false; !isLast;) {
-    const { next, rows }: PageList.Page<OperationRow> = yield* fetched({ space, after, limit: MAX_PAGE })
-    found.push(...rows)
-    isLast = typeof next !== "string"
-    after = isLast ? undefined : String(next)
-  }
-  return found.sort((a, b) => Dossier.byCreation(a.oid, b.oid))
-})
+const all = (space: string) =>
+  Effect.map(
+    PageList.all((after) => fetched({ space, after, limit: MAX_PAGE })),
+    (found) => [...found].sort((a, b) => Dossier.byCreation(a.oid, b.oid))
+  )
 
 const list = PageList.command<OperationRow>({
   name: "list",

@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type { CliFailure } from "./CliFailure.ts"
-import { Client } from "./Client.ts"
+import { Client, foreign } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
@@ -40,6 +40,40 @@ export interface List<Row> {
 }
 
 /**
+ * The page in an answer, with its rows in the field `rows`. Fails with `server/answer` for an answer without rows or cursor.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const page = <Row>(answer: unknown, rows: string): Effect.Effect<Page<Row>, CliFailure> => {
+  const { [rows]: found, next } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  const isPage = Array.isArray(found) && (next === null || typeof next === "string" || typeof next === "number")
+  return isPage ? Effect.succeed({ rows: found as ReadonlyArray<Row>, next }) : Effect.fail(foreign(`without "${rows}" and "next"`))
+}
+
+/**
+ * The rows of all pages of a list whose cursors are in the order of texts. A cursor that does not advance would give pages for
+ * ever, and fails with `server/answer`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const all = <Row, R>(
+  fetch: (after: string | undefined) => Effect.Effect<Page<Row>, CliFailure, R>
+): Effect.Effect<ReadonlyArray<Row>, CliFailure, R> =>
+  Effect.gen(function*() {
+    const found: Array<Row> = []
+    let after: string | undefined
+    for (;;) {
+      const { next, rows }: Page<Row> = yield* fetch(after)
+      found.push(...rows)
+      if (typeof next !== "string") return found
+      if (next <= (after ?? "")) return yield* foreign(`with the cursor ${JSON.stringify(next)} of a page that was there`)
+      after = next
+    }
+  })
+
+/**
  * A page as the server returns it from `path` below a space, with its rows in the field `rows`. `query` is added to the
  * parameters of the request.
  *
@@ -49,8 +83,8 @@ export interface List<Row> {
 export const served = <Row>(path: string, rows: string, query = "") => ({ after, limit, space }: PageRequest) => {
   const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`
   return Client.use((client) =>
-    client.ask<Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from}${query}`)
-  ).pipe(Effect.map((page) => ({ rows: page[rows], next: page["next"] }) as Page<Row>))
+    client.ask<unknown>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from}${query}`)
+  ).pipe(Effect.flatMap((answer) => page<Row>(answer, rows)))
 }
 
 /** The parameters of a list. */

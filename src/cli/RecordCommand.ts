@@ -96,7 +96,8 @@ export const watch = <Row>(
     Effect.gen(function*() {
       const events = (yield* Client).events(path(records, space, id))
       const some = Option.isSome(times) ? Stream.take(events, times.value) : events
-      yield* Stream.runForEach(some, ({ data, id: beat }) => {
+      yield* Stream.runForEach(some, ({ data, id }) => {
+        const beat = Number(id)
         const { fields, line } = version(JSON.parse(data) as Row)
         return Output.data(json, { beat, ...fields }, `${beat}  ${line}`)
       })

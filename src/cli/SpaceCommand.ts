@@ -6,7 +6,6 @@
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import type { CliFailure } from "./CliFailure.ts"
 import type { SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
@@ -18,21 +17,14 @@ const create = Command.make("create", { space: SpaceArgument.name, json: Output.
     Effect.flatMap((answer) => Output.data(json, answer, answer.created ? `created ${space}` : `${space} is there already`))
   )).pipe(Command.withDescription("Create a space; one that is there already stays as it is"))
 
-/** A page of names of spaces, and the cursor of the next. */
-interface Names {
-  readonly spaces: ReadonlyArray<string>
-  readonly next: string | null
-}
-
-/** All names after a cursor, from as many pages as there are. */
-const namesAfter = (after: string): Effect.Effect<ReadonlyArray<string>, CliFailure, Client> =>
-  Effect.flatMap(
-    Client.use((client) => client.ask<Names>(`/v1/spaces?after=${after}`)),
-    ({ next, spaces }) => next === null ? Effect.succeed(spaces) : Effect.map(namesAfter(next), (rest) => [...spaces, ...rest])
-  )
+/** All names, from as many pages as there are. */
+const names = PageList.all((after = "") =>
+  Client.use((client) => client.ask<unknown>(`/v1/spaces?after=${encodeURIComponent(after)}`)).pipe(
+    Effect.flatMap((answer) => PageList.page<string>(answer, "spaces"))
+  ))
 
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  Effect.flatMap(namesAfter(""), (spaces) => Output.data(json, spaces, spaces))).pipe(Command.withDescription("List the spaces"))
+  Effect.flatMap(names, (spaces) => Output.data(json, spaces, spaces))).pipe(Command.withDescription("List the spaces"))
 
 const remove = Command.make("delete", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask(SpaceArgument.path(space), { method: "DELETE" })).pipe(

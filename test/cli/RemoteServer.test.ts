@@ -28,6 +28,16 @@ const variable = (name: string, value: string) =>
     })
   )
 
+/** The same project with a reader. */
+const guarded = {
+  ...project,
+  "systole.config.ts": `export default {
+  token: "${TOKEN}",
+  labels: { cells: {}, readers: { ann: { token: "a-token-of-a-reader", clearance: [] } } }
+}
+`
+}
+
 /** An HTTP server that is not Systole. */
 const stranger = (answer: RequestListener = (_, response) => response.end("<h1>It works</h1>")) => Effect.map(
   Effect.acquireRelease(
@@ -101,5 +111,61 @@ describe("--server", () => {
         }
       }
       assert.deepStrictEqual(asked, [])
+    }).pipe(Effect.scoped))
+
+  it.live("ends at an answer of another form, and at a cursor that does not advance", () =>
+    Effect.gen(function*() {
+      const { run } = yield* terminal()
+      const replayed = { from: 0, beats: 1, changed: [], next: 4 }
+      const answers: ReadonlyArray<readonly [args: ReadonlyArray<string>, answer: unknown, says: string]> = [
+        [["space", "ls"], { spaces: ["a"] }, "without \"spaces\" and \"next\""],
+        [["space", "ls"], { spaces: "a", next: null }, "without \"spaces\""],
+        [["space", "ls"], null, "without \"spaces\""],
+        [["space", "ls"], { spaces: ["a"], next: "a" }, "the cursor \"a\" of a page that was there"],
+        [["space", "ls"], { spaces: [], next: "" }, "the cursor \"\""],
+        [["space", "waiting", "home"], {}, "without \"waiting\""],
+        [["cell", "ls", "home"], { cells: null }, "without \"cells\""],
+        [["op", "list", "home"], { operations: [{ oid: "1" }], next: "1" }, "the cursor \"1\""],
+        [["replay", "home"], replayed, "part 4 of a replay"]
+      ]
+      for (const [args, answer, says] of answers) {
+        const page = yield* stranger((_, response) => response.end(JSON.stringify(answer)))
+        const ended = yield* Effect.promise(() => run(...args, "--server", page))
+        assert.strictEqual(ended.code, 1, `${args.join(" ")}: ${ended.stderr}`)
+        assert.include(ended.stderr, says)
+        assert.include(ended.stderr, "server/answer")
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("refuses a token that no header carries, and shows none of it", () =>
+    Effect.gen(function*() {
+      const { run } = yield* terminal()
+      for (const secret of ["a-token-with-\u2013-a-dash", "a-token-with\na-line", "short", "hunter2 ".repeat(3)]) {
+        yield* variable("SYSTOLE_TOKEN", secret)
+        const ended = yield* Effect.promise(() => run("space", "ls", "--server", "http://127.0.0.1:1"))
+        assert.strictEqual(ended.code, 2, ended.stderr)
+        assert.include(ended.stderr, "SYSTOLE_TOKEN is no token: a token has 16 to 512 visible ASCII characters")
+        assert.include(ended.stderr, "auth/missing")
+        assert.notInclude(ended.stderr, secret.split(/\s/)[0]!)
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("shows a watching reader its cursor in place of the beat", () =>
+    Effect.gen(function*() {
+      const there = yield* terminal(guarded)
+      const here = yield* terminal()
+      const { url } = yield* Effect.promise(() => there.serve("start"))
+      yield* variable("SYSTOLE_TOKEN", TOKEN)
+      const json = (...args: ReadonlyArray<string>) => Effect.promise(() => here.json(...args, "--server", url))
+      yield* json("space", "create", "home")
+      const { beat } = (yield* json("cell", "set", "home", "/data/n", "1")) as { readonly beat: number }
+      const watch = ["cell", "watch", "home", "/data/n", "--times", "1"]
+      assert.deepStrictEqual(yield* json(...watch), { beat, value: 1 })
+      yield* variable("SYSTOLE_TOKEN", "a-token-of-a-reader")
+      const seen = (yield* json(...watch)) as { readonly cursor: string; readonly value: unknown }
+      assert.match(seen.cursor, /^[0-9a-f]{16}$/)
+      assert.deepStrictEqual(seen, { cursor: seen.cursor, value: 1 })
+      const { stdout } = yield* Effect.promise(() => here.run(...watch, "--server", url))
+      assert.match(stdout, /^[0-9a-f]{16} {2}1\n$/)
     }).pipe(Effect.scoped))
 })
