@@ -7,10 +7,10 @@ import { load, startBaseline } from "./Contender.ts"
 
 /** The digests of the baselines, which must not change, so that figures of different days are comparable. */
 const digests = {
-  "README.md": "6294585f36eccee4c7ee03e30150f303d1861e3ce38cb6c7fbfb0f939c4b236c",
+  "README.md": "442b1be3072634a658a6b6ed751a2072f14bbf4598e42e6f554bae1244304fe2",
   "disk.mjs": "90840c979dbda6618467220e55db201e6eaab221100dca6b6975ba7688489d66",
-  "load.mjs": "70b65b5e8a4f0a6a4d716e2eee47b1f8ceeea230da96995c1e4eb83a5ce84e78",
-  "objects.mjs": "e61ab252a7680f370a8da0dbbe02981b2441c27468bdcc93e5d5b413fb09a70f",
+  "load.mjs": "75c3a7fe8d18a5407e60b55a30c100aa66d480a031fa1b0ff6aae8a16ca58b1c",
+  "objects.mjs": "7464e9525ddc8a8cb7bdc1af207c2bc105e4c056b26d0fa1808dd0595de6c314",
   "server.mjs": "70e6fe9a549230b9a59cfdc33d9877635ef9f56373703c547198e55beb58c140"
 }
 

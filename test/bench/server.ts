@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import process from "node:process"
 import { Address, Enzyme, Features, Hash, Kernel, Reporter, type Space } from "systole"
 import sqlite, { unsynced } from "../../plugins/sqlite.ts"
@@ -19,6 +19,7 @@ import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import type { Platform } from "../../src/main/Main.ts"
 import { Reactor } from "../../src/reactor/Reactor.ts"
 import * as BenchKernel from "./BenchKernel.ts"
+import * as Chain from "./Chain.ts"
 
 const [port, folder] = process.argv.slice(2)
 const syncMicros = process.env["SYNC_US"]
@@ -42,22 +43,7 @@ const count = Enzyme.make({
   }
 })
 
-const step = Enzyme.make({
-  name: "step",
-  query: "/signals/bench/step",
-  bind: ["/data/chain"],
-  writes: ["/data/chain/*"],
-  run: (tx, event) => {
-    const { left, value } = event.payload as { readonly left: number; readonly value: number }
-    const next = value + 1
-    if (left > 1) tx.signal({ signal: "/signals/bench/step", target: event.target, payload: { left: left - 1, value: next } })
-    else {
-      stats.events++
-      tx.set(event.target!, next)
-    }
-    return next
-  }
-})
+const step = Chain.step(() => void stats.events++)
 
 /** Ten steps of one durable run, each a request to a channel that does nothing. */
 const durable = Enzyme.make({
@@ -92,18 +78,6 @@ const layer = BenchKernel.layer(BenchKernel.counted(provider({ folder: folder!, 
   reactor: Reactor.native([noop])
 })
 
-/** A chain of ten signals, each handled in its own beat. The response waits until the last result is durable. */
-const chain = async (space: Space, request: Request): Promise<Response> => {
-  const { id, payload } = await request.json() as { readonly id: string; readonly payload: { readonly n: number } }
-  const target = `/data/chain/${Address.name(`/${id}`)}`
-  const value = await Effect.runPromise(Effect.gen(function*() {
-    yield* space.signal({ signal: "/signals/bench/step", target, payload: { left: STEPS, value: payload.n } })
-    const seen = yield* space.watch(target).pipe(Stream.filter(({ value }) => value !== undefined), Stream.runHead)
-    return seen._tag === "Some" ? seen.value.value : undefined
-  }))
-  return Response.json({ id, value })
-}
-
 /** A durable run of ten steps. The response waits until its receipt is durable. */
 const run = async (space: Space, request: Request): Promise<Response> => {
   const { id, payload } = await request.json() as { readonly id: string; readonly payload: { readonly n: number } }
@@ -132,7 +106,7 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     const rssMiB = Math.round(process.memoryUsage().rss / 1_048_576)
     return Response.json({ ...stats, commits: counts.flushes, cpuMicros: user + system, rssMiB })
   })
-  app.routes.post("/chain", (c) => c.req.query("durable") === undefined ? chain(space, c.req.raw) : run(space, c.req.raw))
+  app.routes.post("/chain", (c) => c.req.query("durable") === undefined ? Chain.answer(space, c.req.raw) : run(space, c.req.raw))
   yield* Effect.promise(() => serve((request) => app.fetch(request), { host: "127.0.0.1", port: Number(port) }))
   return yield* Effect.never
 })))

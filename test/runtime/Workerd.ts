@@ -19,6 +19,8 @@ const workerd = (createRequire(import.meta.url)("workerd") as { readonly default
 export interface Workerd {
   readonly url: string
   readonly process: ChildProcess
+  /** The folder with the databases of its objects. */
+  readonly disk: string
   /** Ends the process with SIGKILL. */
   readonly kill: () => Promise<void>
 }
@@ -69,6 +71,7 @@ export const start = async (folder: string, script: string, options: Options = {
     return {
       url: `http://127.0.0.1:${port}`,
       process: child,
+      disk,
       kill: async () => {
         child.kill("SIGKILL")
         await ended

@@ -39,15 +39,19 @@ if (values.host !== current()) {
 
 const { default: bench } = await import(pathToFileURL(join(folder, `${name}.bench.ts`)).href) as { readonly default: Bench }
 const measured: Array<readonly [title: string, figures: ReadonlyArray<Figure>]> = []
-for (const [title, cases] of tables(bench.cases)) {
-  const figures: Array<Figure> = []
-  for (const kase of cases) {
-    process.stderr.write(`${name}: ${kase.name}\n`)
-    figures.push(...await measure(kase))
+try {
+  for (const [title, cases] of tables(bench.cases)) {
+    const figures: Array<Figure> = []
+    for (const kase of cases) {
+      process.stderr.write(`${name}: ${kase.name}\n`)
+      figures.push(...await measure(kase))
+    }
+    measured.push([title, figures])
   }
-  measured.push([title, figures])
+} finally {
+  // Servers that were left would keep the process.
+  await bench.close?.()
 }
-await bench.close?.()
 if (values.json) console.log(JSON.stringify(rows(name, values.host, measured.flatMap(([, figures]) => figures))))
 else console.log(
   `${measured.map(([title, figures]) => `${title}\n${table(figures)}`.trimStart()).join("\n\n")}\n${bench.note ?? ""}`.trimEnd()

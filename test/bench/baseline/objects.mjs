@@ -1,5 +1,6 @@
 // Durable objects written by hand for one task: an event changes a cell and leaves a receipt.
 // /peer commits the event and then its result, /peer1 both at once, /echo nothing.
+// /chain commits an event, each of its ten steps in a turn of its own, and its result.
 import { DurableObject } from "cloudflare:workers"
 
 class Handled extends DurableObject {
@@ -37,6 +38,32 @@ export class Peer1 extends Handled {
   accepted() {}
 }
 
+export class Chain extends DurableObject {
+  constructor(state, env) {
+    super(state, env)
+    this.sql = state.storage.sql
+    this.sql.exec("CREATE TABLE IF NOT EXISTS event (id TEXT PRIMARY KEY, text TEXT NOT NULL, result TEXT) STRICT, WITHOUT ROWID")
+    this.sql.exec(
+      "CREATE TABLE IF NOT EXISTS step (chain TEXT, step INTEGER, result TEXT, PRIMARY KEY (chain, step)) STRICT, WITHOUT ROWID"
+    )
+  }
+
+  async fetch(request) {
+    const text = await request.text()
+    const { id, payload } = JSON.parse(text)
+    this.sql.exec("INSERT INTO event (id, text) VALUES (?, ?)", id, text)
+    await this.ctx.storage.sync()
+    let value = payload.n
+    for (let step = 0; step < 10; step++) {
+      value += 1
+      this.sql.exec("INSERT INTO step VALUES (?, ?, ?)", id, step, String(value))
+      await this.ctx.storage.sync()
+    }
+    this.sql.exec("UPDATE event SET result = ? WHERE id = ?", String(value), id)
+    return Response.json({ id, value })
+  }
+}
+
 export class Echo extends DurableObject {
   async fetch(request) {
     const { id } = await request.json()
@@ -46,7 +73,7 @@ export class Echo extends DurableObject {
 
 export default {
   fetch(request, env) {
-    const objects = { "/peer": env.PEER, "/peer1": env.PEER1, "/echo": env.ECHO }[new URL(request.url).pathname]
+    const objects = { "/peer": env.PEER, "/peer1": env.PEER1, "/chain": env.CHAIN, "/echo": env.ECHO }[new URL(request.url).pathname]
     return objects.getByName("bench").fetch(request)
   }
 }
