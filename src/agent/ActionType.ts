@@ -180,9 +180,12 @@ export const isTrue = (text: string): boolean => /^\s*(?:true|yes)\s*$/i.test(te
  * ```ts
  * import { ActionType, Plugin } from "systole"
  *
- * const greet = ActionType.make({ type: "greet", run: ({ text }) => ({ result: `Hello, ${text("name")}` }) })
- *
- * export default Plugin.make({ name: "greetings", version: "1.0.0", provides: {}, enzymes: [greet] })
+ * export default Plugin.make({
+ *   name: "greetings",
+ *   version: "1.0.0",
+ *   provides: {},
+ *   enzymes: [ActionType.make({ type: "greet", run: ({ text }) => ({ result: `Hello, ${text("name")}` }) })]
+ * })
  * ```
  *
  * @throws InvalidEnzyme
