@@ -9,6 +9,7 @@
 export const long: Readonly<Record<string, string>> = {
   "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
   "test/cli/AgentRun.test.ts": "test/agent/Resident.test.ts",
+  "test/cli/Cli.test.ts": "test/cli/Debug.test.ts",
   "test/cli/Control.test.ts": "test/ingress/Control.test.ts",
   "test/cli/Held.test.ts": "test/ingress/Held.test.ts",
   "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
@@ -16,6 +17,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",
   "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
   "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",
+  "test/kernel/beat/Noninterference.test.ts": "test/kernel/beat/ReaderLabels.test.ts",
   "test/kernel/beat/Young.test.ts": "test/kernel/beat/Expiry.test.ts",
   "test/main/Build.test.ts": "test/main/HostModules.test.ts",
   "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
