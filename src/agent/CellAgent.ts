@@ -27,6 +27,7 @@ import * as Merge from "./Merge.ts"
 import * as Projection from "./Projection.ts"
 import * as Record from "./Record.ts"
 import * as Settings from "./Settings.ts"
+import { Versions } from "./Versions.ts"
 import * as Wake from "./Wake.ts"
 
 /** The signals to a control file: a wake, a save of a person, and the approval of a program. */
@@ -92,10 +93,16 @@ const arm = (tx: Transaction, { cell, key }: CellStore.CellPlace, next: number |
   if (times.length !== before.length || times.some((time, i) => time !== before[i])) tx.set(armed, times)
 }
 
-const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.CellPlace, types: ReadonlyArray<string>) {
+/** The types of actions of the plugin, and the versions of files that its runs parsed. A parse is pure, so a replay may have one. */
+interface Known {
+  readonly types: ReadonlyArray<string>
+  readonly versions: Versions
+}
+
+const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.CellPlace, { types, versions }: Known) {
   const { settings } = settingsIn(tx)
   const start = tx.now
-  const result = yield* Effect.result(Wake.run({ settings, startup: STARTUP }).pipe(
+  const result = yield* Effect.result(Wake.run({ settings, startup: STARTUP, versions }).pipe(
     Effect.provideService(ControlStore, CellStore.make(tx, place, hash)),
     Effect.provideService(Ledger, CellLedger.make(tx, types)),
     Effect.provideService(Hash, hash)
@@ -173,7 +180,9 @@ const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text 
  * @category constructors
  * @since 0.1.0
  */
-export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzyme> => [
+export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzyme> => enzymesOf({ types, versions: new Versions() })
+
+const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
   Enzyme.make({
     name: "heartbeat_wake",
     query: WAKE,
@@ -184,7 +193,7 @@ export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzy
     durable: true,
     run: (tx, { target }) => {
       const place = CellStore.place(target, hash)
-      return place === undefined ? absent(target) : woken(tx, place, types)
+      return place === undefined ? absent(target) : woken(tx, place, known)
     }
   }),
   Enzyme.make({
@@ -195,7 +204,7 @@ export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzy
     payload: Save,
     run: (tx, { payload, target }) => {
       const place = CellStore.place(target, hash)
-      return place === undefined ? absent(target) : save(tx, place, { save: payload, types })
+      return place === undefined ? absent(target) : save(tx, place, { save: payload, types: known.types })
     }
   }),
   Enzyme.make({

@@ -46,6 +46,23 @@ const digestOf = Effect.fnUntraced(function*(path: string) {
   return hash.hex(JSON.stringify(names.map((name, i) => [name, versions[i]]))).slice(0, 16)
 })
 
+/** The facts that some actions need: those of their conditions, and the paths that they watch. */
+interface Needs extends Conditions.Requirements {
+  readonly watched: ReadonlyArray<{ readonly id: string; readonly path: string }>
+}
+
+/** The needs of lists of actions, each of which belongs to one version of a file. */
+const known = new WeakMap<ReadonlyArray<Action>, Needs>()
+
+const needsOf = (actions: ReadonlyArray<Action>): Needs => {
+  const found = known.get(actions)
+  if (found !== undefined) return found
+  const watched = actions.flatMap(({ id, schedule }) => schedule.kind === "on_change" ? [{ id, path: schedule.path }] : [])
+  const needs = { ...Conditions.requirementsOf(actions.flatMap(({ condition }) => condition ?? [])), watched }
+  known.set(actions, needs)
+  return needs
+}
+
 /**
  * Captures the facts that the actions of a file depend on. Paths are relative to its folder.
  *
@@ -54,7 +71,7 @@ const digestOf = Effect.fnUntraced(function*(path: string) {
  */
 export const capture = Effect.fn("Facts.capture")(function*(folder: string, actions: ReadonlyArray<Action>) {
   const disk = yield* Disk
-  const needed = Conditions.requirementsOf(actions.flatMap(({ condition }) => condition ?? []))
+  const needed = needsOf(actions)
   const files = new Set<string>()
   for (const path of needed.files) if (yield* exists(folder, path)) files.add(path)
   const variables = new Set<string>()
@@ -63,8 +80,6 @@ export const capture = Effect.fn("Facts.capture")(function*(folder: string, acti
     if (Option.isSome(value)) variables.add(name)
   }
   const digests = new Map<string, string>()
-  for (const { id, schedule } of actions) {
-    if (schedule.kind === "on_change") digests.set(id, yield* digestOf(locate(disk, folder, schedule.path)))
-  }
+  for (const { id, path } of needed.watched) digests.set(id, yield* digestOf(locate(disk, folder, path)))
   return { files, variables, digests } satisfies Captured as Captured
 })

@@ -13,6 +13,7 @@ import { type DiskFailed, isSame } from "./Disk.ts"
 import * as Edits from "./Edit.ts"
 import type { Change } from "./Edit.ts"
 import * as Merge from "./Merge.ts"
+import { keyOf, type Version, Versions } from "./Versions.ts"
 
 /** The most attempts of a write while a person saves. */
 const ATTEMPTS = 5
@@ -34,29 +35,28 @@ export class FileUnusable extends Data.TaggedError("FileUnusable")<{
   }
 }
 
-/** A version of the file. */
-interface Version {
-  readonly bytes: Uint8Array
-  readonly file: ControlFile
-  readonly byId: ReadonlyMap<string, Action>
-}
-
 /** An open control file. One fiber uses it at a time. */
 export class OpenFile {
   /** The conflict copies and damaged copies that were made while it was open. */
   readonly copies: Array<string> = []
   private version: Version
   private readonly defaults: Defaults
+  private readonly versions: Versions
 
-  private constructor(defaults: Defaults, version: Version) {
+  private constructor(defaults: Defaults, versions: Versions, version: Version) {
     this.defaults = defaults
+    this.versions = versions
     this.version = version
   }
 
-  /** Opens a file. Damage that no person makes is replaced by the latest valid bytes, and the damaged file is kept. */
+  /**
+   * Opens a file. Damage that no person makes is replaced by the latest valid bytes, and the damaged file is kept. `versions`
+   * spare the parse of bytes that they contain.
+   */
   static readonly open = Effect.fn("OpenFile.open")(function*(
     defaults: Defaults,
-    isDry: boolean
+    isDry: boolean,
+    versions: Versions = new Versions()
   ): Effect.fn.Return<OpenFile, DiskFailed | FileUnusable, ControlStore> {
     const store = yield* ControlStore
     const { path } = store.place
@@ -80,15 +80,20 @@ export class OpenFile {
       if (copy !== undefined) copies.push(copy)
       bytes = yield* read
     }
-    const version = versionOf(bytes, defaults)
+    const version = versions.of(bytes, defaults)
     if (version === undefined) return yield* tooLarge(path)
-    const opened = new OpenFile(defaults, version)
+    const opened = new OpenFile(defaults, versions, version)
     opened.copies.push(...copies)
     return opened
   })
 
   get file(): ControlFile {
     return this.version.file
+  }
+
+  /** Whether the file was parsed by some defaults. */
+  isOf(defaults: Defaults): boolean {
+    return this.version.defaults === keyOf(defaults)
   }
 
   /** The actions of the file by their ids. */
@@ -106,7 +111,7 @@ export class OpenFile {
     if (text === this.file.text) return true
     const bytes = ControlFiles.encode(text)
     const { place, replace } = yield* ControlStore
-    const version = versionOf(bytes, this.defaults)
+    const version = this.versions.of(bytes, this.defaults)
     if (version === undefined) return yield* tooLarge(place.path)
     const replaced = yield* replace(this.bytes, bytes)
     if (replaced._tag === "Changed") return false
@@ -148,7 +153,7 @@ export class OpenFile {
       found = yield* read
     }
     if (found === undefined || ControlFiles.damageOf(found) !== undefined) return undefined
-    const theirs = versionOf(found, this.defaults)
+    const theirs = this.versions.of(found, this.defaults)
     if (theirs === undefined || ControlFiles.isDamaged(theirs.file)) return undefined
     const yielded = new Set(Merge.merge3(this.file, changes, theirs.file).left)
     this.version = theirs
@@ -163,11 +168,3 @@ const tooLarge = (path: string) =>
     reason: `it has more than ${ControlFiles.MAX_BYTES} bytes with its status lines`,
     remedy: "Shorten it, or split it into several files"
   })
-
-/** A version of bytes that are text; `undefined` if they are too many. */
-const versionOf = (bytes: Uint8Array, defaults: Defaults): Version | undefined => {
-  const text = ControlFiles.decode(bytes)
-  if (typeof text !== "string") return undefined
-  const file = ControlFiles.parse(text, defaults)
-  return { bytes, file, byId: new Map(file.actions.map((action) => [action.id, action])) }
-}

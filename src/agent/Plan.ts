@@ -80,6 +80,9 @@ export type Decision =
 /** The decisions on all actions, first by priority and then in the order of the file. */
 export type Plan = ReadonlyArray<Decision>
 
+/** Whether LOW actions may begin: half of the time of a wake is left. */
+export const hasTime = (start: number, now: number, budget: number): boolean => now - start < budget / 2
+
 /** Sorts actions by priority; those of one priority keep their order. */
 export const ordered = (actions: ReadonlyArray<Action>): ReadonlyArray<Action> =>
   PRIORITIES.flatMap((priority) => actions.filter((action) => action.priority === priority))
@@ -106,6 +109,28 @@ export const nextDue = (plan: Plan): number | undefined => {
   }
   return first
 }
+
+const MINUTE = 60_000
+
+/**
+ * Returns the time before which a plan stays as it is, unless the file, a state or another fact changes. It is `now` for a plan
+ * that may change at once.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const until = (plan: Plan, now: number): number => {
+  let first = nextDue(plan) ?? Number.POSITIVE_INFINITY
+  for (const decision of plan) {
+    if (decision.kind === "skip") return now
+    const isRead = decision.kind === "run" || (decision.kind === "wait" && decision.at === undefined)
+    // Times of day begin with minutes.
+    if (isRead && isTimed(decision.action)) first = Math.min(first, now - now % MINUTE + MINUTE)
+  }
+  return first
+}
+
+const isTimed = ({ condition }: Action): boolean => condition !== undefined && Conditions.isTimed(condition)
 
 /** An occurrence that is due, with the number of its attempt. */
 interface Due {

@@ -18,7 +18,8 @@ import { FileUnusable, OpenFile } from "./OpenFile.ts"
 import * as Projection from "./Projection.ts"
 import type { Ran, Report } from "./Report.ts"
 import * as Settings from "./Settings.ts"
-import { Memory, type Request, type Services, WakeState } from "./WakeState.ts"
+import { Memory } from "./Memory.ts"
+import { type Request, type Services, WakeState } from "./WakeState.ts"
 
 /** The failures of a wake as a whole. */
 export type Failure = DiskFailed | FileUnusable | Ledger.LedgerFailed
@@ -64,8 +65,10 @@ const prepare = Effect.fnUntraced(function*(request: Request): Effect.fn.Return<
   const types = yield* Ledger.types
   const copies = isDry ? [] : yield* store.tend
   const version = yield* store.version
-  const known = version === undefined || memory?.version !== version ? undefined : memory.open
-  const open = known ?? (yield* OpenFile.open({ ...settings.defaults, types }, isDry))
+  const defaults = { ...settings.defaults, types }
+  const isKnown = version !== undefined && memory?.version === version && memory.open?.isOf(defaults) === true
+  const known = isKnown ? memory.open : undefined
+  const open = known ?? (yield* OpenFile.open(defaults, isDry, request.versions ?? memory?.versions))
   open.copies.splice(0, known === undefined ? 0 : open.copies.length)
   open.copies.push(...copies)
   const start = yield* Clock.currentTimeMillis
@@ -78,6 +81,15 @@ const prepare = Effect.fnUntraced(function*(request: Request): Effect.fn.Return<
   })
 })
 
+/** Keeps what the next wake of the process need not find out again. */
+const remember = Effect.fnUntraced(function*(wake: WakeState, report: Report) {
+  const { open, request: { memory } } = wake
+  if (memory === undefined) return
+  wake.remember(memory, report)
+  memory.open = open
+  memory.version = yield* ControlStore.use((store) => store.version)
+})
+
 /**
  * Runs a wake. The caller holds the lease, except for a dry one, which runs and writes nothing.
  *
@@ -87,6 +99,12 @@ const prepare = Effect.fnUntraced(function*(request: Request): Effect.fn.Return<
 export const run = Effect.fn("Wake.run")(function*(request: Request): Effect.fn.Return<Report, Failure, Services> {
   const wake = yield* prepare(request)
   yield* wake.load()
+  const quiet = wake.quiet()
+  if (quiet !== undefined) {
+    yield* remember(wake, quiet)
+    return quiet
+  }
+  yield* wake.look()
   if (request.isDry === true) {
     wake.plan(wake.start)
     return yield* wake.report()
@@ -95,10 +113,7 @@ export const run = Effect.fn("Wake.run")(function*(request: Request): Effect.fn.
   yield* course.recover()
   yield* course.run()
   yield* finish(wake)
-  if (request.memory !== undefined) {
-    request.memory.open = wake.open
-    request.memory.records = wake.records
-    request.memory.version = yield* ControlStore.use((store) => store.version)
-  }
-  return yield* wake.report()
+  const report = yield* wake.report()
+  yield* remember(wake, report)
+  return report
 })

@@ -8,11 +8,13 @@ import * as Effect from "effect/Effect"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Action } from "./Action.ts"
 import * as Approval from "./Approval.ts"
+import type { ControlFile } from "./ControlFile.ts"
 import { type Captured, ControlStore, type Place } from "./ControlStore.ts"
 import * as Dependencies from "./Dependencies.ts"
 import type * as Dispatch from "./Dispatch.ts"
 import type { Change } from "./Edit.ts"
 import * as Ledger from "./Ledger.ts"
+import { type Facts, holds, type Memory, quietOf } from "./Memory.ts"
 import * as Observed from "./Observed.ts"
 import type { OpenFile } from "./OpenFile.ts"
 import * as Plan from "./Plan.ts"
@@ -21,6 +23,7 @@ import * as Record from "./Record.ts"
 import type { Ran, Report } from "./Report.ts"
 import type * as Settings from "./Settings.ts"
 import * as State from "./State.ts"
+import type { Versions } from "./Versions.ts"
 
 /** The services of a wake. */
 export type Services = ControlStore | Hash | Ledger.Ledger
@@ -36,14 +39,8 @@ export interface Request {
   readonly isDry?: boolean
   /** The memory of a process that holds the lease from wake to wake. */
   readonly memory?: Memory
-}
-
-/** The file and the records after a wake. No other process changes them while this one holds the lease. */
-export class Memory {
-  /** The version of the file on the disk. */
-  version: string | undefined
-  open: OpenFile | undefined
-  records: ReadonlyMap<string, Record.Record> | undefined
+  /** Versions that are parsed already, where there is no memory. */
+  readonly versions?: Versions
 }
 
 /** The hashes of blocks, as long as the file is not parsed again. */
@@ -71,6 +68,8 @@ export class WakeState {
   readonly begun = new Set<string>()
   isWritten = true
   observed = Observed.none
+  /** The observations as the ledger has them. */
+  private kept = Observed.none
   records = new Map<string, Record.Record>()
   readonly open: OpenFile
   readonly request: Request
@@ -80,6 +79,8 @@ export class WakeState {
   private approved: ReadonlySet<string> = new Set()
   private hasNewSettings = false
   private latest: Planned | undefined
+  /** The time and the file of the latest plan. */
+  private planned: { readonly at: number; readonly file: ControlFile | undefined } = { at: 0, file: undefined }
   private isBackedUp = false
   /** The changes of the file that are not written yet. */
   private changes: Array<Change> = []
@@ -129,10 +130,10 @@ export class WakeState {
 
   /** The plan of a moment. `begun` lists the actions that may not begin. */
   plan(now: number, begun: ReadonlySet<string> = this.begun): Plan.Plan {
-    return this.planned(now, begun).plan
+    return this.planAt(now, begun).plan
   }
 
-  private planned(now: number, begun: ReadonlySet<string>): Planned {
+  private planAt(now: number, begun: ReadonlySet<string>): Planned {
     const { forced, settings, startup } = this.request
     const { files, variables } = this.captured
     const states = this.states(now)
@@ -141,7 +142,7 @@ export class WakeState {
       begun,
       files,
       variables,
-      hasTime: now - this.start < settings.budget / 2,
+      hasTime: Plan.hasTime(this.start, now, settings.budget),
       states,
       forced: forced === undefined ? undefined : {
         ids: forced === "all" ? new Set(this.actions.map(({ id }) => id)) : forced,
@@ -149,35 +150,68 @@ export class WakeState {
       }
     })
     this.latest = { plan, states }
+    this.planned = { at: now, file: this.open.file }
     return this.latest
   }
 
-  /** Reads the ledger and the facts of the host. */
+  /** Reads the ledger, and captures the facts on which the actions of the file depend. */
   readonly load = Effect.fnUntraced(function*(this: WakeState) {
     const ledger = yield* Ledger.Ledger
     const { place, request: { memory, settings } } = this
-    this.records = new Map(memory?.records ?? (yield* Ledger.records(place.key)))
+    this.records = memory?.records ?? (yield* Ledger.records(place.key))
     this.approved = new Set(yield* ledger.list(Record.approval(place.key, "").slice(0, -1)))
-    const before = Observed.read(yield* ledger.get(Observed.cell(place.key)))
+    this.kept = memory?.observed ?? Observed.read(yield* ledger.get(Observed.cell(place.key)))
     const hash = this.hash.hex(JSON.stringify(settings)).slice(0, 12)
-    this.hasNewSettings = before.settings !== "" && before.settings !== hash
-    this.observed = before.settings === hash ? before : { ...before, settings: hash }
-    yield* this.look(before)
+    this.hasNewSettings = this.kept.settings !== "" && this.kept.settings !== hash
+    this.observed = this.kept.settings === hash ? this.kept : { ...this.kept, settings: hash }
+    yield* this.capture()
   })
 
-  /** Captures the facts on which the actions of the file depend. */
-  private readonly look = Effect.fnUntraced(function*(this: WakeState, before: Observed.Observed) {
-    const { isDry = false } = this.request
+  private readonly capture = Effect.fnUntraced(function*(this: WakeState) {
     this.captured = yield* ControlStore.use((store) => store.capture(this.actions))
+  })
+
+  /** Observes the captured facts. */
+  readonly look = Effect.fnUntraced(function*(this: WakeState) {
     const ids = new Set(this.actions.map(({ id }) => id))
     const now = yield* Clock.currentTimeMillis
     this.observed = Observed.look(this.observed, { ids, now, digests: this.captured.digests })
-    if (this.observed !== before && !isDry) yield* this.keep(this.observed)
+    if (this.observed !== this.kept && this.request.isDry !== true) yield* this.keep(this.observed)
   })
+
+  private get facts(): Facts {
+    const { approved, captured, observed, open: { file }, request: { startup } } = this
+    return { approved, captured, file, observed, startup }
+  }
+
+  /** The report of a wake for which nothing changed since a quiet one; `undefined` for any other wake. */
+  quiet(): Report | undefined {
+    const { forced, isDry = false, memory } = this.request
+    if (memory?.quiet === undefined || forced !== undefined || isDry || !holds(memory.quiet, this.facts, this.start)) return undefined
+    return { ...memory.quiet.report, copies: this.open.copies }
+  }
+
+  /** Keeps the end of the wake for the next one. */
+  remember(memory: Memory, report: Report): void {
+    const { ran, request: { forced, settings }, start } = this
+    memory.records = this.records
+    memory.observed = this.observed
+    if (memory.quiet?.report.plan === report.plan) return
+    const { at, file } = this.planned
+    const isQuiet = this.begun.size === 0 && ran.length === 0 && forced === undefined && this.isWritten && file === this.open.file &&
+      Plan.hasTime(start, at, settings.budget) && !this.isDue(report.plan)
+    memory.quiet = isQuiet ? quietOf(report, this.facts, at) : undefined
+  }
+
+  /** Whether an action may begin at once. */
+  private isDue(plan: Plan.Plan): boolean {
+    return plan.some(({ action, kind }) => kind === "run" && this.heldBy(action).length === 0)
+  }
 
   /** Keeps observations in the ledger. */
   readonly keep = Effect.fnUntraced(function*(this: WakeState, observed: Observed.Observed) {
     this.observed = observed
+    this.kept = observed
     yield* Ledger.Ledger.use((ledger) => ledger.set(Observed.cell(this.place.key), observed))
   })
 
@@ -231,7 +265,8 @@ export class WakeState {
     this.isWritten = yield* this.open.follow(this.changes)
     if (this.open.file === file) return this.isWritten
     this.changes = []
-    yield* this.look(this.observed)
+    yield* this.capture()
+    yield* this.look()
     return this.isWritten
   })
 
@@ -250,14 +285,13 @@ export class WakeState {
   nextDue(plan: Plan.Plan, now: number): number | undefined {
     const { forced, isDry = false } = this.request
     const next = Plan.nextDue(plan)
-    const isDue = plan.some(({ action, kind }) => kind === "run" && this.heldBy(action).length === 0)
-    return isDry || forced !== undefined || !isDue ? next : Math.min(next ?? Number.POSITIVE_INFINITY, now + AGAIN_MILLIS)
+    return isDry || forced !== undefined || !this.isDue(plan) ? next : Math.min(next ?? Number.POSITIVE_INFINITY, now + AGAIN_MILLIS)
   }
 
   readonly report = Effect.fnUntraced(function*(this: WakeState) {
     const now = yield* Clock.currentTimeMillis
     const isQuiet = this.begun.size === 0 && this.ran.length === 0
-    const { plan, states } = (isQuiet ? this.latest : undefined) ?? this.planned(now, new Set())
+    const { plan, states } = (isQuiet ? this.latest : undefined) ?? this.planAt(now, new Set())
     const programs = new Map(this.actions.flatMap((action) => this.heldBy(action).map((each) => [each.id, each] as const)))
     return {
       ran: this.ran,
