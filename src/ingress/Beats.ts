@@ -55,21 +55,19 @@ export const follow = (
   space: Space,
   since: { readonly from: string | undefined; readonly last: string | null }
 ): Stream.Stream<Frame, unknown> => {
-  let next = since.last !== null ? Body.count(since.last) + 1 : since.from !== undefined ? Body.count(since.from) : undefined
-  // Subscribe before the head is read, so that no beat is lost in between.
-  return Stream.merge(
-    Stream.map(space.beats, (beat) => ({ beat, isNew: true })),
-    Stream.map(Stream.fromEffect(space.head), (beat) => ({ beat, isNew: false }))
-  ).pipe(
-    Stream.flatMap(({ beat, isNew }) => {
-      const first = next ?? (isNew ? beat : beat + 1)
-      next = Math.max(first, beat + 1)
-      return first > beat ? Stream.empty : Stream.flatMap(
-        Stream.range(first, beat),
-        (n) => Stream.unwrap(Effect.map(frame(space, n), (frame) => frame === undefined ? Stream.empty : Stream.succeed(frame)))
-      )
+  const first = since.last !== null ? Body.count(since.last) + 1 : since.from !== undefined ? Body.count(since.from) : undefined
+  return Stream.transformPull(space.beats, Effect.fnUntraced(function*(beats) {
+    // The subscription exists before the head is read, so that no beat is lost in between.
+    let head = yield* space.head
+    let next = first ?? head + 1
+    return Effect.gen(function*() {
+      for (;;) {
+        while (next > head) head = Math.max(head, ...yield* beats)
+        const made = yield* frame(space, next++)
+        if (made !== undefined) return [made] as const
+      }
     })
-  )
+  }))
 }
 
 /** The maximum number of cached frames per space. */

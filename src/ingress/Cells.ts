@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
@@ -123,7 +123,7 @@ export const watch = (space: Space, place: Place, last: string | null): Stream.S
 export const follow = (space: Space, text: string, last: string | null): Stream.Stream<Frame, unknown> => {
   // A value observed before the first beat has the id -1.
   const after = last === null ? undefined : last === "-1" ? -1 : Body.count(last)
-  return Stream.flatMap(space.watch(text, { after }), (observation) => Stream.fromIterable(framesOf(observation)))
+  return framesOf(space.watch(text, { after }))
 }
 
 /**
@@ -166,7 +166,7 @@ export const folder = ({ id }: Place): string => {
 }
 
 /** The frames of an observation: its value, preceded by a `reset` if values were missed. */
-const framesOf = Sse.frames((observation: Observation): ReadonlyArray<Frame> => {
+const framesOf = Sse.frames((observation: Observation) => {
   const { beat, missed, value } = observation
   const frame = { id: beat, event: value === undefined ? "absent" : "value", data: textOf(observation) }
   return missed === undefined ? [frame] : [{ id: undefined, event: "reset", data: JSON.stringify({ reason: missed }) }, frame]

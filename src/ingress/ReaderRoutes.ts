@@ -7,7 +7,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { Hono } from "hono"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { Clearance, Reader, Seen, ShownReceipt } from "../kernel/view/Space.ts"
@@ -113,9 +113,9 @@ const read = async (reader: Reader, place: Cells.Place, request: Request): Promi
  * @since 0.1.0
  */
 export const follow = (reader: Reader, text: string, last: string | null): Stream.Stream<Frame, unknown> =>
-  Stream.flatMap(reader.watch(text, last ?? undefined), (seen) => Stream.fromIterable(framesOf(seen)))
+  framesOf(reader.watch(text, last ?? undefined))
 
-const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen): ReadonlyArray<Frame> => {
+const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen) => {
   const frame = { id: cursor, event: value === undefined ? "absent" : "value", data: text }
   return isReset
     ? [{ id: undefined, event: "reset", data: JSON.stringify({ reason: "what happened since cannot be told" }) }, frame]

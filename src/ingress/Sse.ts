@@ -3,7 +3,13 @@
  *
  * @module
  */
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Pull from "effect/Pull"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Problem from "./Problem.ts"
 import { StreamQuota } from "./StreamQuota.ts"
@@ -20,21 +26,23 @@ export interface Frame {
 /** Creates a response from a stream of frames, on the quota of a reader or of the operator. */
 export type Answer = <E>(frames: Stream.Stream<Frame, E>, reader?: string) => Response
 
-/** The interval of keep-alive comments, so that proxies do not close an idle stream. */
-const ALIVE = "15 seconds"
+/** The interval of keep-alive comments, in milliseconds, so that proxies do not close an idle stream. */
+const ALIVE = 15_000
 
 const utf8 = new TextEncoder()
 const alive = utf8.encode(": alive\n\n")
 
 /**
- * Caches the frames of an observation, so that all streams of it share them.
+ * The frames of the observations of a stream. Those of an observation are cached, so that all streams of it share them.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const frames = <A extends object>(make: (observed: A) => ReadonlyArray<Frame>): (observed: A) => ReadonlyArray<Frame> => {
-  const made = new WeakMap<A, ReadonlyArray<Frame>>()
-  return (observed) => {
+export const frames = <A extends object>(
+  make: (observed: A) => Arr.NonEmptyReadonlyArray<Frame>
+): <E>(observations: Stream.Stream<A, E>) => Stream.Stream<Frame, E> => {
+  const made = new WeakMap<A, Arr.NonEmptyReadonlyArray<Frame>>()
+  const framesOf = (observed: A): Arr.NonEmptyReadonlyArray<Frame> => {
     let frames = made.get(observed)
     if (frames === undefined) {
       frames = make(observed)
@@ -42,6 +50,7 @@ export const frames = <A extends object>(make: (observed: A) => ReadonlyArray<Fr
     }
     return frames
   }
+  return Stream.mapArray((observed) => Arr.flatMap(observed, framesOf))
 }
 
 const encoded = new WeakMap<Frame, Uint8Array>()
@@ -57,6 +66,12 @@ const encode = (frame: Frame): Uint8Array => {
   return bytes
 }
 
+/** The options of the function that answers with streams. */
+export interface Options {
+  readonly quota?: StreamQuota
+  readonly report?: (failure: unknown) => void
+}
+
 /**
  * Creates the function that answers with streams. It enforces the quota, reports failed streams, and ends every stream
  * when the server closes.
@@ -64,33 +79,103 @@ const encode = (frame: Frame): Uint8Array => {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (
-  closing: AbortSignal,
-  { quota = new StreamQuota(0), report = () => {} }: { readonly quota?: StreamQuota; readonly report?: (failure: unknown) => void } = {}
-): Answer => {
-  const ends = new Set<() => void>()
-  closing.addEventListener("abort", () => ends.forEach((end) => end()), { once: true })
-  const closed = Effect.callback<void>((resume) => {
-    if (closing.aborted) return resume(Effect.void)
-    const end = () => resume(Effect.void)
-    ends.add(end)
-    return Effect.sync(() => ends.delete(end))
-  })
+export const make = (closing: AbortSignal, { quota = new StreamQuota(0), report = () => {} }: Options = {}): Answer => {
+  const open = new Set<() => void>()
+  closing.addEventListener("abort", () => open.forEach((end) => end()), { once: true })
   return (frames, reader) => {
     quota.check(reader)
-    const counted = Effect.acquireRelease(Effect.sync(() => quota.count(reader, 1)), () => Effect.sync(() => quota.count(reader, -1)))
-    const bytes = frames.pipe(
-      Stream.map(encode),
-      Stream.catch((failure) => {
-        report(failure)
-        return Stream.succeed(utf8.encode(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`))
-      }),
-      Stream.merge(Stream.map(Stream.tick(ALIVE), () => alive), { haltStrategy: "left" }),
-      Stream.interruptWhen(closed),
-      (bytes) => Stream.scoped(Stream.flatMap(Stream.fromEffect(counted), () => bytes))
-    )
-    // The stream starts, and counts against the quota, when the body is first read.
-    const body = Stream.toReadableStream(bytes, { strategy: { highWaterMark: 0 } })
+    const source = new Source(frames, {
+      report,
+      began: (end) => {
+        quota.count(reader, 1)
+        open.add(end)
+        if (closing.aborted) end()
+      },
+      ended: (end) => {
+        quota.count(reader, -1)
+        open.delete(end)
+      }
+    })
+    // Without a buffer, the stream starts, and counts against the quota, when the body is first read.
+    const body = new ReadableStream(source, { highWaterMark: 0 })
     return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
+  }
+}
+
+/** The calls of a source. Both get the function that ends it. */
+interface Observer {
+  readonly began: (end: () => void) => void
+  readonly ended: (end: () => void) => void
+  readonly report: (failure: unknown) => void
+}
+
+type Frames = Exit.Exit<Arr.NonEmptyReadonlyArray<Frame>, unknown>
+
+/** The source of a body: a comment at its start, then the frames of a stream, and comments while no frame comes. */
+class Source implements UnderlyingDefaultSource<Uint8Array> {
+  private readonly observer: Observer
+  private readonly scope = Scope.makeUnsafe()
+  private readonly ending = new AbortController()
+  private next: Pull.Pull<Arr.NonEmptyReadonlyArray<Frame>, unknown>
+  private controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  /** The next frames, from the first read on. */
+  private taken: Promise<Frames> | undefined
+  private isAwaited = false
+
+  constructor(frames: Stream.Stream<Frame, unknown>, observer: Observer) {
+    this.observer = observer
+    this.next = Effect.flatMap(Channel.toPullScoped(frames.channel, this.scope), (next) => this.next = next)
+  }
+
+  pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> | void {
+    if (this.controller !== undefined) return this.send(controller)
+    this.controller = controller
+    controller.enqueue(alive)
+    this.taken = this.take()
+    Effect.runFork(this.keepAlive(controller), { signal: this.ending.signal })
+    this.observer.began(this.end)
+  }
+
+  cancel(): void {
+    this.stop()
+  }
+
+  private take(): Promise<Frames> {
+    return Effect.runPromiseExit(this.next, { signal: this.ending.signal })
+  }
+
+  private async send(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    this.isAwaited = true
+    const taken = await (this.taken ?? this.take())
+    this.taken = undefined
+    this.isAwaited = false
+    if (this.ending.signal.aborted) return
+    if (Exit.isSuccess(taken)) return taken.value.forEach((frame) => controller.enqueue(encode(frame)))
+    if (!Pull.isDoneCause(taken.cause)) controller.enqueue(this.problem(Cause.squash(taken.cause)))
+    this.end()
+  }
+
+  private problem(failure: unknown): Uint8Array {
+    this.observer.report(failure)
+    return utf8.encode(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`)
+  }
+
+  private keepAlive = Effect.fnUntraced(function*(this: Source, controller: ReadableStreamDefaultController<Uint8Array>) {
+    for (;;) {
+      yield* Effect.sleep(ALIVE)
+      if (this.isAwaited) controller.enqueue(alive)
+    }
+  })
+
+  private readonly end = (): void => {
+    this.stop()
+    this.controller?.close()
+  }
+
+  private stop(): void {
+    if (this.ending.signal.aborted) return
+    this.ending.abort()
+    Effect.runFork(Scope.close(this.scope, Exit.void))
+    if (this.controller !== undefined) this.observer.ended(this.end)
   }
 }

@@ -90,7 +90,7 @@ const LOADING = 8
  * @category constructors
  * @since 0.1.0
  */
-export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect.fn.Return<Found, never, ModuleHost> {
+export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Return<Found, never, ModuleHost> {
   const { millis } = sources
   const fromPlugins = merge(yield* Effect.forEach(sources.plugins, (folder) => loadFolder(folder, millis)))
   const missing = sources.required.filter((name) => !fromPlugins.plugins.some(({ plugin }) => plugin.name === name))
@@ -106,7 +106,7 @@ export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect
  * @category combinators
  * @since 0.1.0
  */
-export const register = Effect.fn("Loader.register")(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
+export const register = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
   const kernel = yield* Kernel
   const registered = yield* enroll(found)
   for (const { file } of registered.broken) yield* kernel.breaks(file)
@@ -148,7 +148,7 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
  * @category combinators
  * @since 0.1.0
  */
-export const reload = Effect.fn("Loader.reload")(function*(
+export const reload = Effect.fnUntraced(function*(
   before: Found,
   sources: Sources
 ): Effect.fn.Return<Found, never, Kernel | ModuleHost> {
