@@ -44,7 +44,7 @@ export type {
 export { InvalidLabels, LabelBelow, type Rules as LabelRules } from "./stage/Labels.ts"
 export type { Transaction } from "./stage/Transaction.ts"
 export { type Count, CurrentReporter, Reporter, type Told } from "./diagnostic/Reporter.ts"
-export { topics } from "./diagnostic/Topic.ts"
+export { topics } from "./diagnostic/TopicReference.ts"
 export * as Backend from "./persistence/Backend.ts"
 export * as ContentReferences from "./persistence/ContentReferences.ts"
 export * as GroupStore from "./persistence/GroupStore.ts"

@@ -16,7 +16,7 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type { Severity } from "../cell/Severity.ts"
-import { type Topic, topics } from "./Topic.ts"
+import { severities, type Topic } from "./Topic.ts"
 
 /** The source of a diagnostic: an enzyme, a node or a part of the runtime, and its name. */
 export interface Origin {
@@ -74,7 +74,7 @@ export const SIGNALS = "/CEP:sig_cei"
  * @since 0.1.0
  */
 export const of = (topic: Topic, fact: Omit<Diagnostic, "severity" | "topic" | "code"> & { readonly code?: string }): Diagnostic =>
-  ({ code: topic, ...fact, severity: topics[topic].severity, topic })
+  ({ code: topic, ...fact, severity: severities[topic], topic })
 
 /**
  * Returns the address of diagnostic number `index` of a beat.

@@ -1,204 +1,50 @@
 /**
- * Topics: every kind of failure that the runtime reports, with its meaning and remedy.
+ * Topics: every kind of failure that the runtime reports, with its severity. `TopicReference` describes them.
  *
- * This is the only list; the users' reference is generated from it. Reports of enzymes have topics of their own.
+ * This is the only list of their names. Reports of enzymes have topics of their own.
  *
  * @module
  */
 import type { Severity } from "../cell/Severity.ts"
 
-/** The description of a topic. */
-export interface Described {
-  readonly severity: Severity
-  /** The meaning, as a sentence without a full stop. */
-  readonly means: string
-  /** The remedy. */
-  readonly remedy: string
-}
-
-/**
- * The topics of the runtime.
- *
- * @category models
- * @since 0.1.0
- */
-export const topics = {
-  "beat/aborted": {
-    severity: "sev:fatal",
-    means: "A run was fatal. Its beat was not committed, and the next beat took the same input without that run",
-    remedy: "Correct the error in the note, start the space again, and resend the dead letter"
-  },
-  "cell.store.readonly": {
-    severity: "sev:usage",
-    means: "A run wrote a sealed cell of the runtime, such as a dossier or a diagnostic, and became a dead letter",
-    remedy: "Use the verbs for it in the enzyme, such as tx.op.setState and tx.report, and resend the dead letter"
-  },
-  "control/failed": {
-    severity: "sev:crit",
-    means: "A pause, rollback, resume or shutdown could not continue, and its operation failed",
-    remedy: "Follow the note: release the lock, or choose a beat that the journal still has, and request it again"
-  },
-  "control/refused": {
-    severity: "sev:usage",
-    means: "A pause, rollback or resume was requested in a state of the space that does not allow it",
-    remedy: "Read the state of the space, and request a transition that it allows"
-  },
-  "enzyme/held": {
-    severity: "sev:warn",
-    means: "Signals wait for an enzyme that is disabled at this start, or has a module that failed to load",
-    remedy: "List the signals with systole space waiting; start with the enzyme enabled, or correct its module"
-  },
-  "flow/outgrown": {
-    severity: "sev:crit",
-    means: "A completion does not fit into the cell of its flow instance, so the instance is in error",
-    remedy: "Keep large values in cells of their own and pass their addresses; start the flow again"
-  },
-  "io/late": {
-    severity: "sev:warn",
-    means: "A request completed after it was cancelled, taken back or timed out. Its result was dropped",
-    remedy: "Use a longer deadline if the result was wanted; the other side may have done the work"
-  },
-  "label/declassified": {
-    severity: "sev:debug",
-    means: "An enzyme declassified atoms that the configuration grants it",
-    remedy: "None, if this is intended; otherwise remove the grant from the configuration"
-  },
-  "mailroom/catalog": {
-    severity: "sev:crit",
-    means: "The catalogue of the mailroom is damaged in the named scope, so no bucket was created",
-    remedy: "Give each cell under /sys/err_cat a field mailroom.buckets with an object, and send /CEP:sig_sys/init again"
-  },
-  "mailroom/duplicate": {
-    severity: "sev:usage",
-    means: "A request was put into the lobby under a used name. The staged request is unchanged",
-    remedy: "Use a new name for each request; a repeated request needs no action"
-  },
-  "module/broken": {
-    severity: "sev:crit",
-    means: "A module cannot be loaded or registered. The previous version of its file stays active",
-    remedy: "Correct the error in the note; systole dev loads the file again when it changes"
-  },
-  "node/afresh": {
-    severity: "sev:warn",
-    means: "After a restart a node with children had another standpoint than before, so its children start anew",
-    remedy: "Read cells instead of peeking at them, or peek at less: 4,096 characters are stored"
-  },
-  "node/busy": {
-    severity: "sev:warn",
-    means: "Nodes ran for more than 30 % of the time, for at least five seconds",
-    remedy: "Find the most frequent ones in the graph; give them a debounce or a throttle, or let them read less"
-  },
-  "node/failed": {
-    severity: "sev:crit",
-    means: "A node failed. Its derived cell keeps the previous value; in a space with labels it is deleted",
-    remedy: "Correct the node; it runs again when its code or its reads change"
-  },
-  "node/non-settling": {
-    severity: "sev:warn",
-    means: "Nodes changed their own reads repeatedly, and are delayed",
-    remedy: "Let them converge to a stable value, or break the cycle"
-  },
-  "node/refused": {
-    severity: "sev:crit",
-    means: "A node does not run, because another node writes its output",
-    remedy: "Derive another cell, or withdraw the other node; the refused one then starts"
-  },
-  "node/undelivered": {
-    severity: "sev:crit",
-    means: "The deliver function of an effect failed, and is not called again with the same value",
-    remedy: "Correct the function; use an event for a message that must arrive"
-  },
-  "node/unstable": {
-    severity: "sev:warn",
-    means: "A node derived a different value from equal reads in its second run, which the development check makes",
-    remedy: "Derive from reads only, and set values instead of adding to them"
-  },
-  "op/tmo": {
-    severity: "sev:warn",
-    means: "A request missed its deadline. Its enzyme received the result io/timeout",
-    remedy: "Use a longer budget or timeoutMs, or find out why the other side is slow"
-  },
-  "ops/watchers": {
-    severity: "sev:warn",
-    means: "An awaited state of an operation did not come in time, or cannot come any more",
-    remedy: "Use a longer ttl, or close the operation when its work ends; the awaiting enzyme receives /op/tmo"
-  },
-  "outbox/waiting": {
-    severity: "sev:warn",
-    means: "Another space does not accept signals. They stay in the outbox, and delivery is retried",
-    remedy: "Find the cause in the note; the signals leave in order when the space accepts them again"
-  },
-  "persist.async": {
-    severity: "sev:warn",
-    means: "Several groups of beats and signals wait behind a flush that takes long or is repeated",
-    remedy: "Look at /rt/analytics/persist; use a faster disk or database, or send less"
-  },
-  "persist.async.tmo": {
-    severity: "sev:crit",
-    means: "A flush exceeded its time limit, so the space stopped and opened again. Its beats are not durable and have the state ist:fail",
-    remedy: "Check the disk or the database; raise limits.flushMillis if it is slow but sound"
-  },
-  "persist.flush.fail": {
-    severity: "sev:crit",
-    means: "A flush failed, or the space stopped before it, and opened again. The beats that were lost have the state ist:fail",
-    remedy: "Check the disk or the database by the code; requests that were answered with 503 can be sent again"
-  },
-  "registry/cycle": {
-    severity: "sev:usage",
-    means: "The before and after lists of enzymes for one signal form a cycle, so none of them ran",
-    remedy: "Remove one of the names, and send the signal again"
-  },
-  "run/code-missing": {
-    severity: "sev:crit",
-    means: "A durable run began with a module that cannot be loaded, and its log does not fit the present one. The run is held",
-    remedy: "Start a build with that module (systole build --keep), load a module that makes the same calls, or cancel the run"
-  },
-  "run/conflict": {
-    severity: "sev:warn",
-    means: "A run lost several times in a row to other runs that wrote the same place",
-    remedy: "Let fewer enzymes write there, or use increment, append and merge, which do not conflict"
-  },
-  "run/dead": {
-    severity: "sev:crit",
-    means: "A handling failed permanently and is a dead letter",
-    remedy: "Correct the enzyme or its input, and resend the dead letter"
-  },
-  "run/stale-risk": {
-    severity: "sev:warn",
-    means: "A durable run read a cell before an await and wrote it after. In development, it is reported while it still succeeds",
-    remedy: "Read the cell again after the await, use increment, or declare order: \"strict\"; otherwise it may fail with run/stale"
-  },
-  "run/stuck": {
-    severity: "sev:crit",
-    means: "A process ended, or a beat was aborted, during a run. The run is retried once, and then becomes a dead letter",
-    remedy: "Make the run return within its limits of time and memory, without process.exit, and resend the dead letter"
-  },
-  "runtime/accident": {
-    severity: "sev:crit",
-    means: "An unexpected failure in the runtime, or in code that a module left running",
-    remedy: "Run with SYSTOLE_DEBUG=1 to see its place; end all timers and promises of a module with its run"
-  },
-  "rv/quarantine": {
-    severity: "sev:warn",
-    means: "A rendezvous is in quarantine: it was late too often, or a report named absent content",
-    remedy: "Read its telemetry; release it with systole rv release, so that its next correct report is accepted, or kill it"
-  },
-  "space/stopped": {
-    severity: "sev:crit",
-    means: "A space stopped because its store failed. Requests without a durable result were answered with 503",
-    remedy: "Check the disk or the database. The space opens in its durable state at the next request, or 1, 2, 4 … 60 s later"
-  },
-  "store/trouble": {
-    severity: "sev:crit",
-    means: "A store cannot be opened, read or written",
-    remedy: "Check the file or the database in the note"
-  },
-  "tp_async_unsp": {
-    severity: "sev:debug",
-    means: "A channel works on a thread instead of the host's asynchronous interfaces. Told once per channel and opening",
-    remedy: "None, if this is intended; otherwise use a channel with native asynchronous work"
-  }
-} as const satisfies Readonly<Record<string, Described>>
+/** The severities of the topics. */
+export const severities = {
+  "beat/aborted": "sev:fatal",
+  "cell.store.readonly": "sev:usage",
+  "control/failed": "sev:crit",
+  "control/refused": "sev:usage",
+  "enzyme/held": "sev:warn",
+  "flow/outgrown": "sev:crit",
+  "io/late": "sev:warn",
+  "label/declassified": "sev:debug",
+  "mailroom/catalog": "sev:crit",
+  "mailroom/duplicate": "sev:usage",
+  "module/broken": "sev:crit",
+  "node/afresh": "sev:warn",
+  "node/busy": "sev:warn",
+  "node/failed": "sev:crit",
+  "node/non-settling": "sev:warn",
+  "node/refused": "sev:crit",
+  "node/undelivered": "sev:crit",
+  "node/unstable": "sev:warn",
+  "op/tmo": "sev:warn",
+  "ops/watchers": "sev:warn",
+  "outbox/waiting": "sev:warn",
+  "persist.async": "sev:warn",
+  "persist.async.tmo": "sev:crit",
+  "persist.flush.fail": "sev:crit",
+  "registry/cycle": "sev:usage",
+  "run/code-missing": "sev:crit",
+  "run/conflict": "sev:warn",
+  "run/dead": "sev:crit",
+  "run/stale-risk": "sev:warn",
+  "run/stuck": "sev:crit",
+  "runtime/accident": "sev:crit",
+  "rv/quarantine": "sev:warn",
+  "space/stopped": "sev:crit",
+  "store/trouble": "sev:crit",
+  "tp_async_unsp": "sev:debug"
+} as const satisfies Readonly<Record<string, Severity>>
 
 /** The name of a topic of the runtime. */
-export type Topic = keyof typeof topics
+export type Topic = keyof typeof severities

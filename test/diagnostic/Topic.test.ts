@@ -13,7 +13,7 @@ const rows = Array.from(
 )
 
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts") && file !== "diagnostic/Topic.ts")
+  .filter((file) => file.endsWith(".ts") && !/^diagnostic\/Topic(?:Reference)?\.ts$/.test(file))
   .map((file) => readFileSync(join(root, "src", file), "utf8"))
   .join("\n")
 
