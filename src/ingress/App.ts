@@ -213,7 +213,7 @@ const stateRoutes = (
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)
-    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place, lastOf(c.req.raw))) : Cells.read(space, place, c.req.raw)
+    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place, Sse.lastOf(c.req.raw))) : Cells.read(space, place, c.req.raw)
   })
   app.put("/v1/spaces/:space/cells/*", async (c) => {
     const write = await Cells.write(Cells.place(c.req.url), c.req.raw)
@@ -222,7 +222,7 @@ const stateRoutes = (
   app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
-    if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: lastOf(c.req.raw) }))
+    if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: Sse.lastOf(c.req.raw) }))
     return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
@@ -253,9 +253,6 @@ const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () 
     Effect.catchIf((error) => error.code === "space/unknown", () => Effect.andThen(Effect.sync(check), kernel.space(name)))
   ))
 }
-
-/** The id of the last event that a client received before it lost its stream. */
-const lastOf = (request: Request): string | null => request.headers.get("last-event-id")
 
 /** Whether a request asks for a stream. HEAD never does: Hono drops its body, so the stream would never end. */
 const wantsStream = (request: Request): boolean =>

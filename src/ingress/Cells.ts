@@ -26,7 +26,7 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-const queries = new Set(["scope", "path", "list", "below", "after", "limit", "pull"])
+const queries = new Set(["scope", "path", "list", "below", "after", "limit", "pull", "last"])
 
 /** The maximum number of addresses on one page. */
 export const MAX_LISTED = 1000
@@ -43,7 +43,7 @@ export const place = (url: string): Place => {
   for (const name of searchParams.keys()) {
     if (!queries.has(name)) throw new RequestRefused({
       code: "query/invalid",
-      reason: `The query has "${name}". What may be there is scope, path, list, below, after, limit and pull`
+      reason: `The query has "${name}". What may be there is scope, path, list, below, after, limit, pull and last`
     })
   }
   const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)

@@ -12,7 +12,7 @@ import type { CellHeld } from "../kernel/model/SpaceError.ts"
 type RefusalCode =
   | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/malformed" | "body/media-type" | "body/too-deep"
   | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld" | "query/invalid" | "receipt/absent"
-  | "route/absent" | "route/method" | "signal/id-malformed" | "signal/id-unequal" | "watch/full"
+  | "route/absent" | "route/method" | "signal/id-malformed" | "signal/id-unequal" | "watch/full" | "watch/slow"
 
 /**
  * The ingress refuses a request before it reaches a space.
@@ -114,6 +114,7 @@ export const statuses: Readonly<Record<string, number>> = {
   "rv/full": 429,
   "rv/untold": 409,
   "watch/full": 429,
+  "watch/slow": 429,
   "feature/not-built": 501,
   "store/full": 507,
   "cell/held": 503,

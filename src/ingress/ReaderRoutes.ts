@@ -62,7 +62,7 @@ export const make = (
     const address = Cells.address(place)
     // Refuse before the stream starts: a browser reconnects to a stream that ends, but not after an error status.
     await Effect.runPromise(reader.admit(address))
-    return stream(follow(reader, address, c.req.raw.headers.get("last-event-id")), c.env.reader.name)
+    return stream(follow(reader, address, Sse.lastOf(c.req.raw)), c.env.reader.name)
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const id = c.req.param("id")

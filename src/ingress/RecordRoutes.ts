@@ -13,14 +13,14 @@ import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
 import * as PageQuery from "./PageQuery.ts"
-import type { Frame } from "./Sse.ts"
+import * as Sse from "./Sse.ts"
 
 /** The functions that the routes of the ledgers share. */
 export interface RouteContext {
   /** Finds a space by name. */
   readonly find: (space: string) => Promise<Space>
   /** Creates a response from a stream of events. */
-  readonly stream: (frames: Stream.Stream<Frame, unknown>) => Response
+  readonly stream: (frames: Stream.Stream<Sse.Frame, unknown>) => Response
   /** Whether a request asks for a stream. */
   readonly wantsStream: (request: Request) => boolean
 }
@@ -71,7 +71,7 @@ export const reads = <Row>(app: Hono, records: Records<Row>, { find, stream, wan
     const row = await Effect.runPromise(records.get(space, id))
     if (row === undefined) throw records.absent(id)
     return wantsStream(c.req.raw)
-      ? stream(Cells.follow(space, records.cell(id, row), c.req.raw.headers.get("last-event-id")))
+      ? stream(Cells.follow(space, records.cell(id, row), Sse.lastOf(c.req.raw)))
       : Json.uncached(records.json(row))
   })
 }

@@ -23,6 +23,15 @@ export interface Frame {
   readonly data: string
 }
 
+/**
+ * The id of the last event that a client received before it lost its stream: the header `Last-Event-ID`, or `?last=` of a client that
+ * sends no headers, as a WebSocket in a browser. The header is newer, because an `EventSource` keeps its URL.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const lastOf = ({ headers, url }: Request): string | null => headers.get("last-event-id") ?? new URL(url).searchParams.get("last")
+
 /** Creates a response from a stream of frames, on the quota of a reader or of the operator. */
 export type Answer = <E>(frames: Stream.Stream<Frame, E>, reader?: string) => Response
 

@@ -19,6 +19,8 @@ export interface Bounds {
   readonly restMillis: number
   /** A space with held work is opened after one to two of these periods, to look for its code; `undefined` for each start of the host. */
   readonly heldMillis: number | undefined
+  /** The characters that a socket sends before its client confirms some of them; `undefined` without sockets. */
+  readonly socketCharacters: number | undefined
 }
 
 /**
@@ -28,8 +30,8 @@ export interface Bounds {
  * @category references
  * @since 0.1.0
  */
-export const hosts: Readonly<Record<"process" | "object", Bounds>> = {
-  process: { limits: {}, storageBytes: undefined, restMillis: Infinity, heldMillis: undefined },
+export const hosts = {
+  process: { limits: {}, storageBytes: undefined, restMillis: Infinity, heldMillis: undefined, socketCharacters: undefined },
   object: {
     limits: {
       residentBytes: 24 * MIB,
@@ -42,9 +44,10 @@ export const hosts: Readonly<Record<"process" | "object", Bounds>> = {
     storageBytes: 10_000_000_000,
     // The platform bills an object as long as it has a timer.
     restMillis: 10_000,
-    heldMillis: 1_800_000
+    heldMillis: 1_800_000,
+    socketCharacters: 262_144
   }
-}
+} satisfies Readonly<Record<"process" | "object", Bounds>>
 
 /** The share of the storage from which new data is refused. The rest is for work that was accepted before. */
 const FULL = 0.9

@@ -60,7 +60,7 @@ const signals: Readonly<Record<string, Described>> = {
 
 const state: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/cells/*`]: described(
-    "`?path=/count`, `?scope=user:42`, `?list`, `?below`, `?after=`, `?limit=`, `?pull`; `Prefer: wait=N`; `Last-Event-ID`",
+    "`?path=/count`, `?scope=user:42`, `?list`, `?below`, `?after=`, `?limit=`, `?pull`, `?last=`; `Prefer: wait=N`; `Last-Event-ID`",
     "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
     "it in pages, `?pull` updates a derived cell first. As `text/event-stream`: the value now and after each change; see " +
     "Streams."
@@ -68,7 +68,7 @@ const state: Readonly<Record<string, Described>> = {
   [`PUT ${SPACE}/cells/*`]: described("the value; `?path=`, `?scope=`", "Writes a cell with the next beat: `{ beat }`."),
   [`DELETE ${SPACE}/cells/*`]: described("`?path=`, `?scope=`", "Deletes a cell with the next beat: `{ beat }`."),
   [`GET ${SPACE}/beats`]: described(
-    "`?before=`, `?limit=`; for the stream `?from=` and `Last-Event-ID`",
+    "`?before=`, `?limit=`; for the stream `?from=`, `?last=` and `Last-Event-ID`",
     "The beats, newest first. As `text/event-stream`: each beat once, without gaps, however slow the reader."
   ),
   [`GET ${SPACE}/beats/:beat`]: described("", "Inbox, agenda, stage and meta of one beat."),

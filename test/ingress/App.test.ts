@@ -151,6 +151,7 @@ describe("App", () => {
           [400, "query/invalid"],
           last
         )
+        assert.deepStrictEqual(problem(await ask(`${cells}/data/a?last=${last}`, { headers: accept })), [400, "query/invalid"], last)
       }
     })
   })

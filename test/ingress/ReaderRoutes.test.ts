@@ -184,6 +184,7 @@ describe("A reader over HTTP", () => {
     assert.isDefined(cursor)
     await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "next" }) })
     assert.match(await follow("/data/notice", cursor), /^id: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$/)
+    assert.match(await follow(`/data/notice?last=${cursor}`), /^id: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$/)
     assert.match(
       await follow("/data/notice", "7"),
       /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$|^event: reset\n/

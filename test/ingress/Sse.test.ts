@@ -3,6 +3,9 @@ import { Effect, Stream } from "effect"
 import * as Sse from "../../src/ingress/Sse.ts"
 import type { RequestRefused } from "../../src/ingress/Problem.ts"
 import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
+import { test } from "./TestIngress.ts"
+
+const CELLS = "/v1/spaces/shop/cells"
 
 const idle = Stream.never as Stream.Stream<Sse.Frame>
 const textOf = (response: Response) => response.text()
@@ -91,5 +94,21 @@ describe("Sse", () => {
       }
     }))
     assert.strictEqual(one, two)
+  })
+
+  test("goes on after the event of ?last=, unless the header names a later one", async ({ close, fetch, put }) => {
+    for (const value of [1, 2, 3]) await put(`${CELLS}/data/a`, value)
+    const first = async (path: string, headers = {}) => {
+      const body = (await fetch(path, { headers: { accept: "text/event-stream", ...headers } })).body!
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ""
+      while (!/^id: .*$/m.test(text)) text += (await reader.read()).value
+      await reader.cancel()
+      return /^id: (.*)$/m.exec(text)?.[1]
+    }
+    assert.strictEqual(await first(`${CELLS}/data/a?last=0`), "1")
+    assert.strictEqual(await first(`${CELLS}/data/a?last=0`, { "last-event-id": "1" }), "2")
+    assert.strictEqual(await first("/v1/spaces/shop/beats?from=0&last=1"), "2")
+    close()
   })
 })

@@ -3,19 +3,31 @@ import { Effect } from "effect"
 import * as Problem from "../../src/ingress/Problem.ts"
 import { MAX_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
 import type { Socket } from "../../src/main/workers/Platform.ts"
+import { hosts } from "../../src/main/HostLimits.ts"
 import { MAX_ATTACHED, Sockets } from "../../src/main/workers/Sockets.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
 
 const URL = "http://worker/v1/spaces/shop/cells/data/count"
 
+/** The attachment of a socket without events. */
+const FRESH = { url: URL, reader: null, last: null, untaken: 0 }
+
+/** The length of a long text: three of them exceed the limit of a socket. */
+const LONG = Math.ceil(hosts.object.socketCharacters / 3)
+
 /** A socket with an attachment, and the texts that it sent. */
 const socketOf = (attachment: object) => {
   const sent: Array<string> = []
+  const ids: Array<number> = []
   let attached: unknown = attachment
   let closed: number | undefined
   const socket: Socket = {
-    send: (text) => void sent.push((JSON.parse(text) as { readonly data: string }).data),
+    send: (text) => {
+      const { data, id } = JSON.parse(text) as { readonly data: string; readonly id: number }
+      sent.push(data)
+      ids.push(id)
+    },
     close: (code) => {
       closed = code
     },
@@ -24,18 +36,22 @@ const socketOf = (attachment: object) => {
     },
     deserializeAttachment: () => attached
   }
-  return { socket, sent, closed: () => closed, attached: () => attached as object }
+  return { socket, sent, ids, closed: () => closed, attached: () => attached as object }
 }
 
 const setup = Effect.gen(function*() {
-  const host = yield* RestartableKernel.make([enzyme("count", (tx) => tx.increment("/data/count"))])
+  const host = yield* RestartableKernel.make([
+    enzyme("count", (tx) => tx.increment("/data/count")),
+    enzyme("fill", (tx, { payload }) => tx.set("/data/count", String(payload).padEnd(LONG, ".")))
+  ])
   const kernel = yield* host.boot({ pace: "demand" })
   const space = yield* kernel.space("shop", { create: true })
   const count = Effect.andThen(space.handled({ signal: "/signals/count" }), turns())
   yield* count
+  const fill = (text: string) => Effect.andThen(space.handled({ signal: "/signals/fill", payload: text }), turns())
   const open = (sockets: ReadonlyArray<Socket>, quota = new StreamQuota(0)) =>
     new Sockets({ state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota })
-  return { count, kernel, open }
+  return { count, fill, kernel, open }
 })
 
 /** The code of the refusal of a socket. */
@@ -46,7 +62,7 @@ describe("The sockets of an object", () => {
   it.effect("continue after their last event when the object is made anew", () =>
     Effect.gen(function*() {
       const { count, open } = yield* setup
-      const before = socketOf({ url: URL, reader: null, last: null })
+      const before = socketOf(FRESH)
       const sockets = open([before.socket])
       yield* turns()
       yield* count
@@ -60,10 +76,52 @@ describe("The sockets of an object", () => {
       assert.deepStrictEqual([before.sent, after.sent], [["1", "2"], ["3"]])
     }))
 
+  it.effect("close where their client confirms nothing, and continue after the last event that it has", () =>
+    Effect.gen(function*() {
+      const { fill, open } = yield* setup
+      const silent = socketOf(FRESH)
+      const echoing = socketOf(FRESH)
+      const sockets = open([silent.socket, echoing.socket])
+      yield* turns()
+      for (const text of ["a", "b", "c"]) {
+        yield* fill(text)
+        sockets.taken(echoing.socket, String(echoing.ids.at(-1)))
+        // An id that was never sent confirms nothing.
+        sockets.taken(silent.socket, "99")
+      }
+      const begin = (texts: ReadonlyArray<string>) => texts.map((text) => text.replace(/^"|\.*"$/g, ""))
+      assert.deepStrictEqual([begin(silent.sent), silent.closed()], [["1", "a", "b"], 1013])
+      assert.deepStrictEqual([begin(echoing.sent), echoing.closed()], [["1", "a", "b", "c"], undefined])
+      assert.deepInclude(echoing.attached(), { untaken: 0 })
+      const again = socketOf({ ...silent.attached(), untaken: 0 })
+      open([again.socket])
+      yield* turns()
+      assert.deepStrictEqual([begin(again.sent), again.closed()], [["c"], undefined])
+    }))
+
+  it.effect("count what they sent before the object left memory, and send a long event alone", () =>
+    Effect.gen(function*() {
+      const { fill, open } = yield* setup
+      const before = socketOf(FRESH)
+      const first = open([before.socket])
+      yield* turns()
+      first.taken(before.socket, String(before.ids.at(-1)))
+      yield* fill("x".repeat(4 * LONG))
+      assert.deepStrictEqual([before.sent.length, before.closed()], [2, undefined])
+      const [silent, echoing] = [socketOf(before.attached()), socketOf(before.attached())]
+      first.closed(before.socket)
+      const sockets = open([silent.socket, echoing.socket])
+      sockets.taken(echoing.socket, String(before.ids.at(-1)))
+      yield* turns()
+      yield* fill("a")
+      assert.deepStrictEqual([silent.sent, silent.closed()], [[], 1013])
+      assert.deepStrictEqual([echoing.sent.length, echoing.closed()], [1, undefined])
+    }))
+
   it.effect("close where their reader is none any more", () =>
     Effect.gen(function*() {
       const { open } = yield* setup
-      const { closed, sent, socket } = socketOf({ url: URL, reader: "gone", last: null })
+      const { closed, sent, socket } = socketOf({ url: URL, reader: "gone", last: null, untaken: 0 })
       open([socket])
       yield* turns()
       assert.deepStrictEqual([sent, closed()], [[], 1008])
@@ -74,7 +132,7 @@ describe("The sockets of an object", () => {
       const { open } = yield* setup
       assert.strictEqual(yield* refused(open([]), `${URL}?path=/${"x".repeat(MAX_ATTACHED)}`), "query/invalid")
       assert.strictEqual(yield* refused(open([]), "http://worker/v1/spaces/shop/beats"), "route/absent")
-      const many = Array.from({ length: MAX_STREAMS }, () => socketOf({ url: URL, reader: null, last: null }).socket)
+      const many = Array.from({ length: MAX_STREAMS }, () => socketOf(FRESH).socket)
       assert.strictEqual(yield* refused(open(many), URL), "watch/full")
     }))
 
@@ -83,7 +141,7 @@ describe("The sockets of an object", () => {
       const { kernel, open } = yield* setup
       const quota = new StreamQuota(0)
       for (let n = 2; n < MAX_STREAMS; n++) quota.count(undefined, 1)
-      const [left, ended] = [socketOf({ url: URL, reader: null, last: null }), socketOf({ url: URL, reader: null, last: null })]
+      const [left, ended] = [socketOf(FRESH), socketOf(FRESH)]
       const sockets = open([left.socket, ended.socket], quota)
       yield* turns()
       assert.strictEqual(yield* refused(sockets, URL), "watch/full")

@@ -32,27 +32,33 @@ interface Event {
   readonly data: string
 }
 
-/** A client that watches a cell, and goes on after its last event when it connects again. */
+/** A client that watches a cell, and goes on after its last event when it connects again: by a header, or by the URL as a browser. */
 class Watcher {
   readonly seen: Array<Event> = []
+  /** The number of its connections. */
+  connects = 0
   /** The code of the last close. */
   closed: number | undefined
   private readonly url: string
   private readonly token: string
+  private readonly isBrowser: boolean
   private socket: WebSocket | undefined
 
-  constructor(origin: string, { path = CELL, token = Edge.TOKEN } = {}) {
+  constructor(origin: string, { isBrowser = false, path = CELL, token = Edge.TOKEN } = {}) {
     this.url = `${origin.replace("http", "ws")}${path}`
     this.token = token
+    this.isBrowser = isBrowser
   }
 
   /** Connects. Rejects if the socket does not open. */
   connect(): Promise<void> {
     const id = this.seen.at(-1)?.id
-    const headers = { authorization: `Bearer ${this.token}`, ...id === undefined ? {} : { "last-event-id": String(id) } }
-    const socket = new WebSocket(this.url, { headers } as never)
+    const { isBrowser, token, url } = this
+    const headers = { authorization: `Bearer ${token}`, ...id === undefined || isBrowser ? {} : { "last-event-id": String(id) } }
+    const socket = new WebSocket(id === undefined || !isBrowser ? url : `${url}?last=${id}`, { headers } as never)
     this.socket = socket
     this.closed = undefined
+    this.connects++
     socket.addEventListener("message", ({ data }) => this.seen.push(JSON.parse(String(data)) as Event))
     socket.addEventListener("close", ({ code }) => {
       this.closed = code
@@ -61,6 +67,11 @@ class Watcher {
       socket.addEventListener("open", () => resolve())
       socket.addEventListener("error", () => reject(new Error("the socket did not open")))
     })
+  }
+
+  /** Tells the object which event is the last that came. */
+  confirm(): void {
+    this.socket?.send(String(this.seen.at(-1)?.id))
   }
 
   close(): void {
@@ -138,7 +149,8 @@ describe("The watchers of an object", () => {
       assert.deepInclude(await refused(edge, long(MAX_ATTACHED)), { status: 400, code: "query/invalid" })
       const authorization = { authorization: `Bearer ${READER_TOKEN}` }
       assert.deepInclude(await refused(edge, long(longest + 1), authorization), { status: 400, code: "query/invalid" })
-      const [reader, deep] = [CELL, long(longest)].map((path) => new Watcher(origin, { path, token: READER_TOKEN }))
+      const [reader, deep] =
+        [CELL, long(longest)].map((path) => new Watcher(origin, { path, token: READER_TOKEN, isBrowser: path === CELL }))
       if (reader === undefined || deep === undefined) return assert.fail("no watcher")
       await Promise.all([reader.connect(), deep.connect()])
       await sawAll([reader], 1)
@@ -155,5 +167,32 @@ describe("The watchers of an object", () => {
       await visits(edge, 2)
       await sawAll([reader], 7)
       assert.deepStrictEqual(deep.seen.map(({ event }) => event), ["absent"])
+    }))
+
+  it("are closed where they confirm nothing of what they got, and miss nothing", () =>
+    Edge.running(text, async (edge) => {
+      await visit(edge)
+      const { origin } = await edge.miniflare.ready
+      const path = "/v1/spaces/shop/cells/data/notice"
+      const [silent, echoing] = [true, false].map((isBrowser) => new Watcher(origin, { isBrowser, path }))
+      if (silent === undefined || echoing === undefined) return assert.fail("no watcher")
+      await Promise.all([silent.connect(), echoing.connect()])
+      const notices = Array.from({ length: 12 }, (_, n) => `${n} `)
+      for (const [n, payload] of notices.entries()) {
+        assert.deepInclude((await edge.signal("shop", { signal: "/signals/post", payload })).body, { status: "handled" })
+        await vi.waitUntil(() => echoing.seen.length === n + 2, PATIENCE)
+        echoing.confirm()
+        await vi.waitUntil(() => silent.closed !== undefined || silent.seen.length === n + 2, PATIENCE)
+        if (silent.closed === undefined) continue
+        assert.strictEqual(silent.closed, 1013)
+        await silent.connect()
+        await vi.waitUntil(() => silent.seen.length === n + 2, PATIENCE)
+      }
+      const got = ({ seen }: Watcher) => seen.map(({ data, event }) => event === "absent" ? event : data.slice(1, 4).replaceAll(".", ""))
+      for (const watcher of [silent, echoing]) {
+        assert.deepStrictEqual(got(watcher).map((text) => text.trim()), ["absent", ...notices.map((text) => text.trim())])
+      }
+      assert.isUndefined(echoing.closed)
+      assert.isAbove(silent.connects, 1)
     }))
 })

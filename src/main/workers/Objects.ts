@@ -80,8 +80,8 @@ const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
       return surely(this.#state.storage, run, (failure) => Router.report({ env: this.#env, inside }, failure))
     }
 
-    async webSocketMessage(): Promise<void> {
-      return (this.#made ?? await this.#host()).hear()
+    async webSocketMessage(socket: Socket, message: unknown): Promise<void> {
+      return (this.#made ?? await this.#host()).hear(socket, message)
     }
 
     async webSocketClose(socket: Socket): Promise<void> {

@@ -14,11 +14,13 @@ import * as Stream from "effect/Stream"
 import * as Cells from "../../ingress/Cells.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
-import type { Frame } from "../../ingress/Sse.ts"
+import * as Sse from "../../ingress/Sse.ts"
 import type { StreamQuota } from "../../ingress/StreamQuota.ts"
 import type { Kernel } from "../../kernel/space/Kernel.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
+import { hosts } from "../HostLimits.ts"
 import { type ObjectState, type Socket, socketPair } from "./Platform.ts"
+import { Untaken } from "./Untaken.ts"
 
 /** The most characters of a query with the names of its reader and of an event: an attachment has at most 2,048 bytes. */
 export const MAX_ATTACHED = 1900
@@ -26,8 +28,9 @@ export const MAX_ATTACHED = 1900
 /** The longest id of an event, in characters: a beat, or the cursor of a reader. */
 const LONGEST_ID = 16
 
-/** The codes of a close: the client connects again, with the id of its last event, or it is refused. */
+/** The codes of a close: the client connects again with the id of its last event, at once or once it is quicker, or it is refused. */
 const FAILED = 1011
+const SLOW = 1013
 const REFUSED = 1008
 
 /** The attachment of a socket. */
@@ -38,6 +41,14 @@ interface Attached {
   readonly reader: string | null
   /** The id of the last event. */
   readonly last: string | null
+  /** The characters that the client has not confirmed. */
+  readonly untaken: number
+}
+
+/** An open socket: the fiber that sends its events, and those that its client has not confirmed. */
+interface Followed {
+  readonly fiber: Fiber.Fiber<void, unknown>
+  readonly untaken: Untaken
 }
 
 /** The dependencies of the sockets. */
@@ -67,7 +78,7 @@ export const isUpgrade = ({ headers, method }: Request): boolean =>
  */
 export class Sockets {
   private readonly deps: Dependencies
-  private readonly followed = new Map<Socket, Fiber.Fiber<void, unknown>>()
+  private readonly followed = new Map<Socket, Followed>()
 
   /** Continues the sockets that are open already. They count, and none of them is refused. */
   constructor(deps: Dependencies) {
@@ -84,10 +95,12 @@ export class Sockets {
    *
    * @throws RequestRefused, PersistenceError, SpaceError
    */
-  async accept({ headers, url }: Request, reader: Clearance | undefined): Promise<Response> {
+  async accept(request: Request, reader: Clearance | undefined): Promise<Response> {
     const { quota, state } = this.deps
-    const { pathname, search } = new URL(url)
-    const attached: Attached = { url: pathname + search, reader: reader?.name ?? null, last: headers.get("last-event-id") }
+    const { pathname, search } = new URL(request.url)
+    // The id of the last event has a field of its own.
+    const path = pathname + search.replace(/(?<=[?&])last=[^&]*&?/g, "")
+    const attached: Attached = { url: path, reader: reader?.name ?? null, last: Sse.lastOf(request), untaken: 0 }
     checkSize(attached)
     quota.check(reader?.name)
     // Others ask meanwhile.
@@ -108,10 +121,18 @@ export class Sockets {
 
   /** Forgets a socket that its client closed. */
   closed(socket: Socket): void {
-    const fiber = this.followed.get(socket)
-    if (fiber === undefined) return
+    const followed = this.followed.get(socket)
+    if (followed === undefined) return
     this.forget(socket, socket.deserializeAttachment() as Attached)
-    Effect.runFork(Fiber.interrupt(fiber))
+    Effect.runFork(Fiber.interrupt(followed.fiber))
+  }
+
+  /** The client of a socket has the event with this id, and all before it. */
+  taken(socket: Socket, id: string): void {
+    const untaken = this.followed.get(socket)?.untaken
+    if (untaken === undefined) return
+    untaken.taken(id)
+    socket.serializeAttachment({ ...socket.deserializeAttachment() as Attached, untaken: untaken.size })
   }
 
   private forget(socket: Socket, { reader }: Attached): void {
@@ -120,15 +141,22 @@ export class Sockets {
 
   /** Sends the events of a query after its last one. */
   private follow(socket: Socket, attached: Attached): void {
-    const send = (frame: Frame) => Effect.sync(() => {
-      socket.send(textOf(frame))
-      if (frame.id !== undefined) socket.serializeAttachment({ ...attached, last: String(frame.id) })
+    const untaken = new Untaken(hosts.object.socketCharacters, { last: attached.last, size: attached.untaken })
+    let { last } = attached
+    const send = (frame: Sse.Frame) => Effect.suspend(() => {
+      const text = textOf(frame)
+      if (!untaken.fits(text.length)) return Effect.fail(slow)
+      socket.send(text)
+      if (frame.id !== undefined) last = String(frame.id)
+      untaken.add(last, text.length)
+      socket.serializeAttachment({ ...attached, last, untaken: untaken.size })
+      return Effect.void
     })
     const fiber = Effect.runFork(Effect.flatMap(
       Effect.tryPromise({ try: () => this.frames(attached), catch: (failure) => failure }),
       (frames) => Stream.runForEach(frames, send)
     ))
-    this.followed.set(socket, fiber)
+    this.followed.set(socket, { fiber, untaken })
     fiber.addObserver((exit) => {
       if (!this.followed.has(socket)) return
       this.forget(socket, attached)
@@ -137,7 +165,7 @@ export class Sockets {
   }
 
   /** The events of a query after the last one that was sent. */
-  private async frames({ last, reader, url }: Attached): Promise<Stream.Stream<Frame, unknown>> {
+  private async frames({ last, reader, url }: Attached): Promise<Stream.Stream<Sse.Frame, unknown>> {
     const { kernel, readers, space } = this.deps
     const place = Cells.place(new URL(url, "http://object").href)
     const found = await Effect.runPromise(kernel.space(space, { create: false }))
@@ -151,20 +179,25 @@ export class Sockets {
   }
 }
 
+const slow = new Problem.RequestRefused({
+  code: "watch/slow",
+  reason: `The client has not confirmed the last ${hosts.object.socketCharacters} characters. Send the ids of events back, or connect again`
+})
+
 /** Closes a socket whose query ended, with the code of its problem. */
 const end = (socket: Socket, exit: Exit.Exit<void, unknown>): void => {
   const { code, status } = Problem.of(Exit.isFailure(exit) ? Cause.squash(exit.cause) : new Error("the query ended"))
   try {
-    socket.close(status >= 500 ? FAILED : REFUSED, code)
+    socket.close(code === slow.code ? SLOW : status >= 500 ? FAILED : REFUSED, code)
   } catch {
     // Its client is gone already.
   }
 }
 
-const texts = new WeakMap<Frame, string>()
+const texts = new WeakMap<Sse.Frame, string>()
 
 /** The text of a frame, made once for all sockets that send it. */
-const textOf = (frame: Frame): string => {
+const textOf = (frame: Sse.Frame): string => {
   let text = texts.get(frame)
   if (text === undefined) {
     text = JSON.stringify(frame)

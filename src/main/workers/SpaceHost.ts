@@ -101,9 +101,9 @@ export class SpaceHost {
     })
   }
 
-  /** Opens the runtime for a message of a socket. */
-  hear(): Promise<void> {
-    return this.turns.during(async () => void await this.opened())
+  /** Opens the runtime for a message of a socket: the id of the last event that its client has. */
+  hear(socket: Socket, message: unknown): Promise<void> {
+    return this.turns.during(async () => (await this.opened()).sockets.taken(socket, String(message)))
   }
 
   /** Forgets a closed socket, if the runtime is open. */
