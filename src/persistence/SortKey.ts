@@ -24,6 +24,28 @@ const everyMarked = /\u{10ffff}(.)/gu
  */
 export const encode = (key: string): string => late.test(key) ? key.replace(everyLate, (c) => MARK + (c === MARK ? MARKED : c)) : key
 
+/** The bounds of the stored keys that begin with a prefix. */
+export interface Range {
+  /** Before all of them. */
+  readonly start: string
+  /** After all of them, and before each other key that comes later. */
+  readonly last: string
+  /** The least text after all of them. */
+  readonly end: string
+}
+
+/**
+ * The range of the stored keys behind a prefix that ends with a separator.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const range = (prefix: string): Range => {
+  const last = prefix.length - 1
+  // No stored key has two marks in a row.
+  return { start: prefix, last: prefix + MARK + MARK, end: prefix.slice(0, last) + String.fromCharCode(prefix.charCodeAt(last) + 1) }
+}
+
 /**
  * Decodes the stored form of a key.
  *

@@ -6,8 +6,8 @@
 import type { BlobPart, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import * as Bytes from "../cell/Bytes.ts"
 import * as Address from "../cell/Address.ts"
+import * as ChildNames from "./ChildNames.ts"
 import * as LongTexts from "./LongTexts.ts"
-import { parentOf } from "./Overlay.ts"
 import * as RowChecksums from "./RowChecksums.ts"
 import * as SortKey from "./SortKey.ts"
 import type { SqlRow } from "./SqlDriver.ts"
@@ -132,12 +132,12 @@ export class SqlRows {
 
   /** Verifies a cell and its entry among the names of its parent. */
   private listed(row: SqlRow): string {
-    const [stored, parent, sum, first] = row as unknown as readonly [string, string, number, string]
+    const [stored, parent, sum, first] = row as unknown as readonly [string, string | null, number, string]
     const key = SortKey.decode(stored)
     const text = this.whole("cell", stored, [sum, first])
     this.check(LongTexts.unmark(sum), RowChecksums.cell(stored, text), () => `the cell ${key}`)
-    const isBelow = parent === SortKey.encode(parentOf(Address.ofKey(key)))
-    const isListed = isBelow && SqlSchema.numberOf(this.sql.isListed.get(parent, stored)) === 1
+    const isBelow = parent === ChildNames.parentOf(Address.ofKey(key))
+    const isListed = isBelow && (parent === null || SqlSchema.numberOf(this.sql.isListed.get(parent, stored)) === 1)
     if (!isListed) throw RowChecksums.damaged(this.store, `the place of ${key} among the names beside it`)
     return stored
   }

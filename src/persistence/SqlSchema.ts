@@ -7,15 +7,16 @@ import * as Batch from "./Batch.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
 /** The version of the tables' format. A store with another version is refused. */
-export const FORMAT = 6
+export const FORMAT = 8
 
 /** The version of a store with long texts. Their table is created with the first. */
-export const LONG = 7
+export const LONG = 9
 
 /**
  * The tables.
  *
- * - `cell` holds its parent's key, so that the names below a document are one range of an index.
+ * - `cell` has its rows in the order of their creation, since documents that are created together are also changed together.
+ *   It holds its parent's key for a document of a scope other than `space`.
  * - `journal`: its newest row is the head.
  * - `meta` holds the newest writer, and the size of the journal's rows up to `counted`.
  * - `caller` holds receipts with a digest, many per row, numbered by age. The journal notes them until there are many.
@@ -32,9 +33,8 @@ const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
     id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL, epoch INTEGER NOT NULL, asides INTEGER NOT NULL,
     counted INTEGER NOT NULL, journal_size INTEGER NOT NULL, anchor_beat INTEGER NOT NULL, anchor_hash TEXT NOT NULL) STRICT`,
-  "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, sum INTEGER NOT NULL, text TEXT NOT NULL) " +
-    "STRICT, WITHOUT ROWID",
-  "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
+  "CREATE TABLE IF NOT EXISTS cell (key TEXT NOT NULL UNIQUE, parent TEXT, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
+  "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key) WHERE parent IS NOT NULL",
   `CREATE TABLE IF NOT EXISTS journal (
     beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL,
     sum INTEGER NOT NULL, callers TEXT, text TEXT NOT NULL) STRICT`,

@@ -13,9 +13,9 @@ import { attempt, type Backend, checkHead, Claim, type Content, type Group, PART
 import * as GroupStore from "./GroupStore.ts"
 import * as IdempotencyIndex from "./IdempotencyIndex.ts"
 import type { BloomFilter } from "./BloomFilter.ts"
+import * as ChildNames from "./ChildNames.ts"
 import * as ContentReferences from "./ContentReferences.ts"
 import * as LongTexts from "./LongTexts.ts"
-import { keyOf, parentOf } from "./Overlay.ts"
 import {
   type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow,
   type ReceiptRow, retention
@@ -104,20 +104,13 @@ class SqlBackend implements Backend {
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {
-    const start = id === "/" ? 1 : id.length + 1
-    return this.sql.children.all(SortKey.encode(keyOf(scope, id))).map((row) => {
-      const key = SortKey.decode(row[0] as string)
-      const end = key.indexOf("?")
-      return end < 0 ? key.slice(start) : key.slice(start, end)
-    }).sort()
+    return ChildNames.of(this.sql, scope, id)
   }
 
   below(id: string, after: string, limit: number): ReadonlyArray<string> {
     const prefix = Address.child(id, "")
-    const start = SortKey.encode(after > prefix ? after : prefix)
-    // "0" is the character after "/", so the range ends behind the last key with the prefix.
-    const end = SortKey.encode(`${prefix.slice(0, -1)}0`)
-    return this.sql.below.all(start, end, limit).map((row) => SortKey.decode(row[0] as string))
+    const { end } = SortKey.range(SortKey.encode(prefix))
+    return this.sql.below.all(SortKey.encode(after > prefix ? after : prefix), end, limit).map((row) => SortKey.decode(row[0] as string))
   }
 
   journal(from: number, to: number, limit: number): Iterable<JournalRow> {
@@ -224,7 +217,7 @@ class SqlBackend implements Backend {
 
   private commitCells(group: Group): void {
     const { deleteCells, putCells } = this.sql
-    const put: Array<string | number> = []
+    const put: Array<string | number | null> = []
     const gone: Array<string> = []
     // In the order of the keys, so that neighbouring rows meet the same pages.
     for (const [key, { address, text }] of [...group.cells].sort(([a], [b]) => a < b ? -1 : 1)) {
@@ -234,7 +227,7 @@ class SqlBackend implements Backend {
       if (text === undefined) gone.push(stored)
       if (text === undefined) continue
       const first = this.texts.put("cell", stored, text)
-      put.push(stored, SortKey.encode(parentOf(address)), LongTexts.mark(RowChecksums.cell(stored, text), first === text), first)
+      put.push(stored, ChildNames.parentOf(address), LongTexts.mark(RowChecksums.cell(stored, text), first === text), first)
     }
     putCells.run(put)
     deleteCells.run(gone)
