@@ -32,9 +32,9 @@ const hosted = (bytes: number) => {
 }
 
 describe("The host of a space", () => {
-  it("opens no runtime for a stranger's report where there is no space", async () => {
+  it("opens no runtime for a stranger's report where there is no space, and answers as for a wrong token", async () => {
     const { codeOf, openings } = hosted(0)
-    assert.strictEqual(await codeOf("POST", "rv/r1/report", `rendezvous ${"ab".repeat(16)}`), "space/unknown")
+    assert.strictEqual(await codeOf("POST", "rv/r1/report", `rendezvous ${"ab".repeat(16)}`), "rv/token")
     assert.strictEqual(openings(), 0)
     assert.notStrictEqual(await codeOf("POST", "signals"), "space/unknown")
     assert.strictEqual(openings(), 1)

@@ -195,4 +195,24 @@ describe("The watchers of an object", () => {
       assert.isUndefined(echoing.closed)
       assert.isAbove(silent.connects, 1)
     }))
+
+  it("of a space that is created again begin anew with their old cursors", () =>
+    Edge.running(text, async (edge) => {
+      await visits(edge, 2)
+      const headers = { authorization: `Bearer ${READER_TOKEN}`, accept: "text/event-stream" }
+      const first = async (path: string) => {
+        const reader = (await edge.fetch(path, { headers })).body!.pipeThrough(new TextDecoderStream()).getReader()
+        let seen = ""
+        while (!seen.includes("data: 2\n\n")) seen += (await reader.read()).value ?? assert.fail(`the stream ended with ${seen}`)
+        await reader.cancel()
+        return seen.replaceAll(": alive\n\n", "")
+      }
+      const [, cursor] = /id: ([0-9a-f]{16})\nevent: value\ndata: 2\n/.exec(await first(CELL)) ?? assert.fail("no cursor came")
+      await edge.fetch("/v1/spaces/shop", { method: "DELETE" })
+      await visits(edge, 2)
+      for (const isReset of [false, true]) {
+        if (isReset) await edge.fetch("/test/reset/shop")
+        assert.match(await first(`${CELL}?last=${cursor}`), /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: 2\n\n$/)
+      }
+    }))
 })

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import { tryDecode } from "hono/utils/url"
 import * as DurableObjectStore from "../../../plugins/durable_object.ts"
 import type * as Value from "../../cell/Value.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
@@ -19,20 +20,23 @@ import { StreamQuota } from "../../ingress/StreamQuota.ts"
 import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
 import { CurrentHolds } from "../../kernel/model/Holds.ts"
+import { FeatureNotBuilt } from "../../kernel/model/Feature.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
-import { NoSuchSpace, PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
+import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
+import { TokenRefused } from "../../rendezvous/RendezvousError.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
 import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
+import { Incarnation } from "./Incarnation.ts"
 import * as Peers from "./Peers.ts"
 import type { Env, Letters, ObjectState, Pull, Refusal, Socket, Storage } from "./Platform.ts"
 import type { Settings } from "./Settings.ts"
@@ -161,12 +165,15 @@ export class SpaceHost {
   }
 
   /** The refusal of a request that needs no runtime. */
-  private refusal(request: Request): PersistenceError | undefined {
-    const { space, storage } = this.place
+  private refusal(request: Request): Error | undefined {
+    const { settings: { features }, storage } = this.place
     const path = Access.pathOf(request)
     // Anyone may send a report, and a report creates no space.
-    const isStray = this.opening === undefined && WorkerToken.isReport(request, path) && !DurableObjectStore.holdsSpace(storage)
-    if (isStray) return new PersistenceError({ reason: new NoSuchSpace({ space }) })
+    const isReport = WorkerToken.isReport(request, path)
+    if (isReport && !features.some(({ name }) => name === "rendezvous")) return new FeatureNotBuilt({ feature: "rendezvous" })
+    const isStray = this.opening === undefined && isReport && !DurableObjectStore.holdsSpace(storage)
+    // A space that is unknown is no different from a wrong token, so that nobody can probe for spaces.
+    if (isStray) return new TokenRefused({ key: tryDecode(path.split("/")[5] ?? "", decodeURIComponent) })
     return ADDING.has(request.method) && !ENDING.test(path) ? this.full : undefined
   }
 
@@ -216,12 +223,16 @@ export class SpaceHost {
     )
     const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
     const arm = (moment: number): void => alarm.arm(moment)
-    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), alarm)
+    const incarnation = yield* Effect.promise(() => Incarnation.read(storage))
+    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), { alarm, incarnation })
     const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
     const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
-    const cursorKey = Layer.succeed(CurrentCursorKey, (name: string) => hash.hex(JSON.stringify(["systole/cursor", proof, name])))
+    const cursorKey = Layer.succeed(
+      CurrentCursorKey,
+      (name: string) => hash.hex(JSON.stringify(["systole/cursor", proof, name, incarnation.id ?? null]))
+    )
     const holds = Layer.succeed(CurrentHolds, yield* Effect.promise(() => StoredHold.read(storage)))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide(past),
@@ -234,7 +245,10 @@ export class SpaceHost {
   })
 
   /** Enters a space into the directory before its store is created, and removes it after its data. */
-  private listed(persistence: Layer.Layer<Persistence>, alarm: Alarm): Layer.Layer<Persistence> {
+  private listed(
+    persistence: Layer.Layer<Persistence>,
+    { alarm, incarnation }: { readonly alarm: Alarm; readonly incarnation: Incarnation }
+  ): Layer.Layer<Persistence> {
     const { env, settings: { proof }, space } = this.place
     const change = (verb: "add" | "remove") => Effect.tryPromise({
       try: () => env.DIRECTORY.getByName(Directory.NAME)[verb](proof, space),
@@ -246,8 +260,8 @@ export class SpaceHost {
       open: (name, options) => {
         const open = inner.open(name, options)
         if (!options.create || name !== space) return open
-        const enter = Effect.catchIf(Effect.asVoid(inner.due(name)), (error) => error.code === "space/unknown", () => change("add"))
-        return Effect.andThen(enter, open)
+        const enter = Effect.tap(change("add"), () => Effect.sync(() => incarnation.begin()))
+        return Effect.andThen(Effect.catchIf(Effect.asVoid(inner.due(name)), (error) => error.code === "space/unknown", () => enter), open)
       },
       // A removal that failed before the directory was told is repeated, and finds no data.
       remove: (name) => Effect.flatMap(Effect.result(inner.remove(name)), (removed) => {
