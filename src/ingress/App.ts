@@ -260,17 +260,12 @@ const wantsStream = (request: Request): boolean =>
 
 /** The answer for a request without a route: 404, or 405 with the allowed methods. */
 const nothing = (app: Hono, { method, path }: { readonly method: string; readonly path: string }): Response => {
-  const shown = path.slice(0, 200)
   const allow = methods.filter((other) => app.router.match(other, path)[0].some(([[, route]]) => route.method === other))
   if (allow.length === 0) {
-    return Problem.response(new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${shown}` }))
+    const reason = `There is nothing at ${method} ${path.slice(0, 200)}`
+    return Problem.response(new Problem.RequestRefused({ code: "route/absent", reason }))
   }
-  const response = Problem.response(new Problem.RequestRefused({
-    code: "route/method",
-    reason: `${shown} does not take ${method.slice(0, 20)}. It takes ${allow.join(", ")}`
-  }))
-  response.headers.set("allow", allow.join(", "))
-  return response
+  return Problem.notAllowed({ method, path }, allow.join(", "))
 }
 
 const methods = ["GET", "PUT", "POST", "DELETE"] as const

@@ -12,7 +12,7 @@ import type { CellHeld } from "../kernel/model/SpaceError.ts"
 type RefusalCode =
   | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/malformed" | "body/media-type" | "body/too-deep"
   | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld" | "query/invalid" | "receipt/absent"
-  | "route/absent" | "route/method" | "signal/id-malformed" | "signal/id-unequal" | "watch/full" | "watch/slow"
+  | "route/absent" | "route/method" | "rv/attempts" | "signal/id-malformed" | "signal/id-unequal" | "watch/full" | "watch/slow"
 
 /**
  * The ingress refuses a request before it reaches a space.
@@ -31,6 +31,28 @@ export class RequestRefused extends Error {
     this.code = code
     this.reason = reason
   }
+}
+
+/**
+ * The answer for a request that does not read; `undefined` for one that does.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const unlessRead = ({ method }: Request, path: string): Response | undefined =>
+  method === "GET" || method === "HEAD" ? undefined : notAllowed({ method, path }, "GET")
+
+/**
+ * The answer for a method that a path does not take: 405 with the methods that it takes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const notAllowed = ({ method, path }: { readonly method: string; readonly path: string }, allow: string): Response => {
+  const reason = `${path.slice(0, 200)} does not take ${method.slice(0, 20)}. It takes ${allow}`
+  const refused = response(new RequestRefused({ code: "route/method", reason }))
+  refused.headers.set("allow", allow)
+  return refused
 }
 
 /** The messages for failures of a store, which a client can only retry. */
@@ -111,6 +133,7 @@ export const statuses: Readonly<Record<string, number>> = {
   "inbox/full": 429,
   "ops/full": 429,
   "reactor/full": 429,
+  "rv/attempts": 429,
   "rv/full": 429,
   "rv/untold": 409,
   "watch/full": 429,

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import type { Env, SpaceStub } from "../../src/main/workers/Platform.ts"
+import { MAX_REFUSED, Refusals } from "../../src/main/workers/Refusals.ts"
 import * as Router from "../../src/main/workers/Router.ts"
 import { make, type Parts } from "../../src/main/workers/Settings.ts"
 
@@ -33,14 +34,15 @@ const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: strin
   ...secret
 })
 
-const asked = async (parts: Parts, path: string, init: RequestInit & { readonly env?: Env } = {}) => {
+const asked = async (parts: Parts, path: string, init: RequestInit & { readonly env?: Env; readonly refusals?: Refusals } = {}) => {
   woken.length = 0
-  const { env: given = env(async () => new Response("object")), ...rest } = init
+  const { env: given = env(async () => new Response("object")), refusals, ...rest } = init
   const gate = (env: Env) => make(parts, env)
   const inside = async (env: Env) => Inside.open(make(parts, env), env)
-  const response = await Router.make({ gate, inside })(new Request(`https://worker.example${path}`, rest), given)
+  const response = await Router.make({ gate, inside }, refusals)(new Request(`https://worker.example${path}`, rest), given)
   const text = await response.text()
-  return { status: response.status, text, code: /"code":"([^"]*)"/.exec(text)?.[1] }
+  const allow = response.headers.get("allow")
+  return { status: response.status, text, code: /"code":"([^"]*)"/.exec(text)?.[1], ...allow === null ? {} : { allow } }
 }
 
 const authorized = { headers: { authorization: `Bearer ${TOKEN}` } }
@@ -122,6 +124,42 @@ describe("Router of a Worker", () => {
     assert.include((await asked(parts, "/page", authorized)).text, "/data/a for 64 characters")
     assert.strictEqual((await asked(parts, "/page")).status, 401)
     assert.deepInclude(await asked(parts, "/elsewhere", authorized), { status: 404, code: "route/absent" })
-    assert.deepInclude(await asked(parts, "/v1/spaces", { ...authorized, method: "POST" }), { status: 404, code: "route/absent" })
+  })
+
+  it("answers 405 with the allowed method where a path takes another one", async () => {
+    const refused = { status: 405, code: "route/method", allow: "GET" }
+    for (const path of ["/v1/spaces", "/v1/enzymes", "/page", "/livez", "/readyz"]) {
+      assert.deepInclude(await asked(parts, path, { ...authorized, method: "POST" }), refused, path)
+      assert.strictEqual((await asked(parts, path, { ...authorized, method: "HEAD" })).status, 200, path)
+    }
+    assert.deepInclude(await asked(parts, "/elsewhere", { ...authorized, method: "POST" }), { status: 404, code: "route/absent" })
+    assert.deepInclude(await asked(parts, "/v1/spaces", { method: "POST" }), { status: 401 })
+  })
+
+  it("wakes no object for the reports of a caller with many refused ones, and for each report that is accepted", async () => {
+    const refusals = new Refusals()
+    const report = async (status: number, address: string) => {
+      const headers = { "authorization": `Rendezvous ${"ab".repeat(16)}`, "cf-connecting-ip": address }
+      const given = env(async () => new Response("{}", { status }))
+      const answer = await asked(parts, "/v1/spaces/shop/rv/r1/report", { method: "POST", headers, env: given, refusals })
+      return [answer.status, answer.code, woken.length]
+    }
+    for (let n = 0; n < 2 * MAX_REFUSED; n++) assert.deepStrictEqual(await report(200, "192.0.2.1"), [200, undefined, 1])
+    for (let n = 0; n < MAX_REFUSED; n++) assert.deepStrictEqual(await report(403, "192.0.2.1"), [403, undefined, 1])
+    assert.deepStrictEqual(await report(403, "192.0.2.1"), [429, "rv/attempts", 0])
+    assert.deepStrictEqual(await report(200, "192.0.2.2"), [200, undefined, 1])
+    for (let n = 0; n < MAX_REFUSED; n++) assert.strictEqual((await report(404, `2001:db8:1:2:${n}::1`))[2], 1)
+    assert.strictEqual((await report(404, "2001:db8:1:2:ffff::1"))[2], 0)
+  })
+
+  it("counts refused reports for a minute, and of a limited number of callers", () => {
+    const refusals = new Refusals()
+    for (let n = 0; n < MAX_REFUSED; n++) assert.isTrue(refusals.begin("first", 0))
+    assert.isFalse(refusals.begin("first", 59_999))
+    assert.isTrue(refusals.begin("first", 60_000))
+    for (let n = 0; n < MAX_REFUSED - 1; n++) refusals.begin("first", 60_000)
+    assert.isFalse(refusals.begin("first", 60_000))
+    for (let n = 0; n < 1000; n++) refusals.begin(`caller ${n}`, 60_000)
+    assert.isTrue(refusals.begin("first", 60_000))
   })
 })

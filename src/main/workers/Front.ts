@@ -48,14 +48,18 @@ export const answer = async (scene: Scene, { misnamed, path, reader, request }: 
   return answered(scene, path, request)
 }
 
+/** The paths of the lists that concern no space. */
+const LISTS: ReadonlySet<string> = new Set(["/v1/enzymes", "/v1/spaces"])
+
 /** Answers what concerns no space. */
 const answered = async (scene: Scene, path: string, request: Request): Promise<Response> => {
   const { env, settings: { config: { pages }, proof } } = scene
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-  if (request.method !== "GET" && request.method !== "HEAD") return Problem.response(absent(request.method, path))
+  if (page === undefined && !LISTS.has(path)) return Problem.response(absent(request.method, path))
+  const refused = Problem.unlessRead(request, path)
+  if (refused !== undefined) return refused
   if (page !== undefined) return Pages.send(page, reading(scene), request.signal)
   if (path === "/v1/enzymes") return enzymes(scene.settings)
-  if (path !== "/v1/spaces") return Problem.response(absent(request.method, path))
   const asked = App.spacesPage(Object.fromEntries(new URL(request.url).searchParams))
   const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked)
   return Json.answer({ spaces, next })

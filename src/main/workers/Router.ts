@@ -1,19 +1,21 @@
 /**
  * The Worker in front of the objects: it checks credentials, and passes each request to the object of its space.
  *
- * It holds no state, and wakes no object for a request that is refused. It imports no runtime: a cold isolate that only
- * passes requests on evaluates this file and the gate.
+ * It holds no state but the numbers of refused reports, and wakes no object for a request that is refused. It imports no
+ * runtime: a cold isolate that only passes requests on evaluates this file and the gate.
  *
  * @module
  */
 import * as Access from "../../ingress/Access.ts"
 import * as Json from "../../ingress/Json.ts"
 import * as Problem from "../../ingress/Problem.ts"
+import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import type { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { isSpaceName } from "../../persistence/SpaceName.ts"
 import type { Gate } from "./Gate.ts"
 import type { Inside } from "./Inside.ts"
 import type { Env } from "./Platform.ts"
+import { MAX_REFUSED, Refusals } from "./Refusals.ts"
 
 /** The paths of one space. */
 const SPACE = /^\/v1\/spaces\/([^/]+)(?:\/|$)/
@@ -31,10 +33,10 @@ export interface Parts {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ gate, inside }: Parts) => async (request: Request, env: Env): Promise<Response> => {
+export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => async (request: Request, env: Env): Promise<Response> => {
   const path = Access.pathOf(request)
-  if (path === "/livez") return Json.answer({ status: "live" })
-  if (path === "/readyz") return readiness({ gate, inside }, env, request)
+  if (path === "/livez") return Problem.unlessRead(request, path) ?? Json.answer({ status: "live" })
+  if (path === "/readyz") return Problem.unlessRead(request, path) ?? readiness({ gate, inside }, env, request)
   let access: Access.Access
   try {
     access = gate(env).access(request)
@@ -45,7 +47,10 @@ export const make = ({ gate, inside }: Parts) => async (request: Request, env: E
   if (refused !== undefined) return Problem.response(refused)
   const named = SPACE.exec(path)?.[1]
   const space = named === undefined ? undefined : decoded(named)
-  if (space !== undefined && isSpaceName(space)) return forwarded({ env, inside }, space, request)
+  if (space !== undefined && isSpaceName(space)) {
+    const pass = () => forwarded({ env, inside }, space, request)
+    return WorkerToken.isReport(request, path) ? reported(refusals, request, pass) : pass()
+  }
   try {
     const { answer } = await inside(env)
     return await answer({ request, path, reader: space === undefined ? reader : undefined, misnamed: space })
@@ -100,6 +105,23 @@ const decoded = (segment: string): string => {
 export interface Scene extends Pick<Parts, "inside"> {
   readonly env: Env
 }
+
+/** The network of a caller, as the platform tells it: an address, or the first half of a long one. */
+const callerOf = ({ headers }: Request): string => (headers.get("cf-connecting-ip") ?? "").split(":").slice(0, 4).join(":")
+
+/** Passes on the report of a worker, whose token the object checks. A caller with many refused reports wakes no object for a while. */
+const reported = async (refusals: Refusals, request: Request, pass: () => Promise<Response>): Promise<Response> => {
+  const caller = callerOf(request)
+  if (!refusals.begin(caller, Date.now())) return Problem.response(spent)
+  const response = await pass()
+  if (response.status < 400 || response.status >= 500) refusals.accepted(caller)
+  return response
+}
+
+const spent = new Problem.RequestRefused({
+  code: "rv/attempts",
+  reason: `${MAX_REFUSED} reports of this address were refused, or are in progress. Check the token, and report again in a minute`
+})
 
 /** Passes a request to the object of a space. The platform resets an object with a failed commit, and rejects its calls. */
 const forwarded = async ({ env, inside }: Scene, space: string, request: Request): Promise<Response> => {
