@@ -35,6 +35,12 @@ export const WAKE = "/signals/heartbeat/wake"
 export const SAVE = "/signals/heartbeat/save"
 export const APPROVE = "/signals/heartbeat/approve"
 
+/** The name of the enzyme of wakes. */
+const WAKER = "heartbeat_wake"
+
+/** The signal of a failure. Its payload is the address of the fact. */
+const FAILURES = "/CEP:sig_cei/sev:crit"
+
 /** The cell of the settings: fields as those of `agent` in a configuration. */
 export const SETTINGS = "/data/agent/settings"
 
@@ -99,6 +105,33 @@ interface Known {
   readonly versions: Versions
 }
 
+/** The wait after the first of some wakes in a row that died, in milliseconds. Each further one doubles it, up to the longest. */
+const AGAIN_MILLIS = 60_000
+const LONGEST_MILLIS = 3_600_000
+
+/** The cell of the number of wakes in a row that died. */
+const diedOf = ({ key }: CellStore.CellPlace): string => `/data/agent/${key}/died`
+
+const numberIn = (value: unknown): number => typeof value === "number" ? value : 0
+
+/** The event of a handling that was given up, in the note of its fact. */
+const GIVEN_UP = / gave up (\S+) after /
+
+/** The file whose wake died, by a fact; `undefined` for a fact about anything else. */
+const diedAt = (tx: Transaction, fact: string): CellStore.CellPlace | undefined => {
+  if (tx.get(`${fact}#/origin/name`) !== WAKER) return undefined
+  const [, id = ""] = GIVEN_UP.exec(String(tx.get(`${fact}#/note`))) ?? []
+  const target = tx.get(`/rt/dead/${id}/${WAKER}#/target`)
+  return typeof target === "string" ? CellStore.place(target, hash) : undefined
+}
+
+/** Sends the signal of a wake after one that died, by any cause, because that one sent none. */
+const again = (tx: Transaction, place: CellStore.CellPlace): void => {
+  const died = numberIn(tx.get(diedOf(place)))
+  tx.set(diedOf(place), died + 1)
+  arm(tx, place, tx.now + Math.min(AGAIN_MILLIS * 2 ** Math.min(died, 10), LONGEST_MILLIS))
+}
+
 const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.CellPlace, { types, versions }: Known) {
   const { settings } = settingsIn(tx)
   const start = tx.now
@@ -111,6 +144,7 @@ const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.Cell
     arm(tx, place, undefined)
     return { code: result.failure.code, message: result.failure.message }
   }
+  if (numberIn(tx.get(diedOf(place))) > 0) tx.delete(diedOf(place))
   const { held, nextDue = Number.POSITIVE_INFINITY, ran } = result.success
   const isLate = tx.now - start >= settings.budget / 2
   const recheck = isRechecked(result.success, isLate) ? tx.now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
@@ -184,7 +218,7 @@ export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzy
 
 const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
   Enzyme.make({
-    name: "heartbeat_wake",
+    name: WAKER,
     query: WAKE,
     bind: [CellStore.FOLDER],
     writes: ["/data/agent/**"],
@@ -194,6 +228,15 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
     run: (tx, { target }) => {
       const place = CellStore.place(target, hash)
       return place === undefined ? absent(target) : woken(tx, place, known)
+    }
+  }),
+  Enzyme.make({
+    name: "heartbeat_again",
+    query: FAILURES,
+    writes: ["/data/agent/**"],
+    run: (tx, { payload }) => {
+      const place = typeof payload === "string" ? diedAt(tx, payload) : undefined
+      if (place !== undefined) again(tx, place)
     }
   }),
   Enzyme.make({
