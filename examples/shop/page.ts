@@ -40,14 +40,29 @@ const cell = (content) => {
   return td
 }
 
-const order = async (item) => {
+// An order goes on without the page. One that takes more than 5 s is asked for by its receipt.
+const receiptOf = async (response, item) => {
+  const answer = await response.json()
+  if (!response.ok) throw new Error(answer.detail)
+  if (response.status === 200 && answer.status !== "pending") return answer
+  at("said").textContent = "The order of one " + item + " is under way …"
+  const receipt = "${space}/receipts/" + encodeURIComponent(answer.id)
+  return receiptOf(await fetch(receipt, { headers: { prefer: "wait=60" } }), item)
+}
+
+const place = async (item) => {
   const response = await fetch("${space}/signals", {
     method: "POST",
     headers: { "content-type": "application/json", prefer: "wait=5" },
     body: JSON.stringify({ signal: "/signals/order/place", target: "/data/products/" + item, payload: { count: 1 } })
   })
-  const { handlings } = await response.json()
-  at("said").textContent = handlings[0].value.placed ? "One " + item + " is yours." : "There is no " + item + " left."
+  const { handlings: [handling] } = await receiptOf(response, item)
+  if (handling === undefined || handling.outcome !== "ok") throw new Error("it failed.")
+  return handling.value.placed ? "One " + item + " is yours." : "There is no " + item + " left."
+}
+
+const order = async (item) => {
+  at("said").textContent = await place(item).catch((error) => "The order of one " + item + ": " + error.message)
 }
 
 const row = ({ item, left, price }) => {

@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { vi } from "vitest"
 import { root } from "../scripts/Host.ts"
 import { start } from "../scripts/Server.ts"
+import * as Page from "../runtime/Page.ts"
 import * as Browser from "./Browser.ts"
 
 const example = join(root, "examples", "shop")
@@ -110,6 +112,26 @@ describe("The example of the shop", () => {
     const response = await fetch(url)
     assert.include(await response.text(), "new EventSource(\"/v1/spaces/shop/cells/data/dashboard\")")
     assert.match(response.headers.get("content-security-policy")!, /default-src 'none'.*script-src 'sha256-[^']+'; connect-src 'self'/)
+  }))
+
+  it("has a page that follows an order for longer than its first wait", served(async (shop, url) => {
+    await shop.receive("tea", 4, 3)
+    const page = await Page.open(url)
+    const said = (part: string) => vi.waitUntil(() => page.at("said").text.includes(part), { timeout: 240_000, interval: 20 })
+    const click = () => {
+      const [row] = page.at("items").children as ReadonlyArray<Page.Element>
+      const buttons = row?.children.flatMap((cell) => (cell as Page.Element).children) as ReadonlyArray<Page.Element>
+      return buttons.find(({ onclick }) => onclick !== undefined)?.onclick?.()
+    }
+    await vi.waitUntil(() => page.at("items").text === "tea 4 3 Order", { timeout: 240_000, interval: 20 })
+    const control = (verb: string) => fetch(`${url}${space}/control/${verb}`, { method: "POST" })
+    await control("hold")
+    const clicked = click()
+    await said("The order of one tea is under way …")
+    await control("release")
+    await clicked
+    await said("One tea is yours.")
+    page.close()
   }))
 
   it.runIf(Browser.installed !== undefined)("updates an open browser with each order, its own and others", served(async (shop, url) => {
