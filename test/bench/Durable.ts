@@ -12,8 +12,10 @@ import type { Bench, Case, Round } from "./Bench.ts"
 import type { Server } from "./Contender.ts"
 import { disk, load, start, startBaseline } from "./Contender.ts"
 
-/** The duration of one measurement, and of the load before the first one, in milliseconds. */
+/** The duration of one measurement, in milliseconds. */
 const MEASURED = 3000
+
+/** The duration of the load before the first measurement of each server, in milliseconds. */
 const WARM = 3000
 
 /** The time from the load to the reading of the memory, in milliseconds. */
@@ -25,6 +27,8 @@ export interface Plan {
   readonly path: string
   readonly concurrencies: ReadonlyArray<number>
   readonly rounds: number
+  /** The duration of the load before the first measurement of each server, in milliseconds. Default 3000. */
+  readonly warm?: number
   /** The name of the counted unit, such as `events`. */
   readonly counted: string
 }
@@ -47,7 +51,8 @@ export const bench = async (plan: Plan): Promise<Bench> => {
   const host: Host = current()
   const pairs =
     [await pair({ name: "disk", folder, env: {}, host }), await pair({ name: "2 ms", folder: memory, env: { SYNC_US: "2000" }, host })]
-  for (const { servers } of pairs) for (const server of Object.values(servers)) await measure(server, plan, { concurrency: 16, ms: WARM })
+  const warming = { concurrency: 16, ms: plan.warm ?? WARM }
+  for (const { servers } of pairs) for (const server of Object.values(servers)) await measure(server, plan, warming)
   const latency = await disk(join(folder, "disk"))
   return {
     cases: pairs.flatMap(({ name, servers }) => plan.concurrencies.flatMap((concurrency) => cases({ name, servers, concurrency, plan }))),
