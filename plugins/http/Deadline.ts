@@ -12,7 +12,11 @@ import { Channel } from "systole"
  * @category combinators
  * @since 0.1.0
  */
-export const run = async <A>({ signal }: Channel.Job, timeoutMs: number, body: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+export const run = async <A>(
+  { signal }: Pick<Channel.Job, "signal">,
+  timeoutMs: number,
+  body: (signal: AbortSignal) => Promise<A>
+): Promise<A> => {
   const ending = new AbortController()
   const cancel = () => ending.abort(Channel.fail("io/cancelled", "it was cancelled", { errno: -125 }))
   const expire = () => ending.abort(Channel.fail("io/timeout", `it took more than ${timeoutMs} ms`, { errno: -110, retryable: true }))

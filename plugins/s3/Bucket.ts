@@ -27,9 +27,9 @@ export interface Bucket {
 /** Headers that a proxy may change on the way, so no signature covers them. A body arrives in the size in which it is stored. */
 const unsigned: Headers = [["accept-encoding", "identity"], ["user-agent", "systole"]]
 
-/** A request for one object, and the reader of its answer. */
+/** A request to a URL of the bucket, and the reader of its answer. */
 export interface ObjectRequest<A> {
-  readonly key: string
+  readonly url: string
   readonly method: string
   readonly headers?: Headers
   readonly body?: Uint8Array
@@ -56,10 +56,9 @@ export const urlOf = ({ base, prefix }: Pick<Bucket, "base" | "prefix">, { space
  * @category combinators
  * @since 0.1.0
  */
-export const exchange = <A>(bucket: Bucket, job: Channel.Job, request: ObjectRequest<A>): Promise<A> =>
+export const exchange = <A>(bucket: Bucket, job: Pick<Channel.Job, "signal">, request: ObjectRequest<A>): Promise<A> =>
   Deadline.run(job, bucket.timeoutMs, async (signal) => {
-    const { body, headers = [], key, method, read } = request
-    const url = urlOf(bucket, job, key)
+    const { body, headers = [], method, read, url } = request
     const signed = await Signature.sign(bucket.credentials, { method, url, headers, body }, bucket.now())
     // A redirect to another region or host would carry a signature that is not valid there.
     const outgoing = { url, method, headers: [...signed, ...unsigned], body, redirect: "error" } as const

@@ -227,8 +227,9 @@ const stateRoutes = (
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
   app.put("/v1/spaces/:space/blobs", async (c) => {
-    const space = await writable(kernel, c, () => Blobs.check(c.req.raw))
-    return Blobs.receive(space, c.req.raw, { base: base(space.name), hash })
+    const limit = kernel.contentBytes
+    const space = await writable(kernel, c, () => Blobs.check(c.req.raw, limit))
+    return Blobs.receive(space, c.req.raw, { base: base(space.name), hash, limit })
   })
   app.get(
     "/v1/spaces/:space/blobs/:hash",

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { Space } from "../kernel/view/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
+import { STORED } from "../persistence/LargeContent.ts"
 import type { BlobPart, BlobWriter } from "../persistence/Persistence.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
@@ -13,8 +14,8 @@ import * as Problem from "./Problem.ts"
 import * as Range from "./Range.ts"
 import type { Transfers } from "./Transfers.ts"
 
-/** The maximum size of a content, in bytes. */
-export const MAX_BLOB_BYTES = 33_554_432
+/** The maximum size of a content in the store of a space, in bytes. Larger content declares its length, and needs a content store. */
+export const MAX_BLOB_BYTES = STORED
 
 /** The size of a part that a {@link BlobWriter} accepts, in bytes. */
 const PART_BYTES = 1_048_576
@@ -23,13 +24,13 @@ const PART_BYTES = 1_048_576
 const link = (base: string, hash: string) => `${base}/blobs/${hash}`
 
 /**
- * Refuses a request whose declared length exceeds {@link MAX_BLOB_BYTES}.
+ * Refuses a request whose declared length exceeds `limit` bytes.
  *
  * @throws RequestRefused
  * @category guards
  * @since 0.1.0
  */
-export const check = (request: Request): void => void Body.checkedLength(request, MAX_BLOB_BYTES)
+export const check = (request: Request, limit: number): void => void Body.checkedLength(request, limit)
 
 /**
  * Receives a content part by part and stores it.
@@ -40,12 +41,27 @@ export const check = (request: Request): void => void Body.checkedLength(request
 export const receive = async (space: Space, request: Request, at: {
   readonly base: string
   readonly hash: Hash["Service"]
+  /** The most bytes. */
+  readonly limit: number
 }): Promise<Response> => {
-  const { store, writer } = await Effect.runPromise(space.content)
-  const { digest, size } = await fill(writer, request, at.hash)
-  await Effect.runPromise(store(digest))
+  const isLarge = (Body.checkedLength(request, at.limit) ?? 0) > MAX_BLOB_BYTES
+  const { digest, size } = await (isLarge ? receiveLarge(space, request, at.limit) : receiveStored(space, request, at.hash))
   const location = link(at.base, digest)
   return Json.answer({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
+}
+
+/** Receives content into the content store. */
+const receiveLarge = async (space: Space, request: Request, limit: number) => {
+  const { hash, size } = await Effect.runPromise(space.receive(Body.chunks(request, limit)))
+  return { digest: hash, size }
+}
+
+/** Receives content into the store of the space. */
+const receiveStored = async (space: Space, request: Request, hash: Hash["Service"]) => {
+  const { store, writer } = await Effect.runPromise(space.content)
+  const filled = await fill(writer, request, hash)
+  await Effect.runPromise(store(filled.digest))
+  return filled
 }
 
 /** A source of stored content: a space, or the view of a reader. */

@@ -125,6 +125,7 @@ export const statuses: Readonly<Record<string, number>> = {
   "rv/ledger-missing": 409,
   "rv/not-quarantined": 409,
   "body/too-large": 413,
+  "content/large": 413,
   "body/media-type": 415,
   "blob/range": 416,
   "cell/locked": 423,

@@ -73,6 +73,7 @@ const fields = {
   plugins: Schema.optionalKey(folders),
   features: Schema.optionalKey(Schema.Array(Schema.Literals(FEATURES))),
   persistence: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
+  content: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
   channels: Schema.optionalKey(Schema.Record(ModuleName, Schema.Union([
     ModuleName,
     Schema.Struct({
@@ -185,6 +186,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly features: ReadonlyArray<FeatureName>
   /** The plugin that provides persistence, and its options. */
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
+  /** The plugin that stores content beyond 32 MiB, and its options; `undefined` without one. */
+  readonly content: { readonly use: string; readonly options: Readonly<Record<string, unknown>> } | undefined
   /** The channels by their ids: the provider, its options, and the settings of the channel. */
   readonly channels: Readonly<Record<string, ChannelConfig>>
   /** `native` (default): beats go on while requests are in progress. `sync`: the next beat of a space waits for them. */
@@ -288,6 +291,10 @@ const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassi
   new Labels(ChannelLabels.added(rules, Object.entries(channels)))
 }
 
+/** A plugin and its options. */
+const chosenPlugin = (named: string | { readonly use: string; readonly options?: Readonly<Record<string, unknown>> }) =>
+  typeof named === "string" ? { use: named, options: {} } : { use: named.use, options: named.options ?? {} }
+
 const withDefaults = (definition: Fields): Settings => {
   const { persistence = "sqlite" } = definition
   return {
@@ -295,9 +302,8 @@ const withDefaults = (definition: Fields): Settings => {
     enzymes: definition.enzymes ?? ["enzymes"],
     plugins: definition.plugins ?? ["plugins"],
     features: definition.features ?? [],
-    persistence: typeof persistence === "string"
-      ? { use: persistence, options: {} }
-      : { use: persistence.use, options: persistence.options ?? {} },
+    persistence: chosenPlugin(persistence),
+    content: definition.content === undefined ? undefined : chosenPlugin(definition.content),
     channels: Object.fromEntries(Object.entries(definition.channels ?? {}).map(([id, channel]) =>
       [id, typeof channel === "string" ? { use: channel, options: {} } : { ...channel, options: channel.options ?? {} }])),
     reactor: definition.reactor ?? "native",

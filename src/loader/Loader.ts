@@ -223,13 +223,15 @@ export const persistence = (
 }
 
 /**
- * The names of the plugins that a configuration needs for its channels and its agent.
+ * The names of the plugins that a configuration needs for its channels, its content and its agent.
  *
  * @category getters
  * @since 0.1.0
  */
-export const requiredBy = ({ agent, channels }: Pick<Config, "agent" | "channels">): ReadonlyArray<string> =>
-  [...new Set([...Object.values(channels).map(({ use }) => use), ...agent === undefined ? [] : ["agent"]])]
+export const requiredBy = ({ agent, channels, content }: Pick<Config, "agent" | "channels" | "content">): ReadonlyArray<string> => {
+  const used = [...Object.values(channels), ...content === undefined ? [] : [content]].map(({ use }) => use)
+  return [...new Set([...used, ...agent === undefined ? [] : ["agent"]])]
+}
 
 /** The place of a project on its host. */
 export type ChannelPlace = Pick<Plugin.ChannelSettings, "root" | "folder" | "host">

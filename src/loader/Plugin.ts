@@ -8,6 +8,7 @@
 import * as Data from "effect/Data"
 import type * as Layer from "effect/Layer"
 import type { Hash } from "../persistence/Hash.ts"
+import type { ContentStore } from "../persistence/LargeContent.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Definition as ChannelDefinition, HostName } from "../reactor/Channel.ts"
@@ -35,6 +36,12 @@ export interface ChannelSettings {
   readonly options: Readonly<Record<string, unknown>>
 }
 
+/** The settings of a provider of a content store. */
+export interface ContentSettings extends ChannelSettings {
+  /** The bindings of a Worker; none on other hosts. */
+  readonly bindings: Readonly<Record<string, unknown>>
+}
+
 /** Makes a channel. */
 export type ChannelProvider = (settings: ChannelSettings) => ChannelDefinition
 
@@ -53,6 +60,8 @@ export interface Plugin {
   /** The services that the plugin provides. */
   readonly provides: {
     readonly persistence?: (settings: PersistenceSettings) => Layer.Layer<Persistence, PersistenceError, Hash>
+    /** Makes the store of content that is too large for the store of its space. */
+    readonly content?: (settings: ContentSettings) => ContentStore
     /** The providers of channels, by the names with which a configuration selects them. */
     readonly channels?: { readonly [name: string]: ChannelProvider }
   }
@@ -78,6 +87,7 @@ const pluginName = /^[a-z0-9][a-z0-9_-]{0,62}$/
 /** The providers of each kind. */
 const provided: Readonly<Record<string, (provider: unknown) => boolean>> = {
   persistence: (provider) => typeof provider === "function",
+  content: (provider) => typeof provider === "function",
   channels: (providers) =>
     typeof providers === "object" && providers !== null &&
     Object.entries(providers).every(([name, provider]) => pluginName.test(name) && typeof provider === "function")

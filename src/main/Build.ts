@@ -61,12 +61,13 @@ export const build = Effect.fn("Build.build")(function*(
   const { root } = site
   const target = BuildTarget.targets[request.target]
   const folder = resolve(root, request.out)
-  const kept = target.kept?.(basename(root))
-  const foreign = yield* Effect.promise(() => BuildFolder.foreign(folder, kept))
+  const unset = target.kept?.(basename(root), { content: undefined })
+  const foreign = yield* Effect.promise(() => BuildFolder.foreign(folder, unset))
   if (foreign !== undefined) {
     return yield* refuse("build/folder", `${request.out} holds ${foreign}, which is of no build. Name an empty folder with --out`)
   }
   const contents = yield* gather(site, request, target)
+  const kept = target.kept?.(basename(root), contents.settings)
   const { outputs, parts } = yield* Effect.tryPromise({
     try: () => BuildBundle.make(root, target, contents),
     catch: Bundle.explain

@@ -27,7 +27,7 @@ export interface Target {
   /** Whether each build has all features. Platforms that bill or bound the size of code get those that a project uses. */
   readonly hasAllFeatures: boolean
   /** A file of a project with this name, which the user may change. */
-  readonly kept: ((project: string) => BuildFolder.Kept) | undefined
+  readonly kept: ((project: string, settings: Pick<Config.Settings, "content">) => BuildFolder.Kept) | undefined
   /** The lines that start the build. */
   readonly usage: ReadonlyArray<string>
 }
@@ -97,15 +97,24 @@ const wranglerNeeds = [
 /** The newest date with whose behaviour the build is tested. */
 const COMPATIBILITY_DATE = "2026-08-03"
 
+/** The bucket of the content store, if it is a binding. */
+const bucketNeeds = (name: string, { content }: Pick<Config.Settings, "content">): ReadonlyArray<string> => {
+  const binding = content?.options["binding"]
+  if (typeof binding !== "string") return []
+  return [`"r2_buckets": [{ "binding": ${JSON.stringify(binding)}, "bucket_name": "${name}-content" }]`]
+}
+
 /** The configuration of Wrangler for a project. */
-const wrangler = (name: string): BuildFolder.Kept => {
+const wrangler = (project: string, settings: Pick<Config.Settings, "content">): BuildFolder.Kept => {
+  const name = project.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-")
+  const needs = [...wranglerNeeds, ...bucketNeeds(name, settings)]
   const lines = [
-    `"name": ${JSON.stringify(name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-"))}`,
+    `"name": ${JSON.stringify(name)}`,
     `"compatibility_date": "${COMPATIBILITY_DATE}"`,
     "\"limits\": { \"cpu_ms\": 30000 }",
-    ...wranglerNeeds
+    ...needs
   ]
-  return { file: "wrangler.jsonc", contents: `{\n  ${lines.join(",\n  ")}\n}\n`, needs: wranglerNeeds }
+  return { file: "wrangler.jsonc", contents: `{\n  ${lines.join(",\n  ")}\n}\n`, needs }
 }
 
 /** The entry of a Worker, with the classes of its objects. */

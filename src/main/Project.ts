@@ -19,10 +19,12 @@ import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
 import * as Supervision from "../kernel/watchdog/Supervision.ts"
 import * as Config from "../loader/Config.ts"
+import * as ContentProvider from "../loader/ContentProvider.ts"
 import * as Loader from "../loader/Loader.ts"
 import { ModuleHost } from "../loader/ModuleHost.ts"
 import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
+import { CurrentContentStore } from "../persistence/LargeContent.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { Reactor } from "../reactor/Reactor.ts"
 import * as DevWatch from "./DevWatch.ts"
@@ -88,11 +90,12 @@ export const open = Effect.fn("Project.open")(function*(
   })
   const place = { root, folder: resolve(root, config.data), host: HostVersion.nameOf(process.versions) }
   const reactor = Reactor[config.reactor](yield* Loader.channels(found, config, place))
+  const contents = Layer.succeed(CurrentContentStore, yield* ContentProvider.open(found, config, { ...place, bindings: {} }))
   const { stopMillis, stuckMillis } = config.kernel.limits
   const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const supervision = Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog))
-  const around = Layer.mergeAll(HostHash.layer, Layer.succeed(CurrentReporter, reporter), supervision)
+  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision)
   const services = { features, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)

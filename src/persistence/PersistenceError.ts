@@ -116,6 +116,15 @@ export class StoreFull extends Data.TaggedError("StoreFull")<{ readonly space: s
   }
 }
 
+/** Content has more bytes than a run, a cell or a request of a channel reads at once. */
+export class ContentTooLarge extends Data.TaggedError("ContentTooLarge")<{ readonly hash: string; readonly bytes: number }> {
+  readonly code = "content/large"
+  override get message() {
+    return `The content /cas/${this.hash} has ${this.bytes} bytes and is in the content store, where no code reads it whole. ` +
+      "Hand its address on, and read it over HTTP with GET /v1/spaces/SPACE/blobs/HASH, by ranges if need be"
+  }
+}
+
 /** The store has records of a feature that this build lacks. */
 export class StoreNeedsFeature extends Data.TaggedError("StoreNeedsFeature")<{
   readonly space: string
@@ -138,7 +147,7 @@ export class StoreNeedsFeature extends Data.TaggedError("StoreNeedsFeature")<{
 export class PersistenceError extends Data.TaggedError("PersistenceError")<{
   readonly reason:
     | NoSuchSpace | InvalidSpaceName | StoreLocked | StoreBusy | StoreDamaged | StoreVersion | StaleWriter | BeatConflict
-    | StoreUnavailable | StoreFull | StoreNeedsFeature
+    | StoreUnavailable | StoreFull | StoreNeedsFeature | ContentTooLarge
 }> {
   get code() {
     return this.reason.code

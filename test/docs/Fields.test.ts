@@ -17,7 +17,7 @@ const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyA
   enzymes: [],
   plugins: [],
   features: [],
-  persistence: [], channels: [], reactor: [],
+  persistence: [], content: [], channels: [], reactor: [],
   data: [],
   host: [],
   port: [],

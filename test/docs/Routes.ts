@@ -72,7 +72,7 @@ const state: Readonly<Record<string, Described>> = {
     "The beats, newest first. As `text/event-stream`: each beat once, without gaps, however slow the reader."
   ),
   [`GET ${SPACE}/beats/:beat`]: described("", "Inbox, agenda, stage and meta of one beat."),
-  [`PUT ${SPACE}/blobs`]: described("the bytes, up to 32 MiB", "Stores content: 201 with its SHA-256."),
+  [`PUT ${SPACE}/blobs`]: described("the bytes, up to 32 MiB or the limit of the content store", "Stores content: 201 with its SHA-256."),
   [`GET ${SPACE}/blobs/:hash`]: described(
     "`Range`, `If-Range`",
     "Content by its SHA-256, or a part of it. The server reads 1 MiB at a time as its client takes it."

@@ -6,7 +6,7 @@
 import { Reactor } from "../../src/reactor/Reactor.ts"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { Enzyme, Features, MemoryStore } from "systole"
+import { type ContentStore, Enzyme, Features, MemoryStore } from "systole"
 import { Reporter } from "../../src/diagnostic/Reporter.ts"
 import * as App from "../../src/ingress/App.ts"
 import type { Feature } from "../../src/ingress/Feature.ts"
@@ -15,6 +15,7 @@ import * as Config from "../../src/loader/Config.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as Runtime from "../../src/main/Runtime.ts"
+import { CurrentContentStore } from "../../src/persistence/LargeContent.ts"
 import { Hash } from "../../src/persistence/Hash.ts"
 
 /** A response with its parsed body. */
@@ -30,6 +31,7 @@ export interface Settings {
   readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
   readonly reactor?: Layer.Layer<Reactor>
   readonly features?: ReadonlyArray<Feature>
+  readonly contents?: ContentStore
   /** Replaces parts of the kernel. */
   readonly kernel?: (kernel: Kernel["Service"]) => Kernel["Service"]
 }
@@ -42,8 +44,9 @@ export const serve = (setting: Settings = {}) =>
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
     const { features = Features.all, reactor = Reactor.none } = setting
+    const contents = Layer.succeed(CurrentContentStore, setting.contents)
     const runtime = Runtime.layer(config, { features, persistence: MemoryStore.layer, reactor, pacemaker })
-    const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(HostHash.layer))))
+    const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(HostHash.layer), Layer.provide(contents))))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })
     const accidents: Array<unknown> = []

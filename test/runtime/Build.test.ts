@@ -120,4 +120,18 @@ describe("systole build --target workers", () => {
       assert.notInclude(output, "\"main\"")
       assert.strictEqual(readFileSync(file, "utf8"), mine)
     }))
+
+  it("asks for the R2 bucket of the content store", () =>
+    built(async ({ build, folder }) => {
+      const config = join(folder, "systole.config.ts")
+      const content = "content: { use: \"bucket\", options: { binding: \"CONTENT\" } },"
+      writeFileSync(config, readFileSync(config, "utf8").replace("defineConfig({", `defineConfig({ ${content}`))
+      await build()
+      const file = join(folder, "out", "wrangler.jsonc")
+      const bucket = /"r2_buckets": \[{ "binding": "CONTENT", "bucket_name": "[a-z0-9-]+-content" }\]/
+      assert.match(readFileSync(file, "utf8"), bucket)
+      assert.property((JSON.parse(readFileSync(join(folder, "out", "build.json"), "utf8")) as BuildFile).modules, "systole/plugins/bucket")
+      writeFileSync(file, "{}")
+      assert.match(await build(), bucket)
+    }))
 })

@@ -30,6 +30,8 @@ export interface Options {
   /** The folder that keeps the storage of the objects. Without it, they are kept in memory. */
   readonly folder?: string
   readonly bindings?: Readonly<Record<string, string>>
+  /** The bindings of R2 buckets. */
+  readonly r2Buckets?: ReadonlyArray<string>
   /** Lets everybody in, without a token. */
   readonly public?: true
 }
@@ -75,6 +77,7 @@ export const running = async <A>(
       DIRECTORY: { className: "Directory", useSQLite: true }
     },
     bindings: { ...options.public === true ? { SYSTOLE_PUBLIC: "true" } : { SYSTOLE_TOKEN: TOKEN }, ...options.bindings },
+    r2Buckets: [...options.r2Buckets ?? []],
     ...options.folder === undefined ? {} : { durableObjectsPersist: options.folder }
   })
   const fetch: Edge["fetch"] = async (path, init) => {

@@ -11,6 +11,7 @@
 import type { Document } from "../../cell/Document.ts"
 import * as Codec from "../../cell/Document.ts"
 import { below } from "../../persistence/Below.ts"
+import * as LargeContent from "../../persistence/LargeContent.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Bindings from "../../registry/Bindings.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
@@ -76,7 +77,7 @@ export class Documents implements Committed {
   }
 
   blob(hash: string): Uint8Array | undefined {
-    return this.arrived.has(hash) ? undefined : this.ask(() => this.store.blob(hash))
+    return this.arrived.has(hash) ? undefined : LargeContent.whole(hash, this.ask(() => this.store.blob(hash)))
   }
 
   /** Whether runs see content with this digest. */

@@ -10,6 +10,7 @@ import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import { LedgerList } from "../../ledger/LedgerList.ts"
 import { operations } from "../../operation/Ledger.ts"
 import { Hash } from "../../persistence/Hash.ts"
+import * as LargeContent from "../../persistence/LargeContent.ts"
 import { Persistence } from "../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
@@ -63,6 +64,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly due: (name: string) => number | undefined
   /** The names of all spaces. None of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
+  /** The most bytes of one content: those that a store takes, or those of the content store. */
+  readonly contentBytes: number
   /** Removes a space with all its data. Signals that arrive later find no space, unless they create one. */
   readonly remove: (name: string) => Effect.Effect<void, PersistenceError>
   /**
@@ -108,6 +111,7 @@ export class Kernel extends Context.Service<Kernel, {
       if (isUnbuilt) return yield* Effect.die(new FeatureNotBuilt({ feature: "labels" }))
       const hash = yield* Hash
       const pacemaker = yield* Pacemaker
+      const contents = yield* LargeContent.CurrentContentStore
       const nodes = new Modules()
       const stops = new Stops()
       const decode = features.find(({ decode }) => decode !== undefined)?.decode
@@ -119,13 +123,14 @@ export class Kernel extends Context.Service<Kernel, {
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
         supervision: yield* CurrentSupervision
       }
-      const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, scope: yield* Effect.scope })
+      const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, contents, scope: yield* Effect.scope })
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
       return Kernel.of({
         space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
         opened: (name) => spaces.opened(name)?.handle,
         due: (name) => spaces.opened(name)?.space.due,
+        contentBytes: Math.max(LargeContent.STORED, contents?.maxBytes ?? 0),
         spaces: persistence.spaces,
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),

@@ -4,6 +4,7 @@
  * @module
  */
 import type { LiveHost } from "../../ledger/Ledger.ts"
+import * as LargeContent from "../../persistence/LargeContent.ts"
 import { hashOf } from "../../stage/Content.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
@@ -18,6 +19,6 @@ export const make = ({ documents, host, space, store }: LiveState, group: Pick<G
   keep: (bytes, limit, signal) => uploads.keep(bytes, limit, signal),
   content: (address) => {
     const hash = hashOf(address)
-    return hash === undefined ? undefined : store.blob(hash)
+    return hash === undefined ? undefined : LargeContent.whole(hash, store.blob(hash))
   }
 })

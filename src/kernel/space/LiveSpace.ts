@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { Value } from "../../cell/Value.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import * as LargeContent from "../../persistence/LargeContent.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import type { Beat } from "../beat/Commit.ts"
@@ -37,6 +38,7 @@ import * as WaitingList from "../view/WaitingList.ts"
 import { type KernelFeature, labelsIn, type Parts } from "./Feature.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
 import * as LiveHost from "./LiveHost.ts"
+import { LargeUploads } from "./LargeUploads.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
@@ -56,6 +58,7 @@ interface Dependencies {
   /** Called on each use from outside. */
   readonly used: () => void
   readonly readerState: ReaderState
+  readonly contents: LargeContent.ContentStore | undefined
 }
 
 /**
@@ -80,7 +83,9 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   private readonly queries: LiveQueries
   readonly watch: Space["watch"]
   readonly content: Space["content"]
+  readonly receive: Space["receive"]
   private readonly uploads: Uploads
+  private readonly large: LargeUploads
   private readonly ledgers: LiveLedgers
   private readonly sources: LiveSources = { receipt: (id) => this.receipts.find(id), view: (id) => this.ledgers.view(id) }
   private readonly deps: Dependencies
@@ -129,6 +134,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.watch = this.queries.watch
     this.uploads = new Uploads(state, this.group)
     this.content = this.uploads.begin
+    this.large = new LargeUploads(state, this.content, deps.contents)
+    this.receive = this.large.receive
     this.deps = deps
     this.ledgers = new LiveLedgers(state, LiveHost.make(state, this.group, this.uploads))
     this.outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, group: this.group })
@@ -359,11 +366,11 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   })
 
   blob(hash: string): Effect.Effect<Uint8Array | undefined, ReadError> {
-    return this.durable.read(() => this.state.store.blob(hash))
+    return this.durable.read(() => LargeContent.read(hash, this.state.store.blob(hash)))
   }
 
   blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
-    return this.durable.read(() => this.state.store.blobPart(hash, part))
+    return Effect.flatMap(this.durable.read(() => this.state.store.blobPart(hash, part)), (found) => this.large.resolve(hash, part, found))
   }
 
   examine<A>(look: (history: HistorySource) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {

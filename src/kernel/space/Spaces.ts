@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { ContentStore } from "../../persistence/LargeContent.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Cursor } from "../view/Cursor.ts"
@@ -22,6 +23,7 @@ import * as Journal from "../model/Journal.ts"
 import type { Peer, ResolvePeer } from "./Delivery.ts"
 import { Handle } from "./Handle.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
+import { clear } from "./LargeUploads.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Queue } from "../../registry/Queue.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -45,6 +47,7 @@ interface Dependencies {
   readonly stops: Stops
   /** The reach to spaces of other kernels. */
   readonly remote: ResolvePeer | undefined
+  readonly contents: ContentStore | undefined
   /** Its end closes all stores. */
   readonly scope: Scope.Scope
 }
@@ -99,18 +102,30 @@ export class Spaces {
 
   /** Removes a space with all its data. Requests in progress fail with `SpaceStopped`; later ones find no space. */
   remove(name: string): Effect.Effect<void, PersistenceError> {
-    const { parts: { held, losses }, persistence } = this.deps
+    const { contents, parts: { held, losses }, persistence } = this.deps
     return Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
       this.spaces.get(name)?.space.retire("it is being removed")
-      return Effect.map(persistence.remove(name), () => {
+      return Effect.flatMap(persistence.remove(name), () => {
         this.wakeQueue.forget(name)
         this.readerStates.delete(name)
         this.failures.delete(name)
         held.delete(name)
         losses.journaled(name)
         this.deps.stops.opened(name)
+        return contents === undefined ? Effect.void : this.removeContent(contents, name)
       })
     })))
+  }
+
+  /** Objects that are left belong to no space. A failure is reported, since the space is gone. */
+  private removeContent(contents: ContentStore, name: string): Effect.Effect<void> {
+    return Effect.promise(async () => {
+      try {
+        await clear(contents, name)
+      } catch (error) {
+        this.deps.parts.reporter.report(UnexpectedFailure.of(error))
+      }
+    })
   }
 
   /** Signals possible work to all open spaces. */
@@ -179,7 +194,8 @@ export class Spaces {
             }
             Effect.runFork(close(Exit.void))
           },
-          readerState
+          readerState,
+          contents: this.deps.contents
         }),
         catch: expected(PersistenceError)
       })),

@@ -8,6 +8,7 @@ import * as Address from "../../cell/Address.ts"
 import type { Label } from "../../cell/Label.ts"
 import * as Link from "../../cell/Link.ts"
 import * as Value from "../../cell/Value.ts"
+import * as LargeContent from "../../persistence/LargeContent.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
@@ -34,7 +35,10 @@ const reader = Envelope.make([], false)
 export const read = (state: LiveState, text: string, live: BeatView.LiveSources): Value.Value => {
   const address = Address.parse(text)
   // Content is readable from outside once it is durable; runs see it from the next capture on.
-  if (address.id.startsWith(CONTENT)) return state.store.blob(address.id.slice(CONTENT.length))
+  if (address.id.startsWith(CONTENT)) {
+    const hash = address.id.slice(CONTENT.length)
+    return LargeContent.read(hash, state.store.blob(hash))
+  }
   if (!isView(address.id)) return draft(state).get(text)
   const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
   const { handshake, losses, reporter, settings, space, store } = state

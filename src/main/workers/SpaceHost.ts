@@ -24,8 +24,10 @@ import { FeatureNotBuilt } from "../../kernel/model/Feature.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
+import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
+import { CurrentContentStore } from "../../persistence/LargeContent.ts"
 import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
@@ -221,7 +223,9 @@ export class SpaceHost {
     const found = yield* Loader.load({ enzymes, plugins, required, millis: limits.moduleMillis }).pipe(
       Effect.provide(modules)
     )
-    const channels = yield* Loader.channels(found, config, { root: ".", folder: config.data, host: "workers" })
+    const place = { root: ".", folder: config.data, host: "workers" } as const
+    const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
+    const channels = yield* Loader.channels(found, config, place)
     const arm = (moment: number): void => alarm.arm(moment)
     const incarnation = yield* Effect.promise(() => Incarnation.read(storage))
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), { alarm, incarnation })
@@ -236,7 +240,8 @@ export class SpaceHost {
     const holds = Layer.succeed(CurrentHolds, yield* Effect.promise(() => StoredHold.read(storage)))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide(past),
-      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, holds, cursorKey, persistence]),
+      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, holds, cursorKey, persistence,
+        Layer.succeed(CurrentContentStore, contents)]),
       // The platform ends an object without notice, so this scope is never closed.
       Layer.buildWithScope(yield* Scope.make())
     )

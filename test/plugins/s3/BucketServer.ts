@@ -47,6 +47,24 @@ const fail = (response: ServerResponse, status: number, code: string): void => {
   response.writeHead(status, { "content-type": "application/xml" }).end(`<Error><Code>${code}</Code></Error>`)
 }
 
+/** The objects of a page: fewer than S3 has, so that lists have several. */
+const PAGE = 3
+
+/** Answers with a page of objects, all of the same age. */
+const list = (
+  objects: ReadonlyMap<string, Stored>,
+  { pathname, searchParams }: Pick<URL, "pathname" | "searchParams">,
+  response: ServerResponse
+): void => {
+  const keys = [...objects.keys()].map((path) => path.slice(pathname.length)).sort()
+  const after = searchParams.get("start-after") ?? ""
+  const found = keys.filter((key) => key.startsWith(searchParams.get("prefix") ?? "") && key > after)
+  const rows = found.slice(0, PAGE).map((key) =>
+    `<Contents><Key>${key}</Key><LastModified>2013-05-24T00:00:00.000Z</LastModified><Size>1</Size></Contents>`)
+  response.writeHead(200, { "content-type": "application/xml" })
+  response.end(`<ListBucketResult><IsTruncated>${found.length > PAGE}</IsTruncated>${rows.join("")}</ListBucketResult>`)
+}
+
 const methods: Readonly<Record<string, (objects: Map<string, Stored>, seen: Seen, response: ServerResponse) => void>> = {
   PUT: (objects, { body, headers, url }, response) => {
     objects.set(new URL(url, "http://host").pathname, { body, type: headers["content-type"] ?? "" })
@@ -57,7 +75,9 @@ const methods: Readonly<Record<string, (objects: Map<string, Stored>, seen: Seen
     response.writeHead(204).end()
   },
   GET: (objects, { method, url }, response) => {
-    const found = objects.get(new URL(url, "http://host").pathname)
+    const { pathname, searchParams } = new URL(url, "http://host")
+    if (searchParams.get("list-type") === "2") return list(objects, { pathname, searchParams }, response)
+    const found = objects.get(pathname)
     if (found === undefined) return fail(response, 404, "NoSuchKey")
     response.writeHead(200, { "content-type": found.type, "content-length": Buffer.byteLength(found.body), etag: "\"1\"" })
     response.end(method === "HEAD" ? undefined : found.body)

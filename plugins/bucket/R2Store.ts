@@ -1,0 +1,65 @@
+/**
+ * A content store in an R2 bucket, through its binding.
+ *
+ * @module
+ */
+import type { ContentStore, Plugin } from "systole"
+import * as Fields from "../channel/Fields.ts"
+import * as BucketOptions from "../s3/BucketOptions.ts"
+import * as ContentFields from "./ContentFields.ts"
+
+/** The used part of an R2 binding. */
+export interface R2Bucket {
+  readonly put: (key: string, bytes: Uint8Array) => Promise<unknown>
+  readonly get: (key: string) => Promise<{ readonly arrayBuffer: () => Promise<ArrayBuffer> } | null>
+  readonly delete: (key: string) => Promise<void>
+  readonly list: (query: { readonly prefix: string; readonly startAfter?: string; readonly limit: number }) => Promise<{
+    readonly objects: ReadonlyArray<{ readonly key: string; readonly uploaded: Date }>
+    readonly truncated: boolean
+  }>
+}
+
+/** Tests whether a value is an R2 binding. */
+const isBucket = (value: unknown): value is R2Bucket =>
+  typeof value === "object" && value !== null &&
+  ["put", "get", "delete", "list"].every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === "function")
+
+const optionFields = {
+  binding: Fields.guarded("the name of an R2 binding", (value): value is string =>
+    typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(value)),
+  prefix: BucketOptions.fields.prefix,
+  maxBytes: ContentFields.maxBytes
+}
+
+/**
+ * The content store in a bound bucket.
+ *
+ * @throws InvalidPlugin
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (settings: Plugin.ContentSettings): ContentStore => {
+  const { binding, maxBytes, prefix } = Fields.options("bucket", optionFields, settings)
+  const bucket = settings.bindings[binding]
+  if (!isBucket(bucket)) {
+    const problem = `its binding "${binding}" is no R2 bucket of this Worker. Add to wrangler.jsonc: ` +
+      `"r2_buckets": [{ "binding": "${binding}", "bucket_name": "NAME" }]. Other hosts have no bindings: give endpoint and bucket`
+    throw Fields.refused("bucket", settings.id, problem)
+  }
+  return {
+    place: `the R2 bucket of the binding ${binding}`,
+    maxBytes,
+    put: async (key, bytes) => void await bucket.put(`${prefix}${key}`, bytes),
+    get: async (key) => {
+      const object = await bucket.get(`${prefix}${key}`)
+      return object === null ? undefined : new Uint8Array(await object.arrayBuffer())
+    },
+    delete: (key) => bucket.delete(`${prefix}${key}`),
+    list: async (below, after) => {
+      const start = after === "" ? {} : { startAfter: `${prefix}${after}` }
+      const { objects, truncated } = await bucket.list({ prefix: `${prefix}${below}`, limit: ContentFields.PAGE, ...start })
+      const listed = objects.map(({ key, uploaded }) => ({ key: key.slice(prefix.length), modified: uploaded.getTime() }))
+      return { objects: listed, more: truncated }
+    }
+  }
+}

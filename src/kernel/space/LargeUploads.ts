@@ -1,0 +1,214 @@
+/**
+ * Large content of one space: uploads to the content store, reads of parts, and the collection of objects without a use.
+ *
+ * Below the name of its space and of its upload, content has an object with its digest and one for each part. The descriptor
+ * is stored last. Objects that no descriptor names are deleted a day after their last change, a page with each upload.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import { PART } from "../../persistence/Backend.ts"
+import * as LargeContent from "../../persistence/LargeContent.ts"
+import { type BlobPart, retention } from "../../persistence/Persistence.ts"
+import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persistence/PersistenceError.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
+import { expected, type ReadError } from "../view/Expected.ts"
+import type { Space } from "../view/Space.ts"
+import type { Uploads } from "./Uploads.ts"
+
+/** The parts of downloads in memory. */
+const CACHED = 4
+
+const CONTENT = "content-"
+
+/** A number of a part in keys, so that keys are in the order of parts. */
+const partName = (part: number): string => `part-${String(part).padStart(6, "0")}`
+
+const uploadOf = ({ key }: LargeContent.ListedObject): string => key.split("/")[1] ?? ""
+
+/** Deletes all objects of a space. */
+export const clear = async (store: LargeContent.ContentStore, space: string): Promise<void> => {
+  for (let after = "", more = true; more;) {
+    const page = await store.list(`${space}/`, after)
+    for (const { key } of page.objects) await store.delete(key)
+    after = page.objects.at(-1)?.key ?? ""
+    more = page.more && page.objects.length > 0
+  }
+}
+
+/**
+ * The large content of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LargeUploads {
+  private readonly state: LiveState
+  private readonly begin: Uploads["begin"]
+  private readonly store: LargeContent.ContentStore | undefined
+  /** The newest parts of downloads, by their keys. */
+  private readonly recent = new Map<string, Promise<Uint8Array>>()
+  /** The last key that the collection has seen. */
+  private seen = ""
+
+  constructor(state: LiveState, begin: Uploads["begin"], store: LargeContent.ContentStore | undefined) {
+    this.state = state
+    this.begin = begin
+    this.store = store
+  }
+
+  readonly receive: Space["receive"] = (chunks) =>
+    Effect.gen({ self: this }, function*() {
+      const { descriptor, hash } = yield* Effect.tryPromise({ try: () => this.upload(chunks), catch: expected(PersistenceError) })
+      const isKnown = this.state.store.holds(hash)
+      const { store, writer } = yield* this.begin
+      writer.write(LargeContent.encode(descriptor))
+      yield* store(hash)
+      // Known content keeps its descriptor, and with it the objects of the earlier upload.
+      yield* Effect.promise(async () => {
+        try {
+          if (isKnown) await this.drop(descriptor.upload, hash, descriptor.parts.length)
+          await this.collect()
+        } catch (error) {
+          this.state.reporter.report(UnexpectedFailure.of(error))
+        }
+      })
+      return { hash, size: descriptor.size }
+    })
+
+  /** A part of content, of which the store of the space returned `found`. */
+  resolve(hash: string, part: number, found: BlobPart | undefined): Effect.Effect<BlobPart | undefined, ReadError> {
+    if (found === undefined || part > 0 && found.bytes.length > 0) return Effect.succeed(found)
+    const first = part === 0 ? found : this.state.store.blobPart(hash, 0)
+    const large = first === undefined ? undefined : LargeContent.decode(hash, first.bytes)
+    if (large === undefined) return Effect.succeed(found)
+    return Effect.tryPromise({ try: () => this.partOf(hash, large, part), catch: expected(PersistenceError) })
+  }
+
+  private async partOf(hash: string, { parts, size, upload }: LargeContent.Descriptor, part: number): Promise<BlobPart> {
+    const at = part * PART
+    if (at >= size) return { bytes: new Uint8Array(), size }
+    const number = Math.floor(at / LargeContent.OBJECT)
+    const bytes = await this.object(`${this.state.space}/${upload}/${partName(number)}`, { hash, digest: parts[number] ?? "" })
+    const from = at - number * LargeContent.OBJECT
+    return { bytes: bytes.subarray(from, from + PART), size }
+  }
+
+  /** The bytes of a part, when they have its digest. */
+  private object(key: string, part: { readonly hash: string; readonly digest: string }): Promise<Uint8Array> {
+    const known = this.recent.get(key)
+    if (known !== undefined) return known
+    const loading = this.load(key, part)
+    this.recent.set(key, loading)
+    for (const [oldest] of this.recent) {
+      if (this.recent.size <= CACHED) break
+      this.recent.delete(oldest)
+    }
+    // A failed read is repeated by the next download.
+    loading.catch(() => this.recent.delete(key))
+    return loading
+  }
+
+  private async load(key: string, { digest, hash }: { readonly hash: string; readonly digest: string }): Promise<Uint8Array> {
+    const bytes = await this.call((store) => store.get(key))
+    const found = bytes === undefined ? undefined : this.state.hash(bytes)
+    if (bytes !== undefined && found === digest) return bytes
+    const { space } = this.state
+    const problem = found === undefined ? "is absent" : `has the digest ${found}, and ${digest} was written`
+    const detail = `object ${key} of the content ${hash} ${problem}`
+    throw new PersistenceError({ reason: new StoreDamaged({ space, place: this.place, detail }) })
+  }
+
+  private async upload(chunks: AsyncIterable<Uint8Array>) {
+    const { hash, seed, space, startHash } = this.state
+    const upload = seed()
+    const hasher = startHash()
+    const part = new Uint8Array(LargeContent.OBJECT)
+    const parts: Array<string> = []
+    let filled = 0
+    let size = 0
+    const flush = async (): Promise<void> => {
+      const bytes = part.subarray(0, filled)
+      parts.push(hash(bytes))
+      filled = 0
+      const key = `${space}/${upload}/${partName(parts.length - 1)}`
+      await this.call((store) => store.put(key, bytes))
+    }
+    try {
+      for await (const chunk of chunks) {
+        hasher.update(chunk)
+        size += chunk.length
+        for (let at = 0; at < chunk.length;) {
+          const taken = chunk.subarray(at, at + LargeContent.OBJECT - filled)
+          part.set(taken, filled)
+          filled += taken.length
+          at += taken.length
+          if (filled === LargeContent.OBJECT) await flush()
+        }
+      }
+      if (filled > 0) await flush()
+      const digest = hasher.hex()
+      await this.call((store) => store.put(`${space}/${upload}/${CONTENT}${digest}`, new Uint8Array()))
+      return { hash: digest, descriptor: { size, upload, parts } }
+    } catch (error) {
+      // What cannot be deleted now is deleted by a later collection.
+      await this.drop(upload, undefined, parts.length).catch(() => {})
+      throw error
+    }
+  }
+
+  /** Deletes the objects of an upload. */
+  private async drop(upload: string, hash: string | undefined, parts: number): Promise<void> {
+    const names = [...hash === undefined ? [] : [`${CONTENT}${hash}`], ...Array.from({ length: parts }, (_, part) => partName(part))]
+    for (const name of names) await this.call((store) => store.delete(`${this.state.space}/${upload}/${name}`))
+  }
+
+  /** Deletes the objects without a use among one page of them. */
+  private async collect(): Promise<void> {
+    const { host, space } = this.state
+    const objects: Array<LargeContent.ListedObject> = []
+    let more = true
+    // A page may end within an upload, so the last upload of a list that goes on is left to the next collection.
+    while (more && new Set(objects.map(uploadOf)).size < 2) {
+      const page = await this.call((store) => store.list(`${space}/`, objects.at(-1)?.key ?? this.seen))
+      objects.push(...page.objects)
+      more = page.more && page.objects.length > 0
+    }
+    const uploads = [...Map.groupBy(objects, uploadOf)]
+    const complete = more ? uploads.slice(0, -1) : uploads
+    for (const [upload, own] of complete) {
+      const isNew = own.some(({ modified }) => modified > host.now() - retention.contentMillis)
+      if (isNew || this.isUsed(upload, own)) continue
+      for (const { key } of own) await this.call((store) => store.delete(key))
+    }
+    this.seen = more ? complete.at(-1)?.[1].at(-1)?.key ?? "" : ""
+  }
+
+  /** Whether the store of the space has the descriptor of an upload. */
+  private isUsed(upload: string, objects: ReadonlyArray<LargeContent.ListedObject>): boolean {
+    const prefix = `${this.state.space}/${upload}/${CONTENT}`
+    const hash = objects.find(({ key }) => key.startsWith(prefix))?.key.slice(prefix.length)
+    const first = hash === undefined ? undefined : this.state.store.blobPart(hash, 0)
+    return hash !== undefined && first !== undefined && LargeContent.decode(hash, first.bytes)?.upload === upload
+  }
+
+  /** Calls the content store. Its failures name its place. */
+  private async call<A>(run: (store: LargeContent.ContentStore) => Promise<A>): Promise<A> {
+    const { store } = this
+    if (store === undefined) throw this.unavailable("the configuration names none. Set \"content\" in systole.config.ts")
+    try {
+      return await run(store)
+    } catch (error) {
+      throw this.unavailable(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  private get place(): string {
+    return this.store?.place ?? "the content store"
+  }
+
+  private unavailable(detail: string): PersistenceError {
+    return new PersistenceError({ reason: new StoreUnavailable({ space: this.state.space, place: this.place, detail }) })
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Large content: bytes beyond those that the store of a space takes, as objects of a content store.
+ *
+ * The content is cut into parts, each an object. The store of the space has a *descriptor* in its place, under the digest of
+ * the content: the size, and the digest of each part. So references, retention and collection are those of all content. No
+ * upload can forge a descriptor, because its own digest differs from the one under which it is stored.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import { hash as pure } from "./PureSha256.ts"
+import { ContentTooLarge, PersistenceError } from "./PersistenceError.ts"
+
+/** The most bytes of content in the store of a space, as it comes over HTTP: 32 MiB. */
+export const STORED = 33_554_432
+
+/** The bytes of one part of large content: 4 MiB. */
+export const OBJECT = 4_194_304
+
+/** An object of a content store, in a list. */
+export interface ListedObject {
+  readonly key: string
+  /** The time of its last change, in milliseconds since 1970. */
+  readonly modified: number
+}
+
+/** A page of a list of objects. */
+export interface ObjectPage {
+  readonly objects: ReadonlyArray<ListedObject>
+  /** Whether there are more after the last. */
+  readonly more: boolean
+}
+
+/**
+ * A content store: objects by keys, which no other program changes. Keys have at most 200 bytes, of `a-z`, `0-9`, `-` and `/`.
+ *
+ * Each call may reject with an error of its own; its message names the failure and its remedy.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export interface ContentStore {
+  /** The location of the objects, for messages. */
+  readonly place: string
+  /** The most bytes of one content. */
+  readonly maxBytes: number
+  /** Stores an object, durable when the promise resolves. */
+  readonly put: (key: string, bytes: Uint8Array) => Promise<void>
+  /** The bytes of an object; `undefined` if it is absent. */
+  readonly get: (key: string) => Promise<Uint8Array | undefined>
+  /** Deletes an object; an absent one is no failure. */
+  readonly delete: (key: string) => Promise<void>
+  /** At most 1,000 objects with keys that begin with `prefix` and come after `after`, in the order of keys. */
+  readonly list: (prefix: string, after: string) => Promise<ObjectPage>
+}
+
+/** The content store of the runtime; `undefined` without one. */
+export const CurrentContentStore = Context.Reference<ContentStore | undefined>("systole/persistence/ContentStore", {
+  defaultValue: () => undefined
+})
+
+/** The place of large content. */
+export interface Descriptor {
+  readonly size: number
+  /** The name of the upload below which its objects are stored. */
+  readonly upload: string
+  /** The digests of its parts, each of {@link OBJECT} bytes, the last one fewer. */
+  readonly parts: ReadonlyArray<string>
+}
+
+const MAGIC = "systole/large-content\n"
+
+/** Encodes a descriptor. */
+export const encode = ({ parts, size, upload }: Descriptor): Uint8Array =>
+  new TextEncoder().encode(`${MAGIC}${JSON.stringify({ size, upload, parts })}`)
+
+/** The descriptor that is stored under a digest; `undefined` for plain content. */
+export const decode = (hash: string, bytes: Uint8Array): Descriptor | undefined => {
+  for (let i = 0; i < MAGIC.length; i++) if (bytes[i] !== MAGIC.charCodeAt(i)) return undefined
+  if (pure.hex(bytes) === hash) return undefined
+  return JSON.parse(new TextDecoder().decode(bytes.subarray(MAGIC.length))) as Descriptor
+}
+
+/**
+ * The bytes of content that a store returned, for a caller that needs all of them.
+ *
+ * @throws ContentTooLarge if they are a descriptor
+ * @category getters
+ * @since 0.1.0
+ */
+export const whole = (hash: string, bytes: Uint8Array | undefined): Uint8Array | undefined => {
+  const large = bytes === undefined ? undefined : decode(hash, bytes)
+  if (large !== undefined) throw new ContentTooLarge({ hash, bytes: large.size })
+  return bytes
+}
+
+/**
+ * The same for a read from outside.
+ *
+ * @throws PersistenceError with `ContentTooLarge`
+ * @category getters
+ * @since 0.1.0
+ */
+export const read = (hash: string, bytes: Uint8Array | undefined): Uint8Array | undefined => {
+  try {
+    return whole(hash, bytes)
+  } catch (reason) {
+    throw reason instanceof ContentTooLarge ? new PersistenceError({ reason }) : reason
+  }
+}

@@ -1,0 +1,166 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { type ContentStore, Enzyme } from "systole"
+import { encode, OBJECT, STORED } from "../../src/persistence/LargeContent.ts"
+import { problem, serve, type Settings, signals, type TestIngress } from "./TestIngress.ts"
+
+const blobs = "/v1/spaces/shop/blobs"
+const MiB = 1_048_576
+const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
+
+/** Content of a size, different for each seed. */
+const contentOf = (size: number, seed = 1): Uint8Array => {
+  const words = new Uint32Array(Math.ceil(size / 4))
+  for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + seed, 2_654_435_761)
+  return new Uint8Array(words.buffer, 0, size)
+}
+
+const bytes = contentOf(STORED + 3 * MiB + 5)
+const digest = digestOf(bytes)
+
+/** Reads content whole, after a write. */
+const reading = Enzyme.make({
+  name: "reading",
+  query: "/signals/reading",
+  writes: ["/data/**"],
+  retry: { attempts: 1 },
+  run: (tx, { payload }) => {
+    const { address } = payload as { readonly address: string }
+    tx.set("/data/holder", { address })
+    return (tx.get(address) as Uint8Array).length
+  }
+})
+
+const holding = Enzyme.make({
+  name: "holding",
+  query: "/signals/holding",
+  writes: ["/data/**"],
+  run: (tx, { payload }) => tx.set("/data/holder", payload as { readonly address: string })
+})
+
+/** A content store in memory, with the largest number of bytes that a call took. */
+const memory = () => {
+  const objects = new Map<string, { readonly bytes: Uint8Array; readonly modified: number }>()
+  const at = { now: Date.now(), most: 0, failing: false }
+  const store: ContentStore = {
+    place: "memory",
+    maxBytes: 40 * MiB,
+    put: async (key, bytes) => {
+      if (at.failing) throw new Error("the bucket is closed")
+      at.most = Math.max(at.most, bytes.length)
+      objects.set(key, { bytes: bytes.slice(), modified: at.now })
+    },
+    get: async (key) => objects.get(key)?.bytes,
+    delete: async (key) => void objects.delete(key),
+    list: async (prefix, after) => {
+      const found = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
+      const listed = found.slice(0, 4).map((key) => ({ key, modified: objects.get(key)!.modified }))
+      return { objects: listed, more: found.length > 4 }
+    }
+  }
+  return { objects, at, store }
+}
+
+type Memory = ReturnType<typeof memory>
+
+/** Sends content with its length declared, as a server gets it. */
+const put = ({ ask }: TestIngress, body: Uint8Array, length = body.length) =>
+  ask(blobs, { method: "PUT", body: body as Uint8Array<ArrayBuffer>, headers: { "content-length": String(length) } })
+
+const test = (name: string, run: (app: TestIngress, contents: Memory) => Promise<void>, settings: Settings = {}) =>
+  it.live(name, () => Effect.suspend(() => {
+    const contents = memory()
+    return Effect.flatMap(serve({ contents: contents.store, enzymes: [reading, holding], ...settings }), (app) =>
+      Effect.promise(() => run(app, contents)))
+  }))
+
+const waited = { prefer: "wait=60" }
+
+describe("Content beyond 32 MiB", () => {
+  test("goes to the content store in parts, and comes back whole and by ranges", async (app, { at, objects }) => {
+    const stored = await put(app, bytes)
+    assert.deepStrictEqual([stored.status, stored.body], [201, {
+      hash: digest, address: `/cas/${digest}`, size: bytes.length, link: `${blobs}/${digest}`
+    }])
+    assert.strictEqual(at.most, OBJECT)
+    assert.strictEqual(objects.size, 1 + Math.ceil(bytes.length / OBJECT))
+    const whole = await app.fetch(`${blobs}/${digest}`)
+    assert.strictEqual(whole.headers.get("content-length"), String(bytes.length))
+    assert.strictEqual(digestOf(new Uint8Array(await whole.arrayBuffer())), digest)
+    for (const [from, to] of [[0, 0], [OBJECT - 2, OBJECT + 1], [STORED, STORED + 9], [bytes.length - 3, bytes.length - 1]] as const) {
+      const part = await app.fetch(`${blobs}/${digest}`, { headers: { range: `bytes=${from}-${to}` } })
+      assert.deepStrictEqual([part.status, new Uint8Array(await part.arrayBuffer())], [206, bytes.slice(from, to + 1)])
+    }
+  })
+
+  test("stays with the space up to 32 MiB, and is refused above the limit of the store", async (app, { objects }) => {
+    const small = contentOf(STORED)
+    assert.strictEqual((await put(app, small)).status, 201)
+    assert.strictEqual(objects.size, 0)
+    assert.deepStrictEqual(problem(await put(app, contentOf(8), 40 * MiB + 1)), [413, "body/too-large"])
+    const unmeasured = await app.ask(blobs, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer> })
+    assert.deepStrictEqual(problem(unmeasured), [413, "body/too-large"])
+    assert.strictEqual(objects.size, 0)
+  })
+
+  test("is refused to code that needs all of it, by a message with a remedy", async (app) => {
+    await put(app, bytes)
+    const { body } = await app.post(signals, { signal: "/signals/reading", payload: { address: `/cas/${digest}` } }, waited)
+    const refusal = new RegExp(`/cas/${digest} has ${bytes.length} bytes and is in the content store.*read it over HTTP`)
+    assert.match(JSON.stringify(body), refusal)
+    assert.deepStrictEqual(problem(await app.ask(`/v1/spaces/shop/cells/cas/${digest}`)), [413, "content/large"])
+    assert.strictEqual((await app.ask("/v1/spaces/shop/cells/data/holder")).status, 404)
+  })
+
+  test("is not served if an object is changed or gone, nor its descriptor in its place", async (app, { objects }) => {
+    await put(app, bytes)
+    const [first = "", key = ""] = [...objects.keys()].filter((key) => key.includes("/part-")).sort()
+    const object = objects.get(first)
+    assert.isDefined(object)
+    objects.delete(first)
+    assert.deepStrictEqual(problem(await app.ask(`${blobs}/${digest}`)), [503, "store/damaged"])
+    objects.set(first, object)
+    const last = `bytes=${OBJECT}-${OBJECT + 9}`
+    objects.set(key, { bytes: contentOf(OBJECT, 2), modified: 0 })
+    const read = () => app.fetch(`${blobs}/${digest}`, { headers: { range: last } }).then((response) => response.arrayBuffer())
+    assert.match(String(await read().then(() => "served", (error: Error) => error)), /has the digest/)
+    objects.delete(key)
+    assert.match(String(await read().then(() => "served", (error: Error) => error)), /is absent/)
+  })
+
+  test("is plain content if somebody sends the text of a descriptor", async (app) => {
+    const forged = encode({ size: 50 * MiB, upload: "a", parts: ["b"] })
+    await put(app, forged)
+    const read = await app.fetch(`${blobs}/${digestOf(forged)}`)
+    assert.deepStrictEqual(new Uint8Array(await read.arrayBuffer()), forged)
+  })
+
+  test("leaves nothing where its upload fails, and is taken later", async (app, { at, objects }) => {
+    at.failing = true
+    assert.deepStrictEqual(problem(await put(app, bytes)), [503, "store/unavailable"])
+    assert.deepStrictEqual(problem(await app.ask(`${blobs}/${digest}`)), [404, "blob/absent"])
+    at.failing = false
+    assert.deepStrictEqual([(await put(app, bytes)).status, objects.size], [201, 1 + Math.ceil(bytes.length / OBJECT)])
+    assert.strictEqual((await put(app, bytes)).status, 201)
+    assert.strictEqual(objects.size, 1 + Math.ceil(bytes.length / OBJECT))
+  })
+
+  test("is collected a day later unless a descriptor names it, and goes with its space", async (app, { at, objects, store }) => {
+    await put(app, bytes)
+    await app.post(signals, { signal: "/signals/holding", payload: { address: `/cas/${digest}` } }, waited)
+    const used = [...objects.keys()]
+    at.now -= 2 * 86_400_000
+    for (const [key, object] of objects) objects.set(key, { ...object, modified: at.now })
+    for (const key of ["shop/0/content-" + "0".repeat(64), "shop/0/part-000000", "shop/zz/part-000000"]) await store.put(key, contentOf(4))
+    at.now = Date.now()
+    await store.put("shop/1/part-000000", contentOf(4))
+    await store.put("other/1/part-000000", contentOf(4))
+    // Each upload looks at some uploads; these are known and add no object.
+    for (let time = 0; time < 6; time++) await put(app, bytes)
+    const kept = [...used, "shop/1/part-000000", "other/1/part-000000"].sort()
+    assert.deepStrictEqual([...objects.keys()].sort(), kept)
+    assert.strictEqual((await app.ask("/v1/spaces/shop", { method: "DELETE" })).status, 200)
+    assert.deepStrictEqual([...objects.keys()], ["other/1/part-000000"])
+  })
+})

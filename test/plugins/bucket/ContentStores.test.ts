@@ -1,0 +1,102 @@
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { Miniflare } from "miniflare"
+import process from "node:process"
+import type { ContentStore, ListedObject } from "systole"
+import bucket from "systole/plugins/bucket"
+import { current } from "../../scripts/Host.ts"
+import { LocalServers } from "../http/LocalServer.ts"
+import * as BucketServer from "../s3/BucketServer.ts"
+
+const servers = new LocalServers()
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+beforeEach(() => {
+  process.env["SYSTOLE_S3_ID"] = BucketServer.account.accessKeyId
+  process.env["SYSTOLE_S3_SECRET"] = BucketServer.account.secretAccessKey
+})
+
+afterEach(() => {
+  delete process.env["SYSTOLE_S3_ID"]
+  delete process.env["SYSTOLE_S3_SECRET"]
+  return servers.close()
+})
+
+const open = (options: Readonly<Record<string, unknown>>, bindings: Readonly<Record<string, unknown>> = {}): ContentStore => {
+  const place = { id: "content", root: import.meta.dirname, folder: import.meta.dirname, host: current() }
+  const store = bucket.provides.content?.({ ...place, options, bindings })
+  assert.isDefined(store)
+  return store
+}
+
+const keys = { accessKeyId: { env: "SYSTOLE_S3_ID" }, secretAccessKey: { env: "SYSTOLE_S3_SECRET" } }
+
+/** All objects of a space, page by page. */
+const all = async (store: ContentStore, prefix: string): Promise<ReadonlyArray<ListedObject>> => {
+  const objects: Array<ListedObject> = []
+  for (let more = true; more;) {
+    const page = await store.list(prefix, objects.at(-1)?.key ?? "")
+    objects.push(...page.objects)
+    more = page.more
+  }
+  return objects
+}
+
+/** The contract of a content store. */
+const holds = async (store: ContentStore): Promise<void> => {
+  assert.isUndefined(await store.get("shop/a/part-000000"))
+  for (const key of ["shop/b/part-000000", "shop/a/part-000001", "shop/a/part-000000", "shop/a/content-f", "shopping/a/part-000000"]) {
+    await store.put(key, bytes(`of ${key}`))
+  }
+  await store.put("shop/a/part-000001", bytes("anew"))
+  await store.put("shop/b/content-0", new Uint8Array())
+  assert.deepStrictEqual(await store.get("shop/a/part-000001"), bytes("anew"))
+  assert.deepStrictEqual(await store.get("shop/b/content-0"), new Uint8Array())
+  const found = await all(store, "shop/")
+  const names = ["a/content-f", "a/part-000000", "a/part-000001", "b/content-0", "b/part-000000"].map((name) => `shop/${name}`)
+  assert.deepStrictEqual(found.map(({ key }) => key), names)
+  for (const { modified } of found) assert.isAbove(modified, 1_300_000_000_000)
+  assert.deepStrictEqual((await store.list("shop/", "shop/b/content-0")).objects.map(({ key }) => key), ["shop/b/part-000000"])
+  for (let time = 0; time < 2; time++) await store.delete("shop/a/part-000000")
+  assert.isUndefined(await store.get("shop/a/part-000000"))
+  assert.deepStrictEqual((await store.list("absent/", "")), { objects: [], more: false })
+}
+
+/** The failure of a call. */
+const failure = (call: Promise<unknown>): Promise<Error> => call.then(() => assert.fail("it succeeded"), (error: Error) => error)
+
+describe("The content store bucket", () => {
+  it.each(["", "live/", "shop/"])("keeps objects over S3 with signed requests, below the prefix %j", async (prefix) => {
+    const { objects, url } = await BucketServer.start(servers)
+    await holds(open({ endpoint: url, bucket: "box", prefix, ...keys }))
+    assert.include([...objects.keys()], `/box/${prefix}shop/b/part-000000`)
+  })
+
+  it("keeps objects in an R2 bucket of workerd, below a prefix", async () => {
+    const miniflare = new Miniflare({ modules: true, script: "export default {}", cf: false, r2Buckets: ["CONTENT"] })
+    try {
+      const CONTENT = await miniflare.getR2Bucket("CONTENT")
+      for (const prefix of ["", "live/"]) await holds(open({ binding: "CONTENT", prefix }, { CONTENT }))
+    } finally {
+      await miniflare.dispose()
+    }
+  })
+
+  it("tells a refusal of the bucket, and repeats a failure that may be over soon", async () => {
+    const { url } = await BucketServer.start(servers)
+    process.env["SYSTOLE_S3_SECRET"] = "another"
+    const refused = await failure(open({ endpoint: url, bucket: "box", ...keys }).get("shop/a/b"))
+    assert.strictEqual(refused.message, `${url} answered with 403 (SignatureDoesNotMatch), and 2xx is expected`)
+    const busy = await servers.http((_, response) => void response.writeHead(503).end())
+    const failed = await failure(open({ endpoint: busy.url, bucket: "box", ...keys }).put("shop/a/b", bytes("text")))
+    assert.strictEqual(failed.message, `${busy.url} answered with 503, and 2xx is expected`)
+    assert.lengthOf(busy.seen, 3)
+  })
+
+  it("refuses options without a bucket, a key or a binding", () => {
+    assert.throws(() => open({ binding: "CONTENT" }), /its binding "CONTENT" is no R2 bucket of this Worker.*"r2_buckets"/)
+    assert.throws(() => open({ binding: "a b" }, { "a b": {} }), /the name of an R2 binding is expected/)
+    delete process.env["SYSTOLE_S3_SECRET"]
+    const noSecret = () => open({ endpoint: "https://s3.example.com", bucket: "box", ...keys })
+    assert.throws(noSecret, /names the variable SYSTOLE_S3_SECRET, which is not set/)
+  })
+})
