@@ -33,9 +33,9 @@ export { InvalidSignal } from "./stage/OutgoingSignal.ts"
 export { InvalidReport } from "./stage/Report.ts"
 export * from "./operation/OperationError.ts"
 export {
-  InvalidRendezvous, LedgerMissing, NoSpec, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold,
-  TokenRefused
+  InvalidRendezvous, LedgerMissing, NoSpec, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold
 } from "./rendezvous/RendezvousError.ts"
+export { TokenRefused } from "./rendezvous/TokenRefused.ts"
 export type * from "./stage/Io.ts"
 export type {
   At, Continuation, Delay, FlowBudget, FlowRequest, Flows, HeardSignal, OperationRequest, Operations, Pipeline, Qos, Rendezvous,

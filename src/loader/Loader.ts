@@ -148,29 +148,28 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
  * @category combinators
  * @since 0.1.0
  */
-export const reload = Effect.fnUntraced(function*(
-  before: Found,
-  sources: Sources
-): Effect.fn.Return<Found, never, Kernel | ModuleHost> {
-  const kernel = yield* Kernel
-  const now = yield* load(sources)
-  const broken = new Set(now.broken.map(({ file }) => file))
-  const isSame = (a: FoundEnzyme, b: FoundEnzyme) => a.file === b.file && a.hash === b.hash && a.enzyme.name === b.enzyme.name
-  const kept = before.enzymes.filter((old) => broken.has(old.file) || now.enzymes.some((item) => isSame(item, old)))
-  const isSameNode = (a: FoundNode, b: FoundNode) => a.file === b.file && a.hash === b.hash && a.node.name === b.node.name
-  const keptNodes = before.nodes.filter((old) => broken.has(old.file) || now.nodes.some((item) => isSameNode(item, old)))
-  for (const { enzyme } of before.enzymes.filter((old) => !kept.includes(old))) yield* Effect.ignore(kernel.unregister(enzyme))
-  for (const { node } of before.nodes.filter((old) => !keptNodes.includes(old))) yield* Effect.ignore(kernel.unregister(node))
-  const swapped = yield* enroll({
-    ...now,
-    enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))),
-    nodes: now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
+export const reload = (before: Found, sources: Sources): Effect.Effect<Found, never, Kernel | ModuleHost> =>
+  // A function of its own, not the result of a call: a build that never reloads leaves it out.
+  Effect.gen(function*() {
+    const kernel = yield* Kernel
+    const now = yield* load(sources)
+    const broken = new Set(now.broken.map(({ file }) => file))
+    const isSame = (a: FoundEnzyme, b: FoundEnzyme) => a.file === b.file && a.hash === b.hash && a.enzyme.name === b.enzyme.name
+    const kept = before.enzymes.filter((old) => broken.has(old.file) || now.enzymes.some((item) => isSame(item, old)))
+    const isSameNode = (a: FoundNode, b: FoundNode) => a.file === b.file && a.hash === b.hash && a.node.name === b.node.name
+    const keptNodes = before.nodes.filter((old) => broken.has(old.file) || now.nodes.some((item) => isSameNode(item, old)))
+    for (const { enzyme } of before.enzymes.filter((old) => !kept.includes(old))) yield* Effect.ignore(kernel.unregister(enzyme))
+    for (const { node } of before.nodes.filter((old) => !keptNodes.includes(old))) yield* Effect.ignore(kernel.unregister(node))
+    const swapped = yield* enroll({
+      ...now,
+      enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))),
+      nodes: now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
+    })
+    // Done last: signals held for the file would otherwise match no enzyme.
+    for (const { file } of before.broken) if (!broken.has(file)) yield* kernel.mends(file)
+    yield* tell(swapped.broken.filter(({ message }) => !before.broken.some((old) => old.message === message)))
+    return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
   })
-  // Done last: signals held for the file would otherwise match no enzyme.
-  for (const { file } of before.broken) if (!broken.has(file)) yield* kernel.mends(file)
-  yield* tell(swapped.broken.filter(({ message }) => !before.broken.some((old) => old.message === message)))
-  return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
-})
 
 /**
  * Restores modules from their texts, for replays.

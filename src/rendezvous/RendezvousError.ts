@@ -4,6 +4,7 @@
  * @module
  */
 import * as Data from "effect/Data"
+import { TokenRefused } from "./TokenRefused.ts"
 
 /** The request is malformed. */
 export class InvalidRendezvous extends Data.TaggedError("InvalidRendezvous")<{ readonly reason: string }> {
@@ -68,15 +69,6 @@ export class RendezvousFull extends Data.TaggedError("RendezvousFull")<{ readonl
   readonly code = "rv/full"
   override get message() {
     return `${this.limit} rendezvous of the space are not over, which is the limit. Let some of them end, or kill them`
-  }
-}
-
-/** A worker's token does not match the rendezvous. */
-export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly key: string }> {
-  readonly code = "rv/token"
-  override get message() {
-    return `The token is not good for rendezvous "${this.key.slice(0, 200)}". Report with the one that its spawn returned, which is ` +
-      "good for that key alone, and until it is spawned or claimed again"
   }
 }
 

@@ -15,10 +15,11 @@ import type { Rendezvous } from "../stage/Launch.ts"
 import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
 import {
-  LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused, InvalidRendezvous
+  LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, InvalidRendezvous
 } from "./RendezvousError.ts"
 import * as Spec from "./Spec.ts"
 import * as Time from "./Time.ts"
+import { TokenRefused } from "./TokenRefused.ts"
 import * as Transition from "./Transition.ts"
 
 /** The most open entries of a space. */
