@@ -5,11 +5,13 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Document from "../cell/Document.ts"
+import { InvalidValue } from "../cell/Value.ts"
 import { Hash } from "../persistence/Hash.ts"
 import type { Action } from "./Action.ts"
 import type { Place } from "./ControlStore.ts"
 import * as Dependencies from "./Dependencies.ts"
-import { ended, Ledger } from "./Ledger.ts"
+import { ended, type Failure, Ledger } from "./Ledger.ts"
 import type { Fields, Order } from "./Order.ts"
 import * as Orders from "./Order.ts"
 import * as Record from "./Record.ts"
@@ -73,9 +75,28 @@ export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence
 /** The time by which a wait for a run exceeds the limit of an attempt, in milliseconds. */
 export const GRACE_MILLIS = 10_000
 
+/** The codes by which a space refuses a value. Any other failure of a request concerns all actions. */
+const REFUSALS: ReadonlySet<string> = new Set(["value/invalid", "body/too-large", "body/too-deep"])
+
+const refused = (reason: string): Failure => ({
+  code: "agent/order-refused",
+  message: `the space refuses its order: ${reason}. Shorten its fields, move texts to files, or name fewer members`
+})
+
+/** The failure of an order that no cell can hold, such as one with the fields of too many members. */
+const refusalOf = (order: Order): Failure | undefined => {
+  try {
+    Document.encode(order)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    return refused(error.reason)
+  }
+}
+
 /**
  * Runs an attempt, and returns its record. Its permit comes before its event. An event that no enzyme takes is a failed
- * attempt, too.
+ * attempt, too, and so is an order that no cell can hold.
  *
  * @category combinators
  * @since 0.1.0
@@ -84,10 +105,14 @@ export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Contex
   const ledger = yield* Ledger
   const { action } = due
   const order = orderOf(due, context)
+  const refusal = refusalOf(order)
+  if (refusal !== undefined) return yield* fail(due, context, refusal)
   const id = yield* eventId(due, context.place)
-  yield* ledger.set(Orders.permit(order.file, order.action), order)
   const until = (yield* Clock.currentTimeMillis) + action.timeout + GRACE_MILLIS
-  const sent = yield* ledger.send({ id, signal: Orders.signal(action.type), payload: order })
+  const sent = yield* ledger.set(Orders.permit(order.file, order.action), order).pipe(
+    Effect.andThen(ledger.send({ id, signal: Orders.signal(action.type), payload: order })),
+    Effect.catch((error) => REFUSALS.has(error.problem) ? Effect.succeed(refused(error.reason)) : Effect.fail(error))
+  )
   if (typeof sent === "object") return yield* fail(due, context, sent)
   const left = until - (yield* Clock.currentTimeMillis)
   const record = yield* ended({ file: order.file, action: action.id }, left)

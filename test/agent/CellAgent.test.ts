@@ -372,6 +372,19 @@ describe("An agent of a file in a cell", () => {
     }), { scripts })
   })
 
+  it.effect("takes an order that no cell can hold as a failed attempt, and goes on with the others", () => {
+    const composite = (id: string, actions: string, schedule = "at:2100-01-01T00:00:00Z") =>
+      action(id, { type: "composite", actions, status: "pending", schedule })
+    const body = action("body", { type: "http", url: target, body: "x".repeat(400_000), status: "pending" })
+    const parts = [composite("large", "one, two, three", "every:1h"), ...["one", "two", "three"].map((id) => composite(id, "body"))]
+    return withCellAgent(({ fields, pass, save }) => Effect.gen(function*() {
+      yield* save(fileOf(...parts, body, check("other")))
+      yield* pass("1 second")
+      assert.include((yield* fields("large"))["error"], "the space refuses its order")
+      assert.deepInclude(yield* fields("other"), { status: "completed" })
+    }))
+  })
+
   it.effect("takes a failure of a channel as the failure of its attempt alone", () => {
     const { scripts } = counting((count) => {
       if (count === 1) throw Channel.fail("http/dns", "the name has no address")

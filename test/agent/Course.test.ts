@@ -54,6 +54,18 @@ describe("The course of a wake", () => {
     }), { scripts: one.scripts })
   })
 
+  it.effect("takes an order that no cell can hold as a failed attempt, and goes on with the others", () => {
+    // Quotes have two characters in the text of a document.
+    const large = action("large", { type: "http", url: "http://example.com", body: "\"".repeat(530_000), status: "pending" }, "HIGH")
+    return withAgent(fileOf(large, shell("other")), ({ fields, wake }) => Effect.gen(function*() {
+      const { ran } = yield* wake()
+      assert.deepStrictEqual(ran.map(({ action, record }) => [action.id, record.status, record.failure?.code]), [
+        ["large", "failed", "agent/order-refused"], ["other", "completed", undefined]
+      ])
+      assert.include(fields("large")["error"], "the space refuses its order")
+    }))
+  })
+
   it.effect("runs a CRITICAL action beside no other one, and none after its failure", () => {
     const world = programs(["vital"])
     const file = fileOf(shell("other"), shell("vital", {}, "CRITICAL"))
