@@ -50,7 +50,9 @@ interface TestStub {
   readonly seen: () => Promise<object>
   readonly forget: () => Promise<void>
   readonly ring: () => Promise<void>
+  readonly lose: () => Promise<void>
   readonly arrive: (letters: object) => Promise<unknown>
+  readonly pull: (read: object) => Promise<unknown>
 }
 
 const TEST = /^\/test\/([a-z]+)\/([a-z0-9-]+)$/
@@ -92,6 +94,13 @@ export const counted = (worker: Worker) => {
       this.reset()
     }
 
+    /** Deletes the alarm, as a platform that loses it. */
+    async lose(): Promise<void> {
+      await this.#state.storage.deleteAlarm()
+      await this.#state.storage.sync()
+      this.reset()
+    }
+
     /** Ends the object as an eviction does. */
     reset(): void {
       (this.#state as ObjectState & { readonly abort: () => void }).abort()
@@ -106,9 +115,13 @@ export const counted = (worker: Worker) => {
 
   const answered = async (verb: string, stub: TestStub): Promise<Response> => {
     if (verb === "seen") return Response.json(await stub.seen())
-    if (verb === "foreign") return Response.json(await stub.arrive({ proof: "guessed", from: "other", rows: ["{}"] }).catch(String))
+    if (verb === "foreign") {
+      const guess = { proof: "guessed", from: "other", rows: ["{}"], address: "/data/visits", wait: 0 }
+      return Response.json(await Promise.all([stub.arrive(guess).catch(String), stub.pull(guess).catch(String)]))
+    }
     if (verb === "later") ahead += HOUR
     else if (verb === "ring") await stub.ring()
+    else if (verb === "lose") await stub.lose().catch(() => {})
     else if (verb === "forget") await stub.forget().catch(() => {})
     else await stub.reset().catch(() => {})
     return new Response()
