@@ -183,6 +183,18 @@ interface Asked {
   readonly types: ReadonlyArray<string>
 }
 
+/** A message for each action that depends on facts of a host, of which a cell has none. */
+const absentFacts = ({ actions }: ControlFile): ReadonlyArray<string> => actions.flatMap(({ condition, id, schedule }) => {
+  const { files, variables } = Conditions.requirementsOf(condition === undefined ? [] : [condition])
+  const found = [
+    ...schedule.kind === "on_change" ? [`on_change:${schedule.path}`] : [],
+    ...[...files].map((path) => `file_exists:${path}`),
+    ...[...variables].map((name) => `env_set:${name}`)
+  ]
+  const remedy = "Use a time, action_completed or action_failed, or keep the file on a disk"
+  return found.map((test) => `The action "${id}" has ${test}, and a file in a cell has neither files nor variables of a host. ${remedy}`)
+})
+
 /** The reason for which a text is no control file; `undefined` for none. */
 const refusalOf = (text: string): string | undefined => {
   const bytes = ControlFiles.encode(text)
@@ -204,8 +216,9 @@ const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text 
   wakeUp(tx, place.cell)
   const { misfit, settings } = settingsIn(tx)
   const known = Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types)))
-  const { issues } = ControlFiles.parse(whole, { ...settings.defaults, types: known })
-  return { saved: true, content, issues: [...misfit === undefined ? [] : [misfit], ...issues.map(Issues.render)] }
+  const file = ControlFiles.parse(whole, { ...settings.defaults, types: known })
+  const issues = [...misfit === undefined ? [] : [misfit], ...file.issues.map(Issues.render), ...absentFacts(file)]
+  return { saved: true, content, issues }
 }
 
 /**
