@@ -44,11 +44,13 @@ export interface Quiet extends Facts {
  */
 export class Memory {
   readonly versions = new Versions()
-  /** The version of the file on the disk. */
+  /** The version of the file on the disk, or an older one. */
   version: string | undefined
   open: OpenFile | undefined
   records: Map<string, Record> | undefined
   observed: Observed | undefined
+  /** The facts of the latest wake. */
+  captured: Captured | undefined
   quiet: Quiet | undefined
 }
 

@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { ControlStore } from "./ControlStore.ts"
 import { Disk } from "./Disk.ts"
 import type { LedgerFailed } from "./Ledger.ts"
 import * as Wake from "./Wake.ts"
@@ -30,12 +31,27 @@ const watched = Effect.fnUntraced(function*(folder: string, report: Wake.Report 
 const isUntimed = ({ plan }: Wake.Report): boolean => plan.some((decision) => decision.kind === "wait" && decision.at === undefined)
 
 /**
- * Waits for the next wake of a file in a folder.
- *
- * @category combinators
- * @since 0.1.0
+ * Whether a change came before the wait for it began: a save, or a change of a watched path beside an action that ran. The path
+ * of an action that ran itself is left out, because an action may write to the path that it watches.
  */
-export const wait = Effect.fnUntraced(function*(folder: string, report: Wake.Report | undefined) {
+const isMissed = Effect.fnUntraced(function*({ captured, open, version }: Wake.Memory, { ran }: Wake.Report) {
+  const store = yield* ControlStore
+  if (version === undefined || captured === undefined || open === undefined) return false
+  if ((yield* store.version) !== version) return true
+  if (ran.length === 0) return false
+  const begun = new Set(ran.map(({ action: { id } }) => id))
+  const { digests } = yield* store.capture(open.file.actions)
+  return [...digests].some(([id, digest]) => !begun.has(id) && captured.digests.get(id) !== digest)
+})
+
+/** The memory of the latest wake, and its report; `undefined` if it failed. */
+interface Latest {
+  readonly memory: Wake.Memory
+  readonly report: Wake.Report | undefined
+}
+
+/** Waits for the next wake of a file in a folder. */
+const wait = Effect.fnUntraced(function*(folder: string, { memory, report }: Latest) {
   const disk = yield* Disk
   const now = yield* Clock.currentTimeMillis
   const recheck = report === undefined || isUntimed(report) ? now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
@@ -43,7 +59,10 @@ export const wait = Effect.fnUntraced(function*(folder: string, report: Wake.Rep
   const due = Number.isFinite(until) ? Effect.sleep(Math.max(0, until - now)) : Effect.never
   const paths = yield* watched(folder, report)
   const changes = paths.map((path) => Effect.andThen(disk.changed(path), Effect.sleep(QUIET)))
-  yield* Effect.raceAll([due, ...changes])
+  const missed = report === undefined ? Effect.succeed(false) : Effect.orElseSucceed(isMissed(memory, report), () => false)
+  const late = Effect.flatMap(missed, (is) => is ? Effect.sleep(QUIET) : Effect.never)
+  // The watchers begin first, so no change comes between them and the look at what was missed.
+  yield* Effect.raceAll([due, ...changes, late])
 })
 
 /**
@@ -66,6 +85,6 @@ export const run = Effect.fn("Resident.run")(function*(
     // A wake that failed has changed records, and perhaps the file.
     if (!("ran" in woken)) memory = new Wake.Memory()
     yield* tell(woken)
-    yield* wait(folder, "ran" in woken ? woken : undefined)
+    yield* wait(folder, { memory, report: "ran" in woken ? woken : undefined })
   }
 })

@@ -9,7 +9,7 @@ import { Hash } from "../persistence/Hash.ts"
 import * as ControlFiles from "./ControlFile.ts"
 import { ControlStore } from "./ControlStore.ts"
 import { Course } from "./Course.ts"
-import type { DiskFailed } from "./Disk.ts"
+import { type DiskFailed, isSame } from "./Disk.ts"
 import type { Change } from "./Edit.ts"
 import * as Frontmatters from "./Frontmatter.ts"
 import * as Issues from "./Issue.ts"
@@ -72,7 +72,7 @@ const prepare = Effect.fnUntraced(function*(request: Request): Effect.fn.Return<
   open.copies.splice(0, known === undefined ? 0 : open.copies.length)
   open.copies.push(...copies)
   const start = yield* Clock.currentTimeMillis
-  const wake = new WakeState(request, open, { place: store.place, start, hash: yield* Hash })
+  const wake = new WakeState(request, open, { place: store.place, version, start, hash: yield* Hash })
   if (!ControlFiles.isDamaged(open.file)) return wake
   const [first] = open.file.issues.filter(({ block, severity }) => severity === "error" && block === undefined)
   const remedy = "Correct it, or put the latest valid version back with systole agent history --restore"
@@ -86,8 +86,11 @@ const remember = Effect.fnUntraced(function*(wake: WakeState, report: Report) {
   const { open, request: { memory } } = wake
   if (memory === undefined) return
   wake.remember(memory, report)
-  memory.open = open
-  memory.version = yield* ControlStore.use((store) => store.version)
+  const store = yield* ControlStore
+  const version = yield* store.version
+  // A person may have saved after the file was read. The next wake compares the version with that of the older bytes.
+  const isRead = version === wake.version || isSame(yield* store.read, open.bytes)
+  memory.version = isRead ? version : wake.version
 })
 
 /**

@@ -57,6 +57,8 @@ const NO_FACTS: Captured = { files: new Set(), variables: new Set(), digests: ne
 /** The begin of a wake: its file, its time, and the hash of blocks. */
 interface Begin {
   readonly place: Place
+  /** The version of the file before it was read. */
+  readonly version: string | undefined
   readonly start: number
   readonly hash: Hash["Service"]
 }
@@ -74,6 +76,7 @@ export class WakeState {
   readonly open: OpenFile
   readonly request: Request
   readonly place: Place
+  readonly version: string | undefined
   readonly start: number
   private captured = NO_FACTS
   private approved: ReadonlySet<string> = new Set()
@@ -86,10 +89,11 @@ export class WakeState {
   private changes: Array<Change> = []
   private readonly hash: Hash["Service"]
 
-  constructor(request: Request, open: OpenFile, { hash, place, start }: Begin) {
+  constructor(request: Request, open: OpenFile, { hash, place, start, version }: Begin) {
     this.request = request
     this.open = open
     this.place = place
+    this.version = version
     this.start = start
     this.hash = hash
   }
@@ -194,7 +198,9 @@ export class WakeState {
   /** Keeps the end of the wake for the next one. */
   remember(memory: Memory, report: Report): void {
     const { ran, request: { forced, settings }, start } = this
+    memory.open = this.open
     memory.records = this.records
+    memory.captured = this.captured
     memory.observed = this.observed
     if (memory.quiet?.report.plan === report.plan) return
     const { at, file } = this.planned

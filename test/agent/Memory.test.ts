@@ -236,4 +236,37 @@ describe("The memory of an agent that stays", () => {
       const edited = yield* world.wake()
       assert.strictEqual(edited.nextDue, Date.UTC(2099, 0, 1))
     }))
+
+  it.effect("has each save that comes between two calls of a wake", () =>
+    Effect.gen(function*() {
+      let seen = 0
+      for (const isDue of [false, true]) {
+        for (let place = 1; place <= 40; place++) {
+          yield* TestClock.setTime(START)
+          const text = (year: number) => fileOf(
+            action("a", { type: "http", url: "http://x", schedule: `at:${year}-01-01T00:00:00Z`, status: "pending" }),
+            action("b", { type: "http", url: "http://x", schedule: "every:1h", status: "pending" })
+          )
+          const world = new World(text(2100), begin(), new Memory())
+          yield* world.wake()
+          yield* world.wake()
+          if (isDue) yield* TestClock.adjust("1 hour")
+          let calls = 0
+          const { before } = world.disk
+          world.disk.before = (operation, path) => {
+            before(operation, path)
+            if (++calls === place) world.disk.replace(PATH, world.disk.text(PATH)?.replace("2100", "2099") ?? text(2099))
+          }
+          yield* world.wake()
+          if (calls < place) break
+          const { plan } = yield* world.wake(true)
+          const planned = plan.some(({ action: { schedule } }) => schedule.kind === "at" && schedule.moment === Date.UTC(2099, 0, 1))
+          const copies = [...world.disk.names.keys()].filter((name) => name.includes("conflict"))
+          const isCopied = copies.some((name) => world.disk.text(name)?.includes("2099"))
+          assert.isTrue(planned || isCopied, `${isDue ? "due" : "quiet"}, call ${place}`)
+          seen += Number(planned)
+        }
+      }
+      assert.isAbove(seen, 20)
+    }))
 })

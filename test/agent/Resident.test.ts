@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { Disk } from "../../src/agent/Disk.ts"
 import * as FileStore from "../../src/agent/FileStore.ts"
 import { Ledger, LedgerFailed } from "../../src/agent/Ledger.ts"
+import type { Order } from "../../src/agent/Order.ts"
 import * as Resident from "../../src/agent/Resident.ts"
 import * as Settings from "../../src/agent/Settings.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -48,6 +49,23 @@ const told = (refused: ReadonlyArray<number>) =>
     return { heard, isOver: end !== undefined }
   })
 
+/** Runs an agent for five seconds, and returns the times that its wakes told as the next ones. `after` runs after each wake. */
+const residing = (disk: MemoryDisk, space: Ledger["Service"], after: (count: number) => void = () => {}) =>
+  Effect.gen(function*() {
+    const dues: Array<number | undefined> = []
+    const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, space))
+    const services = Layer.provideMerge(FileStore.layer(PATH), host)
+    const settings: Settings.Settings = { ...Settings.defaults, approval: "none" }
+    const fiber = yield* Effect.forkChild(Effect.provide(Resident.run("/home/ann", { settings, startup: "1" }, (woken) =>
+      Effect.sync(() => after(dues.push("ran" in woken ? woken.nextDue : undefined)))), services), { startImmediately: true })
+    for (let second = 0; second < 5; second++) {
+      yield* Effect.promise(() => new Promise<void>((resolve) => void setImmediate(resolve)))
+      yield* TestClock.adjust("1 second")
+    }
+    yield* Fiber.interrupt(fiber)
+    return dues
+  })
+
 describe("A resident agent", () => {
   it.effect("survives refusals of the server, and goes on within a minute", () =>
     Effect.gen(function*() {
@@ -58,5 +76,40 @@ describe("A resident agent", () => {
   it.effect("ends where the server refuses its first wake", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* told([1]), { heard: [], isOver: true })
+    }))
+
+  it.effect("wakes soon for a save that comes between the end of a wake and the wait", () =>
+    Effect.gen(function*() {
+      const disk = new MemoryDisk()
+      const fields = { type: "shell", command: "echo", status: "pending" }
+      const text = (year: number) => fileOf(action("a", { ...fields, schedule: `at:${year}-01-01` }))
+      disk.save(PATH, text(2100))
+      const dues = yield* residing(disk, ledger([]), (count) => {
+        if (count === 1) disk.replace(PATH, text(2099))
+      })
+      assert.deepStrictEqual(dues, [Date.UTC(2100, 0, 1), Date.UTC(2099, 0, 1)])
+    }))
+
+  it.effect("wakes soon for a watched path that changes during a wake", () =>
+    Effect.gen(function*() {
+      const disk = new MemoryDisk()
+      const fields = { type: "shell", command: "echo", status: "pending" }
+      disk.save(PATH, fileOf(
+        action("slow", fields),
+        action("changed", { ...fields, schedule: "on_change:config.json" })
+      ))
+      disk.save("/home/ann/config.json", "1")
+      const sent: Array<string> = []
+      const base = ledger([])
+      yield* residing(disk, {
+        ...base,
+        send: (event) => {
+          const { action } = event.payload as Order
+          sent.push(action)
+          if (action === "slow") disk.save("/home/ann/config.json", "2")
+          return base.send(event)
+        }
+      })
+      assert.deepStrictEqual(sent, ["slow", "changed"])
     }))
 })
