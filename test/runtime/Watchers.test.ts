@@ -203,7 +203,7 @@ describe("The watchers of an object", () => {
       const first = async (path: string) => {
         const reader = (await edge.fetch(path, { headers })).body!.pipeThrough(new TextDecoderStream()).getReader()
         let seen = ""
-        while (!seen.includes("data: 2\n\n")) seen += (await reader.read()).value ?? assert.fail(`the stream ended with ${seen}`)
+        while (!/event: value\ndata: .*\n\n/.test(seen)) seen += (await reader.read()).value ?? assert.fail(`the stream ended with ${seen}`)
         await reader.cancel()
         return seen.replaceAll(": alive\n\n", "")
       }
@@ -212,7 +212,10 @@ describe("The watchers of an object", () => {
       await visits(edge, 2)
       for (const isReset of [false, true]) {
         if (isReset) await edge.fetch("/test/reset/shop")
-        assert.match(await first(`${CELL}?last=${cursor}`), /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: 2\n\n$/)
+        const seen = first(`${CELL}?last=${cursor}`)
+        // A cursor that is taken for one of this space has the next value alone.
+        await visit(edge)
+        assert.match(await seen, /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: \d\n\n/)
       }
     }))
 })
