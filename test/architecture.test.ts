@@ -17,8 +17,14 @@ const floors = [
   ["main"]
 ]
 
-/** The rooms of `src/kernel`, lowest first: inner floors, to which the same rule applies. */
-const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"], ["space"]]
+/** The rooms of the kernel, lowest first. */
+const kernel = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"], ["space"]]
+
+/** The rooms of large folders: inner floors, to which the same rule applies. */
+const rooms: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
+  agent: [["text"], ["schedule"], ["document"], ["order", "store"], ["wake"], ["cells"]],
+  kernel
+}
 
 /** The files of the kernel that may name a ledger: the features, clients of operations, and the faces of a space. */
 const NAMING = new Set([
@@ -29,7 +35,7 @@ const NAMING = new Set([
 ].map((file) => `kernel/${file}.ts`))
 
 /** The highest room that a replay may use. */
-const REPLAYED = rooms.findIndex((room) => room.includes("beat"))
+const REPLAYED = kernel.findIndex((room) => room.includes("beat"))
 
 /** The highest floor that is bundled for every host. */
 const PORTABLE = 6
@@ -74,16 +80,16 @@ const folderOf = (file: string): string => {
 
 const floorOf = (file: string): number => floors.findIndex((floor) => floor.includes(folderOf(file)))
 
-/** The room of a file of `src/kernel`; "" for a file elsewhere or beside the rooms. */
-const roomOf = (file: string): string => /^kernel\/(.+)\//.exec(relative(src, file))?.[1] ?? ""
+/** The room of a file; "" for a file beside the rooms of its folder. */
+const roomOf = (file: string): string => /^\w+\/(.+)\//.exec(relative(src, file))?.[1] ?? ""
 
-const levelOf = (file: string): number => rooms.findIndex((room) => room.includes(roomOf(file)))
+const levelOf = (file: string): number => rooms[folderOf(file)]?.findIndex((level) => level.includes(roomOf(file))) ?? -1
 
 /** Whether one file of `src` may import another. `index.ts` stands above all and below nothing. */
 const isAllowed = (from: string, to: string): boolean => {
   if (folderOf(to) === "") return false
-  if (folderOf(from) === "kernel" && folderOf(to) === "kernel") return roomOf(from) === roomOf(to) || levelOf(to) < levelOf(from)
-  if (folderOf(from) === "" || folderOf(from) === folderOf(to)) return true
+  if (folderOf(from) === folderOf(to)) return !(folderOf(from) in rooms) || roomOf(from) === roomOf(to) || levelOf(to) < levelOf(from)
+  if (folderOf(from) === "") return true
   if (folderOf(from) === "replay" && folderOf(to) === "kernel" && levelOf(to) > REPLAYED) return false
   return floorOf(to) < floorOf(from)
 }
@@ -159,12 +165,14 @@ describe("architecture", () => {
     assert.deepStrictEqual(loose, ["index.ts"])
   })
 
-  it("stands on the pages as it is: floors in src, rooms in its kernel", () => {
+  it("stands on the pages as it is: floors in src, rooms in its folders", () => {
     const rowsOf = (page: string, row: RegExp) => [...textOf(join(src, page)).matchAll(row)].map(([, cell = ""]) => cell)
     const shown = rowsOf("README.md", /^\| \d+ \| (.+?) \|/gm).map((cell) => cell.replaceAll(/\]\([^)]*\)|\[/g, "").split(", "))
     const there = floors.map((floor) => floor.filter((folder) => existsSync(join(src, folder)))).toReversed()
     assert.deepStrictEqual(shown.map((floor) => floor.toSorted()), there.map((floor) => floor.toSorted()))
-    assert.sameMembers(rowsOf("kernel/README.md", /^\| `(\w+)\/` \|/gm), rooms.flat())
+    for (const [folder, levels] of Object.entries(rooms)) {
+      assert.sameMembers(rowsOf(`${folder}/README.md`, /^\| `(\w+)\/` \|/gm), levels.flat())
+    }
   })
 
   it("tells an import that goes down from one that goes up or sideways", () => {
@@ -176,9 +184,11 @@ describe("architecture", () => {
     assert.isTrue(isAllowed(at("index.ts"), at("kernel/space/A.ts")))
   })
 
-  it("knows every room of the kernel, and every file is in one", () => {
-    const files = sources.filter((file) => folderOf(file) === "kernel")
-    assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), rooms.flat().sort())
+  it("knows every room of a folder, and every file is in one", () => {
+    for (const [folder, levels] of Object.entries(rooms)) {
+      const files = sources.filter((file) => folderOf(file) === folder)
+      assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), levels.flat().sort())
+    }
   })
 
   it("tells an import between rooms that goes down from one that goes up or sideways", () => {
@@ -187,6 +197,7 @@ describe("architecture", () => {
     assert.isTrue(isAllowed(at("beat/A.ts"), at("beat/B.ts")))
     assert.isFalse(isAllowed(at("inbox/A.ts"), at("derived/B.ts")))
     assert.isFalse(isAllowed(at("model/A.ts"), at("space/B.ts")))
+    assert.isFalse(isAllowed(join(src, "agent/text/A.ts"), join(src, "agent/wake/B.ts")))
     assert.isTrue(isAllowed(join(src, "replay/A.ts"), at("beat/B.ts")))
     assert.isFalse(isAllowed(join(src, "replay/A.ts"), at("view/B.ts")))
   })

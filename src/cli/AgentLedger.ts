@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Ledger, LedgerFailed, look } from "../agent/Ledger.ts"
+import { Ledger, LedgerFailed, look } from "../agent/order/Ledger.ts"
 import { type CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import * as Issues from "../agent/Issue.ts"
-import type * as Plan from "../agent/Plan.ts"
-import * as Projection from "../agent/Projection.ts"
-import type * as Wake from "../agent/Wake.ts"
+import * as Issues from "../agent/text/Issue.ts"
+import type * as Plan from "../agent/wake/Plan.ts"
+import * as Projection from "../agent/wake/Projection.ts"
+import type * as Wake from "../agent/wake/Wake.ts"
 import * as Output from "./Output.ts"
 
 /** One decision as columns. */

@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { Disk, DiskFailed, MAX_READ, NO_FILE, type Process } from "../agent/Disk.ts"
+import { Disk, DiskFailed, MAX_READ, NO_FILE, type Process } from "../agent/store/Disk.ts"
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message)
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as ControlFiles from "../../src/agent/ControlFile.ts"
-import { MAX_MEMBERS } from "../../src/agent/Dependencies.ts"
+import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
+import { MAX_MEMBERS } from "../../src/agent/document/Dependencies.ts"
 import { action, fileOf, START, withAgent } from "./TestAgent.ts"
 
 const DAY = 86_400_000

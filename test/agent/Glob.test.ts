@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Glob from "../../src/agent/Glob.ts"
+import * as Glob from "../../src/agent/store/Glob.ts"
 import * as Random from "../support/Random.ts"
 
 /** The reference model: each way in which a pattern can take a name. */

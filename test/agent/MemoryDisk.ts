@@ -4,7 +4,7 @@
  * @module
  */
 import { Effect } from "effect"
-import { Disk, DiskFailed, type Process } from "../../src/agent/Disk.ts"
+import { Disk, DiskFailed, type Process } from "../../src/agent/store/Disk.ts"
 
 /** A file: its bytes, which all of its names and open handles share. */
 export interface Inode {

@@ -7,7 +7,7 @@ import { type Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Enzyme, type Kernel, Reactor, type Space } from "systole"
 import plugin from "../../plugins/agent.ts"
-import { SAVE, SETTINGS } from "../../src/agent/CellAgent.ts"
+import { SAVE, SETTINGS } from "../../src/agent/cells/CellAgent.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { channelsOf, fieldsOf, moving, type Scripts, START } from "./TestAgent.ts"
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import * as ControlFile from "../../src/agent/ControlFile.ts"
-import type { Change, Splice } from "../../src/agent/Edit.ts"
-import * as Edit from "../../src/agent/Edit.ts"
+import * as ControlFile from "../../src/agent/document/ControlFile.ts"
+import type { Change, Splice } from "../../src/agent/document/Edit.ts"
+import * as Edit from "../../src/agent/document/Edit.ts"
 
 /** The text of a file without the lines of the changed fields, keys and completed actions, and without blank ends. */
 export const of = (file: ControlFile.ControlFile, changes: ReadonlyArray<Change>): string => {

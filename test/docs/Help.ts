@@ -11,7 +11,7 @@ import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Command from "effect/cli/Command"
 import { command as agent } from "../../src/cli/AgentCommand.ts"
 import { command } from "../../src/cli/Cli.ts"
-import { Disk } from "../../src/agent/Disk.ts"
+import { Disk } from "../../src/agent/store/Disk.ts"
 import { Host } from "../../src/cli/Host.ts"
 import { Hash } from "../../src/persistence/Hash.ts"
 

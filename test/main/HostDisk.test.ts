@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import * as Lease from "../../src/agent/Lease.ts"
+import * as Lease from "../../src/agent/store/Lease.ts"
 import * as HostDisk from "../../src/main/HostDisk.ts"
 
 /** All processes are alive, as if each number had been given away again. */

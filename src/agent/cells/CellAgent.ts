@@ -1,0 +1,280 @@
+/**
+ * The agent of a control file in a cell: enzymes that save the file and wake for it, on each host.
+ *
+ * A wake is a durable run of the same code as over a file. Its clock is that of the beats, and its waits are those of the run,
+ * so nothing stays in memory meanwhile. At its end it sends the signal of the next wake, for the time of the earliest action.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Enzyme from "../../registry/Enzyme.ts"
+import { hash } from "../../persistence/PureSha256.ts"
+import { Hash } from "../../persistence/Hash.ts"
+import { MAX_WAIT } from "../../stage/Due.ts"
+import type { At } from "../../stage/Launch.ts"
+import type { Transaction } from "../../stage/Transaction.ts"
+import type { Action } from "../document/Action.ts"
+import * as CellLedger from "./CellLedger.ts"
+import * as CellStore from "./CellStore.ts"
+import * as Conditions from "../schedule/Condition.ts"
+import * as ControlFiles from "../document/ControlFile.ts"
+import type { ControlFile } from "../document/ControlFile.ts"
+import { ControlStore } from "../store/ControlStore.ts"
+import * as Issues from "../text/Issue.ts"
+import { Ledger, types as typesOf } from "../order/Ledger.ts"
+import * as Merge from "../document/Merge.ts"
+import * as Projection from "../wake/Projection.ts"
+import * as Record from "../order/Record.ts"
+import * as Settings from "../wake/Settings.ts"
+import { Versions } from "../store/Versions.ts"
+import * as Wake from "../wake/Wake.ts"
+
+/** The signals to a control file: a wake, a save of a person, and the approval of a program. */
+export const WAKE = "/signals/heartbeat/wake"
+export const SAVE = "/signals/heartbeat/save"
+export const APPROVE = "/signals/heartbeat/approve"
+
+/** The name of the enzyme of wakes. */
+const WAKER = "heartbeat_wake"
+
+/** The signal of a failure. Its payload is the address of the fact. */
+const FAILURES = "/CEP:sig_cei/sev:crit"
+
+/** The cell of the settings: fields as those of `agent` in a configuration. */
+export const SETTINGS = "/data/agent/settings"
+
+/** The key of the start of an agent that has no process: `startup` actions run at the first wake alone. */
+const STARTUP = "cell"
+
+/** The wait while an action waits for a time of day, or for time in a wake, in milliseconds. */
+const RECHECK_MILLIS = 60_000
+
+/** A save: the text of the file, and the address of the version that the person read. */
+const Save = Schema.Struct({ text: Schema.String, from: Schema.optionalKey(Schema.String) })
+
+/** An approval: the hash of the block of an action. */
+const Approval = Schema.Struct({ hash: Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f]{32}$/))) })
+
+/** The settings in the space. One that is not valid counts as none of them, and `misfit` tells which. */
+const settingsIn = (tx: Transaction): { readonly settings: Settings.Settings; readonly misfit?: string } => {
+  const value = tx.get(SETTINGS)
+  const fields = typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {}
+  const texts = Settings.names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])] as const])
+  const found = Settings.parse(Object.fromEntries(texts))
+  if (found._tag === "Success") return { settings: found.success }
+  const { failure } = found
+  return { settings: Settings.defaults, misfit: `${SETTINGS}: ${failure.name} is ${JSON.stringify(failure.value)}. ${failure.remedy}` }
+}
+
+const timesIn = (value: unknown): ReadonlyArray<number> => Array.isArray(value) ? value.filter((time) => typeof time === "number") : []
+
+/**
+ * Whether an action waits for a time of day, or in a wake that is late for time in the next one. Any other action without a
+ * known time waits for a save: one with a schedule is due by its time or never.
+ */
+const isRechecked = ({ plan }: Wake.Report, isLate: boolean): boolean =>
+  plan.some((decision) => decision.kind === "wait" && decision.at === undefined && isOpenAt(decision.action, isLate))
+
+const isOpenAt = ({ condition, priority, schedule: { kind } }: Action, isLate: boolean): boolean =>
+  (isLate && priority === "LOW") || (kind === "always" && condition !== undefined && Conditions.isTimed(condition))
+
+/** Sends the signal of a wake. It has a payload, because only events keep to their lane, one wake after another. */
+const wakeUp = (tx: Transaction, target: string, at?: At): void =>
+  void tx.signal({ signal: WAKE, target, payload: {}, ...at === undefined ? {} : { at } })
+
+/**
+ * Sends the signal of the next wake, unless one that is sent already comes before it. A wake that is further away than a signal
+ * can wait has one on the way that finds nothing due.
+ */
+const arm = (tx: Transaction, { cell, key }: CellStore.CellPlace, next: number | undefined): void => {
+  const armed = `/data/agent/${key}/armed`
+  const before = timesIn(tx.get(armed))
+  const times = before.filter((time) => time > tx.now)
+  const at = next === undefined ? undefined : Math.min(Math.max(next, tx.now + 1), tx.now + MAX_WAIT)
+  if (at !== undefined && !times.some((time) => time <= at)) {
+    wakeUp(tx, cell, { ms: at - tx.now })
+    times.push(at)
+  }
+  if (times.length !== before.length || times.some((time, i) => time !== before[i])) tx.set(armed, times)
+}
+
+/** The types of actions of the plugin, and the versions of files that its runs parsed. A parse is pure, so a replay may have one. */
+interface Known {
+  readonly types: ReadonlyArray<string>
+  readonly versions: Versions
+}
+
+/** The wait after the first of some wakes in a row that died, in milliseconds. Each further one doubles it, up to the longest. */
+const AGAIN_MILLIS = 60_000
+const LONGEST_MILLIS = 3_600_000
+
+/** The cell of the number of wakes in a row that died. */
+const diedOf = ({ key }: CellStore.CellPlace): string => `/data/agent/${key}/died`
+
+const numberIn = (value: unknown): number => typeof value === "number" ? value : 0
+
+/** The event of a handling that was given up, in the note of its fact. */
+const GIVEN_UP = / gave up (\S+) after /
+
+/** The file whose wake died, by a fact; `undefined` for a fact about anything else. */
+const diedAt = (tx: Transaction, fact: string): CellStore.CellPlace | undefined => {
+  if (tx.get(`${fact}#/origin/name`) !== WAKER) return undefined
+  const [, id = ""] = GIVEN_UP.exec(String(tx.get(`${fact}#/note`))) ?? []
+  const target = tx.get(`/rt/dead/${id}/${WAKER}#/target`)
+  return typeof target === "string" ? CellStore.place(target, hash) : undefined
+}
+
+/** Sends the signal of a wake after one that died, by any cause, because that one sent none. */
+const again = (tx: Transaction, place: CellStore.CellPlace): void => {
+  const died = numberIn(tx.get(diedOf(place)))
+  tx.set(diedOf(place), died + 1)
+  arm(tx, place, tx.now + Math.min(AGAIN_MILLIS * 2 ** Math.min(died, 10), LONGEST_MILLIS))
+}
+
+const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.CellPlace, { types, versions }: Known) {
+  const { settings } = settingsIn(tx)
+  const start = tx.now
+  const result = yield* Effect.result(Wake.run({ settings, startup: STARTUP, versions }).pipe(
+    Effect.provideService(ControlStore, CellStore.make(tx, place, hash)),
+    Effect.provideService(Ledger, CellLedger.make(tx, types)),
+    Effect.provideService(Hash, hash)
+  ))
+  if (result._tag === "Failure") {
+    arm(tx, place, undefined)
+    return { code: result.failure.code, message: result.failure.message }
+  }
+  if (numberIn(tx.get(diedOf(place))) > 0) tx.delete(diedOf(place))
+  const { held, nextDue = Number.POSITIVE_INFINITY, ran } = result.success
+  const isLate = tx.now - start >= settings.budget / 2
+  const recheck = isRechecked(result.success, isLate) ? tx.now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
+  const next = Math.min(nextDue, recheck)
+  arm(tx, place, Number.isFinite(next) ? next : undefined)
+  return {
+    ran: ran.map(({ action, record }) => `${action.id}: ${record.status}`),
+    held: held.map(({ action, hash }) => `${action.id}: ${hash}`),
+    next: Number.isFinite(next) ? Projection.moment(next) : null
+  }
+})
+
+const absent = (target: string | undefined) => ({
+  saved: false,
+  reason: `${target ?? "A signal without a target"} is no control file. Name a cell such as ${CellStore.FOLDER}/heartbeat.md`
+})
+
+/**
+ * The text of a save after the versions that the agent wrote since the person read the file; `undefined` if another person
+ * saved meanwhile.
+ */
+const merged = (tx: Transaction, versions: { readonly from: string; readonly current: string }, text: string): string | undefined => {
+  const fileOf = (content: string): ControlFile | undefined => {
+    const bytes = CellStore.bytesAt(tx, content)
+    const read = bytes === undefined ? undefined : ControlFiles.decode(bytes)
+    return typeof read === "string" ? ControlFiles.parse(read) : undefined
+  }
+  const [base, now] = [fileOf(versions.from), fileOf(versions.current)]
+  const changes = base === undefined || now === undefined ? undefined : Merge.changesBetween(base, now)
+  return base === undefined || changes === undefined ? undefined : Merge.merge3(base, changes, ControlFiles.parse(text)).text
+}
+
+/** A save, and the types of actions of the plugin. */
+interface Asked {
+  readonly save: typeof Save.Type
+  readonly types: ReadonlyArray<string>
+}
+
+/** A message for each action that depends on facts of a host, of which a cell has none. */
+const absentFacts = ({ actions }: ControlFile): ReadonlyArray<string> => actions.flatMap(({ condition, id, schedule }) => {
+  const { files, variables } = Conditions.requirementsOf(condition === undefined ? [] : [condition])
+  const found = [
+    ...schedule.kind === "on_change" ? [`on_change:${schedule.path}`] : [],
+    ...[...files].map((path) => `file_exists:${path}`),
+    ...[...variables].map((name) => `env_set:${name}`)
+  ]
+  const remedy = "Use a time, action_completed or action_failed, or keep the file on a disk"
+  return found.map((test) => `The action "${id}" has ${test}, and a file in a cell has neither files nor variables of a host. ${remedy}`)
+})
+
+/** The reason for which a text is no control file; `undefined` for none. */
+const refusalOf = (text: string): string | undefined => {
+  const bytes = ControlFiles.encode(text)
+  const read = ControlFiles.decode(bytes)
+  if (typeof read !== "string") return read.message
+  return read === text ? ControlFiles.damageOf(bytes) : "it contains a half of a character, a lone surrogate"
+}
+
+const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text }, types }: Asked) => {
+  const current = CellStore.contentOf(tx, place)
+  const isBehind = from !== undefined && from !== current
+  const whole = !isBehind ? text : current === undefined ? undefined : merged(tx, { from, current }, text)
+  const refusal = refusalOf(text) ?? (whole === undefined ? undefined : refusalOf(whole))
+  if (refusal !== undefined) return { saved: false, reason: `The text is refused: ${refusal}` }
+  if (whole === undefined) {
+    return { saved: false, content: current ?? null, reason: "The file was saved meanwhile. Read it again, and repeat the change there" }
+  }
+  const content = CellStore.put(tx, place.cell, ControlFiles.encode(whole))
+  wakeUp(tx, place.cell)
+  const { misfit, settings } = settingsIn(tx)
+  const known = Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types)))
+  const file = ControlFiles.parse(whole, { ...settings.defaults, types: known })
+  const issues = [...misfit === undefined ? [] : [misfit], ...file.issues.map(Issues.render), ...absentFacts(file)]
+  return { saved: true, content, issues }
+}
+
+/**
+ * The enzymes of the agent of files in cells. `types` are the types of actions of the same plugin.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzyme> => enzymesOf({ types, versions: new Versions() })
+
+const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
+  Enzyme.make({
+    name: WAKER,
+    query: WAKE,
+    bind: [CellStore.FOLDER],
+    writes: ["/data/agent/**"],
+    lane: "target",
+    order: "strict",
+    durable: true,
+    run: (tx, { target }) => {
+      const place = CellStore.place(target, hash)
+      return place === undefined ? absent(target) : woken(tx, place, known)
+    }
+  }),
+  Enzyme.make({
+    name: "heartbeat_again",
+    query: FAILURES,
+    writes: ["/data/agent/**"],
+    run: (tx, { payload }) => {
+      const place = typeof payload === "string" ? diedAt(tx, payload) : undefined
+      if (place !== undefined) again(tx, place)
+    }
+  }),
+  Enzyme.make({
+    name: "heartbeat_save",
+    query: SAVE,
+    bind: [CellStore.FOLDER],
+    writes: ["/data/agent/**"],
+    payload: Save,
+    run: (tx, { payload, target }) => {
+      const place = CellStore.place(target, hash)
+      return place === undefined ? absent(target) : save(tx, place, { save: payload, types: known.types })
+    }
+  }),
+  Enzyme.make({
+    name: "heartbeat_approve",
+    query: APPROVE,
+    bind: [CellStore.FOLDER],
+    writes: ["/data/agent/**"],
+    payload: Approval,
+    run: (tx, { payload: { hash: approved }, target }) => {
+      const place = CellStore.place(target, hash)
+      if (place === undefined) return absent(target)
+      tx.set(Record.approval(place.key, approved), {})
+      wakeUp(tx, place.cell)
+      return { approved }
+    }
+  })
+]

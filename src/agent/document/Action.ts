@@ -1,0 +1,395 @@
+/**
+ * Actions: the checked contents of action blocks.
+ *
+ * @module
+ */
+import type { Block, Field, Item } from "../text/Block.ts"
+import { field } from "../text/Block.ts"
+import type { Condition } from "../schedule/Condition.ts"
+import * as Conditions from "../schedule/Condition.ts"
+import * as Duration from "../schedule/Duration.ts"
+import type { Finding, Refusal } from "../text/Issue.ts"
+import { isRefusal } from "../text/Issue.ts"
+import type { Delay, Retry } from "../schedule/Retry.ts"
+import * as Retries from "../schedule/Retry.ts"
+import type { Schedule } from "../schedule/Schedule.ts"
+import * as Schedules from "../schedule/Schedule.ts"
+import { closest } from "../text/Suggestion.ts"
+import * as Zone from "../schedule/Zone.ts"
+
+/** The priorities, in the order of execution. */
+export const PRIORITIES = ["CRITICAL", "HIGH", "MEDIUM", "LOW", "BG"] as const
+
+/** A priority. */
+export type Priority = (typeof PRIORITIES)[number]
+
+/** The statuses that the agent writes. */
+export const STATUSES = ["pending", "running", "completed", "failed", "skipped", "blocked"] as const
+
+/** A status that the agent knows. */
+export type Status = (typeof STATUSES)[number]
+
+/** A parameter: a text, a list, or a nested map of texts. */
+export type Parameter = string | ReadonlyArray<string> | ReadonlyMap<string, string>
+
+/**
+ * A checked action.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Action {
+  readonly id: string
+  readonly priority: Priority
+  readonly name: string
+  readonly type: string
+  /** The status; "other" for one that the agent does not know, which it keeps and never runs. */
+  readonly status: Status | "other"
+  readonly schedule: Schedule
+  /** The time zone of the schedule and the condition. */
+  readonly zone: string
+  readonly retry: Retry
+  /** The maximum duration of an attempt, in milliseconds. */
+  readonly timeout: number
+  readonly dependsOn: ReadonlyArray<string>
+  readonly condition: Condition | undefined
+  /** The id of an action that runs when this one has failed. */
+  readonly onFailure: string | undefined
+  readonly captureOutput: boolean
+  readonly outputFile: string | undefined
+  /** The fields of its type: those of the block that no other property holds, and those below `params`. */
+  readonly params: ReadonlyMap<string, Parameter>
+  readonly record: ActionRecord
+  readonly block: Block
+}
+
+/**
+ * The fields in which the agent records the history of an action. Times are milliseconds since 1970.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ActionRecord {
+  readonly lastRun: number | undefined
+  readonly completedAt: number | undefined
+  readonly failedAt: number | undefined
+  readonly nextRetry: number | undefined
+  /** The number of failed attempts of the current occurrence. */
+  readonly retryCount: number
+}
+
+/** The defaults of fields that a block leaves out, and the types that are known; undefined for no check of types. */
+export interface Defaults {
+  readonly zone: string
+  readonly attempts: number
+  readonly delay: Delay
+  readonly timeout: number
+  readonly types: ReadonlySet<string> | undefined
+}
+
+/** The defaults without a configuration: UTC, one attempt, 5 minutes. */
+export const defaults: Defaults = {
+  zone: "UTC",
+  attempts: 1,
+  delay: { kind: "exponential", base: 1_000, cap: 60_000 },
+  timeout: 300_000,
+  types: undefined
+}
+
+/** The fields that only the agent writes. */
+export const RECORDED: ReadonlySet<string> = new Set([
+  "started_at", "completed_at", "failed_at", "skipped_at", "last_run", "next_retry", "retry_count", "duration", "result", "error"
+])
+
+/** The fields that each type shares. */
+const COMMON: ReadonlySet<string> = new Set([
+  "id", "type", "status", "schedule", "timezone", "retry", "retry_delay", "retry_on", "timeout", "depends_on", "condition", "params",
+  "on_failure", "capture_output", "output_file", ...RECORDED
+])
+
+/** The fields that a type needs. One name of each list is enough. */
+const NEEDED: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<string>>> = new Map([
+  ["shell", [["command"]]],
+  ["http", [["url", "target"]]],
+  ["http_check", [["url", "target"]]],
+  ["file", [["operation"]]],
+  ["agent", [["prompt"]]],
+  ["notify", [["channel"]]],
+  ["composite", [["actions"]]],
+  ["signal", [["signal"]]]
+])
+
+/** The maximum number of dependencies of an action. */
+export const MAX_DEPENDENCIES = 100
+
+/** The form of ids. */
+export const ID = /^[A-Za-z0-9][\w.-]{0,99}$/
+
+/** The names that no object of cells may have as a key, or that each one has: no ids and no names of fields. */
+const RESERVED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"])
+
+/** An action, or undefined where the block has an error; with all findings. */
+export interface Checked {
+  readonly action: Action | undefined
+  readonly findings: ReadonlyArray<Finding>
+}
+
+/**
+ * Checks a block.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const of = (block: Block, given: Defaults = defaults): Checked => new Check(block, given).action()
+
+/** A check: reads the fields of a block, and collects findings. */
+class Check {
+  readonly findings: Array<Finding> = []
+  private readonly block: Block
+  private readonly given: Defaults
+
+  constructor(block: Block, given: Defaults) {
+    this.block = block
+    this.given = given
+  }
+
+  action(): Checked {
+    const { block, given } = this
+    this.repeated()
+    const priority = this.priority()
+    const id = this.id()
+    const zone = this.zone()
+    const params = paramsOf(block)
+    this.names(params)
+    const type = this.type(params)
+    const action = {
+      id,
+      priority,
+      name: block.name,
+      type,
+      status: this.status(),
+      schedule: this.parsed("schedule", Schedules.always, (text) => Schedules.parse(text, zone)),
+      zone,
+      retry: this.retry(),
+      timeout: this.parsed("timeout", given.timeout, durationOf),
+      dependsOn: this.dependsOn(),
+      condition: this.condition(),
+      onFailure: this.text("on_failure"),
+      captureOutput: this.parsed("capture_output", false, booleanOf),
+      outputFile: this.text("output_file"),
+      params,
+      record: this.record(zone),
+      block
+    }
+    const isValid = this.findings.every(({ severity }) => severity === "warning")
+    return { action: isValid ? action : undefined, findings: this.findings }
+  }
+
+  private find(finding: Omit<Finding, "block">): void {
+    this.findings.push({ ...finding, block: this.block.index })
+  }
+
+  private missing(message: string, suggestion: string): void {
+    this.find({ code: "agent/field-missing", offset: this.block.heading.start, message, suggestion })
+  }
+
+  /** The value of a field; undefined for an absent or empty one. */
+  private text(key: string): string | undefined {
+    const value = field(this.block, key)?.value
+    return value === "" ? undefined : value
+  }
+
+  private offsetOf(key: string): number {
+    return field(this.block, key)?.valueSpan.start ?? this.block.heading.start
+  }
+
+  /** Parses the value of a field, or returns the default of an absent one. */
+  private parsed<A>(key: string, absent: A, parser: (text: string) => A | Refusal): A {
+    const text = this.text(key)
+    if (text === undefined) return absent
+    const result = parser(text)
+    if (typeof result !== "object" || result === null || !isRefusal(result)) return result as A
+    this.find({ code: "agent/field-invalid", offset: this.offsetOf(key), message: result.refused, suggestion: result.suggestion })
+    return absent
+  }
+
+  private repeated(): void {
+    const keys = new Set<string>()
+    for (const { key, span } of this.block.fields) {
+      if (keys.has(key)) {
+        const message = `The field "${key}" is repeated; the first one counts`
+        this.find({ code: "agent/field-repeated", severity: "warning", offset: span.start, message, suggestion: "remove one of the lines" })
+      }
+      keys.add(key)
+    }
+  }
+
+  /** A reserved name in an order would end each wake, so its action has an error. */
+  private names(params: ReadonlyMap<string, Parameter>): void {
+    for (const [key, value] of params) {
+      const name = [key, ...value instanceof Map ? value.keys() : []].find((each) => RESERVED.has(each))
+      if (name === undefined) continue
+      const message = `The name "${name}" is reserved`
+      this.find({ code: "agent/field-invalid", offset: this.offsetOf(key), message, suggestion: "write another name" })
+    }
+  }
+
+  private priority(): Priority {
+    const { heading, name, priority } = this.block
+    const upper = priority?.trim().toUpperCase()
+    const known = upper === "BACKGROUND" ? "BG" : PRIORITIES.find((each) => each === upper)
+    if (known !== undefined) return known
+    const similar = closest(priority ?? "", PRIORITIES) ?? "MEDIUM"
+    const message = priority === undefined ? `The heading "${name.slice(0, 100)}" has no priority` : `The priority "${priority}" is unknown`
+    const suggestion = `write ### [${similar}] ${name.slice(0, 100)}; the priorities are ${PRIORITIES.join(", ")}`
+    this.find({ code: "agent/priority-unknown", offset: heading.start, message, suggestion })
+    return "MEDIUM"
+  }
+
+  private id(): string {
+    const { heading, id, name } = this.block
+    if (ID.test(id) && !RESERVED.has(id)) return id
+    const suggestion = `write - **id**: ${slugOf(name)}`
+    if (id === "") {
+      this.find({ code: "agent/field-missing", offset: heading.start, message: `The action "${name.slice(0, 100)}" has no id`, suggestion })
+    } else {
+      const reason = RESERVED.has(id) ? "is reserved" : "is no word of letters, digits, \".\", \"_\" and \"-\""
+      const message = `The id "${id.slice(0, 100)}" ${reason}`
+      this.find({ code: "agent/field-invalid", offset: this.offsetOf("id"), message, suggestion })
+    }
+    return id
+  }
+
+  private zone(): string {
+    return this.parsed<string>("timezone", this.given.zone, zoneOf)
+  }
+
+  private type(params: ReadonlyMap<string, Parameter>): string {
+    const type = this.text("type")?.toLowerCase()
+    const known = [...this.given.types ?? NEEDED.keys()]
+    if (type === undefined) {
+      this.missing(`The action "${this.block.name.slice(0, 100)}" has no type`, `write - **type**: TYPE, with one of ${known.join(", ")}`)
+      return ""
+    }
+    if (this.given.types?.has(type) === false) {
+      const similar = closest(type, known)
+      const suggestion = `${similar === undefined ? "" : `write ${similar}; `}the types are ${known.join(", ")}`
+      const message = `The type "${type.slice(0, 100)}" is unknown`
+      this.find({ code: "agent/field-invalid", offset: this.offsetOf("type"), message, suggestion })
+    }
+    for (const names of NEEDED.get(type) ?? []) {
+      if (names.some((name) => params.get(name) !== undefined && params.get(name) !== "")) continue
+      const [name = ""] = names
+      this.missing(`The ${type} action "${this.block.id.slice(0, 100)}" has no ${name}`, `write - **${name}**: VALUE`)
+    }
+    return type
+  }
+
+  private status(): Status | "other" {
+    const text = this.text("status") ?? "pending"
+    const known = STATUSES.find((status) => status === text.toLowerCase())
+    if (known !== undefined) return known
+    const message = `The status "${text.slice(0, 100)}" is unknown, so the action never runs`
+    const suggestion = `write ${closest(text, STATUSES) ?? "pending"}; the statuses are ${STATUSES.join(", ")}`
+    this.find({ code: "agent/status-unknown", severity: "warning", offset: this.offsetOf("status"), message, suggestion })
+    return "other"
+  }
+
+  private retry(): Retry {
+    const { attempts, delay } = this.given
+    return {
+      attempts: this.parsed("retry", attempts, attemptsOf),
+      delay: this.parsed("retry_delay", delay, Retries.parseDelay),
+      on: this.parsed<ReadonlyArray<string>>("retry_on", [], Retries.parseFailures)
+    }
+  }
+
+  private dependsOn(): ReadonlyArray<string> {
+    const found = field(this.block, "depends_on")
+    const ids = found === undefined ? [] : [...new Set(listOf(found))]
+    if (ids.length <= MAX_DEPENDENCIES) return ids
+    const message = `The action has ${ids.length} dependencies, and ${MAX_DEPENDENCIES} are the limit`
+    this.find({ code: "agent/field-invalid", offset: this.offsetOf("depends_on"), message, suggestion: "depend on a composite action" })
+    return []
+  }
+
+  private condition(): Condition | undefined {
+    const found = field(this.block, "condition")
+    if (found === undefined || (found.value === "" && found.items.length === 0)) return undefined
+    const text = found.items.length > 0 ? found.items.map(lineOf).join("\n") : found.value
+    const condition = Conditions.parse(text)
+    const offset = found.valueSpan.start
+    if (isRefusal(condition)) {
+      this.find({ code: "agent/field-invalid", offset, message: condition.refused, suggestion: condition.suggestion })
+      return undefined
+    }
+    const doubt = Conditions.doubt(condition)
+    if (doubt === undefined) return condition
+    const suggestion = "join the two with OR for a range over midnight"
+    this.find({ code: "agent/condition-doubtful", severity: "warning", offset, message: doubt, suggestion })
+    return condition
+  }
+
+  /** A time that cannot be read counts as absent: the ledger has the true one. */
+  private record(zone: string): ActionRecord {
+    const momentOf = (key: string): number | undefined => Schedules.momentOf(this.text(key) ?? "", zone)
+    return {
+      lastRun: momentOf("last_run"),
+      completedAt: momentOf("completed_at"),
+      failedAt: momentOf("failed_at"),
+      nextRetry: momentOf("next_retry"),
+      retryCount: Number(/^(\d{1,3})(?:\/\d+)?$/.exec(this.text("retry_count") ?? "")?.[1] ?? 0)
+    }
+  }
+}
+
+const refuse = (refused: string, suggestion: string): Refusal => ({ refused, suggestion })
+
+const zoneOf = (name: string): string | Refusal =>
+  Zone.isZone(name) ? name : refuse(`The time zone "${name.slice(0, 100)}" is unknown`, "write a name such as UTC or Europe/Vienna")
+
+const durationOf = (text: string): number | Refusal =>
+  Duration.parse(text) ?? refuse(`The timeout "${text.slice(0, 100)}" is no duration`, "write a whole number with s, m or h, such as 30s")
+
+const attemptsOf = (text: string): number | Refusal => {
+  const attempts = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  return attempts >= 1 && attempts <= Retries.MAX_ATTEMPTS
+    ? attempts
+    : refuse(`The number of attempts "${text.slice(0, 100)}" is not from 1 to ${Retries.MAX_ATTEMPTS}`, "write a number such as 3")
+}
+
+const booleanOf = (text: string): boolean | Refusal => {
+  const lower = text.toLowerCase()
+  if (lower === "true" || lower === "yes") return true
+  if (lower === "false" || lower === "no") return false
+  return refuse(`"${text.slice(0, 100)}" is neither true nor false`, "write true or false")
+}
+
+const slugOf = (name: string): string =>
+  name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replace(/^-/, "").replace(/-$/, "").slice(0, 60) || "my-action"
+
+const lineOf = ({ key, value }: Item): string => key === undefined ? value : `${key}: ${value}`
+
+/** Reads a list: nested items, or texts separated by commas. */
+export const listOf = ({ items, value }: Field): ReadonlyArray<string> =>
+  (items.length > 0 ? items.map(lineOf) : value.split(",")).map((part) => part.trim()).filter((part) => part !== "")
+
+const paramsOf = ({ fields }: Block): ReadonlyMap<string, Parameter> => {
+  const params = new Map<string, Parameter>()
+  for (const { items, key, value } of fields) {
+    const own = key === "params" ? items.filter((item) => item.key !== undefined) : []
+    for (const item of own) put(params, item.key?.toLowerCase() ?? "", parameterOf(item.value, item.items))
+    if (!COMMON.has(key)) put(params, key, parameterOf(value, items))
+  }
+  return params
+}
+
+const put = (params: Map<string, Parameter>, key: string, value: Parameter): void => {
+  if (!params.has(key)) params.set(key, value)
+}
+
+const parameterOf = (value: string, items: ReadonlyArray<Item>): Parameter => {
+  if (items.length === 0) return value
+  const isMap = items.every(({ key }) => key !== undefined)
+  return isMap ? new Map(items.map((item) => [item.key ?? "", item.value])) : items.map(lineOf)
+}

@@ -1,0 +1,107 @@
+/**
+ * The three-way merge of a control file that a person edited while the agent worked on it.
+ *
+ * The agent's changes are applied to the person's text. A field, a key or a line that the person changed stays the
+ * person's, so no byte that a person wrote is lost.
+ *
+ * @module
+ */
+import { RECORDED } from "./Action.ts"
+import type { Block } from "../text/Block.ts"
+import * as Blocks from "../text/Block.ts"
+import type { ControlFile } from "./ControlFile.ts"
+import type { Change } from "./Edit.ts"
+import * as Edits from "./Edit.ts"
+import * as Frontmatters from "../text/Frontmatter.ts"
+
+/**
+ * The result of a merge. `left` lists the changes that gave way to the person's.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Merged {
+  readonly text: string
+  readonly left: ReadonlyArray<Change>
+}
+
+/**
+ * Applies the changes that the agent made to `base` to the person's text.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const merge3 = (base: ControlFile, changes: ReadonlyArray<Change>, theirs: ControlFile): Merged => {
+  const before = { file: base, blocks: Blocks.byId(base.blocks) }
+  const after = { file: theirs, blocks: Blocks.byId(theirs.blocks) }
+  const isKept = changes.map((change) => isUntouched(before, after, change))
+  return { text: Edits.update(theirs, changes.filter((_, i) => isKept[i])), left: changes.filter((_, i) => !isKept[i]) }
+}
+
+/** A file and its blocks by their ids. */
+interface Version {
+  readonly file: ControlFile
+  readonly blocks: ReadonlyMap<string, Block>
+}
+
+/** Tests whether a person left alone the place that a change concerns. */
+const isUntouched = (base: Version, theirs: Version, change: Change): boolean => {
+  switch (change.kind) {
+    case "field":
+      return theirs.blocks.has(change.id) && textOf(base, change.id, change.key) === textOf(theirs, change.id, change.key)
+    case "frontmatter":
+      return entryOf(base, change.key) === entryOf(theirs, change.key)
+    default:
+      return true
+  }
+}
+
+const entryOf = ({ file }: Version, key: string): string | undefined => {
+  const found = file.frontmatter?.entries.find((entry) => entry.key === key)
+  return found === undefined ? undefined : file.text.slice(found.valueSpan.start, found.valueSpan.end)
+}
+
+const textOf = ({ blocks, file }: Version, id: string, key: string): string | undefined => {
+  const block = blocks.get(id)
+  const found = block === undefined ? undefined : Blocks.field(block, key)
+  return found === undefined ? undefined : file.text.slice(found.span.start, found.span.end).trimEnd()
+}
+
+/**
+ * The changes of the agent that lead from one version of a file to a later one; `undefined` if a person changed it, too.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const changesBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> | undefined => {
+  const changes = [...fieldsBetween(before, after), ...entriesBetween(before, after), ...completedBetween(before, after)]
+  return Edits.update(before, changes) === after.text ? changes : undefined
+}
+
+const isWritten = (key: string): boolean => key === "status" || RECORDED.has(key)
+
+const fieldsBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> => {
+  const blocks = Blocks.byId(before.blocks)
+  return [...Blocks.byId(after.blocks)].flatMap(([id, block]) => {
+    const old = blocks.get(id)
+    const keys = new Set([...block.fields, ...old?.fields ?? []].map(({ key }) => key).filter(isWritten))
+    return [...keys].flatMap((key): ReadonlyArray<Change> => {
+      const value = Blocks.field(block, key)?.value
+      return old !== undefined && Blocks.field(old, key)?.value === value ? [] : [{ kind: "field", id, key, value }]
+    })
+  })
+}
+
+const entriesBetween = ({ frontmatter: before }: ControlFile, { frontmatter: after }: ControlFile): ReadonlyArray<Change> => {
+  const keys = new Set([...after?.entries ?? [], ...before?.entries ?? []].map(({ key }) => key))
+  return [...keys].flatMap((key): ReadonlyArray<Change> => {
+    const value = Frontmatters.get(after, key)
+    return Frontmatters.get(before, key) === value ? [] : [{ kind: "frontmatter", key, value }]
+  })
+}
+
+const completedBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> => {
+  const [old, all] = [Edits.completed(before), Edits.completed(after)]
+  if (old.some(({ id }) => !all.some((each) => each.id === id))) return [{ kind: "reset" }, ...all]
+  return all.filter(({ id, name, time }) => !old.some((each) => each.id === id && each.name === name && each.time === time))
+}

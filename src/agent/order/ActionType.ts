@@ -1,0 +1,273 @@
+/**
+ * Types of actions: durable enzymes that run orders.
+ *
+ * A type is an enzyme, so a plugin adds one as it adds any enzyme. The journal names its code, and a replay needs nothing
+ * else. {@link make} gives it the protocol: the record of the attempt, the time limit, outputs, and the end.
+ *
+ * @module
+ */
+import * as Result from "effect/Result"
+import type * as Stage from "../../stage/Io.ts"
+import type { Transaction } from "../../stage/Transaction.ts"
+import * as Value from "../../cell/Value.ts"
+import * as Enzyme from "../../registry/Enzyme.ts"
+import * as Duration from "../schedule/Duration.ts"
+import * as CommandLine from "./CommandLine.ts"
+import { ENDED, type Fields, isAwaited, Order, permit, signal } from "./Order.ts"
+import * as Outputs from "./Outputs.ts"
+import * as Record from "./Record.ts"
+
+/** The most characters of a result or an error in a record. */
+const LINE = 500
+
+/** The most characters of an output in a record. The end of a longer one is dropped. */
+export const OUTPUT = 65_536
+
+/**
+ * An attempt failed. `code` is stable, such as `agent/field`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ActionFailed extends Error {
+  override readonly name = "ActionFailed"
+  readonly code: string
+  /** The status of an answer over HTTP, for `retry_on: status:5xx`. */
+  readonly status: number | undefined
+
+  constructor(code: string, message: string, status?: number) {
+    super(message)
+    this.code = code
+    this.status = status
+  }
+}
+
+/**
+ * The failure of an action with an invalid field.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const invalid = (message: string): ActionFailed => new ActionFailed("agent/field", message)
+
+/** The end of a completed attempt. */
+export interface Done {
+  /** One line for the control file, such as `OK (200)`. */
+  readonly result: string
+  /** A text, kept if the action has `capture_output` or `output_file`. */
+  readonly output?: string
+}
+
+/**
+ * An attempt in progress, as a type sees it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Attempt {
+  readonly tx: Transaction
+  readonly order: Order
+  /** The text of a field, as it is written; "" if it is absent. */
+  readonly raw: (name: string) => string
+  /** The text of a field with the outputs of earlier actions; "" if it is absent. */
+  readonly text: (name: string) => string
+  /** The entries of a table with the outputs of earlier actions. */
+  readonly table: (name: string) => Readonly<{ [key: string]: string }>
+  /** A text with the outputs of earlier actions. */
+  readonly insert: (text: string) => string
+  /** Asks a channel, within the time that the attempt has left. */
+  readonly request: (channel: string, opcode: string, payload: unknown) => Promise<unknown>
+}
+
+/**
+ * The definition of a type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Definition {
+  /** The type as a control file names it, such as `http`. */
+  readonly type: string
+  readonly run: (attempt: Attempt) => Promise<Done> | Done
+}
+
+const cut = (text: string, limit: number): string => text.length <= limit ? text : `${text.slice(0, limit - 1)}…`
+
+// oxlint-disable-next-line no-control-regex
+const line = (text: string): string => cut(text.replaceAll(/[\s\u0000-\u001f\u007f]+/g, " ").trim(), LINE)
+
+/** The output of an earlier action in the same file. */
+const outputOf = (tx: Transaction, file: string) => (id: string): string => {
+  const found = Record.read(tx.get(Record.cell(file, id)))
+  if (found === undefined) throw new ActionFailed("agent/output-absent", `\${output:${id}}: the action ${id} has never run`)
+  if (found.output === undefined) {
+    const reason = found.status === "completed" ? "keeps no output; give it capture_output: true" : `is ${found.status}`
+    throw new ActionFailed("agent/output-absent", `\${output:${id}}: the action ${id} ${reason}`)
+  }
+  return found.output
+}
+
+/** The beginning of a message about a request, before the reason that its channel gave. */
+const REQUEST = /^request \S+ \(\S+ \S+\) ended with \w+ \([^)]*\): (?:Request \S+: )?/
+
+const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
+  const { code, message, status } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown; readonly status?: unknown }
+  return {
+    code: typeof code === "string" ? code : "agent/failed",
+    message: line((typeof message === "string" ? message : String(error)).replace(REQUEST, "")),
+    ...typeof status === "number" ? { status } : {}
+  }
+}
+
+const attemptOf = (tx: Transaction, order: Order): Attempt => {
+  const until = tx.now + order.timeoutMs
+  const raw = (name: string): string => {
+    const value = Object.hasOwn(order.fields, name) ? order.fields[name] : undefined
+    return typeof value === "string" ? value : ""
+  }
+  const insert = (text: string): string => Outputs.insert(text, outputOf(tx, order.file))
+  return {
+    tx,
+    order,
+    raw,
+    insert,
+    text: (name) => insert(raw(name)),
+    table: (name) => {
+      const value = Object.hasOwn(order.fields, name) ? order.fields[name] : undefined
+      return typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, insert(text)])) : {}
+    },
+    request: async (channel, opcode, payload) => {
+      const request = { channel, opcode, payload, timeoutMs: Math.max(1, until - tx.now), attempts: 1 }
+      const { value }: Stage.IoResult = await tx.io.request(request)
+      return value
+    }
+  }
+}
+
+/** Writes the output into the file of `output_file`, and returns the output that the record keeps. */
+const keepOutput = async ({ raw, request }: Attempt, output: string | undefined): Promise<string | undefined> => {
+  if (output === undefined) return undefined
+  const path = raw("output_file")
+  const kept = cut(output, OUTPUT)
+  if (path !== "") await request("file", "write", { path, text: kept })
+  return isTrue(raw("capture_output")) ? kept : undefined
+}
+
+/** The results of runs that leave no record: nobody gave the order, or the wake gave the run up. */
+const REFUSED = "refused: no wake gave this order"
+const SUPERSEDED = "superseded: the wake gave this attempt up"
+
+/** Whether an order is the latest one that was given for the action, and has no other run. */
+const isPermitted = (tx: Transaction, order: Order, event: string): boolean => {
+  const { action, file } = order
+  if (!Value.equals(tx.get(permit(file, action)), Value.canonical(order).value)) return false
+  const record = Record.read(tx.get(Record.cell(file, action)))
+  return !Record.isOf(record, order) || record.event === event
+}
+
+/**
+ * Whether a field is `true` or `yes`, in any letter case.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isTrue = (text: string): boolean => /^\s*(?:true|yes)\s*$/i.test(text)
+
+/**
+ * Makes the enzyme of a type, `agent_<type>`. An error of `run` is a failed attempt.
+ *
+ * @example A type of one's own
+ * ```ts
+ * import { ActionType, Plugin } from "systole"
+ *
+ * export default Plugin.make({
+ *   name: "greetings",
+ *   version: "1.0.0",
+ *   provides: {},
+ *   enzymes: [ActionType.make({ type: "greet", run: ({ text }) => ({ result: `Hello, ${text("name")}` }) })]
+ * })
+ * ```
+ *
+ * @throws InvalidEnzyme
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
+  name: `agent_${type}`,
+  query: signal(type),
+  payload: Order,
+  writes: ["/data/agent/**"],
+  durable: true,
+  run: async (tx, { id, payload: order }) => {
+    const { action, attempt, attempts, file, occurrence, pendings } = order
+    const cell = Record.cell(file, action)
+    if (!isPermitted(tx, order, id)) return REFUSED
+    const begun = { action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now }
+    tx.set(cell, { ...begun, status: "running" })
+    const end = (fields: Omit<Record.Record, keyof typeof begun>): string => {
+      const last = Record.read(tx.get(cell))
+      if (last?.event !== id || last.status !== "running") return SUPERSEDED
+      const record = { ...begun, finishedAt: tx.now, ...fields }
+      const { output: _, ...kept } = record
+      const history = `${Record.history(file)}/${action}`
+      tx.set(cell, record)
+      tx.set(history, Record.appended(tx.get(history), kept))
+      if (isAwaited(order)) tx.signal({ signal: ENDED, target: cell })
+      return fields.status
+    }
+    try {
+      const made = attemptOf(tx, order)
+      const { output, result } = await run(made)
+      const kept = await keepOutput(made, output)
+      return end({ status: "completed", result: line(result), ...kept === undefined ? {} : { output: kept } })
+    } catch (error) {
+      return end({ status: "failed", failure: failureOf(error) })
+    }
+  }
+})
+
+/**
+ * The words of a command line, by the quoting rules of POSIX and without any expansion.
+ *
+ * @throws ActionFailed
+ * @category getters
+ * @since 0.1.0
+ */
+export const words = (command: string): ReadonlyArray<string> => {
+  const found = CommandLine.split(command)
+  if (Result.isSuccess(found)) return found.success
+  throw new ActionFailed("agent/command", `The command ${JSON.stringify(cut(command, 200))} is refused: ${found.failure}`)
+}
+
+/**
+ * The milliseconds of a duration such as `30s`, `5m`, `1h` or `2d`.
+ *
+ * @throws ActionFailed
+ * @category getters
+ * @since 0.1.0
+ */
+export const duration = (text: string): number => {
+  const found = Duration.parse(text)
+  if (found === undefined) throw invalid(`${JSON.stringify(cut(text, 100))} is no duration. Write one such as 30s, 5m, 1h or 2d`)
+  return found
+}
+
+/**
+ * Runs a member of a composite action, and returns the status with which it ends. Its permit comes with its signal, so that
+ * nobody runs a member that the action leaves out. The record tells the end: a signal of its end is only a reason to look.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const runMember = async ({ tx }: Attempt, member: Order): Promise<"completed" | "failed"> => {
+  const cell = Record.cell(member.file, member.action)
+  tx.set(permit(member.file, member.action), member)
+  tx.signal({ signal: signal(member.type), payload: member })
+  for (;;) {
+    await tx.waitForSignal(ENDED, cell)
+    const record = Record.read(tx.get(cell))
+    if (Record.isOf(record, member) && record.status !== "running") return record.status
+  }
+}
+
+export type { Fields, Order }

@@ -1,0 +1,95 @@
+/**
+ * Orders: the payloads of the events that run actions.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import { ID } from "../document/Action.ts"
+
+const Fields = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Record(Schema.String, Schema.String)]))
+
+/** The keys of control files and the ids of actions, of which the addresses of cells consist. */
+const Key = Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f]{32}$/)))
+const Id = Schema.String.pipe(Schema.check(Schema.isPattern(ID)))
+
+const part = {
+  /** The key of the control file in the ledger, and its path. */
+  file: Key,
+  path: Schema.String,
+  action: Id,
+  name: Schema.String,
+  type: Schema.String,
+  occurrence: Schema.String,
+  attempt: Schema.Int,
+  attempts: Schema.Int,
+  pendings: Schema.Int,
+  timeoutMs: Schema.Int,
+  fields: Fields
+}
+
+const Part = Schema.Struct(part)
+
+/**
+ * An order: one attempt of an action. It contains all that the run depends on, except for cells.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Order extends Schema.Schema.Type<typeof Part> {
+  /** The actions that a composite action runs, in order. */
+  readonly members?: ReadonlyArray<Order>
+  /** Whether the order is for a member, for whose end a composite action waits. */
+  readonly isMember?: boolean
+}
+
+/**
+ * The schema of an order.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Order: Schema.Codec<Order> = Schema.Struct({
+  ...part,
+  members: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<Order> => Order))),
+  isMember: Schema.optionalKey(Schema.Boolean)
+})
+
+/**
+ * The fields of an action by name, without the ones that the agent itself reads. A list of `- key: value` is a table.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Fields = typeof Fields.Type
+
+/**
+ * The signal of an order.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const signal = (type: string): string => `/signals/agent/${type}`
+
+/**
+ * The signal by which an order tells the run that waits for it that it has ended. Its target is the record. It is a signal of
+ * the runtime, so readers cannot send it.
+ */
+export const ENDED = "/CEP:sig_agent/ended"
+
+/**
+ * The cell of the permit of an action: the latest order that a wake gave, or that a composite action gave to its member. A run
+ * compares its order with it, because others may send the signals of orders, too.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const permit = (file: string, action: string): string => `/data/agent/${file}/permits/${action}`
+
+/** The beginning of the path of a control file in a cell, before the address of the cell. */
+const CELL = "cell:"
+
+/** The path of a control file in a cell. No path of a disk begins like it. */
+export const pathOf = (cell: string): string => `${CELL}${cell}`
+
+/** Whether a run of the space waits for the end of an order: a composite action for a member, or the wake of a file in a cell. */
+export const isAwaited = ({ isMember, path }: Order): boolean => isMember === true || path.startsWith(CELL)

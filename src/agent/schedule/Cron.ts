@@ -1,0 +1,128 @@
+/**
+ * Cron expressions of five fields, in a time zone: the port to the library that computes their matches.
+ *
+ * Fields: minute, hour, day of month, month, day of week; with lists, ranges, steps and English names. Where both days are
+ * restricted, either one matches.
+ *
+ * A fixed time of day that a change of clocks skips fires at the end of the gap, and one that occurs twice fires once, at
+ * the first occurrence. An expression with a wildcard or a step in its minute or hour follows the local clock as it is.
+ *
+ * @module
+ */
+import { Cron as Croner } from "croner"
+import type { Refusal } from "../text/Issue.ts"
+
+/**
+ * A cron expression in a time zone.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Cron {
+  readonly expression: string
+  readonly zone: string
+  /** Returns the first match after an instant, in milliseconds since 1970; undefined without one in the next years. */
+  readonly next: (after: number) => number | undefined
+}
+
+/** The maximum length of an expression. */
+const MAX_LENGTH = 256
+
+/** A field: its bounds, and the names of its values from the lowest on. */
+interface FieldForm {
+  readonly name: string
+  readonly low: number
+  readonly high: number
+  readonly names: ReadonlyArray<string>
+}
+
+const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
+const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
+
+const MONTH: FieldForm = { name: "month", low: 1, high: 12, names: MONTHS }
+
+/** The fields in their order. Sunday is 0 and 7. */
+const forms: ReadonlyArray<FieldForm> = [
+  { name: "minute", low: 0, high: 59, names: [] },
+  { name: "hour", low: 0, high: 23, names: [] },
+  { name: "day of month", low: 1, high: 31, names: [] },
+  MONTH,
+  { name: "day of week", low: 0, high: 7, names: WEEKDAYS }
+]
+
+/** The longest days of the months. */
+const LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+const EXAMPLE = "write minute, hour, day of month, month and day of week, such as cron:*/5 9-17 * * MON-FRI"
+
+/**
+ * Parses an expression.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const parse = (expression: string, zone: string): Cron | Refusal => {
+  const fields = expression.trim().split(/\s+/)
+  const shown = expression.slice(0, MAX_LENGTH)
+  const refuse = (reason: string): Refusal => ({ refused: `The cron expression "${shown}" ${reason}`, suggestion: EXAMPLE })
+  if (expression.length > MAX_LENGTH) return refuse(`is longer than ${MAX_LENGTH} characters`)
+  if (fields.length !== forms.length) return refuse(`has ${fields[0] === "" ? 0 : fields.length} fields instead of ${forms.length}`)
+  for (const [i, form] of forms.entries()) {
+    const wrong = fields[i]?.split(",").find((part) => !isPart(part, form))
+    if (wrong === undefined) continue
+    return refuse(`has "${wrong}" as ${form.name}, and a value, range or step from ${form.low} to ${form.high} is needed`)
+  }
+  const [, , day = "*", month = "*", weekday = "*"] = fields
+  if (weekday === "*" && neverMatches(day, month)) return refuse("never matches, because no such month has this day")
+  return of(fields.join(" "), zone)
+}
+
+const PART = /^(?:\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,2}))?$/
+
+/** The last day of a range such as FRI-SUN. */
+const SUNDAY = "SUN"
+
+/** Reads a value: a number, or the name of a month or a day; NaN for any other text. */
+const numberOf = (text: string, { low, names }: FieldForm): number => {
+  const index = names.indexOf(text.toUpperCase())
+  if (index >= 0) return low + index
+  return /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
+}
+
+/** Tests whether a part of a list is a value, a range, or a step over a range or all values. */
+const isPart = (part: string, form: FieldForm): boolean => {
+  const match = PART.exec(part)
+  if (match === null) return false
+  const [, first, last, step] = match
+  if (step !== undefined && (Number(step) < 1 || Number(step) > form.high || (first !== undefined && last === undefined))) return false
+  const from = first === undefined ? form.low : numberOf(first, form)
+  const to = last === undefined ? from : last.toUpperCase() === SUNDAY ? form.high : numberOf(last, form)
+  return from >= form.low && to <= form.high && from <= to
+}
+
+/** Whether each of the days of the month is longer than each of the months. */
+const neverMatches = (day: string, month: string): boolean => {
+  const firsts = day.split(",").map((part) => part.startsWith("*") ? 1 : Number.parseInt(part, 10))
+  const longest = month.split(",").flatMap((part) => {
+    const [, first, last = first] = PART.exec(part) ?? []
+    const from = first === undefined ? 1 : numberOf(first, MONTH)
+    const to = last === undefined ? MONTHS.length : numberOf(last, MONTH)
+    return LENGTHS.slice(from - 1, to)
+  })
+  return Math.min(...firsts) > Math.max(...longest)
+}
+
+/**
+ * Makes the matches of a checked expression. The library is asked at the first match, and the last match is kept, because
+ * each wake asks for it.
+ */
+const of = (expression: string, zone: string): Cron => {
+  let cron: Croner | undefined
+  let last: { readonly after: number; readonly match: number | undefined } | undefined
+  const next = (after: number): number | undefined => {
+    cron ??= new Croner(expression, { fixedTimeRule: "no-wildcard", mode: "5-part", paused: true, timezone: zone })
+    if (last?.after !== after) last = { after, match: cron.nextRun(new Date(after))?.getTime() }
+    return last.match
+  }
+  return { expression, zone, next }
+}

@@ -1,0 +1,85 @@
+/**
+ * The facts of the host that a wake captures: files of conditions, variables, and watched paths.
+ *
+ * @module
+ */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Hash } from "../../persistence/Hash.ts"
+import type { Action } from "../document/Action.ts"
+import * as Conditions from "../schedule/Condition.ts"
+import type { Captured } from "./ControlStore.ts"
+import { Disk, type DiskFailed } from "./Disk.ts"
+import * as Glob from "./Glob.ts"
+
+/** The path of a text that is relative to a folder. */
+const locate = (disk: Disk["Service"], folder: string, path: string): string => path.startsWith("/") ? path : disk.join(folder, path)
+
+/** An operation whose failure, such as one of a path that is too long, has the meaning of absence. */
+const orElse = <A, B, R>(effect: Effect.Effect<A, DiskFailed, R>, absent: B): Effect.Effect<A | B, never, R> =>
+  Effect.orElseSucceed(effect, () => absent)
+
+/** Whether a path exists. The last segment may be a pattern. */
+const exists = Effect.fnUntraced(function*(folder: string, path: string) {
+  const disk = yield* Disk
+  const [parent, name] = disk.split(locate(disk, folder, path))
+  if (!/[*?]/.test(name)) return (yield* orElse(disk.version(disk.join(parent, name)), undefined)) !== undefined
+  const names = yield* orElse(disk.list(parent), [])
+  return names.some((each) => !each.startsWith(".") && Glob.matches(name, each))
+})
+
+/**
+ * The digest of a path: of the bytes of a file, or of the names and versions in a folder. Only the version counts of a path
+ * that has neither, such as a pipe, and of a file that is too large to be read.
+ */
+const digestOf = Effect.fnUntraced(function*(path: string) {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  const version = yield* orElse(disk.version(path), undefined)
+  if (version === undefined) return "absent"
+  const bytes = yield* orElse(disk.read(path), undefined)
+  if (bytes !== undefined) return hash.hex(bytes).slice(0, 16)
+  const names = yield* orElse(disk.list(path), undefined)
+  if (names === undefined) return hash.hex(version).slice(0, 16)
+  const versions = yield* Effect.forEach(names, (name) => orElse(disk.version(disk.join(path, name)), undefined))
+  return hash.hex(JSON.stringify(names.map((name, i) => [name, versions[i]]))).slice(0, 16)
+})
+
+/** The facts that some actions need: those of their conditions, and the paths that they watch. */
+interface Needs extends Conditions.Requirements {
+  readonly watched: ReadonlyArray<{ readonly id: string; readonly path: string }>
+}
+
+/** The needs of lists of actions, each of which belongs to one version of a file. */
+const known = new WeakMap<ReadonlyArray<Action>, Needs>()
+
+const needsOf = (actions: ReadonlyArray<Action>): Needs => {
+  const found = known.get(actions)
+  if (found !== undefined) return found
+  const watched = actions.flatMap(({ id, schedule }) => schedule.kind === "on_change" ? [{ id, path: schedule.path }] : [])
+  const needs = { ...Conditions.requirementsOf(actions.flatMap(({ condition }) => condition ?? [])), watched }
+  known.set(actions, needs)
+  return needs
+}
+
+/**
+ * Captures the facts that the actions of a file depend on. Paths are relative to its folder.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const capture = Effect.fn("Facts.capture")(function*(folder: string, actions: ReadonlyArray<Action>) {
+  const disk = yield* Disk
+  const needed = needsOf(actions)
+  const files = new Set<string>()
+  for (const path of needed.files) if (yield* exists(folder, path)) files.add(path)
+  const variables = new Set<string>()
+  for (const name of needed.variables) {
+    const value = yield* Effect.orElseSucceed(Config.option(Config.NonEmptyString(name)), () => Option.none())
+    if (Option.isSome(value)) variables.add(name)
+  }
+  const digests = new Map<string, string>()
+  for (const { id, path } of needed.watched) digests.set(id, yield* digestOf(locate(disk, folder, path)))
+  return { files, variables, digests } satisfies Captured as Captured
+})

@@ -1,0 +1,51 @@
+/**
+ * The store of a control file on a disk.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Hash } from "../../persistence/Hash.ts"
+import { ControlStore } from "./ControlStore.ts"
+import { Disk, type DiskFailed } from "./Disk.ts"
+import * as Facts from "./Facts.ts"
+import * as Lease from "./Lease.ts"
+import * as StoredFile from "./StoredFile.ts"
+
+/** The wait before an absent or empty file counts as gone or damaged, because an editor may be in the middle of a save. */
+const SETTLE = "200 millis"
+
+/**
+ * The store of the file at a place.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fn("FileStore.make")(function*(place: StoredFile.Place) {
+  const disk = yield* Disk
+  const services = yield* Effect.context<Disk | Hash>()
+  const over = <A, E, R extends Disk | Hash>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services)
+  return ControlStore.of({
+    place,
+    lease: (kind) => Effect.provideService(Lease.take(place, kind), Disk, disk),
+    tend: over(StoredFile.tend(place)),
+    version: disk.version(place.path),
+    read: disk.read(place.path),
+    settle: Effect.sleep(SETTLE),
+    replace: (from, to) => over(StoredFile.replace(place, from, to)),
+    backUp: (bytes) => over(StoredFile.backUp(place, bytes)),
+    noteValid: (bytes) => over(StoredFile.noteValid(place, bytes)),
+    restore: over(StoredFile.restore(place)),
+    copies: over(StoredFile.copies(place)),
+    capture: (actions) => over(Facts.capture(place.folder, actions))
+  })
+})
+
+/**
+ * The store of the file at a path.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (path: string): Layer.Layer<ControlStore, DiskFailed, Disk | Hash> =>
+  Layer.effect(ControlStore, Effect.flatMap(StoredFile.place(path), make))

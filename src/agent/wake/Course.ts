@@ -1,0 +1,201 @@
+/**
+ * The course of a wake: the attempts that begin, those in progress, and those that ended.
+ *
+ * The plan is made again after each end, from the file as it is then, because a dependency may have become ready and a person
+ * may have saved.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { Action } from "../document/Action.ts"
+import * as Dispatch from "./Dispatch.ts"
+import * as Ledger from "../order/Ledger.ts"
+import * as Observed from "./Observed.ts"
+import type * as Plan from "./Plan.ts"
+import * as Projection from "./Projection.ts"
+import type { Ran } from "./Report.ts"
+import * as Record from "../order/Record.ts"
+import * as State from "./State.ts"
+import type { WakeState } from "./WakeState.ts"
+
+/** The most background actions at the same time. Further ones wait for the end of one. */
+export const MAX_BACKGROUND = 8
+
+/** The most plans in a row that a person's save makes useless. After them the rest waits for the next wake. */
+const MAX_SAVES = 5
+
+type Attempt = Fiber.Fiber<Ran, Ledger.LedgerFailed>
+
+/** The attempts of a wake. One fiber uses it. */
+export class Course {
+  private readonly running = new Map<Attempt, Dispatch.Due>()
+  /** The actions that failures called, and that have not begun. */
+  private calls: Array<Dispatch.Due> = []
+  /** Whether a CRITICAL action failed. Only called actions begin from then on. */
+  private isStopped = false
+  /** Whether the file is gone or unusable. No action begins from then on. */
+  private isLost = false
+  private readonly wake: WakeState
+
+  constructor(wake: WakeState) {
+    this.wake = wake
+  }
+
+  /** Ends the rest of an earlier process: runs that go on in the space, and actions that never reached it. */
+  readonly recover = Effect.fnUntraced(function*(this: Course) {
+    const { wake } = this
+    for (const action of wake.actions) {
+      const record = wake.records.get(action.id)
+      if (record?.status !== "running" && action.status !== "running") continue
+      const ended = record === undefined
+        ? yield* Dispatch.lost(action, wake.context, wake.start)
+        : yield* Dispatch.resumed(action, record, wake.context)
+      wake.note(action, ended)
+      this.call({ action, record: ended })
+    }
+  })
+
+  /** Runs all actions that are due, and those that failures call. */
+  readonly run = Effect.fnUntraced(function*(this: Course) {
+    for (let saves = 0;;) {
+      const chosen = this.isLost ? [] : yield* this.choose()
+      if (chosen.length > 0 && !(yield* this.begin(chosen))) {
+        this.isLost = ++saves >= MAX_SAVES || !(yield* this.wake.follow())
+        continue
+      }
+      if (this.running.size === 0) return
+      saves = 0
+      yield* this.settle()
+      this.isLost ||= !(yield* this.wake.follow())
+    }
+  })
+
+  /**
+   * The attempts that begin now. Called actions come before planned ones, and background actions before all, because they
+   * delay none.
+   */
+  private readonly choose = Effect.fnUntraced(function*(this: Course) {
+    const { running, wake } = this
+    const now = yield* Clock.currentTimeMillis
+    const busy = new Set([...running.values()].flatMap(({ action }) => this.idsOf(action)))
+    const plan = wake.plan(now, new Set([...wake.begun, ...busy]))
+    yield* this.skip(plan, now)
+    this.calls = this.calls.flatMap(({ action: { id }, ...due }) => {
+      const action = wake.byId.get(id)
+      return action === undefined || !this.mayCall(action) ? [] : [{ ...due, action }]
+    })
+    const called = new Set(this.calls.map(({ action }) => action.id))
+    const due = [...this.calls, ...this.due(plan).filter(({ action }) => !called.has(action.id))]
+    const slots = new Slots([...running.values()], wake.request.settings.maxConcurrent)
+    const chosen = due.filter(({ action }) => {
+      const ids = this.idsOf(action)
+      if (ids.some((id) => busy.has(id)) || !slots.take(action)) return false
+      for (const id of ids) busy.add(id)
+      return true
+    })
+    return [...chosen.filter(isBackground), ...chosen.filter((each) => !isBackground(each))]
+  })
+
+  private idsOf(action: Action): ReadonlyArray<string> {
+    return [action, ...this.wake.membersOf(action)].map(({ id }) => id)
+  }
+
+  private mayCall(action: Action): boolean {
+    const { wake } = this
+    return !wake.begun.has(action.id) && action.status !== "other" && wake.heldBy(action).length === 0
+  }
+
+  private due(plan: Plan.Plan): ReadonlyArray<Dispatch.Due> {
+    if (this.isStopped) return []
+    return plan.flatMap((decision) =>
+      decision.kind === "run" && this.wake.heldBy(decision.action).length === 0
+        ? [{ action: decision.action, occurrence: decision.occurrence.key, attempt: decision.attempt }]
+        : [])
+  }
+
+  /** Ends the occurrences that are skipped. */
+  private readonly skip = Effect.fnUntraced(function*(this: Course, plan: Plan.Plan, now: number) {
+    const { wake } = this
+    const skipped = plan.filter((decision) => decision.kind === "skip")
+    if (skipped.length === 0) return
+    yield* wake.keep(skipped.reduce((observed, { action, occurrence }) =>
+      Observed.skip(observed, { action: action.id, occurrence: occurrence.key, now }), wake.observed))
+    for (const { action } of skipped) {
+      wake.begun.add(action.id)
+      wake.add(...Projection.skipped(action, now))
+    }
+  })
+
+  /** Begins attempts: their status is in the file before their events are sent. False if a person saved meanwhile. */
+  private readonly begin = Effect.fnUntraced(function*(this: Course, due: ReadonlyArray<Dispatch.Due>) {
+    const { running, wake } = this
+    if (!(yield* wake.announce(due.map(({ action }) => action)))) return false
+    this.calls = this.calls.filter((call) => !due.includes(call))
+    for (const each of due) {
+      const attempt = Effect.map(Dispatch.run(each, wake.context), (record): Ran => ({ action: each.action, record }))
+      running.set(yield* Effect.forkChild(attempt, { startImmediately: true }), each)
+    }
+    return true
+  })
+
+  /** Waits until an attempt ends, and takes all that have ended. */
+  private readonly settle = Effect.fnUntraced(function*(this: Course) {
+    const { running } = this
+    yield* Effect.raceAllFirst([...running.keys()].map((fiber) => Fiber.await(fiber)))
+    for (const fiber of [...running.keys()].filter((each) => each.pollUnsafe() !== undefined)) {
+      running.delete(fiber)
+      yield* this.end(yield* Fiber.join(fiber))
+    }
+  })
+
+  /** Takes the end of an attempt, with those of members. */
+  private readonly end = Effect.fnUntraced(function*(this: Course, ran: Ran) {
+    const ledger = yield* Ledger.Ledger
+    const { action, record } = ran
+    const { wake } = this
+    wake.note(action, record)
+    wake.ran.push(ran)
+    for (const member of wake.membersOf(action)) {
+      const found = Record.read(yield* ledger.get(Record.cell(wake.place.key, member.id)))
+      if (found === undefined || found.startedAt < record.startedAt) continue
+      wake.begun.add(member.id)
+      wake.note(member, found)
+      wake.ran.push({ action: member, record: found })
+    }
+    this.call(ran)
+    this.isStopped ||= action.priority === "CRITICAL" && record.status === "failed"
+  })
+
+  /** Calls the action of `on_failure` after the last attempt of an occurrence. */
+  private call({ action, record }: Ran): void {
+    if (action.onFailure === undefined || record.status !== "failed" || State.retrial(action, record) !== undefined) return
+    const called = this.wake.byId.get(action.onFailure)
+    if (called !== undefined) this.calls.push({ action: called, occurrence: `failure:${record.event}`, attempt: 1 })
+  }
+}
+
+const isBackground = ({ action: { priority } }: Dispatch.Due): boolean => priority === "BG"
+
+/** The free places for attempts. A CRITICAL action runs beside no other one but those of the background. */
+class Slots {
+  private background: number
+  private foreground: number
+  private isCritical: boolean
+
+  constructor(running: ReadonlyArray<Dispatch.Due>, maxConcurrent: number) {
+    const background = running.filter(isBackground).length
+    this.background = MAX_BACKGROUND - background
+    this.foreground = maxConcurrent - (running.length - background)
+    this.isCritical = running.some(({ action: { priority } }) => priority === "CRITICAL")
+  }
+
+  /** Takes a place, if one is free. */
+  take({ priority }: Action): boolean {
+    if (priority === "BG") return this.background-- > 0
+    if (this.isCritical && priority !== "CRITICAL") return false
+    this.isCritical ||= priority === "CRITICAL"
+    return this.foreground-- > 0
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Attempts of actions as events of the space.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Document from "../../cell/Document.ts"
+import { InvalidValue } from "../../cell/Value.ts"
+import { Hash } from "../../persistence/Hash.ts"
+import type { Action } from "../document/Action.ts"
+import type { Place } from "../store/ControlStore.ts"
+import * as Dependencies from "../document/Dependencies.ts"
+import { ended, type Failure, Ledger } from "../order/Ledger.ts"
+import type { Fields, Order } from "../order/Order.ts"
+import * as Orders from "../order/Order.ts"
+import * as Record from "../order/Record.ts"
+import * as State from "./State.ts"
+
+/** One attempt of an occurrence. */
+export interface Due {
+  readonly action: Action
+  readonly occurrence: string
+  readonly attempt: number
+}
+
+/** The file of an attempt, with its actions and records. */
+export interface Context {
+  readonly place: Place
+  readonly byId: ReadonlyMap<string, Action>
+  readonly records: ReadonlyMap<string, Record.Record>
+}
+
+const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
+  ...Object.fromEntries([...params].map(([name, value]) =>
+    [name, typeof value === "string" ? value : value instanceof Map ? Object.fromEntries(value) : [...value.values()].join("\n")])),
+  ...captureOutput ? { capture_output: "true" } : {},
+  ...outputFile === undefined ? {} : { output_file: outputFile }
+})
+
+const plainOrderOf = ({ action, attempt, occurrence }: Due, { place, records }: Context): Order => ({
+  file: place.key,
+  path: place.path,
+  action: action.id,
+  name: action.name,
+  type: action.type,
+  occurrence,
+  attempt,
+  attempts: action.retry.attempts,
+  pendings: State.pendings(action, records.get(action.id)),
+  timeoutMs: action.timeout,
+  fields: fieldsOf(action)
+})
+
+/**
+ * The order of an attempt, with those of its members.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const orderOf = (due: Due, context: Context): Order => {
+  const members = Dependencies.membersOf(due.action).flatMap((id) => context.byId.get(id) ?? [])
+  const order = plainOrderOf(due, context)
+  if (members.length === 0) return order
+  const occurrence = `${due.action.id}/${due.occurrence}/${due.attempt}`
+  return { ...order, members: members.map((action) => ({ ...orderOf({ action, occurrence, attempt: 1 }, context), isMember: true })) }
+}
+
+/** The id of the event of an attempt. It is the same in each process that has the file. */
+export const eventId = Effect.fnUntraced(function*({ action, attempt, occurrence }: Due, { path }: Place) {
+  const hash = yield* Hash
+  return `agent.${hash.hex(JSON.stringify([path, action.id, occurrence, attempt]))}`
+})
+
+/** The time by which a wait for a run exceeds the limit of an attempt, in milliseconds. */
+export const GRACE_MILLIS = 10_000
+
+/** The codes by which a space refuses a value. Any other failure of a request concerns all actions. */
+const REFUSALS: ReadonlySet<string> = new Set(["value/invalid", "body/too-large", "body/too-deep"])
+
+const refused = (reason: string): Failure => ({
+  code: "agent/order-refused",
+  message: `the space refuses its order: ${reason}. Shorten its fields, move texts to files, or name fewer members`
+})
+
+/** The failure of an order that no cell can hold, such as one with the fields of too many members. */
+const refusalOf = (order: Order): Failure | undefined => {
+  try {
+    Document.encode(order)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    return refused(error.reason)
+  }
+}
+
+/**
+ * Runs an attempt, and returns its record. Its permit comes before its event. An event that no enzyme takes is a failed
+ * attempt, too, and so is an order that no cell can hold.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Context) {
+  const ledger = yield* Ledger
+  const { action } = due
+  const order = orderOf(due, context)
+  const refusal = refusalOf(order)
+  if (refusal !== undefined) return yield* fail(due, context, refusal)
+  const id = yield* eventId(due, context.place)
+  const until = (yield* Clock.currentTimeMillis) + action.timeout + GRACE_MILLIS
+  const sent = yield* ledger.set(Orders.permit(order.file, order.action), order).pipe(
+    Effect.andThen(ledger.send({ id, signal: Orders.signal(action.type), payload: order })),
+    Effect.catch((error) => REFUSALS.has(error.problem) ? Effect.succeed(refused(error.reason)) : Effect.fail(error))
+  )
+  if (typeof sent === "object") return yield* fail(due, context, sent)
+  const left = until - (yield* Clock.currentTimeMillis)
+  const record = yield* ended({ file: order.file, action: action.id }, left)
+  if (sent === "unhandled" || !Record.isOf(record, due)) {
+    const message = `its event ${id} has no result; systole dead tells why`
+    return yield* fail(due, context, { code: "agent/unhandled", message })
+  }
+  return record.status === "running" ? yield* interrupted(due, context) : record
+})
+
+/** Records the failure of an attempt whose run is gone, or does not end. A late end of the run is not recorded. */
+const interrupted = (due: Due, context: Context) =>
+  fail(due, context, { code: "agent/interrupted", message: "its run did not end within the timeout, and is given up" })
+
+/**
+ * The end of an attempt that an earlier wake began. A run that has not ended {@link GRACE_MILLIS} after its time limit is
+ * given up, because a rollback or a deletion may have taken it away.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, record: Record.Record, context: Context) {
+  if (record.status !== "running") return record
+  const limit = action.timeout + GRACE_MILLIS
+  const left = record.startedAt + limit - (yield* Clock.currentTimeMillis)
+  const found = yield* ended({ file: context.place.key, action: action.id }, Math.max(0, Math.min(limit, left)))
+  if (found !== undefined && found.status !== "running") return found
+  const { attempt, occurrence } = found ?? record
+  return yield* interrupted({ action, occurrence, attempt }, context)
+})
+
+/**
+ * Records the failure of an action that the file tells as running, and that never reached the space.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const lost = (action: Action, context: Context, now: number) => {
+  const due = { action, occurrence: `lost:${now}`, attempt: action.record.retryCount + 1 }
+  return fail(due, context, { code: "agent/interrupted", message: "the agent ended before the action began" })
+}
+
+/**
+ * Records a failed attempt that no run has recorded.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Context, failure: NonNullable<Record.Record["failure"]>) {
+  const ledger = yield* Ledger
+  const now = yield* Clock.currentTimeMillis
+  const { action, attempt, attempts, file, occurrence, pendings } = orderOf(due, context)
+  const event = yield* eventId(due, context.place)
+  const record: Record.Record = {
+    action, event, occurrence, attempt, attempts, pendings, status: "failed", startedAt: now, finishedAt: now, failure
+  }
+  const history = `${Record.history(file)}/${action}`
+  yield* ledger.set(Record.cell(file, action), record)
+  yield* ledger.set(history, Record.appended(yield* ledger.get(history), record))
+  return record
+})

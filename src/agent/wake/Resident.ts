@@ -1,0 +1,90 @@
+/**
+ * An agent that stays: it wakes when an action is due, and when the control file or a watched path changes.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { ControlStore } from "../store/ControlStore.ts"
+import { Disk } from "../store/Disk.ts"
+import type { LedgerFailed } from "../order/Ledger.ts"
+import * as Wake from "./Wake.ts"
+
+/** The longest wait while an action waits without a time, such as for a condition, in milliseconds. */
+const RECHECK_MILLIS = 60_000
+
+/** The wait after a change, in which an editor ends its save. */
+const QUIET = "250 millis"
+
+/** The paths whose changes wake the agent: the folder of the file, and the watched paths with their folders. */
+const watched = Effect.fnUntraced(function*(folder: string, report: Wake.Report | undefined) {
+  const disk = yield* Disk
+  const paths = (report?.plan ?? []).flatMap(({ action: { schedule } }) => {
+    if (schedule.kind !== "on_change") return []
+    const path = schedule.path.startsWith("/") ? schedule.path : disk.join(folder, schedule.path)
+    return [path, disk.split(path)[0]]
+  })
+  return [...new Set([folder, ...paths])]
+})
+
+/** Whether an action waits without a known time. */
+const isUntimed = ({ plan }: Wake.Report): boolean => plan.some((decision) => decision.kind === "wait" && decision.at === undefined)
+
+/**
+ * Whether a change came before the wait for it began: a save, or a change of a watched path beside an action that ran. The path
+ * of an action that ran itself is left out, because an action may write to the path that it watches.
+ */
+const isMissed = Effect.fnUntraced(function*({ captured, open, version }: Wake.Memory, { ran }: Wake.Report) {
+  const store = yield* ControlStore
+  if (version === undefined || captured === undefined || open === undefined) return false
+  if ((yield* store.version) !== version) return true
+  if (ran.length === 0) return false
+  const begun = new Set(ran.map(({ action: { id } }) => id))
+  const { digests } = yield* store.capture(open.file.actions)
+  return [...digests].some(([id, digest]) => !begun.has(id) && captured.digests.get(id) !== digest)
+})
+
+/** The memory of the latest wake, and its report; `undefined` if it failed. */
+interface Latest {
+  readonly memory: Wake.Memory
+  readonly report: Wake.Report | undefined
+}
+
+/** Waits for the next wake of a file in a folder. */
+const wait = Effect.fnUntraced(function*(folder: string, { memory, report }: Latest) {
+  const disk = yield* Disk
+  const now = yield* Clock.currentTimeMillis
+  const recheck = report === undefined || isUntimed(report) ? now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
+  const until = Math.min(report?.nextDue ?? Number.POSITIVE_INFINITY, recheck)
+  const due = Number.isFinite(until) ? Effect.sleep(Math.max(0, until - now)) : Effect.never
+  const paths = yield* watched(folder, report)
+  const changes = paths.map((path) => Effect.andThen(disk.changed(path), Effect.sleep(QUIET)))
+  const missed = report === undefined ? Effect.succeed(false) : Effect.orElseSucceed(isMissed(memory, report), () => false)
+  const late = Effect.flatMap(missed, (is) => is ? Effect.sleep(QUIET) : Effect.never)
+  // The watchers begin first, so no change comes between them and the look at what was missed.
+  yield* Effect.raceAll([due, ...changes, late])
+})
+
+/**
+ * Wakes again and again, for a file in a folder. A file that cannot be used, a full disk and a server that refuses are told, and
+ * the next change or minute tries again. A first wake that the server refuses ends the agent, because its settings may be wrong.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = Effect.fn("Resident.run")(function*(
+  folder: string,
+  given: Omit<Wake.Request, "memory">,
+  tell: (wake: Wake.Report | Wake.Failure) => Effect.Effect<void>
+): Effect.fn.Return<never, LedgerFailed, Wake.Services | Disk> {
+  let memory = new Wake.Memory()
+  for (let isFirst = true;; isFirst = false) {
+    const woken: Wake.Report | Wake.Failure = yield* Wake.run({ ...given, memory }).pipe(
+      Effect.catch((error) => isFirst && error._tag === "LedgerFailed" ? Effect.fail(error) : Effect.succeed(error))
+    )
+    // A wake that failed has changed records, and perhaps the file.
+    if (!("ran" in woken)) memory = new Wake.Memory()
+    yield* tell(woken)
+    yield* wait(folder, { memory, report: "ran" in woken ? woken : undefined })
+  }
+})

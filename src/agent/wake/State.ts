@@ -1,0 +1,109 @@
+/**
+ * The states of actions, as plans read them: from the records of the ledger, the file, and the observations.
+ *
+ * @module
+ */
+import type { Action } from "../document/Action.ts"
+import type { Outcome } from "../schedule/Condition.ts"
+import type { Observed } from "./Observed.ts"
+import type { ActionState, Retrial } from "./Plan.ts"
+import type { Record } from "../order/Record.ts"
+import * as Retries from "../schedule/Retry.ts"
+import * as Schedules from "../schedule/Schedule.ts"
+
+/** The codes of failures to connect. */
+const CONNECTION = /^(?:io\/(?:refused|reset|unreachable|closed|absent|failed|not-connected|broken)|http\/(?:connect|address|dns))/
+
+/** The name of a failure for `retry_on`. */
+const nameOf = ({ failure }: Record): string => {
+  if (failure === undefined) return "failed"
+  if (failure.status !== undefined) return `status:${failure.status}`
+  if (failure.code.includes("timeout")) return "timeout"
+  return CONNECTION.test(failure.code) ? "connection_error" : failure.code
+}
+
+/**
+ * The next attempt of an occurrence that failed; `undefined` if there is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const retrial = ({ retry }: Action, record: Record | undefined): Retrial | undefined => {
+  if (record?.status !== "failed" || record.finishedAt === undefined || record.attempt >= retry.attempts) return undefined
+  if (!Retries.isRetried(retry, nameOf(record))) return undefined
+  const delay = Retries.delayAfter(retry.delay, record.attempt)
+  return { occurrence: record.occurrence, attempt: record.attempt + 1, at: record.finishedAt + delay, delay }
+}
+
+/**
+ * The number of times that an action became pending. It grows where a person sets a finished action to pending.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const pendings = ({ status }: Pick<Action, "status">, record: Record | undefined): number => {
+  if (record === undefined) return 1
+  return status === "pending" && record.status !== "running" ? record.pendings + 1 : record.pendings
+}
+
+/** The status of an action. The ledger decides on attempts; a person decides by another status in the file. */
+const statusOf = (action: Action, record: Record | undefined, retry: Retrial | undefined): ActionState["status"] => {
+  if (record?.status === "running") return "running"
+  const isRecurring = Schedules.isRecurring(action.schedule)
+  if (action.status === "running" && record !== undefined) return isRecurring || retry !== undefined ? "pending" : record.status
+  if (action.status === "blocked" || (action.status === "skipped" && isRecurring)) return "pending"
+  return action.status
+}
+
+const historyOf = (action: Action, record: Record | undefined, { now, observed, startup }: Context): Schedules.History => {
+  const { [action.id]: change } = observed.changes
+  const skipped = observed.skipped[action.id]
+  const ran = record?.startedAt
+  const isOver = (occurrence: string): boolean => record?.occurrence === occurrence || isSkipped(action, occurrence, observed)
+  const key = change === undefined || change.count === 0 ? undefined : `${change.count}.${change.digest}`
+  return {
+    lastRun: ran === undefined ? skipped : Math.max(ran, skipped ?? 0),
+    since: observed.first[action.id] ?? now,
+    startup: isOver(`startup:${startup}`) ? undefined : startup,
+    change: isOver(`change:${key}`) ? undefined : key,
+    pendings: pendings(action, record)
+  }
+}
+
+/** Whether an occurrence was skipped, so that it has no further attempt. */
+const isSkipped = ({ id }: Action, occurrence: string, observed: Observed): boolean => observed.occurrences?.[id] === occurrence
+
+/** The facts on which a state depends, beside the action and its record. */
+export interface Context {
+  readonly now: number
+  readonly observed: Observed
+  /** The key of this start of the agent. */
+  readonly startup: string
+}
+
+/** The outcome of the last occurrence. A person who sets an action to pending makes it open again. */
+const outcomeOf = (action: Action, record: Record | undefined, retry: Retrial | undefined): Outcome => {
+  if (record === undefined) {
+    return action.status === "completed" || action.status === "failed" || action.status === "skipped" ? action.status : "open"
+  }
+  if (record.status === "running" || retry !== undefined) return "open"
+  return action.status === "pending" && !Schedules.isRecurring(action.schedule) ? "open" : record.status
+}
+
+/**
+ * The state of an action.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const of = (action: Action, record: Record | undefined, context: Context): ActionState => {
+  const found = retrial(action, record)
+  const retry = found !== undefined && isSkipped(action, found.occurrence, context.observed) ? undefined : found
+  const status = statusOf(action, record, retry)
+  return {
+    status,
+    history: historyOf(action, record, context),
+    outcome: outcomeOf(action, record, retry),
+    retry: status === "pending" || status === "failed" ? retry : undefined
+  }
+}
