@@ -16,6 +16,9 @@ import type * as SqlSchema from "./SqlSchema.ts"
 const FEW = 4
 const MANY = 512
 
+/** The most rows for each name that are cheaper to read than to skip. */
+const ROWS = 8
+
 const SLASH = 47
 const QUESTION = 63
 
@@ -48,17 +51,23 @@ const scanned = (sql: SqlSchema.Statements, id: string): Array<string> => {
   for (let after = start;;) {
     const rows = sql.below.all(after, end, limit)
     let cut = 0
+    let last = ""
+    let met = 0
     for (const [found] of rows) {
       const key = found as string
       after = key
       cut = endOfName(key, prefix.length)
-      if (cut === key.length) names.push(SortKey.decode(key.slice(prefix.length)))
+      const name = key.slice(prefix.length, cut)
+      if (name !== last) met++
+      last = name
+      if (cut === key.length) names.push(SortKey.decode(name))
     }
     if (rows.length < limit) return names
     // The rest of what lies below the last name, or beside it in other scopes, is skipped.
     const isBeside = cut < after.length
     if (isBeside) after = SortKey.range(after.slice(0, cut + 1)).last
-    limit = isBeside ? Math.max(FEW, limit >> 1) : Math.min(MANY, limit << 1)
+    // A call costs as much as some rows, so a page with many names is followed by a longer one.
+    limit = met * ROWS > limit ? Math.min(MANY, limit << 1) : Math.max(FEW, limit >> 1)
   }
 }
 

@@ -23,13 +23,14 @@ const someKeys = (seed: number): ReadonlyArray<string> => {
 const expected = (keys: ReadonlyArray<string>, scope: string, id: string): ReadonlyArray<string> =>
   keys.map(Address.ofKey).filter((one) => one.scope === scope && Address.parent(one.id) === id).map((one) => Address.name(one.id)).sort()
 
-/** The statements over keys in memory, with the number of rows that they returned. */
+/** The statements over keys in memory, with the number of calls, and of rows that they returned. */
 const over = (keys: ReadonlyArray<string>) => {
   const stored = keys.map(SortKey.encode).sort()
-  const counts = { rows: 0 }
+  const counts = { calls: 0, rows: 0 }
   const below = {
     all: (after: string, end: string, limit: number) => {
       const found = stored.filter((key) => key > after && key < end).slice(0, limit)
+      counts.calls++
       counts.rows += found.length
       return found.map((key) => [key])
     }
@@ -71,5 +72,16 @@ describe("The names below a document", () => {
     const { counts, sql } = over(Array.from({ length: 5000 }, (_, n) => `/x/${n}`))
     assert.strictEqual(ChildNames.of(sql, "space", "/x").length, 5000)
     assert.strictEqual(counts.rows, 5000)
+  })
+
+  it("are read in long pages where little lies below each, or names have no document of the scope", () => {
+    const few = Array.from({ length: 2000 }, (_, n) => [`/x/${n}`, `/x/${n}/a`, `/x/${n}/b`]).flat()
+    const folders = Array.from({ length: 2000 }, (_, n) => `/x/${n}/a`)
+    const scoped = Array.from({ length: 2000 }, (_, n) => `/x/${n}?scope=user:1`)
+    for (const [keys, names] of [[few, 2000], [folders, 0], [scoped, 0]] as const) {
+      const { counts, sql } = over(keys)
+      assert.strictEqual(ChildNames.of(sql, "space", "/x").length, names)
+      assert.isBelow(counts.calls, 30)
+    }
   })
 })
