@@ -20,4 +20,15 @@ describe("A save of a control file in a cell", () => {
         "The action \"gate\" has env_set:HOME"
       ])
     })))
+
+  it.effect("keeps a file with more such tests than a reply can tell", () =>
+    withCellAgent(({ save }) => Effect.gen(function*() {
+      const many = Array.from({ length: 100 }, (_, i) => `file_exists:data/${i}`).join(" OR ")
+      const long = `on_change:${"x".repeat(4000)}`
+      const few = Array.from({ length: 50 }, (_, i) => check(`long${i}`, { schedule: long }))
+      const others = Array.from({ length: 100 }, (_, i) => check(`a${i}`, { condition: many }))
+      const { issues = [], saved } = yield* save(fileOf(...few, ...others))
+      assert.deepStrictEqual([saved, issues.length], [true, 1000])
+      assert.isBelow(issues[0]?.length ?? 0, 400)
+    })))
 })

@@ -192,7 +192,8 @@ const absentFacts = ({ actions }: ControlFile): ReadonlyArray<string> => actions
     ...[...variables].map((name) => `env_set:${name}`)
   ]
   const remedy = "Use a time, action_completed or action_failed, or keep the file on a disk"
-  return found.map((test) => `The action "${id}" has ${test}, and a file in a cell has neither files nor variables of a host. ${remedy}`)
+  const reason = "a file in a cell has neither files nor variables of a host"
+  return found.map((test) => `The action "${id}" has ${test.slice(0, 100)}, and ${reason}. ${remedy}`)
 })
 
 /** The reason for which a text is no control file; `undefined` for none. */
@@ -218,7 +219,8 @@ const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text 
   const known = Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types)))
   const file = ControlFiles.parse(whole, { ...settings.defaults, types: known })
   const issues = [...misfit === undefined ? [] : [misfit], ...file.issues.map(Issues.render), ...absentFacts(file)]
-  return { saved: true, content, issues }
+  // The space refuses a reply that is too long, and the save with it.
+  return { saved: true, content, issues: issues.slice(0, ControlFiles.MAX_ISSUES) }
 }
 
 /**
