@@ -21,7 +21,7 @@ const needs: Readonly<Partial<Record<FeatureName, ReadonlyArray<FeatureName>>>> 
 
 /** The uses of features in a project. */
 export interface Uses {
-  readonly settings: Pick<Config.Settings, "agent" | "channels" | "features" | "readers"> & {
+  readonly settings: Pick<Config.Settings, "agent" | "channels" | "content" | "features" | "readers"> & {
     readonly kernel: Pick<Config.Settings["kernel"], "labels">
   }
   readonly enzymes: ReadonlyArray<Pick<Enzyme, "durable" | "payload">>
@@ -36,10 +36,11 @@ export interface Uses {
  * @since 0.1.0
  */
 export const find = ({ code, enzymes, settings }: Uses): ReadonlyArray<FeatureName> => {
-  const { agent, channels, features, kernel: { labels }, readers } = settings
+  const { agent, channels, content, features, kernel: { labels }, readers } = settings
   const used = new Set<FeatureName>(features)
   for (const name of names) if (words[name]?.test(code) === true) used.add(name)
   if (Object.keys(channels).length > 0 || agent !== undefined) used.add("requests")
+  if (content !== undefined) used.add("content")
   if (labels !== undefined || readers.length > 0) used.add("labels")
   if (enzymes.some(({ durable }) => durable === true)) used.add("durable")
   if (enzymes.some(({ payload }) => payload !== undefined)) used.add("schema")

@@ -9,6 +9,7 @@
  */
 import * as Context from "effect/Context"
 import { hash as pure } from "./PureSha256.ts"
+import type { BlobPart, SpaceStore } from "./Persistence.ts"
 import { ContentTooLarge, PersistenceError } from "./PersistenceError.ts"
 
 /** The most bytes of content in the store of a space, as it comes over HTTP: 32 MiB. */
@@ -79,6 +80,17 @@ export const decode = (hash: string, bytes: Uint8Array): Descriptor | undefined 
   for (let i = 0; i < MAGIC.length; i++) if (bytes[i] !== MAGIC.charCodeAt(i)) return undefined
   if (pure.hex(bytes) === hash) return undefined
   return JSON.parse(new TextDecoder().decode(bytes.subarray(MAGIC.length))) as Descriptor
+}
+
+/** A part of content in the store of a space, and its descriptor if the content is large. */
+export const find = (store: Pick<SpaceStore, "blobPart">, hash: string, part: number): {
+  readonly found: BlobPart | undefined
+  readonly large?: Descriptor | undefined
+} => {
+  const found = store.blobPart(hash, part)
+  if (found === undefined || part > 0 && found.bytes.length > 0) return { found }
+  const first = part === 0 ? found : store.blobPart(hash, 0)
+  return { found, large: first === undefined ? undefined : decode(hash, first.bytes) }
 }
 
 /**

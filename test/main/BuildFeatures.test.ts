@@ -7,7 +7,7 @@ interface Given extends Partial<Omit<BuildFeatures.Uses, "settings">> {
   readonly settings?: Partial<BuildFeatures.Uses["settings"]>
 }
 
-const plain = { agent: undefined, channels: {}, features: [], kernel: { labels: undefined }, readers: [] }
+const plain = { agent: undefined, channels: {}, content: undefined, features: [], kernel: { labels: undefined }, readers: [] }
 
 const found = ({ code = "", enzymes = [], settings = {} }: Given) =>
   BuildFeatures.find({ code, enzymes, settings: { ...plain, ...settings } })
@@ -27,11 +27,12 @@ describe("The features of a build", () => {
     assert.deepStrictEqual(found({ code: "durable: true" }), ["requests", "durable"])
   })
 
-  it("follow from its loaded enzymes, its channels and its agent", () => {
+  it("follow from its loaded enzymes, its channels, its content store and its agent", () => {
     assert.deepStrictEqual(found({ enzymes: [{ durable: true, payload: undefined }] }), ["requests", "durable"])
     assert.deepStrictEqual(found({ enzymes: [{ durable: false, payload: Schema.String }] }), ["schema"])
     assert.deepStrictEqual(found({ settings: { channels: { clock: { use: "timer", options: {} } } } }), ["requests"])
     assert.deepStrictEqual(found({ settings: { agent: {} } }), ["requests"])
+    assert.deepStrictEqual(found({ settings: { content: { use: "bucket", options: {} } } }), ["content"])
     assert.deepStrictEqual(found({ settings: { kernel: { labels: { cells: {}, declassify: {} } } } }), ["labels"])
     assert.deepStrictEqual(found({ settings: { readers: [{ name: "ann", atoms: [], token: "a-token-of-ann" }] } }), ["labels"])
   })

@@ -27,6 +27,7 @@ const built = async (use: (project: { readonly folder: string; readonly build: (
 }
 
 interface BuildFile {
+  readonly features: ReadonlyArray<string>
   readonly modules: Readonly<Record<string, string>>
 }
 
@@ -130,7 +131,9 @@ describe("systole build --target workers", () => {
       const file = join(folder, "out", "wrangler.jsonc")
       const bucket = /"r2_buckets": \[{ "binding": "CONTENT", "bucket_name": "[a-z0-9-]+-content" }\]/
       assert.match(readFileSync(file, "utf8"), bucket)
-      assert.property((JSON.parse(readFileSync(join(folder, "out", "build.json"), "utf8")) as BuildFile).modules, "systole/plugins/bucket")
+      const { features, modules } = JSON.parse(readFileSync(join(folder, "out", "build.json"), "utf8")) as BuildFile
+      assert.property(modules, "systole/plugins/bucket")
+      assert.include(features, "content")
       writeFileSync(file, "{}")
       assert.match(await build(), bucket)
     }))

@@ -21,6 +21,7 @@ export const catalogue = {
   flows: { ledger: { name: "flow", folders: ["/data/flow/inst"] }, routes: ["/v1/flows", "/v1/spaces/:space/flows"] },
   requests: { ledger: { name: "io", folders: ["/rt/ops/OPS:io/io_req"] }, routes: ["/v1/spaces/:space/io"] },
   durable: { ledger: { name: "run", folders: ["/sys/index/run"] }, routes: ["/v1/spaces/:space/runs"] },
+  content: { routes: [] },
   history: {
     routes: ["/v1/spaces/:space/journal", "/v1/spaces/:space/replay", "/v1/spaces/:space/why", "/v1/spaces/:space/explain"]
   },

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import * as Effect from "effect/Effect"
 import type { Ledger } from "../../ledger/Ledger.ts"
+import type { ContentStore, Descriptor } from "../../persistence/LargeContent.ts"
 import { PersistenceError, StoreNeedsFeature } from "../../persistence/PersistenceError.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Reactor } from "../../reactor/Reactor.ts"
@@ -16,6 +18,7 @@ import * as Features from "../model/Feature.ts"
 import type { Dependencies as ViewDependencies } from "../view/ClearedView.ts"
 import type { Clearance, Reader, Space } from "../view/Space.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
+import type { Uploads } from "./Uploads.ts"
 
 /** The parts of the API of a space that features add. */
 export type Parts = Pick<Space, "rv" | "flow" | "io" | "runs" | "graph" | "debug">
@@ -33,6 +36,17 @@ export interface LabelParts {
   readonly isolated: () => IsolatedReads
 }
 
+/** The large content of an open space: its uploads, and its parts by their descriptor. */
+export interface LargeParts extends Pick<Space, "receive"> {
+  readonly part: (hash: string, large: Descriptor, part: number) => ReturnType<Space["blobPart"]>
+}
+
+/** The parts of the kernel for large content: those of an open space, and the removal of the objects of a space. */
+export interface ContentParts {
+  readonly open: (state: LiveState, begin: Uploads["begin"], store: ContentStore | undefined) => LargeParts
+  readonly clear: (store: ContentStore, space: string) => Promise<void>
+}
+
 /**
  * A feature of the kernel: a value that a composition gives to {@link Kernel}.
  *
@@ -47,6 +61,7 @@ export interface KernelFeature {
   /** Decodes the payloads of enzymes with a schema. */
   readonly decode?: PayloadDecoder
   readonly labels?: LabelParts
+  readonly content?: ContentParts
   /** Makes the durable runs of a space. */
   readonly durable?: MakeDurableRuns
   /** Makes its parts of the API of an open space. */
@@ -56,6 +71,16 @@ export interface KernelFeature {
 /** The parts for labels, if the kernel has that feature. */
 export const labelsIn = (features: ReadonlyArray<KernelFeature>): LabelParts | undefined =>
   features.find(({ labels }) => labels !== undefined)?.labels
+
+/** The parts for large content, if the kernel has that feature. */
+export const contentIn = (features: ReadonlyArray<KernelFeature>): ContentParts | undefined =>
+  features.find(({ content }) => content !== undefined)?.content
+
+/** The large content of a space. A kernel without that feature refuses it. */
+export const openLarge = (features: ReadonlyArray<KernelFeature>, ...of: Parameters<ContentParts["open"]>): LargeParts => {
+  const refused = () => Effect.fail(new Features.FeatureNotBuilt({ feature: "content" }))
+  return contentIn(features)?.open(...of) ?? { part: refused, receive: refused }
+}
 
 /** The refusal of a store with records of a feature that is absent. */
 export const needs = ({ space }: Pick<SpaceStore, "space">, feature: Features.FeatureName, folder: string): PersistenceError =>

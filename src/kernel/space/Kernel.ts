@@ -23,9 +23,9 @@ import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { receive, RemotePeers } from "./Delivery.ts"
-import { type KernelFeature, labelsIn } from "./Feature.ts"
+import { contentIn, type KernelFeature, labelsIn } from "./Feature.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
-import { FeatureNotBuilt } from "../model/Feature.ts"
+import { type FeatureName, FeatureNotBuilt } from "../model/Feature.ts"
 import { CurrentHolds } from "../model/Holds.ts"
 import { KernelSettings, type Settings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
@@ -107,11 +107,11 @@ export class Kernel extends Context.Service<Kernel, {
       const registry = yield* Registry
       const reactor = yield* Reactor
       const settings = withChannelLabels(yield* KernelSettings, reactor)
-      const isUnbuilt = settings.labels !== undefined && labelsIn(features) === undefined
-      if (isUnbuilt) return yield* Effect.die(new FeatureNotBuilt({ feature: "labels" }))
+      const contents = yield* LargeContent.CurrentContentStore
+      if (settings.labels !== undefined && labelsIn(features) === undefined) return yield* unbuilt("labels")
+      if (contents !== undefined && contentIn(features) === undefined) return yield* unbuilt("content")
       const hash = yield* Hash
       const pacemaker = yield* Pacemaker
-      const contents = yield* LargeContent.CurrentContentStore
       const nodes = new Modules()
       const stops = new Stops()
       const decode = features.find(({ decode }) => decode !== undefined)?.decode
@@ -142,6 +142,9 @@ export class Kernel extends Context.Service<Kernel, {
     })
   )
 }
+
+/** The configuration needs a feature that the build lacks. */
+const unbuilt = (feature: FeatureName): Effect.Effect<never> => Effect.die(new FeatureNotBuilt({ feature }))
 
 /** The ledgers of features, after the one of operations. */
 const ledgersOf = (features: ReadonlyArray<KernelFeature>, reactor: Reactor["Service"]): LedgerList =>

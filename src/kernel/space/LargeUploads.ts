@@ -13,7 +13,7 @@ import * as LargeContent from "../../persistence/LargeContent.ts"
 import { type BlobPart, retention } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import { expected, type ReadError } from "../view/Expected.ts"
+import { expected } from "../view/Expected.ts"
 import type { Space } from "../view/Space.ts"
 import type { Uploads } from "./Uploads.ts"
 
@@ -77,12 +77,8 @@ export class LargeUploads {
       return { hash, size: descriptor.size }
     })
 
-  /** A part of content, of which the store of the space returned `found`. */
-  resolve(hash: string, part: number, found: BlobPart | undefined): Effect.Effect<BlobPart | undefined, ReadError> {
-    if (found === undefined || part > 0 && found.bytes.length > 0) return Effect.succeed(found)
-    const first = part === 0 ? found : this.state.store.blobPart(hash, 0)
-    const large = first === undefined ? undefined : LargeContent.decode(hash, first.bytes)
-    if (large === undefined) return Effect.succeed(found)
+  /** A part of content with this descriptor. */
+  part(hash: string, large: LargeContent.Descriptor, part: number): Effect.Effect<BlobPart, PersistenceError> {
     return Effect.tryPromise({ try: () => this.partOf(hash, large, part), catch: expected(PersistenceError) })
   }
 

@@ -35,10 +35,9 @@ import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
 import type { Accepted, Clearance, DeadPage, OpenLetter, Page, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
-import { type KernelFeature, labelsIn, type Parts } from "./Feature.ts"
+import { type KernelFeature, labelsIn, type LargeParts, openLarge, type Parts } from "./Feature.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
 import * as LiveHost from "./LiveHost.ts"
-import { LargeUploads } from "./LargeUploads.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
@@ -85,7 +84,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   readonly content: Space["content"]
   readonly receive: Space["receive"]
   private readonly uploads: Uploads
-  private readonly large: LargeUploads
+  private readonly large: LargeParts
   private readonly ledgers: LiveLedgers
   private readonly sources: LiveSources = { receipt: (id) => this.receipts.find(id), view: (id) => this.ledgers.view(id) }
   private readonly deps: Dependencies
@@ -134,7 +133,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.watch = this.queries.watch
     this.uploads = new Uploads(state, this.group)
     this.content = this.uploads.begin
-    this.large = new LargeUploads(state, this.content, deps.contents)
+    this.large = openLarge(deps.features, state, this.content, deps.contents)
     this.receive = this.large.receive
     this.deps = deps
     this.ledgers = new LiveLedgers(state, LiveHost.make(state, this.group, this.uploads))
@@ -370,7 +369,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   }
 
   blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
-    return Effect.flatMap(this.durable.read(() => this.state.store.blobPart(hash, part)), (found) => this.large.resolve(hash, part, found))
+    const stored = this.durable.read(() => LargeContent.find(this.state.store, hash, part))
+    return Effect.flatMap(stored, ({ found, large }) => large === undefined ? Effect.succeed(found) : this.large.part(hash, large, part))
   }
 
   examine<A>(look: (history: HistorySource) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {

@@ -23,7 +23,7 @@ import * as Journal from "../model/Journal.ts"
 import type { Peer, ResolvePeer } from "./Delivery.ts"
 import { Handle } from "./Handle.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import { clear } from "./LargeUploads.ts"
+import { contentIn } from "./Feature.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Queue } from "../../registry/Queue.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -121,7 +121,7 @@ export class Spaces {
   private removeContent(contents: ContentStore, name: string): Effect.Effect<void> {
     return Effect.promise(async () => {
       try {
-        await clear(contents, name)
+        await contentIn(this.deps.parts.features)?.clear(contents, name)
       } catch (error) {
         this.deps.parts.reporter.report(UnexpectedFailure.of(error))
       }

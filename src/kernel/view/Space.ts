@@ -376,10 +376,7 @@ export interface Space {
     readonly store: (hash: string) => Effect.Effect<void, SpaceStopped | PersistenceError>
   }>
   /** Receives content of any size into the content store, as `/cas/<sha256>`, and makes it durable. */
-  readonly receive: (chunks: AsyncIterable<Uint8Array>) => Effect.Effect<
-    { readonly hash: string; readonly size: number },
-    SpaceStopped | PersistenceError
-  >
+  readonly receive: (chunks: AsyncIterable<Uint8Array>) => Effect.Effect<{ readonly hash: string; readonly size: number }, ReadError>
   readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError>
   /** A part of content, of at most 1 MiB; `undefined` if the content is absent. */
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError>

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Feature } from "../../ingress/Feature.ts"
+import { feature as content } from "./content.ts"
 import { feature as debug } from "./debug.ts"
 import { feature as durable } from "./durable.ts"
 import { feature as flows } from "./flows.ts"
@@ -20,4 +21,4 @@ import { feature as schema } from "./schema.ts"
  * @category features
  * @since 0.1.0
  */
-export const all: ReadonlyArray<Feature> = [schema, labels, rendezvous, flows, requests, durable, history, graph, debug]
+export const all: ReadonlyArray<Feature> = [schema, labels, rendezvous, flows, requests, durable, content, history, graph, debug]

@@ -1,0 +1,18 @@
+/**
+ * Large content: uploads beyond 32 MiB into the content store, and reads from there.
+ *
+ * @module
+ */
+import type { Feature } from "../../ingress/Feature.ts"
+import { clear, LargeUploads } from "../../kernel/space/LargeUploads.ts"
+
+/**
+ * The feature `content`.
+ *
+ * @category features
+ * @since 0.1.0
+ */
+export const feature: Feature = {
+  name: "content",
+  content: { open: (state, begin, store) => new LargeUploads(state, begin, store), clear }
+}
