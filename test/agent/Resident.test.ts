@@ -7,6 +7,7 @@ import { Ledger, LedgerFailed } from "../../src/agent/order/Ledger.ts"
 import type { Order } from "../../src/agent/order/Order.ts"
 import * as Resident from "../../src/agent/wake/Resident.ts"
 import * as Settings from "../../src/agent/wake/Settings.ts"
+import type * as Wake from "../../src/agent/wake/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { MemoryDisk } from "./MemoryDisk.ts"
 import { action, fileOf, PATH } from "./TestAgent.ts"
@@ -49,16 +50,26 @@ const told = (refused: ReadonlyArray<number>) =>
     return { heard, isOver: end !== undefined }
   })
 
-/** Runs an agent for five seconds, and returns the times that its wakes told as the next ones. `after` runs after each wake. */
-const residing = (disk: MemoryDisk, space: Ledger["Service"], after: (count: number) => void = () => {}) =>
+/** An agent that runs for some seconds, by default five. */
+interface Residing {
+  readonly disk: MemoryDisk
+  readonly space: Ledger["Service"]
+  readonly approval?: "hold" | "none"
+  readonly seconds?: number
+  /** Runs after each wake, with the number of wakes. */
+  readonly after?: (woken: Wake.Report | Wake.Failure, count: number) => void
+}
+
+/** Runs an agent, and returns the times that its wakes told as the next ones. */
+const residing = ({ after = () => {}, approval = "none", disk, seconds = 5, space }: Residing) =>
   Effect.gen(function*() {
     const dues: Array<number | undefined> = []
     const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, space))
     const services = Layer.provideMerge(FileStore.layer(PATH), host)
-    const settings: Settings.Settings = { ...Settings.defaults, approval: "none" }
+    const settings: Settings.Settings = { ...Settings.defaults, approval }
     const fiber = yield* Effect.forkChild(Effect.provide(Resident.run("/home/ann", { settings, startup: "1" }, (woken) =>
-      Effect.sync(() => after(dues.push("ran" in woken ? woken.nextDue : undefined)))), services), { startImmediately: true })
-    for (let second = 0; second < 5; second++) {
+      Effect.sync(() => after(woken, dues.push("ran" in woken ? woken.nextDue : undefined)))), services), { startImmediately: true })
+    for (let second = 0; second < seconds; second++) {
       yield* Effect.promise(() => new Promise<void>((resolve) => void setImmediate(resolve)))
       yield* TestClock.adjust("1 second")
     }
@@ -84,8 +95,12 @@ describe("A resident agent", () => {
       const fields = { type: "shell", command: "echo", status: "pending" }
       const text = (year: number) => fileOf(action("a", { ...fields, schedule: `at:${year}-01-01` }))
       disk.save(PATH, text(2100))
-      const dues = yield* residing(disk, ledger([]), (count) => {
-        if (count === 1) disk.replace(PATH, text(2099))
+      const dues = yield* residing({
+        disk,
+        space: ledger([]),
+        after: (_, count) => {
+          if (count === 1) disk.replace(PATH, text(2099))
+        }
       })
       assert.deepStrictEqual(dues, [Date.UTC(2100, 0, 1), Date.UTC(2099, 0, 1)])
     }))
@@ -101,15 +116,35 @@ describe("A resident agent", () => {
       disk.save("/home/ann/config.json", "1")
       const sent: Array<string> = []
       const base = ledger([])
-      yield* residing(disk, {
+      const send: Ledger["Service"]["send"] = (event) => {
+        const { action } = event.payload as Order
+        sent.push(action)
+        if (action === "slow") disk.save("/home/ann/config.json", "2")
+        return base.send(event)
+      }
+      yield* residing({ disk, space: { ...base, send } })
+      assert.deepStrictEqual(sent, ["slow", "changed"])
+    }))
+
+  it.effect("starts a program within a minute after a person approved it", () =>
+    Effect.gen(function*() {
+      const disk = new MemoryDisk()
+      disk.save(PATH, fileOf(action("a", { type: "shell", command: "echo", status: "pending" })))
+      const approved: Array<string> = []
+      const base = ledger([])
+      let sent = 0
+      const space: Ledger["Service"] = {
         ...base,
+        list: () => Effect.sync(() => [...approved]),
         send: (event) => {
-          const { action } = event.payload as Order
-          sent.push(action)
-          if (action === "slow") disk.save("/home/ann/config.json", "2")
+          sent++
           return base.send(event)
         }
-      })
-      assert.deepStrictEqual(sent, ["slow", "changed"])
+      }
+      const after: Residing["after"] = (woken) => {
+        if ("ran" in woken) approved.push(...woken.held.map(({ hash }) => hash))
+      }
+      yield* residing({ disk, space, approval: "hold", seconds: 65, after })
+      assert.strictEqual(sent, 1)
     }))
 })

@@ -10,7 +10,7 @@ import { Disk } from "../store/Disk.ts"
 import type { LedgerFailed } from "../order/Ledger.ts"
 import * as Wake from "./Wake.ts"
 
-/** The longest wait while an action waits without a time, such as for a condition, in milliseconds. */
+/** The longest wait while an action waits without a time, such as for a condition or an approval, in milliseconds. */
 const RECHECK_MILLIS = 60_000
 
 /** The wait after a change, in which an editor ends its save. */
@@ -27,8 +27,9 @@ const watched = Effect.fnUntraced(function*(folder: string, report: Wake.Report 
   return [...new Set([folder, ...paths])]
 })
 
-/** Whether an action waits without a known time. */
-const isUntimed = ({ plan }: Wake.Report): boolean => plan.some((decision) => decision.kind === "wait" && decision.at === undefined)
+/** Whether an action waits without a known time. One that may run at the end of a wake waits for an approval. */
+const isUntimed = ({ plan }: Wake.Report): boolean =>
+  plan.some((decision) => decision.kind === "run" || (decision.kind === "wait" && decision.at === undefined))
 
 /**
  * Whether a change came before the wait for it began: a save, or a change of a watched path beside an action that ran. The path
