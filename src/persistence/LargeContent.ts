@@ -18,6 +18,9 @@ export const STORED = 33_554_432
 /** The bytes of one part of large content: 4 MiB. */
 export const OBJECT = 4_194_304
 
+/** The most bytes of one content: 32 GiB, whose descriptor has one part in the store of its space. */
+export const MOST = 34_359_738_368
+
 /** An object of a content store, in a list. */
 export interface ListedObject {
   readonly key: string
@@ -43,7 +46,7 @@ export interface ObjectPage {
 export interface ContentStore {
   /** The location of the objects, for messages. */
   readonly place: string
-  /** The most bytes of one content. */
+  /** The most bytes of one content, up to 32 GiB. */
   readonly maxBytes: number
   /** Stores an object, durable when the promise resolves. */
   readonly put: (key: string, bytes: Uint8Array) => Promise<void>
@@ -75,12 +78,21 @@ const MAGIC = "systole/large-content\n"
 export const encode = ({ parts, size, upload }: Descriptor): Uint8Array =>
   new TextEncoder().encode(`${MAGIC}${JSON.stringify({ size, upload, parts })}`)
 
-/** The descriptor that is stored under a digest; `undefined` for plain content. */
+/** The descriptor that all bytes under a digest are; `undefined` for plain content. */
 export const decode = (hash: string, bytes: Uint8Array): Descriptor | undefined => {
   for (let i = 0; i < MAGIC.length; i++) if (bytes[i] !== MAGIC.charCodeAt(i)) return undefined
   if (pure.hex(bytes) === hash) return undefined
   return JSON.parse(new TextDecoder().decode(bytes.subarray(MAGIC.length))) as Descriptor
 }
+
+/**
+ * The descriptor that the first part of content is. Longer content may begin with the text of one, but is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const decodePart = (hash: string, { bytes, size }: BlobPart): Descriptor | undefined =>
+  bytes.length === size ? decode(hash, bytes) : undefined
 
 /** A part of content in the store of a space, and its descriptor if the content is large. */
 export const find = (store: Pick<SpaceStore, "blobPart">, hash: string, part: number): {
@@ -90,7 +102,7 @@ export const find = (store: Pick<SpaceStore, "blobPart">, hash: string, part: nu
   const found = store.blobPart(hash, part)
   if (found === undefined || part > 0 && found.bytes.length > 0) return { found }
   const first = part === 0 ? found : store.blobPart(hash, 0)
-  return { found, large: first === undefined ? undefined : decode(hash, first.bytes) }
+  return { found, large: first === undefined ? undefined : decodePart(hash, first) }
 }
 
 /**

@@ -166,6 +166,26 @@ describe("Content beyond 32 MiB", () => {
     assert.deepStrictEqual(new Uint8Array(await read.arrayBuffer()), forged)
   })
 
+  test("is plain content if its first part is the text of a descriptor", async (app, { objects }) => {
+    await put(app, bytes)
+    const [, upload = ""] = [...objects.keys()][0]?.split("/") ?? []
+    const forged = new Uint8Array(MiB + 1).fill(32)
+    forged.set(encode({ size: 8, upload, parts: [digestOf(bytes.subarray(0, OBJECT))] }))
+    await put(app, forged)
+    const read = await app.fetch(`${blobs}/${digestOf(forged)}`)
+    assert.strictEqual(digestOf(new Uint8Array(await read.arrayBuffer())), digestOf(forged))
+  })
+
+  test("leaves nothing where its client goes away", async (app, { objects }) => {
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(bytes.slice(0, 2 * OBJECT)),
+      pull: (controller) => controller.error(new Error("gone"))
+    })
+    const init = { method: "PUT", body, duplex: "half", headers: { "content-length": String(bytes.length) } } as RequestInit
+    assert.deepStrictEqual(problem(await app.ask(blobs, init)), [400, "body/malformed"])
+    assert.deepStrictEqual([objects.size, app.accidents], [0, []])
+  })
+
   test("leaves nothing where its upload fails, and is taken later", async (app, { at, objects }) => {
     at.failing = true
     assert.deepStrictEqual(problem(await put(app, bytes)), [503, "store/unavailable"])

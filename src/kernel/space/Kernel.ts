@@ -130,7 +130,7 @@ export class Kernel extends Context.Service<Kernel, {
         space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
         opened: (name) => spaces.opened(name)?.handle,
         due: (name) => spaces.opened(name)?.space.due,
-        contentBytes: Math.max(LargeContent.STORED, contents?.maxBytes ?? 0),
+        contentBytes: Math.max(LargeContent.STORED, Math.min(LargeContent.MOST, contents?.maxBytes ?? 0)),
         spaces: persistence.spaces,
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),

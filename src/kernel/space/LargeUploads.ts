@@ -186,7 +186,7 @@ export class LargeUploads {
     const prefix = `${this.state.space}/${upload}/${CONTENT}`
     const hash = objects.find(({ key }) => key.startsWith(prefix))?.key.slice(prefix.length)
     const first = hash === undefined ? undefined : this.state.store.blobPart(hash, 0)
-    return hash !== undefined && first !== undefined && LargeContent.decode(hash, first.bytes)?.upload === upload
+    return hash !== undefined && first !== undefined && LargeContent.decodePart(hash, first)?.upload === upload
   }
 
   /** Calls the content store. Its failures name its place. */
