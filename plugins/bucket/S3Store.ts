@@ -37,13 +37,20 @@ const bytesOf = async ({ body, url }: HttpClient.Exchange): Promise<Uint8Array> 
   return bytes
 }
 
-/** The objects of a list in XML, by their keys from `below` on. The prefix of the configuration before it may need entities. */
-const listedIn = (xml: string, below: string) =>
+/** The characters of the entities of XML that have a name. */
+const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
+
+/** A text of XML without its entities, which a prefix may need. */
+const plain = (text: string): string =>
+  text.replaceAll(/&(#x?)?([0-9a-z]{1,7});/gi, (entity, mark: string | undefined, name: string) =>
+    mark === undefined ? NAMED[name] ?? entity : String.fromCodePoint(Number.parseInt(name, mark === "#" ? 10 : 16)))
+
+/** The objects of a list in XML, by their keys after the prefix of the configuration. */
+const listedIn = (xml: string, prefix: string) =>
   [...xml.matchAll(/<Contents>([^]*?)<\/Contents>/g)].flatMap(([, object = ""]) => {
-    const name = /<Key>([^<]*)<\/Key>/.exec(object)?.[1] ?? ""
-    const at = name.lastIndexOf(below)
+    const name = plain(/<Key>([^<]*)<\/Key>/.exec(object)?.[1] ?? "")
     const modified = Date.parse(/<LastModified>([^<]*)<\/LastModified>/.exec(object)?.[1] ?? "")
-    return at < 0 || Number.isNaN(modified) ? [] : [{ key: name.slice(at), modified }]
+    return !name.startsWith(prefix) || Number.isNaN(modified) ? [] : [{ key: name.slice(prefix.length), modified }]
   })
 
 /** Repeats a request after a failure that may be over soon. */
@@ -96,7 +103,7 @@ export const make = (settings: Plugin.ContentSettings, world: BucketOptions.Worl
         read: async (answer) => {
           await found([])(answer)
           const xml = new TextDecoder().decode(await bytesOf(answer))
-          return { objects: listedIn(xml, below), more: /<IsTruncated>true<\/IsTruncated>/.test(xml) }
+          return { objects: listedIn(xml, prefix), more: /<IsTruncated>true<\/IsTruncated>/.test(xml) }
         }
       })
     }

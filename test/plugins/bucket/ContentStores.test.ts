@@ -59,16 +59,19 @@ const holds = async (store: ContentStore): Promise<void> => {
   for (let time = 0; time < 2; time++) await store.delete("shop/a/part-000000")
   assert.isUndefined(await store.get("shop/a/part-000000"))
   assert.deepStrictEqual((await store.list("absent/", "")), { objects: [], more: false })
+  // The name of a space is the end of the name of an upload.
+  await store.put("a/ba/part-000000", bytes("part"))
+  assert.deepStrictEqual((await all(store, "a/")).map(({ key }) => key), ["a/ba/part-000000"])
 }
 
 /** The failure of a call. */
 const failure = (call: Promise<unknown>): Promise<Error> => call.then(() => assert.fail("it succeeded"), (error: Error) => error)
 
 describe("The content store bucket", () => {
-  it.each(["", "live/", "shop/"])("keeps objects over S3 with signed requests, below the prefix %j", async (prefix) => {
+  it.each(["", "live/", "shop/", "a&b/a/"])("keeps objects over S3 with signed requests, below the prefix %j", async (prefix) => {
     const { objects, url } = await BucketServer.start(servers)
     await holds(open({ endpoint: url, bucket: "box", prefix, ...keys }))
-    assert.include([...objects.keys()], `/box/${prefix}shop/b/part-000000`)
+    assert.include([...objects.keys()], `/box/${prefix.replace("&", "%26")}shop/b/part-000000`)
   })
 
   it("keeps objects in an R2 bucket of workerd, below a prefix", async () => {

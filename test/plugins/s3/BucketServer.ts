@@ -56,11 +56,11 @@ const list = (
   { pathname, searchParams }: Pick<URL, "pathname" | "searchParams">,
   response: ServerResponse
 ): void => {
-  const keys = [...objects.keys()].map((path) => path.slice(pathname.length)).sort()
+  const keys = [...objects.keys()].map((path) => decodeURIComponent(path.slice(pathname.length))).sort()
   const after = searchParams.get("start-after") ?? ""
   const found = keys.filter((key) => key.startsWith(searchParams.get("prefix") ?? "") && key > after)
   const rows = found.slice(0, PAGE).map((key) =>
-    `<Contents><Key>${key}</Key><LastModified>2013-05-24T00:00:00.000Z</LastModified><Size>1</Size></Contents>`)
+    `<Contents><Key>${key.replaceAll("&", "&amp;")}</Key><LastModified>2013-05-24T00:00:00.000Z</LastModified><Size>1</Size></Contents>`)
   response.writeHead(200, { "content-type": "application/xml" })
   response.end(`<ListBucketResult><IsTruncated>${found.length > PAGE}</IsTruncated>${rows.join("")}</ListBucketResult>`)
 }
