@@ -186,6 +186,29 @@ describe("Content beyond 32 MiB", () => {
     assert.deepStrictEqual([objects.size, app.accidents], [0, []])
   })
 
+  test("holds up no other space while its objects are deleted", async (app, { store }) => {
+    await put(app, bytes)
+    const begun = Promise.withResolvers<void>()
+    const freed = Promise.withResolvers<void>()
+    const { list } = store
+    Object.assign(store, {
+      list: async (prefix: string, after: string) => {
+        begun.resolve()
+        await freed.promise
+        return list(prefix, after)
+      }
+    })
+    const removal = app.ask("/v1/spaces/shop", { method: "DELETE" })
+    await begun.promise
+    const again = put(app, bytes)
+    const other = await app.post("/v1/spaces/other/signals", { signal: "/signals/holding", payload: {} }, waited)
+    freed.resolve()
+    assert.deepStrictEqual([(await removal).status, other.status, (await again).status], [200, 200, 201])
+    // The space of the same name that came meanwhile keeps its objects.
+    const whole = await app.fetch(`${blobs}/${digest}`)
+    assert.strictEqual(digestOf(new Uint8Array(await whole.arrayBuffer())), digest)
+  })
+
   test("leaves nothing where its upload fails, and is taken later", async (app, { at, objects }) => {
     at.failing = true
     assert.deepStrictEqual(problem(await put(app, bytes)), [503, "store/unavailable"])

@@ -63,6 +63,8 @@ export class Spaces {
   private readonly spaces = new OpenSpaces()
   private readonly wakeQueue: WakeQueue
   private readonly opening = Semaphore.makeUnsafe(1)
+  /** The removals whose objects in the content store are being deleted. */
+  private readonly removing = new Map<string, Promise<void>>()
   /** The reader states of closed spaces. */
   private readonly readerStates = new Map<string, ReaderState>()
   /** Due spaces, in the order in which they are opened. */
@@ -103,28 +105,38 @@ export class Spaces {
   /** Removes a space with all its data. Requests in progress fail with `SpaceStopped`; later ones find no space. */
   remove(name: string): Effect.Effect<void, PersistenceError> {
     const { contents, parts: { held, losses }, persistence } = this.deps
-    return Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
+    const removal = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
       this.spaces.get(name)?.space.retire("it is being removed")
-      return Effect.flatMap(persistence.remove(name), () => {
+      return Effect.map(persistence.remove(name), () => {
         this.wakeQueue.forget(name)
         this.readerStates.delete(name)
         this.failures.delete(name)
         held.delete(name)
         losses.journaled(name)
         this.deps.stops.opened(name)
-        return contents === undefined ? Effect.void : this.removeContent(contents, name)
+        if (contents !== undefined) this.removing.set(name, this.removeContent(contents, name))
       })
     })))
+    // Other spaces open meanwhile. This name has no space until its objects are gone, so that no new ones are among them.
+    return Effect.andThen(removal, this.removed(name))
   }
 
   /** Objects that are left belong to no space. A failure is reported, since the space is gone. */
-  private removeContent(contents: ContentStore, name: string): Effect.Effect<void> {
-    return Effect.promise(async () => {
-      try {
-        await contentIn(this.deps.parts.features)?.clear(contents, name)
-      } catch (error) {
-        this.deps.parts.reporter.report(UnexpectedFailure.of(error))
-      }
+  private async removeContent(contents: ContentStore, name: string): Promise<void> {
+    try {
+      await contentIn(this.deps.parts.features)?.clear(contents, name)
+    } catch (error) {
+      this.deps.parts.reporter.report(UnexpectedFailure.of(error))
+    } finally {
+      this.removing.delete(name)
+    }
+  }
+
+  /** Waits for the end of a removal of this name. */
+  private removed(name: string): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const removing = this.removing.get(name)
+      return removing === undefined ? Effect.void : Effect.promise(() => removing)
     })
   }
 
@@ -161,11 +173,18 @@ export class Spaces {
   private ask(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     return Effect.suspend(() => {
       this.asked++
-      return Effect.ensuring(Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(this.open(name, create))), Effect.sync(() => {
+      return Effect.ensuring(this.openAlone(name, create), Effect.sync(() => {
         this.asked--
         this.openNext()
       }))
     })
+  }
+
+  private openAlone(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
+    const opened = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() =>
+      this.removing.has(name) ? Effect.undefined : this.open(name, create))))
+    return Effect.flatMap(opened, (found) =>
+      found === undefined ? Effect.andThen(this.removed(name), this.openAlone(name, create)) : Effect.succeed(found))
   }
 
   private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<OpenSpace, PersistenceError> {
