@@ -4,7 +4,7 @@
  * @module
  */
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -136,7 +136,9 @@ const open = async (port: number): Promise<void> => {
 export const worker = async (out: string): Promise<{ readonly cold: number; readonly warm: number }> => {
   const port = await freePort()
   const config = join(out, `config-${port}.capnp`)
-  writeFileSync(config, configuration(port, ["worker.js"]))
+  // The first module is the Worker, and the others are its chunks.
+  const chunks = readdirSync(out).filter((file) => file.endsWith(".js") && file !== "worker.js")
+  writeFileSync(config, configuration(port, ["worker.js", ...chunks]))
   const child = spawn(tool("workerd"), ["serve", config], { env: environment(), stdio: ["ignore", "ignore", "ignore"] })
   const gone = new Promise((resolve) => child.once("exit", resolve))
   const url = `http://127.0.0.1:${port}`
