@@ -58,6 +58,8 @@ interface Letters {
   readonly letters: ReadonlyArray<{ readonly id: string; readonly enzyme: string; readonly code: string; readonly signal: string }>
 }
 
+const none: Letters = { letters: [] }
+
 /** Restarts the server until it stays up, and returns the number of ends and its output. */
 const survive = async (serve: (...args: ReadonlyArray<string>) => Promise<Server>, first: Server) => {
   const said: Array<string> = []
@@ -66,7 +68,8 @@ const survive = async (serve: (...args: ReadonlyArray<string>) => Promise<Server
     const isUp =
       await Promise.race([ended.then(() => false), post(server, "good", { wait: 20 }).then(({ status }) => status === 200, () => false)])
     if (isUp) {
-      const { letters } = await (await fetch(`${server.url}${space}/dead`)).json() as Letters
+      // The run may begin, and end the process, between the two requests.
+      const { letters } = await fetch(`${server.url}${space}/dead`).then((dead) => dead.json() as Promise<Letters>).catch(() => none)
       if (letters.length > 0) return { ends, letters, said: said.join(""), server }
     }
     await ended
