@@ -150,6 +150,10 @@ describe("Router of a Worker", () => {
     assert.deepStrictEqual(await report(200, "192.0.2.2"), [200, undefined, 1])
     for (let n = 0; n < MAX_REFUSED; n++) assert.strictEqual((await report(404, `2001:db8:1:2:${n}::1`))[2], 1)
     assert.strictEqual((await report(404, "2001:db8:1:2:ffff::1"))[2], 0)
+    for (let n = 0; n < MAX_REFUSED; n++) assert.strictEqual((await report(404, `2001:db8::${n}:b:c:d`))[2], 1)
+    assert.strictEqual((await report(404, "2001:db8::1"))[2], 0)
+    assert.strictEqual((await report(404, "2001:db8:0:0:1:2:3:4"))[2], 0)
+    assert.deepStrictEqual([(await report(404, "2001:db8:0:1::1"))[2], (await report(404, "::ffff:192.0.2.3"))[2]], [1, 1])
   })
 
   it("counts refused reports for a minute, and of a limited number of callers", () => {

@@ -107,7 +107,14 @@ export interface Scene extends Pick<Parts, "inside"> {
 }
 
 /** The network of a caller, as the platform tells it: an address, or the first half of a long one. */
-const callerOf = ({ headers }: Request): string => (headers.get("cf-connecting-ip") ?? "").split(":").slice(0, 4).join(":")
+const callerOf = ({ headers }: Request): string => {
+  const address = headers.get("cf-connecting-ip") ?? ""
+  if (address.includes(".")) return address
+  // A double colon stands for as many zeros as are missing.
+  const [before = [], after = []] = address.split("::").map((groups) => groups.split(":").filter((group) => group !== ""))
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0")
+  return [...before, ...zeros, ...after].slice(0, 4).join(":")
+}
 
 /** Passes on the report of a worker, whose token the object checks. A caller with many refused reports wakes no object for a while. */
 const reported = async (refusals: Refusals, request: Request, pass: () => Promise<Response>): Promise<Response> => {
