@@ -172,7 +172,8 @@ class Source implements UnderlyingDefaultSource<Uint8Array> {
   private keepAlive = Effect.fnUntraced(function*(this: Source, controller: ReadableStreamDefaultController<Uint8Array>) {
     for (;;) {
       yield* Effect.sleep(ALIVE)
-      if (this.isAwaited) controller.enqueue(alive)
+      // A client that takes nothing gets nothing more: one comment at most is queued.
+      if (this.isAwaited && controller.desiredSize === 0) controller.enqueue(alive)
     }
   })
 

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as Sse from "../../src/ingress/Sse.ts"
 import type { RequestRefused } from "../../src/ingress/Problem.ts"
@@ -82,6 +82,26 @@ describe("Sse", () => {
       assert.deepStrictEqual([full("greedy"), full("other"), full()], [undefined, "watch/full", undefined])
       await Promise.all([...others, ...operators].map(({ body }) => body.cancel()))
     }))
+
+  it("queues one comment for a client that takes nothing", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    try {
+      const reader = Sse.make(new AbortController().signal)(idle).body!.getReader()
+      await reader.read()
+      let taken = 0
+      const count = () => void taken++
+      const first = reader.read().then(count)
+      for (let time = 0; time < 10; time++) await vi.advanceTimersByTimeAsync(15_000)
+      await first
+      const queued = [reader.read().then(count), reader.read().then(count), reader.read().then(count)]
+      await vi.advanceTimersByTimeAsync(0)
+      assert.strictEqual(taken, 2)
+      await reader.cancel()
+      await Promise.all(queued)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
 
   it("encodes a frame once for all streams that send it", async () => {
     const answer = Sse.make(new AbortController().signal)
