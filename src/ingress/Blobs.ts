@@ -45,7 +45,7 @@ export const receive = async (space: Space, request: Request, at: {
   readonly limit: number
 }): Promise<Response> => {
   const isLarge = (Body.checkedLength(request, at.limit) ?? 0) > MAX_BLOB_BYTES
-  const { digest, size } = await (isLarge ? receiveLarge(space, request, at.limit) : receiveStored(space, request, at.hash))
+  const { digest, size } = await (isLarge ? receiveLarge(space, request, at.limit) : receiveStored(space, request, at))
   const location = link(at.base, digest)
   return Json.answer({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
 }
@@ -57,9 +57,9 @@ const receiveLarge = async (space: Space, request: Request, limit: number) => {
 }
 
 /** Receives content into the store of the space. */
-const receiveStored = async (space: Space, request: Request, hash: Hash["Service"]) => {
+const receiveStored = async (space: Space, request: Request, at: { readonly hash: Hash["Service"]; readonly limit: number }) => {
   const { store, writer } = await Effect.runPromise(space.content)
-  const filled = await fill(writer, request, hash)
+  const filled = await fill(writer, request, at)
   await Effect.runPromise(store(filled.digest))
   return filled
 }
@@ -148,10 +148,13 @@ const absent = (space: Pick<Space, "name">, digest: string) =>
     reason: `Space "${space.name}" holds no content ${JSON.stringify(digest.slice(0, 100))}. Put it with PUT /v1/spaces/${space.name}/blobs`
   })
 
-const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"]): Promise<{
-  readonly digest: string
-  readonly size: number
-}> => {
+/** The remedy for content that goes to the store of its space only because its size is not known. */
+const DECLARE = "Declare the size with the header Content-Length: larger content goes to the content store"
+
+const fill = async (writer: BlobWriter, request: Request, { hash, limit }: {
+  readonly hash: Hash["Service"]
+  readonly limit: number
+}): Promise<{ readonly digest: string; readonly size: number }> => {
   const hasher = hash.start()
   const part = new Uint8Array(PART_BYTES)
   let filled = 0
@@ -161,7 +164,7 @@ const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"])
     filled = 0
   }
   try {
-    for await (const chunk of Body.chunks(request, MAX_BLOB_BYTES)) {
+    for await (const chunk of Body.chunks(request, MAX_BLOB_BYTES, limit > MAX_BLOB_BYTES ? DECLARE : undefined)) {
       hasher.update(chunk)
       size += chunk.byteLength
       for (let at = 0; at < chunk.byteLength;) {

@@ -65,19 +65,19 @@ const unexpected = (detail: string) =>
   new RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${detail}` })
 
 /**
- * The chunks of a body, up to `limit` bytes in total. Rejects with {@link RequestRefused}.
+ * The chunks of a body, up to `limit` bytes in total. Rejects with {@link RequestRefused}, whose message ends with `remedy`.
  *
  * @category constructors
  * @since 0.1.0
  */
-export async function* chunks(request: Request, limit: number): AsyncGenerator<Uint8Array> {
+export async function* chunks(request: Request, limit: number, remedy?: string): AsyncGenerator<Uint8Array> {
   checkedLength(request, limit)
   let size = 0
   if (request.body === null) return
   try {
     for await (const chunk of request.body) {
       size += chunk.byteLength
-      if (size > limit) throw tooLarge(limit)
+      if (size > limit) throw tooLarge(limit, remedy)
       yield chunk
     }
   } catch (error) {
@@ -123,10 +123,10 @@ const joined = async (request: Request): Promise<Uint8Array> => {
   return Bytes.concat(parts)
 }
 
-const tooLarge = (limit: number) =>
+const tooLarge = (limit: number, remedy = "Send less in one request") =>
   new RequestRefused({
     code: "body/too-large",
-    reason: `The body has more than ${limit} bytes, which is the limit. Send less in one request`
+    reason: `The body has more than ${limit} bytes, which is the limit. ${remedy}`
   })
 
 const brokenOff = () => new RequestRefused({ code: "body/malformed", reason: "The body broke off before its end. Send the request again" })
