@@ -3,6 +3,7 @@ import { Cause, Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
 import { type ContentStore, Enzyme } from "systole"
 import * as Features from "../../src/main/feature/Features.ts"
+import { LOADS, RecentParts } from "../../src/kernel/space/RecentParts.ts"
 import { encode, OBJECT, STORED } from "../../src/persistence/LargeContent.ts"
 import { problem, serve, type Settings, signals, type TestIngress } from "./TestIngress.ts"
 
@@ -124,6 +125,56 @@ describe("Content beyond 32 MiB", () => {
     }
   })
 
+  test("keeps few parts in memory, however many clients read slowly", async (app, { store }) => {
+    await put(app, bytes)
+    const { get } = store
+    let now = 0
+    let most = 0
+    Object.assign(store, {
+      get: async (key: string) => {
+        most = Math.max(most, ++now)
+        for (let turn = 0; turn < 20; turn++) await new Promise((resume) => setImmediate(resume))
+        const found = await get(key)
+        now--
+        return found
+      }
+    })
+    const parts = Array.from({ length: Math.ceil(bytes.length / OBJECT) }, (_, part) => part * OBJECT)
+    const chunks = await Promise.all(parts.map(async (from) => {
+      const { body } = await app.fetch(`${blobs}/${digest}`, { headers: { range: `bytes=${from}-` } })
+      const reader = body!.getReader()
+      return { reader, value: (await reader.read()).value }
+    }))
+    assert.isAtMost(most, LOADS)
+    // No chunk is a view of its part.
+    for (const { value } of chunks) assert.isAtMost(value?.buffer.byteLength ?? Infinity, MiB)
+    assert.deepStrictEqual(chunks.map(({ value }) => value?.[0]), parts.map((from) => bytes[from]))
+    await Promise.all(chunks.map(({ reader }) => reader.cancel()))
+  })
+
+  it("shares a load of a part, and drops the oldest parts for those that are being loaded", async () => {
+    const { store } = memory()
+    const loads: Array<string> = []
+    const get = (key: string, load = async (): Promise<Uint8Array> => new Uint8Array()) =>
+      RecentParts.of(store).get(key, () => {
+        loads.push(key)
+        return load()
+      })
+    await Promise.all(["a", "b", "a", "c", "d"].map((key) => get(key)))
+    assert.deepStrictEqual(loads.splice(0), ["a", "b", "c", "d"])
+    const { promise, resolve } = Promise.withResolvers<Uint8Array>()
+    const failed = get("e", () => promise.then(() => Promise.reject(new Error("closed")))).catch(String)
+    const running = get("f", () => promise)
+    await Promise.all([get("c"), get("d")])
+    assert.deepStrictEqual(loads.splice(0), ["e", "f"])
+    const dropped = get("a")
+    assert.deepStrictEqual(loads, [])
+    resolve(new Uint8Array())
+    assert.strictEqual(await failed, "Error: closed")
+    await Promise.all([running, dropped, get("e")])
+    assert.deepStrictEqual(loads, ["a", "e"])
+  })
+
   test("stays with the space up to 32 MiB, and is refused above the limit of the store", async (app, { objects }) => {
     const small = contentOf(STORED)
     assert.strictEqual((await put(app, small)).status, 201)
@@ -131,6 +182,7 @@ describe("Content beyond 32 MiB", () => {
     assert.deepStrictEqual(problem(await put(app, contentOf(8), 40 * MiB + 1)), [413, "body/too-large"])
     const unmeasured = await app.ask(blobs, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer> })
     assert.deepStrictEqual(problem(unmeasured), [413, "body/too-large"])
+    assert.include(JSON.stringify(unmeasured.body), "Declare the size with the header Content-Length")
     assert.strictEqual(objects.size, 0)
   })
 

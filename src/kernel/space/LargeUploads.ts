@@ -15,10 +15,8 @@ import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persiste
 import type { LiveState } from "../beat/SpaceState.ts"
 import { expected } from "../view/Expected.ts"
 import type { Space } from "../view/Space.ts"
+import { RecentParts } from "./RecentParts.ts"
 import type { Uploads } from "./Uploads.ts"
-
-/** The parts of downloads in memory. */
-const CACHED = 4
 
 const CONTENT = "content-"
 
@@ -47,8 +45,6 @@ export class LargeUploads {
   private readonly state: LiveState
   private readonly begin: Uploads["begin"]
   private readonly store: LargeContent.ContentStore | undefined
-  /** The newest parts of downloads, by their keys. */
-  private readonly recent = new Map<string, Promise<Uint8Array>>()
   /** The last key that the collection has seen. */
   private seen = ""
 
@@ -88,22 +84,14 @@ export class LargeUploads {
     const number = Math.floor(at / LargeContent.OBJECT)
     const bytes = await this.object(`${this.state.space}/${upload}/${partName(number)}`, { hash, digest: parts[number] ?? "" })
     const from = at - number * LargeContent.OBJECT
-    return { bytes: bytes.subarray(from, from + PART), size }
+    // A copy, because a view keeps all of the larger part in memory for as long as its client takes.
+    return { bytes: bytes.slice(from, from + PART), size }
   }
 
   /** The bytes of a part, when they have its digest. */
   private object(key: string, part: { readonly hash: string; readonly digest: string }): Promise<Uint8Array> {
-    const known = this.recent.get(key)
-    if (known !== undefined) return known
-    const loading = this.load(key, part)
-    this.recent.set(key, loading)
-    for (const [oldest] of this.recent) {
-      if (this.recent.size <= CACHED) break
-      this.recent.delete(oldest)
-    }
-    // A failed read is repeated by the next download.
-    loading.catch(() => this.recent.delete(key))
-    return loading
+    const load = () => this.load(key, part)
+    return this.store === undefined ? load() : RecentParts.of(this.store).get(key, load)
   }
 
   private async load(key: string, { digest, hash }: { readonly hash: string; readonly digest: string }): Promise<Uint8Array> {
