@@ -7,10 +7,11 @@
  *
  * and everywhere else, with the S3 protocol:
  *
- * - `endpoint`, `bucket`, `region`, `accessKeyId`, `secretAccessKey`, `timeoutMs`, `ca`, `cert` and `key` as of the channel `s3`.
+ * - `endpoint`, `bucket`, `region`, `accessKeyId`, `secretAccessKey`, `ca`, `cert` and `key` as of the channel `s3`.
  *
  * Both have:
  *
+ * - `timeoutMs`: the longest time of one operation, by default 2 minutes; after it, the operation fails with `io/timeout`;
  * - `prefix`: the text before the names of objects, by default empty; at most 256 bytes;
  * - `maxBytes`: the most bytes of one content, by default 1 GiB and at most 32 GiB. Cloudflare bounds the body of a request, too.
  *

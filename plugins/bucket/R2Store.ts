@@ -5,6 +5,7 @@
  */
 import type { ContentStore, Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
+import * as Deadline from "../http/Deadline.ts"
 import * as BucketOptions from "../s3/BucketOptions.ts"
 import * as ContentFields from "./ContentFields.ts"
 
@@ -12,7 +13,7 @@ import * as ContentFields from "./ContentFields.ts"
 export interface R2Bucket {
   readonly put: (key: string, bytes: Uint8Array) => Promise<unknown>
   readonly get: (key: string) => Promise<{ readonly arrayBuffer: () => Promise<ArrayBuffer> } | null>
-  readonly delete: (key: string) => Promise<void>
+  readonly delete: (keys: Array<string>) => Promise<void>
   readonly list: (query: { readonly prefix: string; readonly startAfter?: string; readonly limit: number }) => Promise<{
     readonly objects: ReadonlyArray<{ readonly key: string; readonly uploaded: Date }>
     readonly truncated: boolean
@@ -28,6 +29,7 @@ const optionFields = {
   binding: Fields.guarded("the name of an R2 binding", (value): value is string =>
     typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(value)),
   prefix: BucketOptions.fields.prefix,
+  timeoutMs: BucketOptions.fields.timeoutMs,
   maxBytes: ContentFields.maxBytes
 }
 
@@ -39,27 +41,31 @@ const optionFields = {
  * @since 0.1.0
  */
 export const make = (settings: Plugin.ContentSettings): ContentStore => {
-  const { binding, maxBytes, prefix } = Fields.options("bucket", optionFields, settings)
+  const { binding, maxBytes, prefix, timeoutMs } = Fields.options("bucket", optionFields, settings)
   const bucket = settings.bindings[binding]
   if (!isBucket(bucket)) {
     const problem = `its binding "${binding}" is no R2 bucket of this Worker. Add to wrangler.jsonc: ` +
       `"r2_buckets": [{ "binding": "${binding}", "bucket_name": "NAME" }]. Other hosts have no bindings: give endpoint and bucket`
     throw Fields.refused("bucket", settings.id, problem)
   }
+  const { signal } = new AbortController()
+  // A binding cannot cancel an operation, so one that hangs is left behind.
+  const within = <A>(operation: () => Promise<A>) =>
+    Deadline.run({ signal }, timeoutMs, (expiry) => Deadline.orAborted(operation(), expiry))
   return {
     place: `the R2 bucket of the binding ${binding}`,
     maxBytes,
-    put: async (key, bytes) => void await bucket.put(`${prefix}${key}`, bytes),
-    get: async (key) => {
+    put: async (key, bytes) => void await within(() => bucket.put(`${prefix}${key}`, bytes)),
+    get: (key) => within(async () => {
       const object = await bucket.get(`${prefix}${key}`)
       return object === null ? undefined : new Uint8Array(await object.arrayBuffer())
-    },
-    delete: (key) => bucket.delete(`${prefix}${key}`),
-    list: async (below, after) => {
+    }),
+    delete: (keys) => within(() => bucket.delete(keys.map((key) => `${prefix}${key}`))),
+    list: (below, after) => within(async () => {
       const start = after === "" ? {} : { startAfter: `${prefix}${after}` }
       const { objects, truncated } = await bucket.list({ prefix: `${prefix}${below}`, limit: ContentFields.PAGE, ...start })
       const listed = objects.map(({ key, uploaded }) => ({ key: key.slice(prefix.length), modified: uploaded.getTime() }))
       return { objects: listed, more: truncated }
-    }
+    })
   }
 }

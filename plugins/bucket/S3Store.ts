@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { md5 } from "@noble/hashes/legacy.js"
 import { Channel, type ContentStore, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import type * as HttpClient from "../http/HttpClient.ts"
@@ -10,6 +11,7 @@ import * as Answers from "../s3/Answers.ts"
 import * as Bucket from "../s3/Bucket.ts"
 import * as BucketOptions from "../s3/BucketOptions.ts"
 import * as ContentFields from "./ContentFields.ts"
+import * as S3Documents from "./S3Documents.ts"
 
 const optionFields = { ...BucketOptions.fields, maxBytes: ContentFields.maxBytes }
 
@@ -37,21 +39,20 @@ const bytesOf = async ({ body, url }: HttpClient.Exchange): Promise<Uint8Array> 
   return bytes
 }
 
-/** The characters of the entities of XML that have a name. */
-const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
+/** The codes of failures of one object in a deletion that may be over soon. */
+const PASSING: ReadonlySet<string> = new Set(["InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown"])
 
-/** A text of XML without its entities, which a prefix may need. */
-const plain = (text: string): string =>
-  text.replaceAll(/&(#x?)?([0-9a-z]{1,7});/gi, (entity, mark: string | undefined, name: string) =>
-    mark === undefined ? NAMED[name] ?? entity : String.fromCodePoint(Number.parseInt(name, mark === "#" ? 10 : 16)))
+/** Fails if an answer of a deletion names objects that are still there: a success of the whole may have failures of some. */
+const checkDeleted = (xml: string, { origin }: URL): void => {
+  const left = S3Documents.undeleted(xml)
+  const [first] = left
+  if (first === undefined) return
+  const retryable = left.some(({ code }) => PASSING.has(code))
+  const also = left.length === 1 ? "" : ` and ${left.length - 1} more`
+  throw Channel.fail("s3/undeleted", `${origin} did not delete the object ${first.name} (${first.code})${also}`, { retryable })
+}
 
-/** The objects of a list in XML, by their keys after the prefix of the configuration. */
-const listedIn = (xml: string, prefix: string) =>
-  [...xml.matchAll(/<Contents>([^]*?)<\/Contents>/g)].flatMap(([, object = ""]) => {
-    const name = plain(/<Key>([^<]*)<\/Key>/.exec(object)?.[1] ?? "")
-    const modified = Date.parse(/<LastModified>([^<]*)<\/LastModified>/.exec(object)?.[1] ?? "")
-    return !name.startsWith(prefix) || Number.isNaN(modified) ? [] : [{ key: name.slice(prefix.length), modified }]
-  })
+const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
 
 /** Repeats a request after a failure that may be over soon. */
 const repeated = async <A>(run: () => Promise<A>): Promise<A> => {
@@ -81,6 +82,10 @@ export const make = (settings: Plugin.ContentSettings, world: BucketOptions.Worl
     const [space = "", ...rest] = key.split("/")
     return Bucket.urlOf(bucket, { space }, rest.join("/"))
   }
+  const textOf = async (answer: HttpClient.Exchange) => {
+    await found([])(answer)
+    return new TextDecoder().decode(await bytesOf(answer))
+  }
   const found = (absent: ReadonlyArray<string>) => (answer: HttpClient.Exchange) => Answers.isFound(answer, absent)
   return {
     place: base,
@@ -91,21 +96,20 @@ export const make = (settings: Plugin.ContentSettings, world: BucketOptions.Worl
       method: "GET",
       read: async (answer) => await found(["NoSuchKey"])(answer) ? bytesOf(answer) : undefined
     }),
-    delete: async (key) => void await exchange({ url: urlOf(key), method: "DELETE", read: found(["NoSuchKey"]) }),
+    delete: async (keys) => {
+      if (keys.length === 0) return
+      const body = new TextEncoder().encode(S3Documents.deletion(keys.map((key) => `${prefix}${key}`)))
+      const read = async (answer: HttpClient.Exchange) => checkDeleted(await textOf(answer), answer.url)
+      // Every store with the protocol knows this digest, and some no newer one.
+      const headers = [["content-md5", base64(md5(body))], ["content-type", "application/xml"]] as const
+      await exchange({ url: `${base}/?delete=`, method: "POST", headers, body, read })
+    },
     list: (below, after) => {
       const url = new URL(`${base}/`)
       const query = { "list-type": "2", "max-keys": String(ContentFields.PAGE), prefix: `${prefix}${below}` }
       for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
       if (after !== "") url.searchParams.set("start-after", `${prefix}${after}`)
-      return exchange({
-        url: url.href,
-        method: "GET",
-        read: async (answer) => {
-          await found([])(answer)
-          const xml = new TextDecoder().decode(await bytesOf(answer))
-          return { objects: listedIn(xml, prefix), more: /<IsTruncated>true<\/IsTruncated>/.test(xml) }
-        }
-      })
+      return exchange({ url: url.href, method: "GET", read: async (answer) => S3Documents.page(await textOf(answer), prefix) })
     }
   }
 }

@@ -5,6 +5,15 @@
  */
 import { Channel } from "systole"
 
+/** Rejects with the reason of an abort, although the promise may never settle. */
+export const orAborted = <A>(promise: Promise<A>, signal: AbortSignal): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener("abort", abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))
+  })
+
 /**
  * Runs one attempt, which ends with its job or after `timeoutMs` milliseconds.
  *

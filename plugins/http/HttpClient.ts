@@ -5,6 +5,7 @@
  */
 import { Channel } from "systole"
 import type { AddressPolicy } from "./AddressPolicy.ts"
+import * as Deadline from "./Deadline.ts"
 import * as IpAddress from "./IpAddress.ts"
 import * as OriginHeaders from "./OriginHeaders.ts"
 import * as TargetUrl from "./TargetUrl.ts"
@@ -39,15 +40,6 @@ export interface Exchange extends Answer {
 
 const refuse = (reason: string) => Channel.fail("http/refused", reason, { errno: -13 })
 
-/** Rejects with the reason of an abort, although the promise may never settle. */
-const orAborted = <A>(promise: Promise<A>, signal: AbortSignal): Promise<A> =>
-  new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener("abort", abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))
-  })
-
 /** The addresses to which a connection may go: all of a name are checked, and none is resolved again. */
 const checked = async ({ policy, transport }: HttpClient, url: URL, signal: AbortSignal): Promise<ReadonlyArray<string>> => {
   const target = TargetUrl.targetOf(url)
@@ -55,7 +47,7 @@ const checked = async ({ policy, transport }: HttpClient, url: URL, signal: Abor
   if (refusal !== undefined) throw refuse(refusal)
   if (transport.resolve === undefined) return []
   if (IpAddress.parse(target.host) !== undefined) return [target.host]
-  const addresses = await orAborted(transport.resolve(target.host), signal)
+  const addresses = await Deadline.orAborted(transport.resolve(target.host), signal)
   const reason = addresses.map((address) => policy.address(target, address)).find((each) => each !== undefined)
   if (reason !== undefined) throw refuse(reason)
   if (addresses.length === 0) throw Channel.fail("io/unreachable", `${target.host} has no address`, { errno: -3008, retryable: true })

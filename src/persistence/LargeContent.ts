@@ -21,6 +21,9 @@ export const OBJECT = 4_194_304
 /** The most bytes of one content: 32 GiB, whose descriptor has one part in the store of its space. */
 export const MOST = 34_359_738_368
 
+/** The most keys of one list or deletion. */
+export const KEYS = 1000
+
 /** An object of a content store, in a list. */
 export interface ListedObject {
   readonly key: string
@@ -38,7 +41,8 @@ export interface ObjectPage {
 /**
  * A content store: objects by keys, which no other program changes. Keys have at most 200 bytes, of `a-z`, `0-9`, `-` and `/`.
  *
- * Each call may reject with an error of its own; its message names the failure and its remedy.
+ * Each call settles within a time that the store bounds. It may reject with an error of its own, whose message names the failure
+ * and its remedy.
  *
  * @category services
  * @since 0.1.0
@@ -52,8 +56,8 @@ export interface ContentStore {
   readonly put: (key: string, bytes: Uint8Array) => Promise<void>
   /** The bytes of an object; `undefined` if it is absent. */
   readonly get: (key: string) => Promise<Uint8Array | undefined>
-  /** Deletes an object; an absent one is no failure. */
-  readonly delete: (key: string) => Promise<void>
+  /** Deletes at most 1,000 objects; an absent one is no failure. After a failure, some may be deleted. */
+  readonly delete: (keys: ReadonlyArray<string>) => Promise<void>
   /** At most 1,000 objects with keys that begin with `prefix` and come after `after`, in the order of keys. */
   readonly list: (prefix: string, after: string) => Promise<ObjectPage>
 }

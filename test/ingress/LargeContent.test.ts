@@ -44,7 +44,7 @@ const holding = Enzyme.make({
 /** A content store in memory, with the largest number of bytes that a call took. */
 const memory = () => {
   const objects = new Map<string, { readonly bytes: Uint8Array; readonly modified: number }>()
-  const at = { now: Date.now(), most: 0, failing: false }
+  const at = { now: Date.now(), most: 0, failing: false, deletions: 0 }
   const store: ContentStore = {
     place: "memory",
     maxBytes: 40 * MiB,
@@ -54,7 +54,10 @@ const memory = () => {
       objects.set(key, { bytes: bytes.slice(), modified: at.now })
     },
     get: async (key) => objects.get(key)?.bytes,
-    delete: async (key) => void objects.delete(key),
+    delete: async (keys) => {
+      at.deletions++
+      for (const key of keys) objects.delete(key)
+    },
     list: async (prefix, after) => {
       const found = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
       const listed = found.slice(0, 4).map((key) => ({ key, modified: objects.get(key)!.modified }))
@@ -285,7 +288,10 @@ describe("Content beyond 32 MiB", () => {
     for (let time = 0; time < 6; time++) await put(app, bytes)
     const kept = [...used, "shop/1/part-000000", "other/1/part-000000"].sort()
     assert.deepStrictEqual([...objects.keys()].sort(), kept)
+    const { deletions } = at
     assert.strictEqual((await app.ask("/v1/spaces/shop", { method: "DELETE" })).status, 200)
     assert.deepStrictEqual([...objects.keys()], ["other/1/part-000000"])
+    // One for each page of four.
+    assert.strictEqual(at.deletions - deletions, Math.ceil((kept.length - 1) / 4))
   })
 })

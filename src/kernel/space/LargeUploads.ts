@@ -25,11 +25,16 @@ const partName = (part: number): string => `part-${String(part).padStart(6, "0")
 
 const uploadOf = ({ key }: LargeContent.ListedObject): string => key.split("/")[1] ?? ""
 
+/** Deletes objects. */
+const erase = async (store: Pick<LargeContent.ContentStore, "delete">, keys: ReadonlyArray<string>): Promise<void> => {
+  for (let at = 0; at < keys.length; at += LargeContent.KEYS) await store.delete(keys.slice(at, at + LargeContent.KEYS))
+}
+
 /** Deletes all objects of a space. */
 export const clear = async (store: LargeContent.ContentStore, space: string): Promise<void> => {
   for (let after = "", more = true; more;) {
     const page = await store.list(`${space}/`, after)
-    for (const { key } of page.objects) await store.delete(key)
+    await erase(store, page.objects.map(({ key }) => key))
     after = page.objects.at(-1)?.key ?? ""
     more = page.more && page.objects.length > 0
   }
@@ -145,7 +150,7 @@ export class LargeUploads {
   /** Deletes the objects of an upload. */
   private async drop(upload: string, hash: string | undefined, parts: number): Promise<void> {
     const names = [...hash === undefined ? [] : [`${CONTENT}${hash}`], ...Array.from({ length: parts }, (_, part) => partName(part))]
-    for (const name of names) await this.call((store) => store.delete(`${this.state.space}/${upload}/${name}`))
+    await this.call((store) => erase(store, names.map((name) => `${this.state.space}/${upload}/${name}`)))
   }
 
   /** Deletes the objects without a use among one page of them. */
@@ -161,11 +166,11 @@ export class LargeUploads {
     }
     const uploads = [...Map.groupBy(objects, uploadOf)]
     const complete = more ? uploads.slice(0, -1) : uploads
-    for (const [upload, own] of complete) {
+    const unused = complete.flatMap(([upload, own]) => {
       const isNew = own.some(({ modified }) => modified > host.now() - retention.contentMillis)
-      if (isNew || this.isUsed(upload, own)) continue
-      for (const { key } of own) await this.call((store) => store.delete(key))
-    }
+      return isNew || this.isUsed(upload, own) ? [] : own.map(({ key }) => key)
+    })
+    await this.call((store) => erase(store, unused))
     this.seen = more ? complete.at(-1)?.[1].at(-1)?.key ?? "" : ""
   }
 

@@ -56,8 +56,10 @@ const holds = async (store: ContentStore): Promise<void> => {
   assert.deepStrictEqual(found.map(({ key }) => key), names)
   for (const { modified } of found) assert.isAbove(modified, 1_300_000_000_000)
   assert.deepStrictEqual((await store.list("shop/", "shop/b/content-0")).objects.map(({ key }) => key), ["shop/b/part-000000"])
-  for (let time = 0; time < 2; time++) await store.delete("shop/a/part-000000")
+  for (let time = 0; time < 2; time++) await store.delete(["shop/a/part-000000", "shop/b/part-000000", "shop/a/unknown"])
+  await store.delete([])
   assert.isUndefined(await store.get("shop/a/part-000000"))
+  assert.deepStrictEqual((await all(store, "shop/")).map(({ key }) => key), ["shop/a/content-f", "shop/a/part-000001", "shop/b/content-0"])
   assert.deepStrictEqual((await store.list("absent/", "")), { objects: [], more: false })
   // The name of a space is the end of the name of an upload.
   await store.put("a/ba/part-000000", bytes("part"))
@@ -71,7 +73,7 @@ describe("The content store bucket", () => {
   it.each(["", "live/", "shop/", "a&b/a/"])("keeps objects over S3 with signed requests, below the prefix %j", async (prefix) => {
     const { objects, url } = await BucketServer.start(servers)
     await holds(open({ endpoint: url, bucket: "box", prefix, ...keys }))
-    assert.include([...objects.keys()], `/box/${prefix.replace("&", "%26")}shop/b/part-000000`)
+    assert.include([...objects.keys()], `/box/${prefix.replace("&", "%26")}shop/b/content-0`)
   })
 
   it("keeps objects in an R2 bucket of workerd, below a prefix", async () => {
@@ -93,6 +95,32 @@ describe("The content store bucket", () => {
     const failed = await failure(open({ endpoint: busy.url, bucket: "box", ...keys }).put("shop/a/b", bytes("text")))
     assert.strictEqual(failed.message, `${busy.url} answered with 503, and 2xx is expected`)
     assert.lengthOf(busy.seen, 3)
+  })
+
+  it("deletes 1,000 objects with one request, and tells those that are left", async () => {
+    const { objects, seen, url } = await BucketServer.start(servers)
+    const store = open({ endpoint: url, bucket: "box", ...keys })
+    const names = Array.from({ length: 1000 }, (_, n) => `shop/a/part-${String(n).padStart(6, "0")}`)
+    for (const name of names) objects.set(`/box/${name}`, { body: "", type: "" })
+    for (const name of names.slice(0, 2)) objects.set(`/box/${name}`, { body: "", type: "locked" })
+    const { message } = await failure(store.delete(names))
+    assert.strictEqual(message, `${url} did not delete the object shop/a/part-000000 (AccessDenied) and 1 more`)
+    assert.deepStrictEqual([seen.length, objects.size], [1, 2])
+    const busy = await servers.http((_, response) => {
+      response.end("<DeleteResult><Error><Key>shop/a</Key><Code>SlowDown</Code></Error></DeleteResult>")
+    })
+    const failed = await failure(open({ endpoint: busy.url, bucket: "box", ...keys }).delete(["shop/a"]))
+    assert.deepStrictEqual([failed.message, busy.seen.length], [`${busy.url} did not delete the object shop/a (SlowDown)`, 3])
+  })
+
+  it("ends each operation of an R2 bucket that hangs", async () => {
+    const never = () => new Promise<never>(() => {})
+    const body = { get: async () => ({ arrayBuffer: never }) }
+    const stores = [{ put: never, get: never, delete: never, list: never }, { put: never, delete: never, list: never, ...body }]
+      .map((CONTENT) => open({ binding: "CONTENT", timeoutMs: 1 }, { CONTENT }))
+    const calls = stores.flatMap((store) =>
+      [store.put("shop/a", bytes("text")), store.get("shop/a"), store.delete(["shop/a"]), store.list("shop/", "")])
+    for (const call of calls) assert.propertyVal(await failure(call), "code", "io/timeout")
   })
 
   it("refuses options without a bucket, a key or a binding", () => {

@@ -65,11 +65,29 @@ const list = (
   response.end(`<ListBucketResult><IsTruncated>${found.length > PAGE}</IsTruncated>${rows.join("")}</ListBucketResult>`)
 }
 
+/** Deletes the objects of a document, and answers with those that are locked. */
+const deleteAll = (objects: Map<string, Stored>, { body, headers, url }: Seen, response: ServerResponse): void => {
+  const { pathname } = new URL(url, "http://host")
+  if (headers["content-md5"] !== createHash("md5").update(body).digest("base64")) return fail(response, 400, "BadDigest")
+  const keys = [...body.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) =>
+    key.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code))))
+  if (keys.length === 0 || keys.length > 1000) return fail(response, 400, "MalformedXML")
+  const kept = keys.filter((key) => {
+    const path = `${pathname}${key.split("/").map(encodeURIComponent).join("/")}`
+    if (objects.get(path)?.type === "locked") return true
+    return !objects.delete(path) && key.endsWith("/unknown")
+  })
+  const codeOf = (key: string): string => key.endsWith("/unknown") ? "NoSuchKey" : "AccessDenied"
+  const errors = kept.map((key) => `<Error><Key>${key}</Key><Code>${codeOf(key)}</Code></Error>`)
+  response.writeHead(200, { "content-type": "application/xml" }).end(`<DeleteResult>${errors.join("")}</DeleteResult>`)
+}
+
 const methods: Readonly<Record<string, (objects: Map<string, Stored>, seen: Seen, response: ServerResponse) => void>> = {
   PUT: (objects, { body, headers, url }, response) => {
     objects.set(new URL(url, "http://host").pathname, { body, type: headers["content-type"] ?? "" })
     response.writeHead(200, { etag: "\"1\"" }).end()
   },
+  POST: deleteAll,
   DELETE: (objects, { url }, response) => {
     objects.delete(url)
     response.writeHead(204).end()
@@ -85,7 +103,7 @@ const methods: Readonly<Record<string, (objects: Map<string, Stored>, seen: Seen
 }
 
 /** Starts a bucket. Its objects are shown by their paths. */
-export const start = async (servers: LocalServers): Promise<LocalServer & { readonly objects: ReadonlyMap<string, Stored> }> => {
+export const start = async (servers: LocalServers): Promise<LocalServer & { readonly objects: Map<string, Stored> }> => {
   const objects = new Map<string, Stored>()
   const server = await servers.http((seen, response) => {
     const refusal = refusalOf(seen)
