@@ -38,7 +38,7 @@ const never = (): boolean => false
 const always = (input: unknown): boolean => input !== undefined
 
 /** Names of the kernel's commands, of authors of ids, and of journal fields: a ledger with one of them would be ambiguous. */
-const RESERVED: ReadonlySet<string> = new Set(["x", "c", "cei"])
+const RESERVED: ReadonlySet<string> = new Set(["x", "c", "cei", "dead"])
 
 /** The most ledgers of a list: each has a bit in the masks of a beat. */
 const MAX_LEDGERS = 30

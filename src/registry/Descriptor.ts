@@ -60,6 +60,7 @@ const optional: Readonly<Record<string, Type>> = {
   exclusive: flag,
   durable: flag,
   onFatal: oneOf("shutdown", "continue"),
+  onDead: text,
   trusted: flag,
   limitMs: { fits: (value) => isWhole(value, MAX_MILLIS), expected: `a whole number from 1 to ${MAX_MILLIS}` }
 }

@@ -14,6 +14,7 @@ import * as Name from "../cell/Name.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Pipeline } from "../stage/Launch.ts"
+import * as Signals from "../stage/OutgoingSignal.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import * as Descriptor from "./Descriptor.ts"
 
@@ -111,6 +112,29 @@ export interface Definition<Payload = unknown> {
    * `shutdown` (default) then stops the space until `systole restart`; `continue` keeps it running.
    */
   readonly onFatal?: "shutdown" | "continue"
+  /**
+   * The path of a signal that is sent to the target of the event when its handling becomes a dead letter, by whatever cause: a
+   * failure, a cancellation or a rollback. It is handled a beat later. Its payload is `{ id, enzyme, code }`: the id of the event
+   * and the name of the enzyme, which name the letter, and the code of the failure. Default: none.
+   *
+   * The enzyme that takes it goes on for the one that died. If that one dies each time, nothing ends the repetition, so let it
+   * wait longer each time.
+   *
+   * @example A run that begins again a minute after it died
+   * ```ts
+   * import { Enzyme } from "systole"
+   *
+   * export default [
+   *   Enzyme.make({ name: "poll", query: "/signals/poll", durable: true, onDead: "/signals/poll/died", run: (tx) => tx.sleep(1000) }),
+   *   Enzyme.make({
+   *     name: "poll_again",
+   *     query: "/signals/poll/died",
+   *     run: (tx, { target }) => tx.signal({ signal: "/signals/poll", target, payload: {}, at: { ms: 60_000 } })
+   *   })
+   * ]
+   * ```
+   */
+  readonly onDead?: string
   /** Whether the module may import modules of the host, such as `node:fs`. */
   readonly trusted?: boolean
   /**
@@ -147,6 +171,7 @@ export interface Enzyme {
   readonly durable: boolean
   readonly hears: ReadonlyArray<DeclaredSignal> | ((event: Event) => ReadonlyArray<DeclaredSignal>)
   readonly onFatal: "shutdown" | "continue"
+  readonly onDead: string | undefined
   readonly trusted: boolean
   readonly limitMs: number
   readonly run: Definition["run"]
@@ -236,6 +261,7 @@ const withDefaults = (definition: Omit<Definition, Undecoded>): Omit<Enzyme, Und
   exclusive: definition.exclusive ?? false,
   durable: definition.durable ?? false,
   onFatal: definition.onFatal ?? "shutdown",
+  onDead: definition.onDead,
   trusted: definition.trusted ?? false,
   limitMs: definition.limitMs ?? 1000
 })
@@ -254,6 +280,7 @@ const refusal = (definition: Definition, payload: unknown, run: unknown): string
   if (unnamable !== undefined) return unnamable
   return fault("query", () => Pattern.parse(definition.query)) ??
     fault("writes", () => Envelope.make(definition.writes, false)) ??
+    fault("onDead", () => definition.onDead === undefined || Signals.make("", { signal: definition.onDead }, 0)) ??
     definition.bind?.map(misplacement).find((reason) => reason !== undefined)
 }
 

@@ -58,6 +58,7 @@ const enzyme: { readonly [field in keyof Required<Enzyme.Definition>]: "fixed" |
   durable: "fixed",
   hears: "fixed",
   onFatal: "fixed",
+  onDead: "free",
   trusted: "fixed",
   limitMs: "fixed"
 }

@@ -42,6 +42,7 @@ describe("Enzyme.make", () => {
       durable: false,
       hears: [],
       onFatal: "shutdown",
+      onDead: undefined,
       trusted: false,
       limitMs: 1000
     })
@@ -91,6 +92,8 @@ describe("Enzyme.make", () => {
     ["exclusive", "yes"],
     ["durable", null],
     ["onFatal", "ignore"],
+    ["onDead", 7],
+    ["onDead", "died"],
     ["trusted", 0],
     ["limitMs", 0],
     ["limitMs", 3_600_001],

@@ -35,11 +35,8 @@ export const WAKE = "/signals/heartbeat/wake"
 export const SAVE = "/signals/heartbeat/save"
 export const APPROVE = "/signals/heartbeat/approve"
 
-/** The name of the enzyme of wakes. */
-const WAKER = "heartbeat_wake"
-
-/** The signal of a failure. Its payload is the address of the fact. */
-const FAILURES = "/CEP:sig_cei/sev:crit"
+/** The signal of a wake that died, to its control file. */
+const DIED = "/signals/heartbeat/died"
 
 /** The cell of the settings: fields as those of `agent` in a configuration. */
 export const SETTINGS = "/data/agent/settings"
@@ -113,17 +110,6 @@ const LONGEST_MILLIS = 3_600_000
 const diedOf = ({ key }: CellStore.CellPlace): string => `/data/agent/${key}/died`
 
 const numberIn = (value: unknown): number => typeof value === "number" ? value : 0
-
-/** The event of a handling that was given up, in the note of its fact. */
-const GIVEN_UP = / gave up (\S+) after /
-
-/** The file whose wake died, by a fact; `undefined` for a fact about anything else. */
-const diedAt = (tx: Transaction, fact: string): CellStore.CellPlace | undefined => {
-  if (tx.get(`${fact}#/origin/name`) !== WAKER) return undefined
-  const [, id = ""] = GIVEN_UP.exec(String(tx.get(`${fact}#/note`))) ?? []
-  const target = tx.get(`/rt/dead/${id}/${WAKER}#/target`)
-  return typeof target === "string" ? CellStore.place(target, hash) : undefined
-}
 
 /** Sends the signal of a wake after one that died, by any cause, because that one sent none. */
 const again = (tx: Transaction, place: CellStore.CellPlace): void => {
@@ -233,13 +219,14 @@ export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzy
 
 const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
   Enzyme.make({
-    name: WAKER,
+    name: "heartbeat_wake",
     query: WAKE,
     bind: [CellStore.FOLDER],
     writes: ["/data/agent/**"],
     lane: "target",
     order: "strict",
     durable: true,
+    onDead: DIED,
     run: (tx, { target }) => {
       const place = CellStore.place(target, hash)
       return place === undefined ? absent(target) : woken(tx, place, known)
@@ -247,10 +234,11 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
   }),
   Enzyme.make({
     name: "heartbeat_again",
-    query: FAILURES,
+    query: DIED,
+    bind: [CellStore.FOLDER],
     writes: ["/data/agent/**"],
-    run: (tx, { payload }) => {
-      const place = typeof payload === "string" ? diedAt(tx, payload) : undefined
+    run: (tx, { target }) => {
+      const place = CellStore.place(target, hash)
       if (place !== undefined) again(tx, place)
     }
   }),

@@ -7,6 +7,7 @@
  * @module
  */
 import * as Address from "../../cell/Address.ts"
+import * as Document from "../../cell/Document.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import { CODE_MISSING, FOREIGN } from "../../durable/RunCode.ts"
 import type { BlobRow, ReceiptRow } from "../../persistence/Persistence.ts"
@@ -289,6 +290,7 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   merged.state.durable?.die(handling, outcome.code, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
+  tell(handling, outcome, merged)
   const isFatal = outcome.kind === "fatal"
   if (isFatal && handling.entry?.enzyme.onFatal !== "continue") merged.falls = true
   const refusal = handling.draft?.refusal
@@ -300,6 +302,17 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
     raised: outcome,
     note: `${key} gave up ${signal.id} after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${outcome.tag}`
   }))
+}
+
+/** Sends the signal of `onDead`. */
+const tell = ({ entry, flight: { signal }, key, label }: ExecutedHandling, { code }: Failure, { state, transaction }: Merged): void => {
+  const path = entry?.enzyme.onDead
+  if (path === undefined) return
+  const { beat } = transaction.moment
+  const id = `${beat}.dead.${transaction.unawaited}`
+  const sent = { id, signal: path, target: signal.target, payload: Document.encode({ id: signal.id, enzyme: key, code }), at: undefined }
+  const from = { origin: "run", depth: signal.depth + 1, expected: beat + 1, to: undefined, label: Signal.carried(label) } as const
+  transaction.send({ ...sent, enzyme: undefined }, new Signal.Pending(state.number(), Signal.make(sent, from)))
 }
 
 const sinceOf = ({ moment: { beat, now } }: BeatTransaction, { settings: { tempo } }: SpaceState) => ({ beat, clock: now, tempo })

@@ -242,4 +242,30 @@ describe("dead letters", () => {
       assert.strictEqual((yield* space.receipt(id))?.status, "handled")
       yield* isReplayedEqual(space)
     }))
+
+  it.effect("send the signal of onDead to the target of their event, with their names and the code", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([
+        breakable({ onDead: "/signals/died", bind: ["/data"] }),
+        enzyme("late", (tx) => tx.get("/data/mended") === undefined ? new Retry({ reason: "not yet" }) : "well", {
+          onDead: "/signals/died", retry: { attempts: 2 }
+        }),
+        enzyme("end", () => new Fatal({ reason: "the end" }), {
+          onDead: "/signals/died", onFatal: "continue", bind: ["/data"]
+        }),
+        enzyme("died", (tx, { payload, target = "none" }) => tx.append("/data/died", [target, payload]), { bind: ["/data"] })
+      ])
+      yield* space.signal({ signal: "/signals/fix", target: "/data/a", payload: 1 })
+      yield* space.signal({ signal: "/signals/late", payload: 1 })
+      yield* steps(space, 4)
+      yield* space.signal({ signal: "/signals/end", target: "/data/b", payload: 1 })
+      yield* Effect.result(space.step)
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* space.get("/data/died"), [
+        ["/data/a", { id: "x.0.0", enzyme: "fix", code: "run/failed" }],
+        ["none", { id: "x.0.1", enzyme: "late", code: "run/retry" }],
+        ["/data/b", { id: "x.4.0", enzyme: "end", code: "run/fatal" }]
+      ])
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
 })
