@@ -59,6 +59,7 @@ const optional: Readonly<Record<string, Type>> = {
   repeatable: flag,
   exclusive: flag,
   durable: flag,
+  onMissing: oneOf("hold", "end"),
   onFatal: oneOf("shutdown", "continue"),
   onDead: text,
   trusted: flag,

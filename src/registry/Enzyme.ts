@@ -108,6 +108,16 @@ export interface Definition<Payload = unknown> {
    */
   readonly hears?: ReadonlyArray<DeclaredSignal> | ((event: Event<Payload>) => ReadonlyArray<DeclaredSignal>)
   /**
+   * A durable run cannot go on after a deployment if the host has the module with which it began no longer, and if its log does not
+   * fit the present one. `hold` (default): it waits, and keeps a strict lane, until the modules change or
+   * somebody cancels it. `end`: its handling becomes a dead letter with `run/code-missing`, and its lane goes on. The present
+   * module decides, because the one of the run is missing.
+   *
+   * A run that is ended undoes nothing, so `end` is for work that a later event does as well, such as a periodic one; `onDead`
+   * may send it. `systole run retry --anew` starts the run over.
+   */
+  readonly onMissing?: "hold" | "end"
+  /**
    * The consequence of a fatal run. In both cases its beat is aborted and its handling becomes a dead letter.
    * `shutdown` (default) then stops the space until `systole restart`; `continue` keeps it running.
    */
@@ -170,6 +180,7 @@ export interface Enzyme {
   readonly exclusive: boolean
   readonly durable: boolean
   readonly hears: ReadonlyArray<DeclaredSignal> | ((event: Event) => ReadonlyArray<DeclaredSignal>)
+  readonly onMissing: "hold" | "end"
   readonly onFatal: "shutdown" | "continue"
   readonly onDead: string | undefined
   readonly trusted: boolean
@@ -260,6 +271,7 @@ const withDefaults = (definition: Omit<Definition, Undecoded>): Omit<Enzyme, Und
   repeatable: definition.repeatable ?? false,
   exclusive: definition.exclusive ?? false,
   durable: definition.durable ?? false,
+  onMissing: definition.onMissing ?? "hold",
   onFatal: definition.onFatal ?? "shutdown",
   onDead: definition.onDead,
   trusted: definition.trusted ?? false,
@@ -276,6 +288,9 @@ const refusal = (definition: Definition, payload: unknown, run: unknown): string
   if (payload !== undefined && !isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
   const selfish = [...definition.before ?? [], ...definition.after ?? []].includes(definition.name)
   if (selfish) return "it names itself in before or after"
+  if (definition.onMissing === "end" && definition.durable !== true) {
+    return "it declares onMissing: \"end\", and only durable enzymes have runs that miss their module; declare durable: true"
+  }
   const unnamable = Name.refusal(definition.name)
   if (unnamable !== undefined) return unnamable
   return fault("query", () => Pattern.parse(definition.query)) ??

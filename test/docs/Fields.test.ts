@@ -57,6 +57,7 @@ const enzyme: { readonly [field in keyof Required<Enzyme.Definition>]: "fixed" |
   exclusive: "fixed",
   durable: "fixed",
   hears: "fixed",
+  onMissing: "fixed",
   onFatal: "fixed",
   onDead: "free",
   trusted: "fixed",

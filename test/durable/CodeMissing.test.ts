@@ -8,11 +8,12 @@ import { begun as done, controlled, replays, steps } from "../kernel/TestSpace.t
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** A module with its greeting, and the cell that it reads before it sleeps. */
-const version = (greeting: string, cell = greeting) => {
+const version = (greeting: string, cell = greeting, options: Partial<Enzyme.Definition> = {}) => {
   const enzyme = Enzyme.make({
     name: "greet",
     query: "/signals/greet",
     durable: true,
+    ...options,
     run: async (tx) => {
       tx.get(`/data/names/${cell}`)
       await tx.sleep(10)
@@ -138,6 +139,64 @@ describe("a durable run without its module", () => {
       yield* cancelled(space)
       assert.deepStrictEqual(yield* states(space), [["dead", "run/cancelled"]])
       assert.strictEqual((yield* space.receipt(id))?.status, "dead")
+    }))
+  }))
+})
+
+describe("a durable run without its module, with onMissing: end", () => {
+  const strict = { lane: "space", order: "strict" } as const
+  const before = version("hello", "hello", strict)
+  const held = version("other", "other", strict)
+  const ends = version("new", "new", { ...strict, onMissing: "end", onDead: "/signals/died" })
+  const died = Enzyme.make({ name: "died", query: "/signals/died", run: (tx, { payload }) => tx.set("/data/died", payload) })
+
+  /** Ends a run while another event waits behind it in its lane. */
+  const ended = (space: Space) => Effect.gen(function*() {
+    const { id } = yield* space.signal({ signal: "/signals/greet" })
+    yield* steps(space, 2)
+    assert.sameDeepMembers([...yield* states(space)], [["dead", "run/code-missing"], ["waiting", undefined]])
+    yield* TestClock.adjust(10)
+    yield* space.step
+    assert.strictEqual(yield* valueOf(space, id), "new")
+  })
+
+  it.effect("is a dead letter, and its lane goes on", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([before], disk, begun)
+    yield* deployed([ends], disk, (space, kernel) => Effect.gen(function*() {
+      yield* kernel.register(died)
+      yield* ended(space)
+      const receipt = yield* space.receipt(id)
+      assert.deepStrictEqual([receipt?.status, receipt?.handlings[0]?.error?.code], ["dead", "run/code-missing"])
+      assert.deepStrictEqual(yield* space.get("/data/died"), { id, enzyme: "greet", code: "run/code-missing" })
+      const facts = yield* TestKernel.diagnostics(space)
+      assert.deepStrictEqual(facts.map(({ code, topic }) => [topic, code]), [["run/dead", "run/code-missing"]])
+      const { runs: [run] } = yield* space.runs.list({ limit: 1 })
+      yield* done(space, space.runs.retry(run?.oid ?? "", { anew: true }))
+      yield* steps(space, 2)
+      yield* TestClock.adjust(10)
+      yield* space.step
+      assert.strictEqual(yield* valueOf(space, id), "new")
+    }))
+    yield* deployed([ends, before], disk, (space, kernel) => Effect.andThen(kernel.register(died), replays(space)))
+  }))
+
+  it.effect("is a dead letter, too, where an earlier deployment held it", () => Effect.gen(function*() {
+    const disk = yield* store
+    yield* deployed([before], disk, begun)
+    yield* deployed([held], disk, (space) => Effect.gen(function*() {
+      yield* steps(space, 1)
+      assert.deepStrictEqual(yield* states(space), [["held", "run/code-missing"]])
+    }))
+    yield* deployed([ends], disk, ended)
+  }))
+
+  it.effect("goes on with the present module if its log fits", () => Effect.gen(function*() {
+    const disk = yield* store
+    const id = yield* deployed([before], disk, begun)
+    yield* deployed([version("later", "hello", { ...strict, onMissing: "end" })], disk, (space) => Effect.gen(function*() {
+      yield* space.step
+      assert.strictEqual(yield* valueOf(space, id), "later")
     }))
   }))
 })

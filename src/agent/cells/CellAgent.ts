@@ -226,6 +226,7 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
     lane: "target",
     order: "strict",
     durable: true,
+    onMissing: "end",
     onDead: DIED,
     run: (tx, { target }) => {
       const place = CellStore.place(target, hash)

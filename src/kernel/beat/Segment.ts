@@ -88,6 +88,7 @@ export const run = async (handling: Handling, draft: Draft, place: Place): Promi
     if (state.documents.failure !== undefined) throw error
     // Without its module, a cancelled run has no body that could react.
     if (error instanceof CodeMissing && note.cancel !== undefined) return Run.failed(draft, endOf(oid, note))
+    if (error instanceof CodeMissing && enzyme.onMissing === "end") return Run.failed(draft, error)
     return error instanceof ForeignAwait || error instanceof CodeMissing ? postponed(draft, error) : Run.failed(draft, error)
   }
 }
