@@ -3,7 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Space } from "systole"
+import { Enzyme, Kernel, type Space } from "systole"
+import plugin from "../../plugins/agent.ts"
 import { replays } from "../kernel/TestSpace.ts"
 import { action, fileOf, moving } from "./TestAgent.ts"
 import { CELL, withCellAgent } from "./TestCellAgent.ts"
@@ -64,6 +65,33 @@ describe("An agent of a file in a cell whose wake dies", () => {
       assert.isFalse((yield* space.below("/data/agent", { limit: 100 })).some((cell) => cell.endsWith("/died")))
       yield* replays(space)
     }), options)
+  })
+
+  it.effect("goes on where a deployment took its module away", () => {
+    const { asked, options } = world(1)
+    return withCellAgent(({ pass, save, space }) => Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const old = plugin.enzymes.find(({ name }) => name === "heartbeat_wake")!
+      const { _tag, ...definition } = old
+      const other = Enzyme.make({
+        ...Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined)) as typeof definition,
+        run: (tx, event) => {
+          tx.get("/data/read_by_no_earlier_module")
+          return old.run(tx, event)
+        }
+      } as Enzyme.Definition)
+      yield* kernel.unregister(old)
+      yield* kernel.register(old, { hash: "a".repeat(64) })
+      yield* save(fileOf(check("slow", { timeout: "20s" }), check("other")))
+      yield* pass("2 seconds")
+      assert.strictEqual(asked.length, 1)
+      yield* kernel.unregister(old)
+      yield* kernel.register(other, { hash: "b".repeat(64) })
+      yield* pass("20 minutes")
+      const { letters } = yield* space.dead({ limit: 100 })
+      assert.deepStrictEqual(letters.map(({ code, enzyme }) => [enzyme, code]), [["heartbeat_wake", "run/code-missing"]])
+      assert.isAtLeast(asked.length, 5)
+    }), { ...options, residentRuns: 0 })
   })
 
   it.effect("waits longer after each further wake that dies, and not for ever", () => {

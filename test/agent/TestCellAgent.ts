@@ -38,13 +38,16 @@ export interface CellAgent {
   readonly pass: (time: Duration.Input) => Effect.Effect<void>
 }
 
-const kernelWith = (reactor: Layer.Layer<Reactor>) => TestKernel.layer({ pace: "demand" }, undefined, { reactor })
+const kernelWith = (reactor: Layer.Layer<Reactor>, residentRuns: number) =>
+  TestKernel.layer({ pace: "demand", limits: { ...TestKernel.settings.limits, residentRuns } }, undefined, { reactor })
 
 /** Runs a test with an agent. */
 export const withCellAgent = <A, E>(
   test: (agent: CellAgent) => Effect.Effect<A, E, Kernel>,
-  { enzymes = [], scripts = {}, settings = { approval: "none" }, without = [] }: {
+  { enzymes = [], residentRuns = TestKernel.settings.limits.residentRuns, scripts = {}, settings = { approval: "none" }, without = [] }: {
     readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
+    /** The most bodies of durable runs in memory. */
+    readonly residentRuns?: number
     readonly scripts?: Scripts
     readonly settings?: object
     /** The channels that the host lacks. */
@@ -74,6 +77,6 @@ export const withCellAgent = <A, E>(
       pass: (time) => moving(Effect.sleep(time))
     })
   }).pipe(
-    Effect.provide(Layer.fresh(kernelWith(Reactor.native(channelsOf(scripts, without)))) as Layer.Layer<Kernel>),
+    Effect.provide(Layer.fresh(kernelWith(Reactor.native(channelsOf(scripts, without)), residentRuns)) as Layer.Layer<Kernel>),
     Effect.asVoid
   )
