@@ -109,6 +109,21 @@ describe("The course of a wake", () => {
     }), { scripts: world.scripts })
   })
 
+  it.effect("runs others beside a run that it waits for, as far as maxConcurrent allows, and each once", () => {
+    const world = programs()
+    const file = fileOf(shell("a", { status: "running", timeout: "1m" }), shell("b"), shell("c", { depends_on: "a" }), shell("d", {}, "BG"))
+    const test = (maxConcurrent: number, isBeside: boolean) => withAgent(file, ({ fields, space, wake }) => Effect.gen(function*() {
+      yield* space.set(`/data/agent/${KEY}/actions/a`, running("a") as never)
+      const { ran } = yield* wake()
+      const begun = (id: string): number => ran.find(({ action }) => action.id === id)?.record.startedAt ?? Infinity
+      assert.deepStrictEqual(ran.map(({ action }) => action.id).toSorted(), ["b", "d"])
+      assert.strictEqual(begun("b") < START + 60_000, isBeside)
+      assert.isBelow(begun("d"), START + 60_000)
+      assert.deepStrictEqual(["a", "b", "c", "d"].map((id) => fields(id)["status"]), ["failed", "completed", "skipped", "completed"])
+    }), { scripts: world.scripts, settings: { maxConcurrent } })
+    return Effect.andThen(test(1, false), test(2, true))
+  })
+
   it.effect("does not wait for a run that is overdue since an earlier wake, also if the clock was set back", () => {
     const world = programs()
     const file = fileOf(shell("a", { status: "running", timeout: "1m" }), shell("b", { status: "running", timeout: "1m" }))

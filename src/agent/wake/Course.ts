@@ -28,9 +28,14 @@ const MAX_SAVES = 5
 
 type Attempt = Fiber.Fiber<Ran, Ledger.LedgerFailed>
 
+/** An attempt in progress. One of an earlier wake counts for no report, and an end of it stops no other action. */
+interface Running extends Dispatch.Due {
+  readonly isEarlier: boolean
+}
+
 /** The attempts of a wake. One fiber uses it. */
 export class Course {
-  private readonly running = new Map<Attempt, Dispatch.Due>()
+  private readonly running = new Map<Attempt, Running>()
   /** The actions that failures called, and that have not begun. */
   private calls: Array<Dispatch.Due> = []
   /** Whether a CRITICAL action failed. Only called actions begin from then on. */
@@ -43,19 +48,28 @@ export class Course {
     this.wake = wake
   }
 
-  /** Ends the rest of an earlier process: runs that go on in the space, and actions that never reached it. */
+  /**
+   * Takes up the rest of an earlier process: actions that never reached the space, and runs that go on there. Such a run is among
+   * the running ones until its end, so other actions begin meanwhile as far as the limits allow.
+   */
   readonly recover = Effect.fnUntraced(function*(this: Course) {
     const { wake } = this
     for (const action of wake.actions) {
       const record = wake.records.get(action.id)
-      if (record?.status !== "running" && action.status !== "running") continue
-      const ended = record === undefined
-        ? yield* Dispatch.lost(action, wake.context, wake.start)
-        : yield* Dispatch.resumed(action, record, wake.context)
-      wake.note(action, ended)
-      this.call({ action, record: ended })
+      if (record?.status === "running") {
+        const { attempt, occurrence } = record
+        yield* this.fork({ action, attempt, occurrence, isEarlier: true }, Dispatch.resumed(action, record, wake.context))
+      } else if (action.status === "running") {
+        this.resume({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) })
+      }
     }
   })
+
+  /** Takes the end of an attempt that an earlier wake began. */
+  private resume({ action, record }: Ran): void {
+    this.wake.note(action, record)
+    this.call({ action, record })
+  }
 
   /** Runs all actions that are due, and those that failures call. */
   readonly run = Effect.fnUntraced(function*(this: Course) {
@@ -130,23 +144,31 @@ export class Course {
 
   /** Begins attempts: their status is in the file before their events are sent. False if a person saved meanwhile. */
   private readonly begin = Effect.fnUntraced(function*(this: Course, due: ReadonlyArray<Dispatch.Due>) {
-    const { running, wake } = this
+    const { wake } = this
     if (!(yield* wake.announce(due.map(({ action }) => action)))) return false
     this.calls = this.calls.filter((call) => !due.includes(call))
-    for (const each of due) {
-      const attempt = Effect.map(Dispatch.run(each, wake.context), (record): Ran => ({ action: each.action, record }))
-      running.set(yield* Effect.forkChild(attempt, { startImmediately: true }), each)
-    }
+    for (const each of due) yield* this.fork({ ...each, isEarlier: false }, Dispatch.run(each, wake.context))
     return true
+  })
+
+  private readonly fork = Effect.fnUntraced(function*<R>(
+    this: Course,
+    each: Running,
+    end: Effect.Effect<Record.Record, Ledger.LedgerFailed, R>
+  ) {
+    const attempt = Effect.map(end, (record): Ran => ({ action: each.action, record }))
+    this.running.set(yield* Effect.forkChild(attempt, { startImmediately: true }), each)
   })
 
   /** Waits until an attempt ends, and takes all that have ended. */
   private readonly settle = Effect.fnUntraced(function*(this: Course) {
     const { running } = this
     yield* Effect.raceAllFirst([...running.keys()].map((fiber) => Fiber.await(fiber)))
-    for (const fiber of [...running.keys()].filter((each) => each.pollUnsafe() !== undefined)) {
+    for (const [fiber, { isEarlier }] of [...running].filter(([each]) => each.pollUnsafe() !== undefined)) {
       running.delete(fiber)
-      yield* this.end(yield* Fiber.join(fiber))
+      const ran = yield* Fiber.join(fiber)
+      if (isEarlier) this.resume(ran)
+      else yield* this.end(ran)
     }
   })
 

@@ -135,7 +135,6 @@ const interrupted = (due: Due, context: Context) =>
  * @since 0.1.0
  */
 export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, record: Record.Record, context: Context) {
-  if (record.status !== "running") return record
   const limit = action.timeout + GRACE_MILLIS
   const left = record.startedAt + limit - (yield* Clock.currentTimeMillis)
   const found = yield* ended({ file: context.place.key, action: action.id }, Math.max(0, Math.min(limit, left)))
