@@ -7,10 +7,10 @@ import * as Batch from "./Batch.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
 /** The version of the tables' format. A store with another version is refused. */
-export const FORMAT = 8
+export const FORMAT = 10
 
 /** The version of a store with long texts. Their table is created with the first. */
-export const LONG = 9
+export const LONG = 11
 
 /**
  * The tables.

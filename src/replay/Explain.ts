@@ -7,6 +7,8 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
+import * as Cells from "../durable/Cells.ts"
+import { Log } from "../durable/Log.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { CapturedSignal } from "../kernel/model/InFlight.ts"
 import type { Again } from "../kernel/model/Signal.ts"
@@ -16,6 +18,7 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { InputRecord, RunRecord } from "../kernel/model/JournalRecords.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
+import type { Stage } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
 
 /** The explanation of an enzyme's handling of one signal. */
@@ -58,7 +61,7 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
   if (observed === undefined) {
     return { beat, enzyme, signals: Records.inputsOf(entry).map((input, i) => fromEntry(input, runOf(runs, i, enzyme))) }
   }
-  const { enzymes, executed: { captured: { inputs, transaction: { bindings: { table } } } } } = observed
+  const { enzymes, executed: { captured: { inputs, stage, transaction: { bindings: { table } } } } } = observed
   const entries = enzymes.active().filter(({ name }) => name === enzyme)
   const records = Records.inputsOf(entry)
   const signals = inputs.map((captured, i): Explanation => {
@@ -66,7 +69,9 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
     const run = runOf(runs, i, enzyme)
     const record = records[i]
     const id = record === undefined ? captured.flight.signal.id : Records.nameOf(record, run)
-    const verdict = run === undefined ? absent(captured, { enzyme, entries, table }) : ended(run, captured.pending.again)
+    const verdict = run === undefined
+      ? absent(captured, { enzyme, entries, table })
+      : ended(run, { again: captured.pending.again, on: openAfter(captured, run, stage) })
     return { id, signal, target, ...verdict }
   })
   return { beat, enzyme, signals }
@@ -76,7 +81,7 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
 const fromEntry = (input: InputRecord, run: RunRecord | undefined): Explanation => {
   const verdict: Verdict = run === undefined
     ? { verdict: "unknown", detail: "It did not run, and the beat cannot be run again to see why." }
-    : ended(run, undefined)
+    : ended(run, { again: undefined, on: [] })
   return { id: Records.nameOf(input, run), signal: undefined, target: undefined, ...verdict }
 }
 
@@ -106,15 +111,29 @@ const discardedByRollback: Verdict = { verdict: "discarded", detail: "A rollback
 const inCycle = (names: ReadonlyArray<string>): Verdict =>
   ({ verdict: "cycle", detail: `None of ${names.join(", ")} could run: their before and after contradict each other.` })
 
+/** The open handles at the end of a segment, as the log of its run has them. */
+const openAfter = ({ handlings }: CapturedSignal, { enzyme }: RunRecord, stage: Stage): ReadonlyArray<string> => {
+  const outcome = handlings.find(({ key }) => key === enzyme)?.outcome
+  return outcome?.kind === "waits" ? Log.of(Cells.stepsOf(outcome.oid, (key) => stage.newest(key))).texts : []
+}
+
+/** A further attempt, and the handles that a segment left open, if they are known. */
+interface Context {
+  readonly again: Again | undefined
+  readonly on: ReadonlyArray<string>
+}
+
 /** Returns the outcome of a run. */
-const ended = (run: RunRecord, again: Again | undefined): Verdict => {
+const ended = (run: RunRecord, { again, on }: Context): Verdict => {
   const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
   switch (run.kind) {
     case "ok":
     case "heard":
       return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
-    case "waits":
-      return { verdict: "waits", detail: `It made segment ${run.segment} and awaits ${run.on.join(", ")}.${attempt}` }
+    case "waits": {
+      const results = on.length === 0 ? "results" : on.join(", ")
+      return { verdict: "waits", detail: `It made segment ${run.segment} and awaits ${results}.${attempt}` }
+    }
     case "discarded":
       return discardedByRollback
     case "cycle":

@@ -200,6 +200,18 @@ describe("a run with handles that it never awaits", () => {
     assert.deepStrictEqual(counts.slice(2), counts.slice(2).map(() => counts[1]), counts.join(" "))
   })))
 
+  it.effect("writes as much in a late step as in an early one", () => inSpace((space, reactor) => Effect.gen(function*() {
+    yield* space.signal({ signal: "/signals/careless", payload: 60 })
+    yield* space.step
+    for (let i = 0; i < 58; i++) {
+      reactor.complete(asked(reactor, "ask"), { value: i })
+      yield* space.step
+    }
+    const written = yield* space.examine(({ store }) => Array.from(store.scanJournal(11, 58), ({ text }) => text.length))
+    // Numbers become longer.
+    assert.isBelow(Math.max(...written) - Math.min(...written), 64, written.join(" "))
+  })))
+
   it.effect("gets their results in the order of the calls", () => inSpace((space, reactor) => Effect.gen(function*() {
     const { id } = yield* space.signal({ signal: "/signals/careless", payload: 3 })
     yield* space.step

@@ -42,7 +42,8 @@ describe("the receipt of a segment", () => {
     const reason = await space.run(space.space.examine((history) => why(history, "/data/total")))
     assert.deepStrictEqual(reason?.writers[0]?.chain.map(({ id }) => id), [`${id}#/segment/2`])
     const explained = await space.run(space.space.examine((history) => explain(history, 1, "count")))
-    assert.deepInclude(explained?.signals.find(({ verdict }) => verdict === "waits"), { id: `${id}#/segment/1` })
+    const detail = "It made segment 1 and awaits 1 sleep. It was attempt 1, by which a durable run went on."
+    assert.deepInclude(explained?.signals.find(({ verdict }) => verdict === "waits"), { id: `${id}#/segment/1`, detail })
     const agenda = await space.get("/rt/beat/1/agenda") as unknown as ReadonlyArray<string>
     assert.isTrue(agenda.some((line) => line.endsWith(` receipt=${id}#/segment/1`)), agenda.join("\n"))
   }))

@@ -10,7 +10,7 @@ import type * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
-import type { Awaited, Settled } from "../../durable/Handle.ts"
+import type { Settled } from "../../durable/Handle.ts"
 import * as Note from "../../durable/Note.ts"
 import type { Residents } from "../../durable/Residents.ts"
 import type { Pair } from "../../durable/Pairs.ts"
@@ -299,16 +299,13 @@ const waits = (continuation: Continuation, { begun, note, settled }: Beginning, 
   tx.end()
   draft.revoke("the segment is over")
   const known = segment === 0 && Hearing.isNew(handling) ? 0 : begun.length
-  const awaited = awaitedBy(continuation, { draft, oid })
   // A cancelled run goes on at once.
-  const dues = note === undefined ? awaited.dues : [{ beat: draft.beat, moment: undefined }]
-  return { kind: "waits", oid, segment, step, continuation, known, note, ...awaited, dues }
+  const dues = note === undefined ? duesOf(continuation, { draft, oid }) : [{ beat: draft.beat, moment: undefined }]
+  return { kind: "waits", oid, segment, step, continuation, known, note, dues, hears: [...tx.pairs] }
 }
 
-/** The open handles as texts, and the due times of the sleeps that may end first. */
-const awaitedBy = (continuation: Continuation, { draft, oid }: Pick<Context, "draft" | "oid">): Pick<Waits, "dues" | "hears" | "on"> => {
-  const { handles, pairs } = continuation.tx
-  const on = Array.from(handles.all(), ([number, awaited]) => `${number} ${objectOf(awaited, continuation)}`)
+/** The due times of the sleeps that may end first. */
+const duesOf = ({ tx: { handles } }: Continuation, { draft, oid }: Pick<Context, "draft" | "oid">): Waits["dues"] => {
   const isHeard = (wait: Omit<Heard, "isAwaited" | "oid">): boolean =>
     draft.stage.visible(Hearing.addressOf({ oid, ...wait }).key) !== undefined
   let dues: ReadonlyArray<Due.Due> = []
@@ -316,13 +313,7 @@ const awaitedBy = (continuation: Continuation, { draft, oid }: Pick<Context, "dr
   for (const { due } of handles.dues(isHeard, { beat: draft.beat, moment: undefined })) {
     if (!dues.some((other) => isBefore(other, due))) dues = [...dues.filter((other) => !isBefore(due, other)), due]
   }
-  return { dues, on, hears: [...pairs] }
-}
-
-/** The object of an open handle, as text. */
-const objectOf = (awaited: Awaited, { tx }: Continuation): string => {
-  if (awaited.kind === "request") return awaited.rid
-  return awaited.kind === "sleep" ? "sleep" : tx.pairs[awaited.pair]?.slice(0, 2).join(" ") ?? ""
+  return dues
 }
 
 /** Whether a due time is over at the latest when another is. */

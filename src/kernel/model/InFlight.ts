@@ -60,8 +60,6 @@ export interface Waits {
   readonly hears: WaitingRun["hears"]
   /** The number of these that the run heard already when the beat captured its signals. */
   readonly known: number
-  /** The open handles as texts. */
-  readonly on: ReadonlyArray<string>
   /** The note for the next segment, if it has one. */
   readonly note: Note | undefined
 }

@@ -119,7 +119,7 @@ export interface Facts {
  * @since 0.1.0
  */
 export const entry = (facts: Facts): string => {
-  let text = `{"v":2,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
+  let text = `{"v":3,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
   for (const [field, input] of facts.inputs) text += `,"${field}":${input}`
   if (facts.isolation !== "snapshot") text += `,"isolation":"${facts.isolation}"`
@@ -208,7 +208,7 @@ const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${outcome.isDerived === true ? `,"${DERIVED}"` : ""}`
   if (outcome.kind !== "ok" && outcome.kind !== "waits") return `,"${outcome.kind}","${outcome.tag}","${outcome.code}"`
   const emissions = draft?.emissions ?? none
-  const result = outcome.kind === "waits" ? `"waits",${outcome.segment},${JSON.stringify(outcome.on)}`
+  const result = outcome.kind === "waits" ? `"waits",${outcome.segment}`
     : outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
   if (emissions.length === 0) return `,${result}`
   let text = ""
@@ -268,9 +268,7 @@ export type In =
 /** One line of an entry's `runs`. */
 export type RunLine =
   | readonly [input: number, enzyme: string, result: readonly [unknown?], emissions?: ReadonlyArray<Emitted>]
-  | readonly [
-    input: number, enzyme: string, outcome: "waits", segment: number, on: ReadonlyArray<string>, emissions?: ReadonlyArray<Emitted>
-  ]
+  | readonly [input: number, enzyme: string, outcome: "waits", segment: number, emissions?: ReadonlyArray<Emitted>]
   | readonly [input: number, enzyme: string, outcome: "conflict", document: string, through?: typeof DERIVED]
   | readonly [input: number, enzyme: string, outcome: "same", run: number]
   | readonly [input: number, oid: string, outcome: "heard", heard: Omit<Heard, "oid">]

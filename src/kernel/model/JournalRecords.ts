@@ -39,7 +39,7 @@ export type AgainRecord = Pick<Again, "attempt" | "captured" | "enzyme" | "losse
 /** The result of a handling. */
 type End =
   | { readonly kind: "ok"; readonly value: readonly [json?: unknown]; readonly sent: ReadonlyArray<SentRecord> }
-  | { readonly kind: "waits"; readonly segment: number; readonly on: ReadonlyArray<string>; readonly sent: ReadonlyArray<SentRecord> }
+  | { readonly kind: "waits"; readonly segment: number; readonly sent: ReadonlyArray<SentRecord> }
   | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean }
   | { readonly kind: "same"; readonly run: number }
   | { readonly kind: "heard"; readonly heard: unknown }
@@ -142,10 +142,10 @@ const runOf = (line: Journal.RunLine): RunRecord => {
   return { input, enzyme, ...endOf(line) }
 }
 
-const endOf = ([, , kind, detail, last, sent]: Journal.RunLine): End => {
+const endOf = ([, , kind, detail, last]: Journal.RunLine): End => {
   if (typeof kind === "object") return { kind: "ok", value: kind, sent: ((detail ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
   if (kind === "waits") {
-    return { kind, segment: detail as number, on: last as ReadonlyArray<string>, sent: (sent ?? []).map(emissionOf) }
+    return { kind, segment: detail as number, sent: ((last ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
   }
   if (kind === "conflict") return { kind, document: detail as string, isDerived: last === DERIVED }
   if (kind === "same") return { kind, run: detail as number }

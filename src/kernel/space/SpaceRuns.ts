@@ -157,11 +157,12 @@ export class LiveRuns implements SpaceRuns {
     const log = new Log()
     const steps: Array<StepRow> = []
     let since = run.begun
+    // A row names all open handles, so none is made for a step that is not shown.
+    const first = stepsOf(this.host.store, run.oid) - MAX_SHOWN
     for (const step of Cells.stepsOf(run.oid, reader(this.host.store))) {
       log.add(step)
       since = step.beat
-      steps.push(stepRow(step, log))
-      if (steps.length > MAX_SHOWN) steps.shift()
+      if (log.segments > first) steps.push(stepRow(step, log))
     }
     return { ...this.row(run, { since, log }), begun: run.begun, steps }
   }
