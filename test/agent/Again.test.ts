@@ -6,7 +6,10 @@ import { Effect } from "effect"
 import { Enzyme, Kernel, type Space } from "systole"
 import plugin from "../../plugins/agent.ts"
 import { replays } from "../kernel/TestSpace.ts"
-import { action, fileOf, moving } from "./TestAgent.ts"
+import * as CellStore from "../../src/agent/cells/CellStore.ts"
+import * as Record from "../../src/agent/order/Record.ts"
+import { hash } from "../../src/persistence/PureSha256.ts"
+import { action, fileOf, moving, START } from "./TestAgent.ts"
 import { CELL, withCellAgent } from "./TestCellAgent.ts"
 
 const answer = { status: 200, headers: {}, url: "", body: "" }
@@ -107,6 +110,61 @@ describe("An agent of a file in a cell whose wake dies", () => {
       assert.isAtLeast(letters.length, 4)
       assert.isAtMost(letters.length, 6)
       assert.strictEqual(asked.length, 1)
+    }), options)
+  })
+
+  it.effect("goes on after a rollback that takes back a wake in flight", () => {
+    const begun: Array<string> = []
+    // A space with an open request is not paused, so the action has none.
+    const nap = Enzyme.make({
+      name: "agent_nap",
+      query: "/signals/agent/shell",
+      durable: true,
+      run: (tx, { id }) => {
+        begun.push(id)
+        return tx.sleep(600_000)
+      }
+    })
+    return withCellAgent(({ pass, save, space }) => Effect.gen(function*() {
+      const at = new Date(START + 60_000).toISOString().replace(".000", "")
+      const kernel = yield* Kernel
+      yield* kernel.unregister(plugin.enzymes.find(({ name }) => name === "agent_shell")!)
+      yield* kernel.register(nap)
+      const fields = { type: "shell", command: "sleep 600", status: "pending", timeout: "20m", schedule: `at:${at}` }
+      const { issues } = yield* save(fileOf(action("nap", fields)))
+      assert.deepStrictEqual(issues, [])
+      yield* pass("5 seconds")
+      assert.deepStrictEqual([begun.length, yield* wakeOf(space)], [0, ""])
+      const horizon = yield* space.head
+      yield* pass("1 minute")
+      assert.deepStrictEqual([begun.length, (yield* wakeOf(space)) === ""], [1, false])
+      yield* moving(rolledBack(space, horizon))
+      const { letters } = yield* space.dead({ limit: 100 })
+      assert.deepInclude(letters.map(({ code, enzyme }) => [enzyme, code]), ["heartbeat_wake", "run/taken-back"])
+      yield* pass("3 minutes")
+      assert.strictEqual(begun.length, 2)
+    }))
+  })
+
+  it.effect("goes on after one whose step log was full", () => {
+    const { asked, options } = world(0)
+    return withCellAgent(({ pass, save, space }) => Effect.gen(function*() {
+      // A wake reads all records, and its log has what it read.
+      const large = (id: number) => ({
+        action: `a${id}`, event: "e", occurrence: "o", attempt: 1, attempts: 1, status: "completed", startedAt: START, pendings: 1,
+        result: "x".repeat(1_000_000)
+      })
+      const { key = "" } = CellStore.place(CELL, hash) ?? {}
+      for (let id = 0; id < 9; id++) yield* moving(space.set(Record.cell(key, `a${id}`), large(id)))
+      yield* save(fileOf(check("a"), check("b")))
+      yield* pass("4 minutes")
+      const { letters } = yield* space.dead({ limit: 100 })
+      assert.isAtLeast(letters.length, 2)
+      assert.deepStrictEqual([...new Set(letters.map(({ code, enzyme }) => `${enzyme} ${code}`))], ["heartbeat_wake run/steps-full"])
+      for (let id = 0; id < 9; id++) yield* moving(space.set(Record.cell(key, `a${id}`), undefined))
+      yield* pass("10 minutes")
+      assert.isAtLeast(asked.length, 2)
+      assert.isFalse((yield* space.below("/data/agent", { limit: 100 })).some((cell) => cell.endsWith("/died")))
     }), options)
   })
 
