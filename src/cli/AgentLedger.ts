@@ -54,6 +54,7 @@ export const layer = (space: string): Layer.Layer<Ledger, CliFailure, Client> =>
           Effect.mapError(failed)
         ),
       set: (cell, value) => Effect.asVoid(Effect.mapError(client.ask(`${path}/cells${cell}`, { method: "PUT", body: value }), failed)),
+      remove: (cell) => Effect.asVoid(Effect.mapError(client.ask(`${path}/cells${cell}`, { method: "DELETE" }), failed)),
       changed: look,
       send
     }

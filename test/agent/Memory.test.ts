@@ -69,6 +69,7 @@ class World {
       get: (cell) => call("get", () => this.cells.get(cell)),
       list: (cell) => call("names", () => this.list(cell)),
       set: (cell, value) => call("set", () => void this.cells.set(cell, structuredClone(value))),
+      remove: (cell) => call("remove", () => void this.cells.delete(cell)),
       changed: () => Effect.void,
       send: ({ id, payload }) => this.send(payload as Order, id)
     }

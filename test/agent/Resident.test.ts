@@ -23,6 +23,7 @@ const ledger = (refused: ReadonlyArray<number>): Ledger["Service"] => {
     get: (cell) => Effect.sync(() => cells.get(cell)),
     list: () => Effect.succeed([]),
     set: (cell, value) => Effect.sync(() => void cells.set(cell, value)),
+    remove: (cell) => Effect.sync(() => void cells.delete(cell)),
     changed: () => Effect.void,
     send: () => Effect.succeed("unhandled")
   }

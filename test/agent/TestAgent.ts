@@ -71,6 +71,7 @@ export const ledgerOf = (space: Space): Ledger["Service"] => ({
   get: (cell) => Effect.orDie(space.get(cell)),
   list: (cell) => Effect.orDie(space.list(cell)),
   set: (cell, value) => Effect.asVoid(Effect.orDie(space.set(cell, value as never))),
+  remove: (cell) => Effect.asVoid(Effect.orDie(space.set(cell, undefined))),
   changed: look,
   send: (event) =>
     space.handled(event).pipe(

@@ -5,7 +5,7 @@ import { replays } from "../kernel/TestSpace.ts"
 import { Channel } from "systole"
 import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
 import { DiskFailed } from "../../src/agent/store/Disk.ts"
-import { action, fileOf, PATH, START, withAgent } from "./TestAgent.ts"
+import { action, fileOf, KEY, PATH, START, withAgent } from "./TestAgent.ts"
 
 const target = "http://example.com/health"
 const health = action("health", { type: "http_check", target, schedule: "every:5m", status: "pending" }, "HIGH")
@@ -193,6 +193,51 @@ describe("Wake", () => {
       assert.deepStrictEqual(ids(yield* wake()), ["good"])
     }), { scripts: { shell: script } })
   })
+
+  it.effect("keeps the records of a removed action for 30 days, and then deletes them", () => {
+    const blocks = ["a", "b"].map((id) => action(id, { type: "shell", command: `echo ${id}`, status: "pending" }))
+    return withAgent(fileOf(...blocks), ({ disk, space, text, wake }) => Effect.gen(function*() {
+      const folders = ["actions", "history", "permits"].map((name) => `/data/agent/${KEY}/${name}`)
+      const kept = Effect.forEach(folders, (folder) => Effect.map(space.list(folder), (names) => names.join()))
+      const observed = Effect.map(space.get(`/data/agent/${KEY}/observed`), (value) => value as { readonly removed?: object })
+      yield* wake()
+      const whole = text()
+      const rest = whole.replace(/### \[MEDIUM\] a\n[^#]*/, "")
+      const both = ["a,b", "a,b", "a,b"]
+      disk.save(PATH, rest)
+      yield* wake()
+      yield* TestClock.adjust("20 days")
+      disk.save(PATH, whole)
+      yield* wake()
+      assert.notProperty(yield* observed, "removed")
+      disk.save(PATH, rest)
+      yield* wake()
+      const head = yield* space.head
+      yield* TestClock.adjust("29 days")
+      yield* wake()
+      assert.deepStrictEqual([yield* space.head, yield* kept], [head, both])
+      yield* TestClock.adjust("1 day")
+      yield* wake({ isDry: true })
+      assert.deepStrictEqual([yield* space.head, yield* kept], [head, both])
+      yield* wake()
+      assert.deepStrictEqual(yield* kept, ["b", "b", "b"])
+      assert.notProperty(yield* observed, "removed")
+      const after = yield* space.head
+      yield* wake()
+      assert.strictEqual(yield* space.head, after)
+    }))
+  })
+
+  it.effect("keeps the records of an action whose block has an error", () =>
+    withAgent(fileOf(action("a", { type: "shell", command: "echo a", status: "pending" })), ({ disk, space, text, wake }) =>
+      Effect.gen(function*() {
+        yield* wake()
+        disk.save(PATH, text().replace("type**: shell", "type**: shel"))
+        yield* wake()
+        yield* TestClock.adjust("31 days")
+        yield* wake()
+        assert.deepStrictEqual(yield* space.list(`/data/agent/${KEY}/history`), ["a"])
+      })))
 
   it.effect("refuses an id that every object has as a key", () =>
     withAgent(fileOf(action("constructor", { type: "shell", command: "echo", status: "pending" }), hello), ({ wake }) =>

@@ -39,6 +39,7 @@ const ledger = (): Ledger["Service"] => {
     get: (cell) => Effect.sync(() => cells.get(cell)),
     list: () => Effect.succeed([]),
     set: (cell, value) => Effect.sync(() => void cells.set(cell, value)),
+    remove: (cell) => Effect.sync(() => void cells.delete(cell)),
     changed: () => Effect.void,
     send: () => Effect.succeed("unhandled")
   }

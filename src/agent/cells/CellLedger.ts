@@ -62,6 +62,7 @@ export const make = (tx: Transaction, types: ReadonlyArray<string>): Ledger["Ser
     get: (cell) => Effect.sync(() => RECORD.test(cell) ? recordAt(tx, cell) : tx.get(cell)),
     list: (cell) => Effect.sync(() => tx.list(cell)),
     set: (cell, value) => Effect.sync(() => tx.set(cell, value)),
+    remove: (cell) => Effect.sync(() => tx.delete(cell)),
     changed,
     send: Effect.fnUntraced(function*({ payload, signal }) {
       const order = payload as Order

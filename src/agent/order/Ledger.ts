@@ -46,6 +46,8 @@ export class Ledger extends Context.Service<Ledger, {
   /** The names directly below a cell. */
   readonly list: (cell: string) => Effect.Effect<ReadonlyArray<string>, LedgerFailed>
   readonly set: (cell: string, value: unknown) => Effect.Effect<void, LedgerFailed>
+  /** Deletes a cell, which may be absent. */
+  readonly remove: (cell: string) => Effect.Effect<void, LedgerFailed>
   /** Waits until the record in a cell may have changed, at most so many milliseconds. */
   readonly changed: (cell: string, millis: number) => Effect.Effect<void>
   /**

@@ -5,7 +5,7 @@
  */
 import type { ControlFile } from "../document/ControlFile.ts"
 import type { Captured } from "../store/ControlStore.ts"
-import type { Observed } from "./Observed.ts"
+import { expiry, type Observed } from "./Observed.ts"
 import type { OpenFile } from "../store/OpenFile.ts"
 import * as Plan from "./Plan.ts"
 import type { Record } from "../order/Record.ts"
@@ -58,7 +58,8 @@ export class Memory {
 export const quietOf = (report: Report, facts: Facts, now: number): Quiet | undefined => {
   // A clock that was set back makes last runs lie ahead, and the schedules leave them out for some time.
   for (const { history: { lastRun = now }, status } of report.states.values()) if (lastRun > now || status === "running") return undefined
-  return { ...facts, report: { ...report, hasNewSettings: false }, from: now, until: Plan.until(report.plan, now) }
+  const until = Math.min(Plan.until(report.plan, now), expiry(facts.observed))
+  return { ...facts, report: { ...report, hasNewSettings: false }, from: now, until }
 }
 
 const isEqualSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => {

@@ -15,6 +15,8 @@ const Shape = Schema.Struct({
   occurrences: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** The watched paths: the digest, and the number of changes since the first look. */
   changes: Schema.Record(Schema.String, Schema.Struct({ digest: Schema.String, count: Schema.Int })),
+  /** The times at which records were first seen whose actions are not in the file. */
+  removed: Schema.optionalKey(Times),
   /** The day of the last reset of "Completed Today". */
   day: Schema.String,
   /** The hash of the settings at the last wake. */
@@ -69,9 +71,36 @@ const kept = <A>(entries: Readonly<{ [id: string]: A }>, ids: ReadonlySet<string
 export interface Look {
   readonly now: number
   readonly ids: ReadonlySet<string>
+  /** The ids of records whose actions are not in the file. */
+  readonly removed: ReadonlyArray<string>
   /** The digests of watched paths by the ids of actions. */
   readonly digests: ReadonlyMap<string, string>
 }
+
+/** The time for which the records of an action are kept that a person removed from the file, in milliseconds. */
+export const KEPT_MILLIS = 30 * 86_400_000
+
+/** The most removed actions whose records one wake deletes. */
+const MAX_EXPIRED = 100
+
+/** The removed actions whose records have been kept long enough, at most {@link MAX_EXPIRED}. */
+export const expired = ({ removed = {} }: Observed, now: number): ReadonlyArray<string> =>
+  Object.keys(removed).filter((id) => now - (removed[id] ?? now) >= KEPT_MILLIS).slice(0, MAX_EXPIRED)
+
+/** The time from which on records of removed actions are to be deleted; infinite without any. */
+export const expiry = ({ removed = {} }: Observed): number => Math.min(...Object.values(removed), Infinity) + KEPT_MILLIS
+
+/** The observations with the times of removed actions. Equal ones are the same object. */
+const withRemoved = (observed: Observed, removed: Readonly<{ [id: string]: number }>): Observed => {
+  const { removed: before = {}, ...rest } = observed
+  const ids = Object.keys(removed)
+  if (ids.length === Object.keys(before).length && ids.every((id) => before[id] === removed[id])) return observed
+  return ids.length === 0 ? rest : { ...rest, removed }
+}
+
+/** The observations without some removed actions. */
+export const forget = (observed: Observed, ids: ReadonlyArray<string>): Observed =>
+  withRemoved(observed, Object.fromEntries(Object.entries(observed.removed ?? {}).filter(([id]) => !ids.includes(id))))
 
 /**
  * The observations after a look. Removed actions are forgotten. Equal observations are the same object.
@@ -79,7 +108,12 @@ export interface Look {
  * @category combinators
  * @since 0.1.0
  */
-export const look = (observed: Observed, { digests, ids, now }: Look): Observed => {
+export const look = (observed: Observed, { removed, ...seen }: Look): Observed => {
+  const times = removed.map((id) => [id, observed.removed?.[id] ?? seen.now] as const)
+  return withRemoved(lookAt(observed, seen), Object.fromEntries(times))
+}
+
+const lookAt = (observed: Observed, { digests, ids, now }: Omit<Look, "removed">): Observed => {
   const first = kept(observed.first, ids)
   const changes = kept(observed.changes, ids)
   let isChanged = Object.keys(first).length !== Object.keys(observed.first).length

@@ -16,6 +16,7 @@ import type { Change } from "../document/Edit.ts"
 import * as Ledger from "../order/Ledger.ts"
 import { type Facts, holds, type Memory, quietOf } from "./Memory.ts"
 import * as Observed from "./Observed.ts"
+import * as Orders from "../order/Order.ts"
 import type { OpenFile } from "../store/OpenFile.ts"
 import * as Plan from "./Plan.ts"
 import * as Projection from "./Projection.ts"
@@ -178,9 +179,27 @@ export class WakeState {
   /** Observes the captured facts. */
   readonly look = Effect.fnUntraced(function*(this: WakeState) {
     const ids = new Set(this.actions.map(({ id }) => id))
+    // A block with an error has no action, and keeps its records.
+    const named = new Set(this.open.file.blocks.map(({ id }) => id))
+    const removed = [...this.records.keys()].filter((id) => !named.has(id))
     const now = yield* Clock.currentTimeMillis
-    this.observed = Observed.look(this.observed, { ids, now, digests: this.captured.digests })
-    if (this.observed !== this.kept && this.request.isDry !== true) yield* this.keep(this.observed)
+    this.observed = Observed.look(this.observed, { ids, removed, now, digests: this.captured.digests })
+    if (this.request.isDry === true) return
+    const expired = Observed.expired(this.observed, now)
+    if (expired.length > 0) yield* this.expire(expired)
+    if (this.observed !== this.kept) yield* this.keep(this.observed)
+  })
+
+  /** Deletes the records of actions that were removed from the file long ago. */
+  private readonly expire = Effect.fnUntraced(function*(this: WakeState, ids: ReadonlyArray<string>) {
+    const ledger = yield* Ledger.Ledger
+    const { place: { key } } = this
+    for (const id of ids) {
+      // The record comes last: by it, a later wake finds what one that ended here has left.
+      for (const cell of [Orders.permit(key, id), `${Record.history(key)}/${id}`, Record.cell(key, id)]) yield* ledger.remove(cell)
+      this.records.delete(id)
+    }
+    this.observed = Observed.forget(this.observed, ids)
   })
 
   private get facts(): Facts {
