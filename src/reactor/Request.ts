@@ -134,12 +134,15 @@ export const readChannel = (document: Document.Document | undefined): DeclaredCh
  */
 export const resultOf = (rid: string, request: Request, value: Document.Document | undefined): IoResult => {
   const { attempt, bytes_done, channel, code, errno, note, opcode, state } = request
+  // In the order of the keys, as the step log and a signal have it.
   return {
-    rid, channel, opcode, state: state as IoResult["state"], attempt, bytes_done,
-    ...(value === undefined ? {} : { value: Document.read(value, []) }),
-    ...(errno === undefined ? {} : { errno }),
+    attempt, bytes_done, channel,
     ...(code === undefined ? {} : { code }),
-    ...(note === undefined ? {} : { note })
+    ...(errno === undefined ? {} : { errno }),
+    ...(note === undefined ? {} : { note }),
+    opcode, rid,
+    state: state as IoResult["state"],
+    ...(value === undefined ? {} : { value: Document.read(value, []) })
   }
 }
 

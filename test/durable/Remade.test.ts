@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import * as Schema from "effect/Schema"
 import { TestClock } from "effect/testing"
 import { Enzyme, Kernel, Link, type Space, type Transaction } from "systole"
-import { TestSpace } from "systole/testing"
+import { TestReactor, TestSpace } from "systole/testing"
 import { createHash } from "node:crypto"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import { controlled, replays } from "../kernel/TestSpace.ts"
@@ -58,6 +58,38 @@ describe("A durable run remade from its log", () => {
       assert.strictEqual(receipt?.handlings[0]?.value, 20_000, JSON.stringify(receipt))
       await space.run(replays(space.space))
     }, { settings })
+  })
+})
+
+/** Hears a signal, asks, and returns both results as texts after another segment. */
+const texts = durable("texts", async (tx: Transaction) => {
+  const heard = JSON.stringify(await tx.waitForSignal("/signals/go", "/data/here"))
+  const asked = JSON.stringify(await tx.io.request({ channel: "bank", opcode: "ask" }))
+  await tx.sleep(5)
+  return [heard, asked]
+})
+
+describe("The results of a durable run", () => {
+  it.effect("have their keys in the order of the log, so that a body in memory sees what a remade one does", () => {
+    const reactor = new TestReactor({ bank: { opcodes: { ask: { repeatable: true } } } })
+    return Effect.gen(function*() {
+      const space = yield* TestKernel.space([texts])
+      const { id } = yield* space.signal({ signal: "/signals/texts" })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/go", target: "/data/here", payload: { b: 1, a: 2 } })
+      yield* space.step
+      reactor.complete(reactor.jobs[0]?.rid ?? "", { value: { d: 3, c: 4 } })
+      yield* space.step
+      yield* TestClock.adjust(5)
+      yield* space.step
+      const value = (yield* space.receipt(id))?.handlings[0]?.value as ReadonlyArray<string>
+      for (const text of value) {
+        const keys = Object.keys(JSON.parse(text) as object)
+        assert.deepStrictEqual(keys, keys.toSorted())
+      }
+      assert.strictEqual(value.length, 2)
+      yield* replays(space)
+    }).pipe(Effect.provide(TestKernel.layer({}, undefined, { reactor: reactor.layer })))
   })
 })
 

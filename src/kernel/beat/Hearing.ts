@@ -132,6 +132,9 @@ export const drop = (oid: string, stage: Stage): void => {
   }
 }
 
+/** The document of a heard signal. */
+type Kept = Pick<Signal, "id" | "label" | "signal" | "target">
+
 /** A signal that a run heard, with its label. */
 export interface HeardValue {
   readonly value: Value
@@ -142,7 +145,8 @@ export interface HeardValue {
 export const read = (heard: Place, visible: (key: string) => Codec.Document | undefined): HeardValue | undefined => {
   const document = visible(addressOf(heard).key)
   if (document === undefined) return undefined
-  const { label = [], ...signal } = Codec.read(document, []) as unknown as { readonly label?: Label.Label }
+  const { id, label = [], signal, target } = Codec.read(document, []) as unknown as Kept
   const payload = visible(payloadOf(heard).key)
-  return { value: { ...signal, payload: Codec.read(payload, []) } as Value, label }
+  // In the order of the keys, as the step log has it.
+  return { value: { id, payload: Codec.read(payload, []), signal, target } as Value, label }
 }
