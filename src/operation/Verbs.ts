@@ -101,14 +101,15 @@ export const start = (
   const { beat } = draft
   const envelope = Dossier.address(oid, "envelope")
   const place = Dossier.payloadOf(envelope)
-  const live: Dossier.Live = { state: Vocabulary.RUNNING, code: 0, beat, hist_next: 2, wtch_next: 1, watchers: 0 }
+  // In the order of the keys, so that no copy is made for the document.
+  const live: Dossier.Live = { beat, code: 0, hist_next: 2, state: Vocabulary.RUNNING, watchers: 0, wtch_next: 1 }
   draft.operate([
     Write.set(Dossier.address(oid), live),
     Write.set(envelope, {
-      verb, target, mode, ttl, issued_beat: beat, ...(pipeline === undefined ? {} : { pipeline: { ...pipeline } }),
-      ...(kept === undefined ? {} : { payload_id: Dossier.linkTo(place) })
+      issued_beat: beat, mode, ...(kept === undefined ? {} : { payload_id: Dossier.linkTo(place) }),
+      ...(pipeline === undefined ? {} : { pipeline: { ...pipeline } }), target, ttl, verb
     }),
-    Write.set(Dossier.historyAddress(oid, 1), { beat, state: live.state, code: 0 }),
+    Write.set(Dossier.historyAddress(oid, 1), { beat, code: 0, state: live.state }),
     ...(kept === undefined ? [] : [{ kind: "set", address: place, document: kept } as const])
   ])
   return oid
@@ -191,7 +192,7 @@ export const close = (
     // Code and note belong to the state with which they were set.
     ...(entry ? [set(oid, "code", 0), set(oid, "note", undefined)] : []),
     set(oid, "status", status),
-    Write.set(seal, { status, closed_beat: draft.beat, ...(kept === undefined ? {} : { summary_id: Dossier.linkTo(place) }) }),
+    Write.set(seal, { closed_beat: draft.beat, status, ...(kept === undefined ? {} : { summary_id: Dossier.linkTo(place) }) }),
     ...(kept === undefined ? [] : [{ kind: "set", address: place, document: kept } as const])
   ]
   record(draft, { oid, live, writes }, { kind: "close", oid, state, code: 0, note: undefined, status, entry })
@@ -222,7 +223,7 @@ export const historyEntry = (
   beat: number,
   { code, note, state }: { readonly state: string; readonly code: number; readonly note: string | undefined }
 ): Document.Document =>
-  Document.encode({ beat, state, code, ...(note === undefined ? {} : { note }) })
+  Document.encode({ beat, code, ...(note === undefined ? {} : { note }), state })
 
 /**
  * Awaits a state or a status.

@@ -143,24 +143,26 @@ const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, 
   const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
   const { beat, now } = draft
+  // In the order of the keys, so that no copy is made for the document.
   return {
-    state: "pending",
-    channel,
-    opcode,
-    ...(budget === undefined ? {} : { beats_budget: budget, deadline_beat: beat + budget }),
-    ...(timeoutMs === undefined ? {} : { deadline_unix_ns: BigInt(now + timeoutMs) * 1_000_000n }),
-    bytes_expected: bytes,
-    bytes_done: 0,
-    telemetry_id: declared.telemetry_id,
-    key: hash(`${space} ${event} ${enzyme} ${step}`),
-    signal: signal ?? "",
-    enzyme,
-    depth: depth() + 1,
     attempt: 1,
     attempts,
-    topic,
+    ...(budget === undefined ? {} : { beats_budget: budget }),
+    bytes_done: 0,
+    bytes_expected: bytes,
+    channel,
+    ...(budget === undefined ? {} : { deadline_beat: beat + budget }),
+    ...(timeoutMs === undefined ? {} : { deadline_unix_ns: BigInt(now + timeoutMs) * 1_000_000n }),
+    depth: depth() + 1,
+    enzyme,
     issued_beat: beat,
-    issued_ms: now
+    issued_ms: now,
+    key: hash(`${space} ${event} ${enzyme} ${step}`),
+    opcode,
+    signal: signal ?? "",
+    state: "pending",
+    telemetry_id: declared.telemetry_id,
+    topic
   }
 }
 

@@ -29,7 +29,7 @@ export const captured = (
   { hash, taken }: { readonly hash: (text: string) => string; readonly taken: ReadonlyArray<Taken> }
 ): void => {
   const present = new Set(taken.map(({ flight, pending: { again } }) =>
-    again?.segment === undefined ? "" : oidOf(flight.signal.id, again.enzyme, hash)))
+    again?.segment === undefined ? "" : again.run?.oid ?? oidOf(flight.signal.id, again.enzyme, hash)))
   for (const oid of resumed) if (!present.has(oid) && isOpen(stage, oid)) mark(stage, oid, CAPTURE)
 }
 

@@ -57,8 +57,8 @@ interface Context extends Place {
  * @category getters
  * @since 0.1.0
  */
-export const oidOf = ({ flight, key }: Pick<Handling, "flight" | "key">, hash: DurableState["hash"]): string =>
-  Ready.oidOf(flight.signal.id, key, hash)
+export const oidOf = ({ flight, key, waiting }: Pick<Handling, "flight" | "key" | "waiting">, hash: DurableState["hash"]): string =>
+  waiting?.oid ?? Ready.oidOf(flight.signal.id, key, hash)
 
 /** The cell of a step, or of one of its parts. */
 export const stepAddress = (oid: string, segment: number, part?: number): Address.Address =>
@@ -284,14 +284,15 @@ const waits = (continuation: Continuation, { begun, note, settled }: Beginning, 
   const { tx } = continuation
   const { segment } = handling
   const left = tx.reads.leave(draft, segment)
+  // Without a beginning, in the order of the keys, so that no copy is made for the document.
   const step = Step.encode({
-    beat: draft.beat,
-    now: draft.now,
     ...beginningOf(context),
     ...segment === 0 && begun.length > 0 ? { hears: begun } : {},
-    settled,
+    beat: draft.beat,
     calls: tx.calls,
     ...left.length === 0 ? {} : { left },
+    now: draft.now,
+    settled,
     size: continuation.size
   })
   continuation.size += step.length
