@@ -16,6 +16,13 @@ interface Receipt {
   readonly status?: string
 }
 
+/** A page of cells with their values. */
+interface Page {
+  readonly cells: ReadonlyArray<string>
+  readonly values: ReadonlyArray<unknown>
+  readonly next: string | null
+}
+
 const failed = ({ code, message }: CliFailure): LedgerFailed => new LedgerFailed({ problem: code, reason: message })
 
 /**
@@ -48,6 +55,15 @@ export const layer = (space: string): Layer.Layer<Ledger, CliFailure, Client> =>
         Effect.mapError(failed)
       ),
       get: (cell) => client.ask<unknown>(`${path}/cells${cell}`).pipe(Effect.catch(orElse<unknown>(undefined)), Effect.mapError(failed)),
+      all: Effect.fnUntraced(function*(cell) {
+        const found: Array<unknown> = []
+        for (let after = ""; ;) {
+          const page = yield* Effect.mapError(client.ask<Page>(`${path}/cells${cell}?below&values${after}`), failed)
+          for (const [i, each] of page.cells.entries()) if (!each.includes("/", cell.length + 1)) found.push(page.values[i])
+          if (page.next === null) return found
+          after = `&after=${encodeURIComponent(page.next)}`
+        }
+      }),
       list: (cell) =>
         client.ask<{ readonly names: ReadonlyArray<string> }>(`${path}/cells${cell}?list`).pipe(
           Effect.map(({ names }) => names),

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Observation, Space } from "../kernel/view/Space.ts"
@@ -26,10 +27,13 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-const queries = new Set(["scope", "path", "list", "below", "after", "limit", "pull", "last"])
+const queries = new Set(["scope", "path", "list", "below", "values", "after", "limit", "pull", "last"])
 
 /** The maximum number of addresses on one page. */
 export const MAX_LISTED = 1000
+
+/** The size of the values on one page, in characters. The value that exceeds it is the last one. */
+const MAX_VALUES = 1_048_576
 
 /**
  * Parses the cell id and the query of a URL. The path is percent-decoded once.
@@ -43,7 +47,7 @@ export const place = (url: string): Place => {
   for (const name of searchParams.keys()) {
     if (!queries.has(name)) throw new RequestRefused({
       code: "query/invalid",
-      reason: `The query has "${name}". What may be there is scope, path, list, below, after, limit, pull and last`
+      reason: `The query has "${name}". What may be there is scope, path, list, below, values, after, limit, pull and last`
     })
   }
   const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)
@@ -72,7 +76,7 @@ export const address = ({ id, query }: Place): string => {
  * Answers with the value of a cell, or with a list for these query parameters:
  *
  * - `list`: the names directly below the cell
- * - `below`: one page of the addresses of all cells below it
+ * - `below`: one page of the addresses of all cells below it, with `values` also of their values
  *
  * With `pull`, the answer is delayed until the derivation of the cell is settled.
  *
@@ -84,7 +88,11 @@ export const read = async (space: Space, place: Place, request: Request): Promis
   if (place.query.has("below")) {
     const { limit, ...rest } = page(place)
     const cells = await Effect.runPromise(space.below(folder(place), { ...rest, limit }))
-    return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, Json.noStore)
+    const next = cells.length < limit ? null : cells.at(-1) ?? null
+    if (!place.query.has("values")) return Json.answer({ cells, next }, Json.noStore)
+    const values = await Effect.runPromise(valuesOf(space, cells))
+    const shown = cells.slice(0, values.length)
+    return Json.answer({ cells: shown, values, next: shown.length < cells.length ? shown.at(-1) ?? null : next }, Json.noStore)
   }
   const text = address(place)
   const read = place.query.has("pull") ? space.pull(text, SignalRequest.waits(request)) : space.get(text)
@@ -100,6 +108,21 @@ export const read = async (space: Space, place: Place, request: Request): Promis
   if (value !== undefined) return Wire.response(value)
   throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"` })
 }
+
+/** The values of the first of some cells, up to a size. Content that is too large for a value, and an absent cell, is `null`. */
+const valuesOf = Effect.fnUntraced(function*(space: Space, cells: ReadonlyArray<string>) {
+  const values: Array<unknown> = []
+  let size = 0
+  for (const cell of cells) {
+    const value = yield* space.get(cell)
+    const isShown = value !== undefined && !(value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES)
+    const text = isShown ? Document.encode(value).text : "null"
+    values.push(JSON.parse(text))
+    size += text.length
+    if (size >= MAX_VALUES) break
+  }
+  return values
+})
 
 /**
  * A stream of the values of a cell, each with its beat; `absent` for a cell without a value.

@@ -96,6 +96,10 @@ export const make = (
 const read = async (reader: Reader, place: Cells.Place, request: Request): Promise<Response> => {
   if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(reader.list(Cells.folder(place))) }, Json.noStore)
   if (place.query.has("below")) {
+    if (place.query.has("values")) throw new Problem.RequestRefused({
+      code: "query/invalid",
+      reason: "The query has \"values\", which readers do not have. Read the cells one by one"
+    })
     const page = Cells.page(place)
     const cells = await Effect.runPromise(reader.below(Cells.folder(place), page))
     return Json.answer({ cells, next: cells.length < page.limit ? null : cells.at(-1) ?? null }, Json.noStore)

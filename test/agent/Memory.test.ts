@@ -67,6 +67,7 @@ class World {
     return {
       queries: Effect.sync(() => this.surroundings.types.map((type) => `/signals/agent/${type}`)),
       get: (cell) => call("get", () => this.cells.get(cell)),
+      all: (cell) => call("all", () => this.list(cell).map((name) => this.cells.get(`${cell}/${name}`))),
       list: (cell) => call("names", () => this.list(cell)),
       set: (cell, value) => call("set", () => void this.cells.set(cell, structuredClone(value))),
       remove: (cell) => call("remove", () => void this.cells.delete(cell)),

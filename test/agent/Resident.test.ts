@@ -21,6 +21,7 @@ const ledger = (refused: ReadonlyArray<number>): Ledger["Service"] => {
       ? Effect.fail(new LedgerFailed({ problem: "space/full", reason: "no room" }))
       : Effect.succeed(["/signals/agent/shell"])),
     get: (cell) => Effect.sync(() => cells.get(cell)),
+    all: () => Effect.succeed([]),
     list: () => Effect.succeed([]),
     set: (cell, value) => Effect.sync(() => void cells.set(cell, value)),
     remove: (cell) => Effect.sync(() => void cells.delete(cell)),

@@ -69,6 +69,8 @@ export const fieldsOf = (text: string, id: string): Readonly<Record<string, stri
 export const ledgerOf = (space: Space): Ledger["Service"] => ({
   queries: Effect.succeed(plugin.enzymes.map(({ query }) => query)),
   get: (cell) => Effect.orDie(space.get(cell)),
+  all: (cell) =>
+    Effect.flatMap(Effect.orDie(space.list(cell)), (names) => Effect.forEach(names, (name) => Effect.orDie(space.get(`${cell}/${name}`)))),
   list: (cell) => Effect.orDie(space.list(cell)),
   set: (cell, value) => Effect.asVoid(Effect.orDie(space.set(cell, value as never))),
   remove: (cell) => Effect.asVoid(Effect.orDie(space.set(cell, undefined))),

@@ -37,6 +37,7 @@ const ledger = (): Ledger["Service"] => {
   return {
     queries: Effect.succeed(["/signals/agent/http_check"]),
     get: (cell) => Effect.sync(() => cells.get(cell)),
+    all: () => Effect.succeed([]),
     list: () => Effect.succeed([]),
     set: (cell, value) => Effect.sync(() => void cells.set(cell, value)),
     remove: (cell) => Effect.sync(() => void cells.delete(cell)),

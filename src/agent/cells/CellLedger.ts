@@ -60,6 +60,7 @@ export const make = (tx: Transaction, types: ReadonlyArray<string>): Ledger["Ser
   return {
     queries: Effect.sync(() => [...types, ...tx.list(ENZYMES).flatMap(typeOf)].map(signal)),
     get: (cell) => Effect.sync(() => RECORD.test(cell) ? recordAt(tx, cell) : tx.get(cell)),
+    all: (cell) => Effect.sync(() => tx.list(cell).map((name) => recordAt(tx, `${cell}/${name}`))),
     list: (cell) => Effect.sync(() => tx.list(cell)),
     set: (cell, value) => Effect.sync(() => tx.set(cell, value)),
     remove: (cell) => Effect.sync(() => tx.delete(cell)),

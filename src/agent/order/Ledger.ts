@@ -43,6 +43,8 @@ export class Ledger extends Context.Service<Ledger, {
   readonly queries: Effect.Effect<ReadonlyArray<string>, LedgerFailed>
   /** The value of a cell; `undefined` if it is absent. */
   readonly get: (cell: string) => Effect.Effect<unknown, LedgerFailed>
+  /** The values of the cells directly below a cell, in few requests. */
+  readonly all: (cell: string) => Effect.Effect<ReadonlyArray<unknown>, LedgerFailed>
   /** The names directly below a cell. */
   readonly list: (cell: string) => Effect.Effect<ReadonlyArray<string>, LedgerFailed>
   readonly set: (cell: string, value: unknown) => Effect.Effect<void, LedgerFailed>
@@ -68,9 +70,6 @@ const SIGNAL = /^\/signals\/agent\/([A-Za-z0-9_-]+)$/
 export const types: Effect.Effect<ReadonlySet<string>, LedgerFailed, Ledger> = Ledger.use(({ queries }) =>
   Effect.map(queries, (found) => new Set(found.flatMap((query) => SIGNAL.exec(query)?.[1] ?? []))))
 
-/** The requests that are open at the same time. */
-const CONCURRENCY = 16
-
 /**
  * The records of the actions of a file.
  *
@@ -79,8 +78,7 @@ const CONCURRENCY = 16
  */
 export const records = Effect.fn("Ledger.records")(function*(file: string) {
   const ledger = yield* Ledger
-  const names = yield* ledger.list(Record.folder(file))
-  const found = yield* Effect.forEach(names, (name) => ledger.get(Record.cell(file, name)), { concurrency: CONCURRENCY })
+  const found = yield* ledger.all(Record.folder(file))
   return new Map(found.flatMap((value) => {
     const record = Record.read(value)
     return record === undefined ? [] : [[record.action, record] as const]

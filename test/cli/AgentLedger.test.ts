@@ -1,0 +1,35 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Ledger from "../../src/agent/order/Ledger.ts"
+import * as Record from "../../src/agent/order/Record.ts"
+import * as AgentLedger from "../../src/cli/AgentLedger.ts"
+import { Client } from "../../src/cli/Client.ts"
+import { test } from "../ingress/TestIngress.ts"
+
+const COUNT = 1_000
+
+test("the records of 1,000 actions are read in a few requests, also where they are large", async ({ ask, kernel }) => {
+  const asked: Array<string> = []
+  const client = Client.of({
+    ask: <Answer>(path: string, { method = "GET" } = {}) => {
+      asked.push(`${method} ${path}`)
+      return Effect.promise(async () => (await ask(path, { method })).body as Answer)
+    },
+    events: () => {
+      throw new Error("no stream")
+    }
+  })
+  const space = await Effect.runPromise(kernel.space("agent", { create: true }))
+  const written = Array.from({ length: COUNT }, (_, i) => ({
+    action: `a${i}`, event: "e", occurrence: "o", attempt: 1, attempts: 1, status: "completed" as const, startedAt: i, pendings: 1,
+    output: "x".repeat(3_000)
+  }))
+  const write = (record: Record.Record) => space.set(Record.cell("file", record.action), record)
+  await Effect.runPromise(Effect.forEach(written, write, { concurrency: "unbounded" }))
+  await Effect.runPromise(space.set(`${Record.cell("file", "a1")}/below`, "no record"))
+  const records = await Effect.runPromise(
+    Ledger.records("file").pipe(Effect.provide(AgentLedger.layer("agent")), Effect.provideService(Client, client))
+  )
+  assert.deepStrictEqual([...records.values()].toSorted((a, b) => a.startedAt - b.startedAt), written)
+  assert.isAtMost(asked.length, 6)
+})
