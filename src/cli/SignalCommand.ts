@@ -88,10 +88,10 @@ const field = (name: string, value: Option.Option<string>): Readonly<Record<stri
 const describe = (answer: Answer): ReadonlyArray<string> => {
   if (!("status" in answer)) return [`accepted ${answer.id}${answer.beat === undefined ? "" : ` in beat ${answer.beat}`}`]
   const handlings = answer.handlings.map((handling) => [
-    `  ${handling.enzyme}`,
+    handling.enzyme,
     handling.outcome,
     `beat ${handling.beat}`,
     handling.error === undefined ? JSON.stringify(handling.value) : `${handling.error.code}: ${handling.error.message}`
   ])
-  return [`${answer.status} ${answer.id}`, ...Output.table(handlings)]
+  return [`${answer.status} ${answer.id}`, ...Output.table(handlings).map((row) => `  ${row}`)]
 }

@@ -33,8 +33,17 @@ export const routes = (app: Hono, { find }: Pick<RouteContext, "find">): void =>
   app.get("/v1/spaces/:space/replay", async (c) => {
     const { from, to } = c.req.query()
     const [first, last] = [from === undefined ? undefined : count(from), to === undefined ? Infinity : count(to)]
+    if (first !== undefined && first > last) {
+      throw new Problem.RequestRefused({ code: "query/invalid", reason: `Beat ${last} is before beat ${first}. Give from the earlier one` })
+    }
     const space = await find(c.req.param("space"))
-    return examine(space, c.req.raw, async (history) => Json.uncached(await Replay.replay(history, first, last)))
+    return examine(space, c.req.raw, async (history) => {
+      const newest = history.store.head().beat
+      // Without a beat nothing was compared, and a caller would take that for an equal history.
+      return first !== undefined && first > newest
+        ? absent("beat/absent", `The journal of space "${space.name}" holds no beat ${first}; its newest is ${newest}`)
+        : Json.uncached(await Replay.replay(history, first, last))
+    })
   })
   app.get("/v1/spaces/:space/why", async (c) => {
     const space = await find(c.req.param("space"))

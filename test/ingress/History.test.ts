@@ -60,5 +60,7 @@ describe("The history of a space over HTTP", () => {
     assert.strictEqual(await refused("explain?beat=7&enzyme=count"), "beat/absent")
     assert.strictEqual(await refused("explain?beat=x&enzyme=count"), "query/invalid")
     assert.strictEqual(await refused("replay?from=-1"), "query/invalid")
+    assert.strictEqual(await refused("replay?from=1&to=0"), "query/invalid")
+    assert.strictEqual(await refused("replay?from=100"), "beat/absent")
   })
 })
