@@ -255,7 +255,8 @@ export interface Attention {
  * @since 0.1.0
  */
 export interface LedgerBeat<L extends Kinds = Kinds> {
-  readonly space: string
+  /** The name of the space with its incarnation, for ids that no other space may repeat. */
+  readonly origin: string
   readonly stage: Stage
   readonly moment: BeatClock
   readonly state: L["State"]

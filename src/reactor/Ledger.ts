@@ -91,7 +91,7 @@ const depthOf = ({ run }: Draft, beat: Beat): number => {
 const transaction = (draft: Draft, { name }: Caller, beat: Beat): IoKinds["Face"] =>
   Verbs.make(draft, {
     enzyme: name,
-    space: beat.space,
+    origin: beat.origin,
     event: beat.eventOf(draft.run)?.id ?? "",
     depth: () => depthOf(draft, beat),
     hash: (text) => beat.hash(text),

@@ -31,7 +31,8 @@ const topicName = /^[\w./:-]{1,128}$/
 export interface Requesting {
   /** The name of the running enzyme. */
   readonly enzyme: string
-  readonly space: string
+  /** The space with its incarnation, as {@link LedgerBeat.origin}. */
+  readonly origin: string
   /** The id of the signal that the run handles. */
   readonly event: string
   /** The length of the signal chain of that signal. */
@@ -139,7 +140,7 @@ interface Declared extends Step {
   readonly declared: Requests.DeclaredChannel
 }
 
-const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, hash, space, step }: Declared): Requests.Request => {
+const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, hash, origin, step }: Declared): Requests.Request => {
   const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
   const { beat, now } = draft
@@ -157,7 +158,7 @@ const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, 
     enzyme,
     issued_beat: beat,
     issued_ms: now,
-    key: hash(`${space} ${event} ${enzyme} ${step}`),
+    key: hash(`${origin} ${event} ${enzyme} ${step}`),
     opcode,
     signal: signal ?? "",
     state: "pending",

@@ -197,3 +197,8 @@ const swapped: Story = make({
 
 /** All stories, each recorded under its name. */
 export const all: ReadonlyArray<Story> = [...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped]
+
+/** Stories whose recorded stores have an earlier form: they open and replay, and are not made again. */
+export const earlier: ReadonlyArray<Story> = all
+  .filter(({ name }) => name === "a space that is paused, rolled back, shut down and started again")
+  .map((story) => ({ ...story, name: "a space without an incarnation" }))

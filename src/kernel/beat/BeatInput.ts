@@ -134,7 +134,9 @@ export class LiveInput implements BeatInput {
   /** The boot of a new space, and the cutover of a planned rollback. */
   private steering(mode: SpaceMode.SpaceMode): ReadonlyArray<Queued> {
     const { documents, inbox, ledgers, settings, store } = this.state
-    if (settings.boot && store.head().beat < 0) return [{ command: { kind: "steer", verb: "boot", to: undefined }, answer: ignored }]
+    if (settings.boot && store.head().beat < 0) {
+      return [{ command: { kind: "steer", verb: "boot", to: undefined, born: this.state.seed() }, answer: ignored }]
+    }
     if (!SpaceMode.isPlanning(mode)) {
       this.undo = undefined
       return none

@@ -30,7 +30,7 @@ import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
 import * as Features from "../model/Feature.ts"
 import type { Handling } from "../model/InFlight.ts"
-import { lockOver } from "../model/SpaceMode.ts"
+import { lockOver, origin } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
 import * as Awaited from "./Awaited.ts"
@@ -259,8 +259,8 @@ class OneLedgerBeat implements LedgerBeat {
     this.moment = ledgers.transaction.moment
   }
 
-  get space(): string {
-    return this.ledgers.space.space
+  get origin(): string {
+    return origin(this.ledgers.transaction.mode, this.ledgers.space.space)
   }
 
   get input(): unknown {

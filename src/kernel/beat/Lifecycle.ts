@@ -165,7 +165,7 @@ const isClosed = (draft: Draft, oid: string): boolean => Dossier.live(draft.get(
  * @category combinators
  * @since 0.1.0
  */
-export const start = (work: BeatTransaction, draft: Draft, { to, verb }: Commands.LifecycleCommand): string | ControlRefused => {
+export const start = (work: BeatTransaction, draft: Draft, { born, to, verb }: Commands.LifecycleCommand): string | ControlRefused => {
   const { control, halted, shdn_oid } = work.mode
   if (verb === "shutdown" && shdn_oid !== undefined && (halted || control?.verb === "shutdown")) return shdn_oid
   const reason = verb === "shutdown" ? undefined : control === undefined ? refusals[verb](work.mode) : `its ${control.verb} is under way`
@@ -174,6 +174,7 @@ export const start = (work: BeatTransaction, draft: Draft, { to, verb }: Command
     work.diagnostics.push(Diagnostic.of("control/refused", { note, origin: { kind: "runtime", name: verb }, subject: undefined }))
     return new ControlRefused({ verb, reason })
   }
+  if (born !== undefined) apply(work, draft, { born })
   return begin(work, draft, { verb, ...(to === undefined ? {} : { to }) })
 }
 

@@ -91,6 +91,8 @@ export interface LifecycleCommand {
   readonly verb: Verb
   /** For a rollback: the target beat. */
   readonly to: number | undefined
+  /** For the boot of a new space: the incarnation that begins with it. */
+  readonly born?: string | undefined
 }
 
 /** The names of records of ledgers that changed since a beat, by ledger. */
@@ -181,7 +183,7 @@ type KernelLine =
   | readonly ["set", ...Written, group?: string]
   | { [Kind in ExternalKind]: readonly [Kind, changes: ReadonlyArray<Written>, group?: string] }[ExternalKind]
   | readonly ["bind", change: BindingChange]
-  | readonly ["steer", verb: Verb, to?: number]
+  | readonly ["steer", verb: Verb, of?: number | string]
   | readonly ["lock", cell: string, on: boolean]
   | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
   | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
@@ -237,7 +239,7 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
         : size({ signal: undefined, target: ask.name, payload: undefined })
   },
   steer: {
-    encode: ({ to, verb }) => JSON.stringify(["steer", verb, ...to === undefined ? [] : [to]]),
+    encode: ({ born, to = born, verb }) => JSON.stringify(["steer", verb, ...to === undefined ? [] : [to]]),
     size: small
   },
   cutover: {
@@ -296,7 +298,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
   integrate: integration,
   revert: integration,
   bind: ([, change]) => ({ kind: "bind", change }),
-  steer: ([, verb, to]) => ({ kind: "steer", verb, to }),
+  steer: ([, verb, of]) => typeof of === "string" ? { kind: "steer", verb, to: undefined, born: of } : { kind: "steer", verb, to: of },
   lock: ([, cell, on]) => ({ kind: "lock", cell, on }),
   cutover: ([, lost, sent, writes, records = {}]) => ({
     kind: "cutover",

@@ -9,6 +9,7 @@
  *     /sys/state/halted     true from the end of a shutdown to the next restart
  *     /sys/state/view_hzn   the target beat of a rollback, until the next resume
  *     /sys/state/boot_oid, /sys/state/shdn_oid   the newest boot and shutdown
+ *     /sys/state/born       the incarnation: a text that no other space of this name has or had
  *     /sys/locks/<cell>     { by, beat }   a cell below which writes are refused
  *
  * @module
@@ -47,6 +48,8 @@ export interface SpaceMode {
   readonly view_hzn: number | undefined
   readonly boot_oid: string | undefined
   readonly shdn_oid: string | undefined
+  /** The incarnation; `undefined` in a space that was created without one, or does not boot. */
+  readonly born: string | undefined
   /** The holder of each locked cell. */
   readonly locks: ReadonlyMap<string, string>
 }
@@ -69,6 +72,7 @@ export const open: SpaceMode = {
   view_hzn: undefined,
   boot_oid: undefined,
   shdn_oid: undefined,
+  born: undefined,
   locks: new Map()
 }
 
@@ -136,6 +140,16 @@ export const read = (store: Pick<SpaceStore, "below">, documents: {
     view_hzn: part("view_hzn"),
     boot_oid: part("boot_oid"),
     shdn_oid: part("shdn_oid"),
+    born: part("born"),
     locks
   }
 }
+
+/**
+ * The origin of what a space sends and asks: its name, with its incarnation. Receivers recognize a repetition by it. A space that is
+ * removed and created again counts its beats from the first again, and nothing that it sends repeats what the one before sent.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const origin = ({ born }: Pick<SpaceMode, "born">, space: string): string => born === undefined ? space : `${space}@${born}`

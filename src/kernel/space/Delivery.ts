@@ -20,7 +20,7 @@ export interface DeliveryCallbacks {
 
 /** A space that receives signals from another one. */
 export interface Peer {
-  /** Receives a signal of the space `from`. `accepted` is called when it is durable. */
+  /** Receives a signal of the space with the origin `from`. `accepted` is called when it is durable. */
   readonly arrive: (from: string, pending: Pending, hears: DeliveryCallbacks) => void
 }
 

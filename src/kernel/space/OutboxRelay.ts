@@ -18,6 +18,7 @@ import type { LiveState } from "../beat/SpaceState.ts"
 import { hand, refusalOf, type ResolvePeer } from "./Delivery.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { Pending } from "../model/Signal.ts"
+import { origin } from "../model/SpaceMode.ts"
 import { asStopped } from "../model/SpaceError.ts"
 
 /** The dependencies of the relay. */
@@ -104,7 +105,7 @@ export class OutboxRelay {
       if (this.stopped) return
       this.safely(() => {
         const batch = this.state.departures.next(route.space)
-        if (Exit.isSuccess(exit)) void hand(this.state.space, batch, exit.value).then((answers) => this.conclude(route, batch, answers))
+        if (Exit.isSuccess(exit)) void hand(origin(this.state.mode, this.state.space), batch, exit.value).then((answers) => this.conclude(route, batch, answers))
         else this.conclude(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
       })
     })

@@ -8,10 +8,9 @@ import type { DeliveryCallbacks, Peer, ResolvePeer } from "../../kernel/space/De
 import type { Pending } from "../../kernel/model/Signal.ts"
 import type { Env, Refusal } from "./Platform.ts"
 
-/** The sender of signals, and the objects of all spaces. */
+/** The objects of all spaces, and the right to send to them. */
 interface Sender {
   readonly spaces: Env["SPACES"]
-  readonly from: string
   /** The proof of this application, for `arrive`. */
   readonly proof: string
 }
@@ -41,13 +40,13 @@ class RemotePeer implements Peer {
     this.space = space
   }
 
-  arrive(_: string, pending: Pending, hears: DeliveryCallbacks): void {
-    if (this.letters.length === 0) queueMicrotask(() => void this.send())
+  arrive(from: string, pending: Pending, hears: DeliveryCallbacks): void {
+    if (this.letters.length === 0) queueMicrotask(() => void this.send(from))
     this.letters.push({ pending, hears })
   }
 
-  private async send(): Promise<void> {
-    const { from, proof, spaces } = this.sender
+  private async send(from: string): Promise<void> {
+    const { proof, spaces } = this.sender
     const { letters } = this
     this.letters = []
     try {

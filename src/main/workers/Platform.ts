@@ -61,7 +61,7 @@ export interface Refusal {
 export interface Letters {
   /** The sender's proof that it is an object of this application. */
   readonly proof: string
-  /** The name of the sending space. */
+  /** The origin of the sending space: its name, with its incarnation. */
   readonly from: string
   /** The texts of the rows: those of one delivery, which the sender's limits bound to one beat's worth. */
   readonly rows: ReadonlyArray<string>

@@ -141,7 +141,8 @@ export class SpaceHost {
     return this.turns.during(async () => {
       const { settings, space, storage } = this.place
       ForeignCaller.check(proof, settings.proof)
-      checkSpaceName(from)
+      // The name in an origin: its incarnation follows.
+      checkSpaceName(from.replace(/@[0-9a-f]+$/, ""))
       const { kernel } = await this.opened()
       const refusals = (error: PersistenceError) => rows.map(() => refusalOf(error))
       const { full } = this
@@ -232,7 +233,7 @@ export class SpaceHost {
     const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
     const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
-    const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, from: space, proof }))
+    const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
     const cursorKey = Layer.succeed(
       CurrentCursorKey,
       (name: string) => hash.hex(JSON.stringify(["systole/cursor", proof, name, incarnation.id ?? null]))

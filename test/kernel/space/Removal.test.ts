@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Space } from "systole"
 import { enzyme, steps, turns } from "../TestSpace.ts"
+import { TestReactor } from "systole/testing"
 import * as RestartableKernel from "../RestartableKernel.ts"
 
 const enzymes = [
@@ -33,5 +34,42 @@ describe("a signal to another space", () => {
       yield* send(a, 3)
       yield* steps(again, 1)
       assert.deepStrictEqual(yield* again.get("/data/taken"), [3])
+    }))
+})
+
+describe("a space that was removed and created again", () => {
+  it.effect("sends signals that its receiver tells from those of the space before", () =>
+    Effect.gen(function*() {
+      const kernel = yield* (yield* RestartableKernel.make(enzymes)).boot({ create: "explicit", boot: true })
+      const b = yield* kernel.space("b", { create: true })
+      for (const _ of [1, 2, 3]) {
+        const a = yield* kernel.space("a", { create: true })
+        yield* steps(a, 6)
+        yield* send(a, 7)
+        yield* kernel.remove("a")
+      }
+      yield* steps(b, 6)
+      assert.deepStrictEqual(yield* b.get("/data/taken"), [7, 7, 7])
+    }))
+
+  it.effect("makes requests to the world with other idempotency keys", () =>
+    Effect.gen(function*() {
+      const reactor = new TestReactor({ bank: { opcodes: { pay: { repeatable: true } } } })
+      const pay = enzyme("pay", (tx) => tx.io.request({ channel: "bank", opcode: "pay", signal: "/signals/pay" }))
+      const machine = yield* RestartableKernel.make([pay], reactor.layer)
+      const kernel = yield* machine.boot({ create: "explicit", boot: true })
+      const keys = new Set<string | undefined>()
+      for (const _ of [1, 2]) {
+        const a = yield* kernel.space("a", { create: true })
+        yield* steps(a, 6)
+        yield* a.signal({ signal: "/signals/pay" })
+        yield* steps(a, 1)
+        yield* turns()
+        assert.lengthOf(reactor.jobs, 1)
+        keys.add(reactor.jobs[0]?.key)
+        yield* kernel.remove("a")
+        yield* turns()
+      }
+      assert.strictEqual(keys.size, 2)
     }))
 })
