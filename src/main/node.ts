@@ -37,6 +37,12 @@ let gc: Collect | undefined
 const collect = async (): Promise<void> => (gc ??= makeGc())({ type: "major", execution: "sync", flavor: "last-resort" })
 
 /**
+ * No limit on the time of a whole request: Node's own of five minutes ends the upload of a large content. The limit on the time of
+ * its headers stays. Probes of the connection find a client that is gone.
+ */
+const serverOptions = { requestTimeout: 0, headersTimeout: 60_000, keepAlive: true, keepAliveInitialDelay: 60_000 }
+
+/**
  * The platform of Node: its HTTP server and its event loop.
  *
  * @category constructors
@@ -46,7 +52,10 @@ export const platform: Main.Platform = {
   turn: IdleCollector.collectWhenIdle({ turn: (run) => void setImmediate(run), later: IdleCollector.later, collect }),
   serve: (fetch, { host, port }) =>
     new Promise((resolve, reject) => {
-      const server = serve({ fetch, hostname: host, port }, (info: AddressInfo) => resolve(opened(server, info.port))) as HttpServer
+      const server = serve(
+        { fetch, hostname: host, port, serverOptions },
+        (info: AddressInfo) => resolve(opened(server, info.port))
+      ) as HttpServer
       server.once("error", reject)
     })
 }

@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import type { Server } from "node:http"
+import { platform } from "../../src/main/node.ts"
+
+const CHANNEL = "http.server.request.start"
+
+describe("The server on Node", () => {
+  it("limits the time of headers, and not that of a body, because an upload takes as long as its client needs", async () => {
+    let limits: ReadonlyArray<number> = []
+    const told = (message: unknown): void => {
+      const { server } = message as { readonly server: Server }
+      limits = [server.headersTimeout, server.requestTimeout]
+    }
+    subscribe(CHANNEL, told)
+    const server = await platform.serve(async () => new Response("well"), { host: "127.0.0.1", port: 0 })
+    try {
+      assert.strictEqual(await (await fetch(`http://127.0.0.1:${server.port}/`)).text(), "well")
+      assert.deepStrictEqual(limits, [60_000, 0])
+    } finally {
+      unsubscribe(CHANNEL, told)
+      server.drop()
+      await server.close()
+    }
+  })
+})
