@@ -42,10 +42,11 @@ describe("a space that was removed and created again", () => {
     Effect.gen(function*() {
       const kernel = yield* (yield* RestartableKernel.make(enzymes)).boot({ create: "explicit", boot: true })
       const b = yield* kernel.space("b", { create: true })
-      for (const _ of [1, 2, 3]) {
+      for (const incarnation of [1, 2, 3]) {
         const a = yield* kernel.space("a", { create: true })
         yield* steps(a, 6)
         yield* send(a, 7)
+        assert.strictEqual(yield* a.head, 6, `incarnation ${incarnation} counts as the first one`)
         yield* kernel.remove("a")
       }
       yield* steps(b, 6)
@@ -58,18 +59,19 @@ describe("a space that was removed and created again", () => {
       const pay = enzyme("pay", (tx) => tx.io.request({ channel: "bank", opcode: "pay", signal: "/signals/pay" }))
       const machine = yield* RestartableKernel.make([pay], reactor.layer)
       const kernel = yield* machine.boot({ create: "explicit", boot: true })
-      const keys = new Set<string | undefined>()
-      for (const _ of [1, 2]) {
+      const keys = new Set<string>()
+      while (keys.size < 2) {
         const a = yield* kernel.space("a", { create: true })
         yield* steps(a, 6)
         yield* a.signal({ signal: "/signals/pay" })
         yield* steps(a, 1)
         yield* turns()
         assert.lengthOf(reactor.jobs, 1)
-        keys.add(reactor.jobs[0]?.key)
+        const { key } = reactor.jobs[0]!
+        assert.isFalse(keys.has(key), "a key comes again")
+        keys.add(key)
         yield* kernel.remove("a")
         yield* turns()
       }
-      assert.strictEqual(keys.size, 2)
     }))
 })
