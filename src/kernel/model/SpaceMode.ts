@@ -146,8 +146,9 @@ export const read = (store: Pick<SpaceStore, "below">, documents: {
 }
 
 /**
- * The origin of what a space sends and asks: its name, with its incarnation. Receivers recognize a repetition by it. A space that is
- * removed and created again counts its beats from the first again, and nothing that it sends repeats what the one before sent.
+ * The origin of what a space sends and asks: its name, with its incarnation. Receivers recognize a repetition by it.
+ *
+ * A space that is removed and created again has the same ids again. Its origin tells them from those of the space before.
  *
  * @category getters
  * @since 0.1.0

@@ -69,7 +69,7 @@ export class Admission {
   }
 
   /**
-   * Admits a signal of another space. The event's id is derived from the origin of that space and the signal's id.
+   * Admits a signal of another space. The event's id is derived from the space's origin and the signal's id.
    *
    * @throws IdReused, InboxFull
    */
