@@ -104,8 +104,9 @@ export class OutboxRelay {
     Effect.runFork(this.deps.resolvePeer(route.space)).addObserver((exit) => {
       if (this.stopped) return
       this.safely(() => {
-        const batch = this.state.departures.next(route.space)
-        if (Exit.isSuccess(exit)) void hand(origin(this.state.mode, this.state.space), batch, exit.value).then((answers) => this.conclude(route, batch, answers))
+        const { departures, mode, space } = this.state
+        const batch = departures.next(route.space)
+        if (Exit.isSuccess(exit)) void hand(origin(mode, space), batch, exit.value).then((answers) => this.conclude(route, batch, answers))
         else this.conclude(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
       })
     })
