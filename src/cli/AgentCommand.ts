@@ -88,5 +88,5 @@ export const command = Command.make("agent").pipe(
     AgentHistoryCommand.approve,
     AgentHistoryCommand.history
   ]),
-  Command.provide(Client.layerWith(AgentSettings.withAgent))
+  Command.provide(Client.layerFor(AgentSettings.withAgent))
 )

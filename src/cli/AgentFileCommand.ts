@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
+import * as CellFile from "../agent/cells/CellFile.ts"
 import * as ControlFiles from "../agent/document/ControlFile.ts"
 import { ControlStore } from "../agent/store/ControlStore.ts"
 import { Disk } from "../agent/store/Disk.ts"
@@ -12,7 +13,6 @@ import { format } from "../agent/document/Format.ts"
 import * as Issues from "../agent/text/Issue.ts"
 import * as Ledger from "../agent/order/Ledger.ts"
 import { OpenFile } from "../agent/store/OpenFile.ts"
-import * as AgentLedger from "./AgentLedger.ts"
 import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
@@ -52,15 +52,24 @@ export const init = Command.make("init", { ...AgentSettings.flags, json: Output.
     yield* Output.note("Configure agent: {} and the channel http in systole.config.ts, and go on with: systole agent wake")
   }))).pipe(Command.withDescription("Write a first control file"))
 
+/** The code of a warning about a file in a cell. */
+const LIMIT = "agent/cell-limit"
+
 /** The command `check`. */
-export const check = Command.make("check", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
+export const check = Command.make("check", { ...AgentSettings.cellFlags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { place, request: { settings }, space, store } = yield* AgentRequest.make(flags)
-    const types = yield* Ledger.types.pipe(Effect.provide(AgentLedger.layer(space)))
-    const { file: { actions, issues } } = yield* OpenFile.open({ ...settings.defaults, types }, true).pipe(
+    const { cell, ledger, place, request: { settings }, store } = yield* AgentRequest.open(flags)
+    const types = yield* Ledger.types.pipe(Effect.provide(ledger))
+    const { file, file: { actions, issues } } = yield* OpenFile.open({ ...settings.defaults, types }, true).pipe(
       Effect.provideService(ControlStore, store)
     )
-    yield* Output.data(json, issues, [...issues.map(Issues.render), `${actions.length} actions, ${issues.length} issues`])
+    const limits = cell === undefined ? [] : [...cell.misfit === undefined ? [] : [cell.misfit], ...CellFile.absentFacts(file)]
+    const all = [
+      ...issues.map((issue) => [issue, Issues.render(issue)] as const),
+      ...limits.map((message) => [{ code: LIMIT, severity: "warning", message }, `warning ${LIMIT}: ${message}`] as const)
+    ].slice(0, ControlFiles.MAX_ISSUES)
+    const lines = [...all.map(([, line]) => line), `${actions.length} actions, ${all.length} issues`]
+    yield* Output.data(json, all.map(([issue]) => issue), lines)
     if (issues.every(({ severity }) => severity === "warning")) return
     const message = `${place.path} has errors; actions with one do not run`
     return yield* new CliFailure({ exit: exits.failed, code: "agent/invalid", message })

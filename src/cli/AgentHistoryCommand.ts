@@ -9,34 +9,37 @@ import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { APPROVE, SAVE } from "../agent/cells/CellAgent.ts"
 import { ControlStore } from "../agent/store/ControlStore.ts"
 import { Ledger } from "../agent/order/Ledger.ts"
 import * as Projection from "../agent/wake/Projection.ts"
 import * as Record from "../agent/order/Record.ts"
 import * as Schedules from "../agent/schedule/Schedule.ts"
 import * as Wake from "../agent/wake/Wake.ts"
-import * as AgentLedger from "./AgentLedger.ts"
 import * as AgentOutput from "./AgentOutput.ts"
 import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
+import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** The most firings that `explain` prints. */
 const MAX_NEXT = Schedules.MAX_FIRINGS
 
 /** The plan of this moment, without a write. */
-const looked = Effect.fnUntraced(function*(flags: AgentSettings.Flags) {
-  const { request, space, store } = yield* AgentRequest.make(flags)
+const looked = Effect.fnUntraced(function*(flags: AgentSettings.CellFlags) {
+  const made = yield* AgentRequest.open(flags)
+  const { ledger, request, store } = made
   const report = yield* Wake.run({ ...request, isDry: true }).pipe(
-    Effect.provide(AgentLedger.layer(space)),
+    Effect.provide(ledger),
     Effect.provideService(ControlStore, store)
   )
-  return { report, space, store }
+  return { ...made, report }
 })
 
 /** The command `status`. */
-export const status = Command.make("status", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
+export const status = Command.make("status", { ...AgentSettings.cellFlags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
     const { report, store } = yield* looked(flags)
     const copies = yield* store.copies
@@ -58,7 +61,7 @@ export const explain = Command.make("explain", {
     Flag.filter((count) => count >= 0 && count <= MAX_NEXT, (count) => `--next ${count} is not from 0 to ${MAX_NEXT}`),
     Flag.withDefault(1)
   ),
-  ...AgentSettings.flags,
+  ...AgentSettings.cellFlags,
   json: Output.json
 }, ({ id, json, next, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
@@ -77,11 +80,11 @@ export const approve = Command.make("approve", {
     Argument.withDescription("The hash of an action, or its first 8 characters or more; none lists the held actions"),
     Argument.atLeast(0)
   ),
-  ...AgentSettings.flags,
+  ...AgentSettings.cellFlags,
   json: Output.json
 }, ({ hashes, json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { report: { held }, space, store: { place } } = yield* looked(flags)
+    const { cell, ledger, place, report: { held }, space } = yield* looked(flags)
     const wrong = hashes.find((hash) => hash.length < MIN_HASH || held.filter((each) => each.hash.startsWith(hash)).length !== 1)
     if (wrong !== undefined) {
       return yield* new CliFailure({
@@ -92,7 +95,9 @@ export const approve = Command.make("approve", {
     }
     const chosen = held.filter(({ hash }) => hashes.some((given) => hash.startsWith(given)))
     yield* Effect.forEach(chosen, ({ action: { id }, hash }) =>
-      Ledger.use((ledger) => ledger.set(Record.approval(place.key, hash), { action: id }))).pipe(Effect.provide(AgentLedger.layer(space)))
+      cell === undefined
+        ? Effect.provide(Ledger.use((ledger) => ledger.set(Record.approval(place.key, hash), { action: id })), ledger)
+        : approveInCell({ cell: cell.name, hash, space }))
     const rows = hashes.length === 0 ? held : chosen
     const blocks = rows.map(({ action: { block, id }, hash }) => ({
       id, hash, fields: Object.fromEntries(block.fields.map(({ key, value }) => [key, value]))
@@ -100,6 +105,12 @@ export const approve = Command.make("approve", {
     const command = (fields: Readonly<Record<string, string>>): string => fields["command"] ?? ""
     yield* Output.data(json, blocks, Output.table(blocks.map(({ fields, hash, id }) => [id, hash, command(fields)])))
   }))).pipe(Command.withDescription("Let new or changed shell actions run, by the hashes of their blocks"))
+
+/** Approves a program of a file in a cell. Its enzyme wakes the agent. */
+const approveInCell = ({ cell, hash, space }: { readonly cell: string; readonly hash: string; readonly space: string }) =>
+  Client.use((client) => client.ask(`${SpaceArgument.path(space)}/signals`, {
+    method: "POST", body: { signal: APPROVE, target: cell, payload: { hash } }, headers: { prefer: "wait=10" }
+  }))
 
 /** The fewest characters of a hash. */
 const MIN_HASH = 8
@@ -111,18 +122,22 @@ export const history = Command.make("history", {
     Flag.withDescription("Put the latest valid version of the control file back, and keep the present one as a copy"),
     Flag.withDefault(false)
   ),
-  ...AgentSettings.flags,
+  ...AgentSettings.cellFlags,
   json: Output.json
 }, ({ id, json, restore, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { space, store } = yield* AgentRequest.make(flags)
+    const { cell, ledger, store } = yield* AgentRequest.open(flags)
+    if (restore && cell !== undefined) {
+      const message = `--restore is for a file on a disk. Save a text in ${cell.name} with the signal ${SAVE}`
+      return yield* new CliFailure({ exit: exits.usage, code: "agent/cell", message })
+    }
     if (restore) {
       yield* store.lease("wake")
       const copy = yield* store.restore
       if (copy !== undefined) return yield* Output.data(json, { copy }, `restored; the other version is ${copy}`)
       return yield* new CliFailure({ exit: exits.absent, code: "agent/history-absent", message: "No valid version is known" })
     }
-    const rows = yield* attempts(store.place.key, Option.getOrUndefined(id)).pipe(Effect.provide(AgentLedger.layer(space)))
+    const rows = yield* attempts(store.place.key, Option.getOrUndefined(id)).pipe(Effect.provide(ledger))
     yield* Output.data(json, rows, Output.table(rows.map((record) => [
       Projection.moment(record.startedAt),
       record.action,

@@ -26,16 +26,16 @@ interface Page {
 const failed = ({ code, message }: CliFailure): LedgerFailed => new LedgerFailed({ problem: code, reason: message })
 
 /**
- * The ledger in a space, which is created by the first use.
+ * The ledger in a space, which is created by the first use, unless `create` is false.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (space: string): Layer.Layer<Ledger, CliFailure, Client> =>
+export const layer = (space: string, create: boolean = true): Layer.Layer<Ledger, CliFailure, Client> =>
   Layer.effect(Ledger, Effect.gen(function*() {
     const client = yield* Client
     const path = `/v1/spaces/${space}`
-    yield* client.ask(path, { method: "PUT" })
+    if (create) yield* client.ask(path, { method: "PUT" })
     const orElse = <A>(value: A) => (error: CliFailure): Effect.Effect<A, CliFailure> =>
       error.exit === exits.absent ? Effect.succeed(value) : Effect.fail(error)
     const send: Ledger["Service"]["send"] = (event) =>

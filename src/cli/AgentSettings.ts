@@ -19,11 +19,25 @@ export const flags = {
   profile: Flag.String("profile").pipe(Flag.withDescription("A profile of the configuration"), Flag.optional)
 }
 
+/** The flags of commands that take a file in a cell, too. */
+export const cellFlags = {
+  ...flags,
+  cell: Flag.String("cell").pipe(
+    Flag.withDescription("A control file in a cell of the space, such as /data/agent/files/heartbeat.md; also with --server"),
+    Flag.optional
+  )
+}
+
 /** The values of {@link flags}. */
 export interface Flags {
   readonly heartbeat: Option.Option<string>
   readonly space: Option.Option<string>
   readonly profile: Option.Option<string>
+}
+
+/** The values of {@link cellFlags}. */
+export interface CellFlags extends Flags {
+  readonly cell: Option.Option<string>
 }
 
 /** The settings of an agent, with the place of its file and its ledger. */

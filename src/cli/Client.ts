@@ -50,6 +50,8 @@ type Requirements = Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Settin
 export class Client extends Context.Service<Client, {
   /** Sends a request and decodes the JSON of the answer. Fails with the refusal of the ingress. */
   readonly ask: <Answer>(path: string, ask?: Ask) => Effect.Effect<Answer, CliFailure>
+  /** Sends a request, and reads the bytes of the answer. */
+  readonly bytes: (path: string) => Effect.Effect<Uint8Array, CliFailure>
   /** The events of a stream until it ends. */
   readonly events: (path: string) => Stream.Stream<Event, CliFailure>
 }>()("systole/cli/Client") {
@@ -72,13 +74,19 @@ export class Client extends Context.Service<Client, {
     })
   )
 
-  /** A client of the server of `--server`, of the running server of the project, or of the project opened in this process. */
-  static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = Layer.unwrap(
+  /**
+   * A client of the server of `--server`, of the running server of the project, or of the project opened in this process with a
+   * changed configuration.
+   */
+  static readonly layerFor = (change: (config: Config) => Config): Layer.Layer<Client, CliFailure, Requirements> => Layer.unwrap(
     Effect.map(RemoteServer.find, Option.match({
-      onNone: () => this.layerWith((config) => config),
+      onNone: () => this.layerWith(change),
       onSome: ({ token, url }) => Layer.effect(Client, Effect.as(DataFolder.refused, make({ fetch, url, token, unreachable: absent(url) })))
     }))
   )
+
+  /** A client of the server of `--server`, of the running server of the project, or of the project opened in this process. */
+  static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = this.layerFor((config) => config)
 }
 
 const absent = (url: string): string => `The server at ${url} does not answer. Check the address, and that the server runs`
@@ -113,6 +121,9 @@ const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => 
     }).pipe(Effect.flatMap((response) => response.ok ? Effect.succeed(response) : Effect.flatMap(refused(response), Effect.fail)))
   return {
     ask: <Answer>(path: string, ask?: Ask) => Effect.flatMap(send(path, ask), (response) => read<Answer>(response)),
+    bytes: (path) =>
+      Effect.flatMap(send(path), (response) =>
+        Effect.tryPromise({ try: async () => new Uint8Array(await response.arrayBuffer()), catch: broke })),
     events: (path) => Stream.unwrap(Effect.map(send(path, { headers: { accept: "text/event-stream" } }), events))
   }
 }

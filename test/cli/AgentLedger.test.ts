@@ -15,6 +15,7 @@ test("the records of 1,000 actions are read in a few requests, also where they a
       asked.push(`${method} ${path}`)
       return Effect.promise(async () => (await ask(path, { method })).body as Answer)
     },
+    bytes: () => Effect.die("no bytes"),
     events: () => {
       throw new Error("no stream")
     }

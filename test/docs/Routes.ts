@@ -60,10 +60,11 @@ const signals: Readonly<Record<string, Described>> = {
 
 const state: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/cells/*`]: described(
-    "`?path=/count`, `?scope=user:42`, `?list`, `?below`, `?after=`, `?limit=`, `?pull`, `?last=`; `Prefer: wait=N`; `Last-Event-ID`",
+    "`?path=/count`, `?scope=user:42`, `?list`, `?below`, `?values`, `?after=`, `?limit=`, `?pull`, `?last=`; `Prefer: wait=N`; " +
+    "`Last-Event-ID`",
     "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
-    "it in pages, `?pull` updates a derived cell first. As `text/event-stream`: the value now and after each change; see " +
-    "Streams."
+    "it in pages, `?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; " +
+    "readers do not have it. As `text/event-stream`: the value now and after each change; see Streams."
   ),
   [`PUT ${SPACE}/cells/*`]: described("the value; `?path=`, `?scope=`", "Writes a cell with the next beat: `{ beat }`."),
   [`DELETE ${SPACE}/cells/*`]: described("`?path=`, `?scope=`", "Deletes a cell with the next beat: `{ beat }`."),

@@ -15,6 +15,7 @@ import { MAX_WAIT } from "../../stage/Due.ts"
 import type { At } from "../../stage/Launch.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
 import type { Action } from "../document/Action.ts"
+import * as CellFile from "./CellFile.ts"
 import * as CellLedger from "./CellLedger.ts"
 import * as CellStore from "./CellStore.ts"
 import * as Conditions from "../schedule/Condition.ts"
@@ -26,7 +27,6 @@ import { Ledger, types as typesOf } from "../order/Ledger.ts"
 import * as Merge from "../document/Merge.ts"
 import * as Projection from "../wake/Projection.ts"
 import * as Record from "../order/Record.ts"
-import * as Settings from "../wake/Settings.ts"
 import { Versions } from "../store/Versions.ts"
 import * as Wake from "../wake/Wake.ts"
 
@@ -38,12 +38,6 @@ export const APPROVE = "/signals/heartbeat/approve"
 /** The signal of a wake that died, to its control file. */
 const DIED = "/signals/heartbeat/died"
 
-/** The cell of the settings: fields as those of `agent` in a configuration. */
-export const SETTINGS = "/data/agent/settings"
-
-/** The key of the start of an agent that has no process: `startup` actions run at the first wake alone. */
-const STARTUP = "cell"
-
 /** The wait while an action waits for a time of day, or for time in a wake, in milliseconds. */
 const RECHECK_MILLIS = 60_000
 
@@ -53,16 +47,7 @@ const Save = Schema.Struct({ text: Schema.String, from: Schema.optionalKey(Schem
 /** An approval: the hash of the block of an action. */
 const Approval = Schema.Struct({ hash: Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f]{32}$/))) })
 
-/** The settings in the space. One that is not valid counts as none of them, and `misfit` tells which. */
-const settingsIn = (tx: Transaction): { readonly settings: Settings.Settings; readonly misfit?: string } => {
-  const value = tx.get(SETTINGS)
-  const fields = typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {}
-  const texts = Settings.names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])] as const])
-  const found = Settings.parse(Object.fromEntries(texts))
-  if (found._tag === "Success") return { settings: found.success }
-  const { failure } = found
-  return { settings: Settings.defaults, misfit: `${SETTINGS}: ${failure.name} is ${JSON.stringify(failure.value)}. ${failure.remedy}` }
-}
+const settingsIn = (tx: Transaction): CellFile.CellSettings => CellFile.settingsOf(tx.get(CellFile.SETTINGS))
 
 const timesIn = (value: unknown): ReadonlyArray<number> => Array.isArray(value) ? value.filter((time) => typeof time === "number") : []
 
@@ -121,7 +106,7 @@ const again = (tx: Transaction, place: CellStore.CellPlace): void => {
 const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.CellPlace, { types, versions }: Known) {
   const { settings } = settingsIn(tx)
   const start = tx.now
-  const result = yield* Effect.result(Wake.run({ settings, startup: STARTUP, versions }).pipe(
+  const result = yield* Effect.result(Wake.run({ settings, startup: CellFile.STARTUP, versions }).pipe(
     Effect.provideService(ControlStore, CellStore.make(tx, place, hash)),
     Effect.provideService(Ledger, CellLedger.make(tx, types)),
     Effect.provideService(Hash, hash)
@@ -169,19 +154,6 @@ interface Asked {
   readonly types: ReadonlyArray<string>
 }
 
-/** A message for each action that depends on facts of a host, of which a cell has none. */
-const absentFacts = ({ actions }: ControlFile): ReadonlyArray<string> => actions.flatMap(({ condition, id, schedule }) => {
-  const { files, variables } = Conditions.requirementsOf(condition === undefined ? [] : [condition])
-  const found = [
-    ...schedule.kind === "on_change" ? [`on_change:${schedule.path}`] : [],
-    ...[...files].map((path) => `file_exists:${path}`),
-    ...[...variables].map((name) => `env_set:${name}`)
-  ]
-  const remedy = "Use a time, action_completed or action_failed, or keep the file on a disk"
-  const reason = "a file in a cell has neither files nor variables of a host"
-  return found.map((test) => `The action "${id}" has ${test.slice(0, 100)}, and ${reason}. ${remedy}`)
-})
-
 /** The reason for which a text is no control file; `undefined` for none. */
 const refusalOf = (text: string): string | undefined => {
   const bytes = ControlFiles.encode(text)
@@ -204,7 +176,7 @@ const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text 
   const { misfit, settings } = settingsIn(tx)
   const known = Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types)))
   const file = ControlFiles.parse(whole, { ...settings.defaults, types: known })
-  const issues = [...misfit === undefined ? [] : [misfit], ...file.issues.map(Issues.render), ...absentFacts(file)]
+  const issues = [...misfit === undefined ? [] : [misfit], ...file.issues.map(Issues.render), ...CellFile.absentFacts(file)]
   // The space refuses a reply that is too long, and the save with it.
   return { saved: true, content, issues: issues.slice(0, ControlFiles.MAX_ISSUES) }
 }

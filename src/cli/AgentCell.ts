@@ -1,0 +1,45 @@
+/**
+ * A control file in a cell, as the commands of the agent see it: a snapshot, which they only read.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as CellFile from "../agent/cells/CellFile.ts"
+import * as CellStore from "../agent/cells/CellStore.ts"
+import { hash } from "../persistence/PureSha256.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+import { Client } from "./Client.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
+
+/** Commands over a file in a cell make plans alone. The enzymes of the space write. */
+const refuse = (): never => {
+  throw new Error("a command wrote to a control file in a cell")
+}
+
+/**
+ * Reads a control file with its settings from a space, which has to exist.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: string) {
+  const place = CellStore.place(cell, hash)
+  if (place === undefined) {
+    return yield* new CliFailure({
+      exit: exits.usage,
+      code: "agent/cell",
+      message: `--cell ${cell} is no control file. Name a cell such as ${CellStore.FOLDER}/heartbeat.md`
+    })
+  }
+  const client = yield* Client
+  const path = SpaceArgument.path(space)
+  const { content } = yield* client.ask<{ readonly content: string }>(`${path}/cells${cell}`)
+  const bytes = yield* client.bytes(`${path}/blobs/${content.slice("/cas/".length)}`)
+  const { names } = yield* client.ask<{ readonly names: ReadonlyArray<string> }>(`${path}/cells${CellStore.FOLDER}?list`)
+  const settings = yield* client.ask<unknown>(`${path}/cells${CellFile.SETTINGS}`).pipe(
+    Effect.catch((error) => error.exit === exits.absent ? Effect.succeed(undefined) : Effect.fail(error))
+  )
+  const get = (address: string) => address === content ? bytes : address === `${cell}#/content` ? content : undefined
+  const cells = { get: get as CellStore.Cells["get"], list: () => names, now: 0, blob: refuse, set: refuse }
+  return { place, ...CellFile.settingsOf(settings), store: CellStore.make(cells, place, hash) }
+})
