@@ -113,9 +113,12 @@ const has = (prepare: SqlDriver["prepare"], table: string): boolean =>
 export const holdsSpace = ({ sql }: Pick<ObjectStorage, "sql">): boolean =>
   sql.exec("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", "meta").raw().toArray().length > 0
 
+const wakeOf = (prepare: SqlDriver["prepare"]): SqlRow | undefined =>
+  has(prepare, "wake") ? prepare("SELECT due FROM wake").get() : undefined
+
 /** The stored wake time: 0 before the first one, `undefined` for never. */
 const dueOf = (prepare: SqlDriver["prepare"]): number | undefined => {
-  const row = has(prepare, "wake") ? prepare("SELECT due FROM wake").get() : undefined
+  const row = wakeOf(prepare)
   return row === undefined ? 0 : row[0] as number | null ?? undefined
 }
 
@@ -125,10 +128,13 @@ const driverOf = (place: ObjectPlace): SqlDriver => {
   /** The wake time to arm once its transaction is applied; `undefined` for none. */
   let pending: number | undefined
   /** Whether no wake time was stored yet. It is 0 then, and its alarm has to be armed with the first transaction. */
-  let isNew = !guard(space, () => has(prepare, "wake"))
+  let isNew = guard(space, () => wakeOf(prepare)) === undefined
   return {
     place: placeOf(space),
     prepare,
+    // One call: each takes as long as the statements. The table of the wake time is among them, because the database parses all
+    // statements anew after each table.
+    define: (statements) => guard(space, () => void storage.sql.exec([...statements, TABLE].join(";\n"))),
     due: () => dueOf(prepare),
     setDue: (moment) => {
       prepare(TABLE).run()

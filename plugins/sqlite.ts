@@ -243,6 +243,7 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Set
   return {
     place: at.place,
     prepare,
+    define: (statements) => guard(at, () => database.exec(statements.join(";\n"))),
     due: () => ofMark(markOf(prepare("PRAGMA user_version").get())),
     // Not prepared, because a prepared statement stays in memory until it is collected.
     setDue: (moment) => guard(at, () => database.exec(`PRAGMA user_version = ${asMark(moment)}`)),

@@ -29,6 +29,11 @@ const LOOKED_AT = 256
 /** A receipt as its row stores it. */
 type Stored = readonly [id: string, digest: string, beat: number]
 
+/** The stored state of the index. A sweep that runs has the age of the oldest row at its begin. */
+type State = readonly [indexed: number, swept: number, sweep: number | null, hash: number, age: number]
+
+const UNUSED: State = [0, 0, null, 0, 0]
+
 /** Gathered receipts by id, each with the age of its row. */
 type Gathered = Map<string, number>
 
@@ -74,16 +79,17 @@ export class IdempotencyIndex {
   private swept: number
   private sweep: Sweep | undefined
 
-  constructor(sql: Statements, rows: SqlRows, notes: ReadonlyArray<string>) {
+  /** `isNew` tells that the store was just created, so that nothing is read. */
+  constructor(sql: Statements, rows: SqlRows, { isNew, notes }: { readonly isNew: boolean; readonly notes: ReadonlyArray<string> }) {
     this.sql = sql
     this.rows = rows
     for (const note of notes) for (const [id, digest, beat] of parse(note)) this.loose.set(id, { id, enzyme: "", digest, beat })
-    const [indexed, swept, to, hash, age] = sql.callerState.get() as unknown as readonly [number, number, number | null, number, number]
+    const [indexed, swept, to, hash, age] = isNew ? UNUSED : sql.callerState.get() as unknown as State
     this.indexed = indexed
     this.swept = swept
     this.sweep = to === null ? undefined : { to, hash, age }
     // An age is never reused, even if all rows are pruned: a running sweep takes older ages for pruned rows.
-    this.newest = Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed, swept, to ?? 0)
+    this.newest = isNew ? 0 : Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed, swept, to ?? 0)
     this.filter = new BloomFilter.BloomFilter({
       size: () => this.newest - this.oldest(),
       page: (after, limit) => this.page(after, limit),
@@ -198,6 +204,8 @@ export class IdempotencyIndex {
   }
 
   private oldest(): number {
+    // Without rows there never was an age.
+    if (this.newest === 0) return 0
     this.first ??= (this.sql.firstCallers.get()?.[0] ?? undefined) as number | undefined
     return this.first ?? this.newest
   }
@@ -205,6 +213,7 @@ export class IdempotencyIndex {
   /** Returns at least `limit` ids after a row, in order of age; fewer if there are no more. */
   private page(after: number, limit: number): ReadonlyArray<readonly [number, string]> {
     const page: Array<readonly [number, string]> = []
+    if (after >= this.newest) return page
     let age = after
     for (let row = this.sql.callersAfter.get(age); row !== undefined && page.length < limit; row = this.sql.callersAfter.get(age)) {
       age = this.rows.callers(row)

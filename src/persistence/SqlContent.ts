@@ -9,17 +9,38 @@ import type { JournalRow } from "./Persistence.ts"
 import type { SqlStatement } from "./SqlDriver.ts"
 import { numberOf, type Statements } from "./SqlSchema.ts"
 
+/** A table of texts with increasing numbers. */
+interface Texts {
+  /** Selects the span of the numbers. */
+  readonly span: SqlStatement
+  /** Selects a page of numbers and texts. */
+  readonly after: SqlStatement
+  /** Whether the table was just created. */
+  readonly isNew: boolean
+}
+
 /**
- * The filter of a table's texts, from statements for the span of its numbers and for a page of its rows.
+ * The filter of a table's texts.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const filterOf = (span: SqlStatement, after: SqlStatement): BloomFilter =>
-  new BloomFilter({
-    size: () => (span.get()?.[0] ?? 0) as number,
-    page: (number, limit) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
+export const filterOf = ({ after, isNew, span }: Texts): BloomFilter => {
+  // The span of an empty table is null. A new table is empty when its filter begins; a larger filter reads it.
+  let isEmpty = isNew
+  const page = (number: number, limit: number) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
+  const filter = new BloomFilter({
+    size: () => {
+      if (isEmpty) return 0
+      const size = (span.get()?.[0] ?? null) as number | null
+      isEmpty = size === null
+      return size ?? 0
+    },
+    page: (number, limit) => isEmpty ? [] : page(number, limit)
   })
+  isEmpty = false
+  return filter
+}
 
 /**
  * Records references and collects content, as part of a group's transaction.
@@ -34,9 +55,9 @@ export class SqlContent {
   /** Whether there may be content that arrived before the newest beat was appended. */
   private undated = true
 
-  constructor(sql: Statements) {
+  constructor(sql: Statements, isNew: boolean) {
     this.sql = sql
-    this.holders = filterOf(sql.mentionSpan, sql.mentionsAfter)
+    this.holders = filterOf({ span: sql.mentionSpan, after: sql.mentionsAfter, isNew })
   }
 
   /** Takes note that content arrived. */

@@ -36,6 +36,8 @@ export interface SqlDriver {
   readonly place: string
   /** Prepares a statement for repeated use. */
   readonly prepare: (sql: string) => SqlStatement
+  /** Runs statements without values that create the tables of a new space, in the current transaction. */
+  readonly define: (statements: ReadonlyArray<string>) => void
   /**
    * Runs `body` in an exclusive write transaction, rolled back if `body` throws; rethrows its error. Throws `StoreBusy`
    * without a call of `body` if another writer holds the database.

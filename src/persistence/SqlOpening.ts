@@ -30,35 +30,70 @@ export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; 
   return { writer: { epoch, asides }, head: { beat, clock, hash } }
 }
 
+/** The state of a handle at its opening. */
+interface Opening {
+  readonly writer: Writer
+  readonly head: Head
+  /** Whether this opening created the store: it is empty then. */
+  readonly isNew: boolean
+  readonly due: number | undefined
+  readonly journalSize: number
+  /** The receipts that only the journal notes. */
+  readonly notes: ReadonlyArray<string>
+  readonly rows: SqlRows
+  readonly sql: SqlSchema.Statements
+  readonly texts: LongTexts
+}
+
+/** The state of a new store, of which nothing is read. */
+const empty = {
+  writer: { epoch: 0, asides: 0 },
+  head: { beat: -1, clock: 0, hash: "" },
+  isNew: true,
+  due: 0,
+  journalSize: 0,
+  notes: []
+}
+
 /** Reads the initial state of a handle; writes only to create a new store. */
-export const begin = (space: string, driver: SqlDriver, create: boolean) => {
+export const begin = (space: string, driver: SqlDriver, create: boolean): Opening => {
   const format = formatOf(space, driver, create)
   const sql = SqlSchema.statements(driver)
+  const rows = new SqlRows({ space, place: driver.place }, sql)
+  const texts = new LongTexts(sql, () => SqlSchema.createPieces(driver), format === SqlSchema.LONG)
+  return { ...format === "new" ? empty : stored(space, driver, { rows, sql }), rows, sql, texts }
+}
+
+/** Reads the state of a store that exists. */
+const stored = (space: string, driver: SqlDriver, { rows, sql }: Pick<Opening, "rows" | "sql">) => {
   // Read first: the first write checks that this is unchanged, so all reads below are consistent.
   const turn = readTurn(sql)
   const { counted, journalSize } = readMeta(sql)
-  const rows = new SqlRows({ space, place: driver.place }, sql)
   // The predecessor of the next entry must be undamaged.
   rows.confirm(turn.head.beat)
   if (turn.head.beat < counted) throw damaged(space, driver, `its journal ends with beat ${turn.head.beat}, and had beat ${counted}`)
   return {
     ...turn,
+    isNew: false,
     due: driver.due(),
-    sql,
-    texts: new LongTexts(sql, () => SqlSchema.createPieces(driver), format === SqlSchema.LONG),
     journalSize: journalSize + SqlSchema.numberOf(sql.sizeAfter.get(counted)),
-    notes: rows.notes(counted),
-    rows
+    notes: rows.notes(counted)
   }
 }
 
-/** The format of the store. A new store gets its tables. */
-const formatOf = (space: string, driver: SqlDriver, create: boolean): number => {
-  const format = SqlSchema.format(driver)
-  if (format === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
-  if (format === undefined) driver.transaction(() => SqlSchema.create(driver))
-  if (format === undefined || format === SqlSchema.FORMAT || format === SqlSchema.LONG) return format ?? SqlSchema.FORMAT
+/** The format of the store: "new" for one that gets its tables here. */
+const formatOf = (space: string, driver: SqlDriver, create: boolean): number | "new" => {
+  const found = SqlSchema.format(driver)
+  if (found === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
+  // Another process may create it meanwhile.
+  const format = found ?? driver.transaction(() => SqlSchema.format(driver) ?? makeTables(driver))
+  if (format === "new" || format === SqlSchema.FORMAT || format === SqlSchema.LONG) return format
   throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads: SqlSchema.FORMAT }) })
+}
+
+const makeTables = (driver: SqlDriver): "new" => {
+  SqlSchema.create(driver)
+  return "new"
 }
 
 const damaged = (space: string, { place }: SqlDriver, detail: string): PersistenceError =>

@@ -69,10 +69,12 @@ const tables = [
  * @category constructors
  * @since 0.1.0
  */
-export const create = (driver: SqlDriver): void => {
-  for (const sql of tables) driver.prepare(sql).run()
-  driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, 0, -1, 0, -1, '')").run(FORMAT)
-  driver.prepare("INSERT OR IGNORE INTO caller_state VALUES (1, 0, 0, NULL, 0, 0)").run()
+export const create = (driver: Pick<SqlDriver, "define">): void => {
+  driver.define([
+    ...tables,
+    `INSERT OR IGNORE INTO meta VALUES (1, ${FORMAT}, 0, 0, -1, 0, -1, '')`,
+    "INSERT OR IGNORE INTO caller_state VALUES (1, 0, 0, NULL, 0, 0)"
+  ])
 }
 
 /**

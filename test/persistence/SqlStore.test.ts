@@ -316,6 +316,7 @@ describe("SqlStore where a commit is not yet durable", () => {
           statement.setReturnArrays(true)
           return statement as never
         },
+        define: (statements) => database.exec(statements.join(";")),
         transaction: (body) => {
           database.exec("BEGIN")
           const result = body()
