@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { Enzyme } from "systole"
 import * as Config from "../../src/loader/Config.ts"
+import type * as ManifestModules from "../../src/main/ManifestModules.ts"
 import type { Env } from "../../src/main/workers/Platform.ts"
 import * as Settings from "../../src/main/workers/Settings.ts"
 
@@ -25,4 +27,20 @@ describe("the settings of a built Worker", () => {
     assert.throws(() => settings({}, { SYSTOLE_PUBLIC: "yes" }), "Set the secret SYSTOLE_TOKEN")
     assert.isUndefined(settings({}, { SYSTOLE_PUBLIC: "true" }).config.token)
   })
+
+  it.effect("load the modules once for all objects of an isolate, unless one is broken", () =>
+    Effect.gen(function*() {
+      const module = Enzyme.make({ name: "receive", query: "/signals/receive", run: () => 1 })
+      const file = { module, hash: "0".repeat(64) }
+      const env = { SYSTOLE_PUBLIC: "true" } as unknown as Env
+      const loadOf = (manifest: ManifestModules.Manifest) => Settings.ofBuild({ ...built({}), manifest }, env).load
+      const load = loadOf({ "enzymes/receive.ts": file })
+      const [first, second] = [yield* load, yield* load]
+      assert.deepStrictEqual(first.enzymes.map(({ enzyme }) => enzyme.name), ["receive"])
+      assert.strictEqual(first, second)
+      const broken = loadOf({ "enzymes/receive.ts": file, "enzymes/none.ts": { ...file, module: undefined } })
+      const [third, fourth] = [yield* broken, yield* broken]
+      assert.notStrictEqual(third, fourth)
+      assert.deepStrictEqual([third, fourth].map((found) => found.broken.length), [1, 1])
+    }))
 })

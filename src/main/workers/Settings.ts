@@ -8,10 +8,12 @@ import type * as Layer from "effect/Layer"
 import { line, Reporter } from "../../diagnostic/Reporter.ts"
 import type { Feature } from "../../ingress/Feature.ts"
 import * as Config from "../../loader/Config.ts"
+import * as Loader from "../../loader/Loader.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { Built } from "../Built.ts"
 import * as Features from "../feature/Features.ts"
+import * as HostLimits from "../HostLimits.ts"
 import * as ManifestModules from "../ManifestModules.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import * as Gate from "./Gate.ts"
@@ -32,6 +34,8 @@ export interface Parts {
 /** The decoded settings. */
 export interface Settings extends Gate.Gate {
   readonly modules: Layer.Layer<ModuleHost>
+  /** The loaded modules. The first object of an isolate loads them for all. */
+  readonly load: Effect.Effect<Loader.Found>
   readonly features: ReadonlyArray<Feature>
   readonly config: Config.Config
   readonly hash: Hash["Service"]
@@ -68,7 +72,22 @@ export const ofBuild = ({ features, kept, manifest, settings: { check, create, .
 const opened = (
   config: Config.Config,
   { features, isPublic, modules }: Pick<Settings, "features" | "modules"> & { readonly isPublic: boolean }
-): Settings => ({ ...Gate.make(config, isPublic), modules, features, config, hash, reporter })
+): Settings => ({ ...Gate.make(config, isPublic), modules, load: loading(config, modules), features, config, hash, reporter })
+
+const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
+  const { enzymes, kernel, plugins } = config
+  const { moduleMillis: millis } = HostLimits.within(kernel.limits, HostLimits.hosts.object)
+  let loaded: Loader.Found | undefined
+  // A value and no promise, which would belong to the object that made it.
+  const keep = (found: Loader.Found): void => {
+    if (found.broken.length === 0) loaded = found
+  }
+  const load = Loader.load({ enzymes, plugins, required: Loader.requiredBy(config), millis }).pipe(
+    Effect.provide(modules),
+    Effect.tap((found) => Effect.sync(() => keep(found)))
+  )
+  return Effect.suspend(() => loaded === undefined ? load : Effect.succeed(loaded))
+}
 
 /** Prints each failure on one line. */
 const reporter = new Reporter((told) => console.error(line(told)))

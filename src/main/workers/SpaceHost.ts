@@ -19,7 +19,7 @@ import * as Problem from "../../ingress/Problem.ts"
 import { StreamQuota } from "../../ingress/StreamQuota.ts"
 import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
-import { CurrentHolds } from "../../kernel/model/Holds.ts"
+import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
 import { FeatureNotBuilt } from "../../kernel/model/Feature.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
@@ -63,6 +63,13 @@ interface Place {
   readonly state: Pick<ObjectState, "acceptWebSocket" | "getWebSockets">
   readonly env: Env
   readonly settings: Settings
+}
+
+/** The values that an object stores beside its database. */
+interface Stored {
+  readonly alarm: Alarm
+  readonly incarnation: Incarnation
+  readonly holds: Holds
 }
 
 /** The open runtime of an object. */
@@ -195,14 +202,14 @@ export class SpaceHost {
 
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
-    const alarm = new Alarm(storage, await storage.getAlarm(), Date.now)
     const { config, features, hash, reporter } = settings
-    const context = await Effect.runPromise(this.compose(alarm))
+    const [armed, incarnation, holds] = await Promise.all([storage.getAlarm(), Incarnation.read(storage), StoredHold.read(storage)])
+    const alarm = new Alarm(storage, armed, Date.now)
+    const context = await Effect.runPromise(this.compose({ alarm, incarnation, holds }))
     const kernel = Context.get(context, Kernel)
     const persistence = Context.get(context, Persistence)
-    const due = (): number | undefined => Effect.runSync(persistence.due(space).pipe(
-      Effect.catchIf((error) => error.code === "space/unknown", () => Effect.undefined)
-    ))
+    const due = (): number | undefined =>
+      Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
     const quota = new StreamQuota(config.readers.length)
     const { fetch } = App.make({ features, kernel, hash }, {
       quota, token: config.token, readers: config.readers, loopback: false, reporter, closing: new AbortController().signal, pages: {}
@@ -214,21 +221,16 @@ export class SpaceHost {
     return { alarm, due, fetch, kernel, sockets, read: Pages.reading({ kernel, hash }).read }
   }
 
-  private compose = Effect.fnUntraced(function*(this: SpaceHost, alarm: Alarm) {
-    const { env, settings: { config, features, hash, modules, proof, reporter }, space, storage } = this.place
-    const { enzymes, plugins } = config
+  private compose = Effect.fnUntraced(function*(this: SpaceHost, { alarm, holds, incarnation }: Stored) {
+    const { env, settings: { config, features, hash, load, modules, proof, reporter }, space, storage } = this.place
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
     const { heldMillis, restMillis } = HostLimits.hosts.object
     const kernel = { ...config.kernel, limits, heldMillis }
-    const required = Loader.requiredBy(config)
-    const found = yield* Loader.load({ enzymes, plugins, required, millis: limits.moduleMillis }).pipe(
-      Effect.provide(modules)
-    )
+    const found = yield* load
     const place = { root: ".", folder: config.data, host: "workers" } as const
     const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
     const channels = yield* Loader.channels(found, config, place)
     const arm = (moment: number): void => alarm.arm(moment)
-    const incarnation = yield* Effect.promise(() => Incarnation.read(storage))
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), { alarm, incarnation })
     const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
     const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
@@ -238,11 +240,10 @@ export class SpaceHost {
       CurrentCursorKey,
       (name: string) => hash.hex(JSON.stringify(["systole/cursor", proof, name, incarnation.id ?? null]))
     )
-    const holds = Layer.succeed(CurrentHolds, yield* Effect.promise(() => StoredHold.read(storage)))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide(past),
-      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, holds, cursorKey, persistence,
-        Layer.succeed(CurrentContentStore, contents)]),
+      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, cursorKey, persistence,
+        Layer.succeed(CurrentHolds, holds), Layer.succeed(CurrentContentStore, contents)]),
       // The platform ends an object without notice, so this scope is never closed.
       Layer.buildWithScope(yield* Scope.make())
     )
@@ -253,7 +254,7 @@ export class SpaceHost {
   /** Enters a space into the directory before its store is created, and removes it after its data. */
   private listed(
     persistence: Layer.Layer<Persistence>,
-    { alarm, incarnation }: { readonly alarm: Alarm; readonly incarnation: Incarnation }
+    { alarm, incarnation }: Pick<Stored, "alarm" | "incarnation">
   ): Layer.Layer<Persistence> {
     const { env, settings: { proof }, space } = this.place
     const change = (verb: "add" | "remove") => Effect.tryPromise({
@@ -267,7 +268,7 @@ export class SpaceHost {
         const open = inner.open(name, options)
         if (!options.create || name !== space) return open
         const enter = Effect.tap(change("add"), () => Effect.sync(() => incarnation.begin()))
-        return Effect.andThen(Effect.catchIf(Effect.asVoid(inner.due(name)), (error) => error.code === "space/unknown", () => enter), open)
+        return Effect.flatMap(inner.spaces, (there) => there.length > 0 ? open : Effect.andThen(enter, open))
       },
       // A removal that failed before the directory was told is repeated, and finds no data.
       remove: (name) => Effect.flatMap(Effect.result(inner.remove(name)), (removed) => {
