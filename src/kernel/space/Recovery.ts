@@ -65,7 +65,8 @@ export interface Parts {
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
-  checkStore(store, parts.features)
+  // Records come with beats.
+  if (store.head().beat >= 0) checkStore(store, parts.features)
   const documents = new Documents(store, settings.limits.residentBytes)
   // Content that arrived after the last beat of the previous process. The next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
