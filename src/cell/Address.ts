@@ -53,6 +53,7 @@ export class InvalidAddress extends Data.TaggedError("InvalidAddress")<{ readonl
 }
 
 const none: Path = Object.freeze([])
+const SCOPE = "?scope="
 const scopePattern = /^(?:space|(?:user|session):[A-Za-z0-9._@~-]{1,128})$/
 
 /** Addresses by text, because each beat parses the same few. The map is cleared when it is full, so its size is bounded. */
@@ -104,7 +105,7 @@ export const parse = (text: string): Address => {
  */
 export const make = (id: string, parts: { readonly scope?: string; readonly path?: Path } = {}): Address => {
   const { path = none, scope = SPACE } = parts
-  const key = scope === SPACE ? id : `${id}?scope=${scope}`
+  const key = scope === SPACE ? id : id + SCOPE + scope
   return { scope, id, path, key, text: path.length === 0 ? key : `${key}#${pointer(path)}` }
 }
 
@@ -119,6 +120,26 @@ const top: Address = make("/")
  * @since 0.1.0
  */
 export const ofKey = (key: string): Address => key === top.key ? top : parse(key)
+
+/**
+ * Returns the address of a document from its valid key, without checking it. The address is not kept for later texts, so keys
+ * that come once cost no memory.
+ *
+ * @example The key of an address
+ * ```ts
+ * import { Address } from "systole"
+ *
+ * const cart = Address.ofValidKey("/data/cart?scope=user:42")
+ * if (cart.id !== "/data/cart" || cart.scope !== "user:42") throw new Error("another document")
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofValidKey = (key: string): Address => {
+  const scope = key.indexOf(SCOPE)
+  return scope < 0 ? make(key) : make(key.slice(0, scope), { scope: key.slice(scope + SCOPE.length) })
+}
 
 /**
  * Returns the id of a document from its key, without the scope.
@@ -203,7 +224,7 @@ export const pointer = (path: Path): string =>
 const refuse = (text: string, reason: string) => new InvalidAddress({ text, reason })
 
 const scopeOf = (text: string, query: string): string => {
-  const scope = query.startsWith("?scope=") ? query.slice(7) : ""
+  const scope = query.startsWith(SCOPE) ? query.slice(SCOPE.length) : ""
   if (!scopePattern.test(scope)) throw refuse(text, `"${query}" is not ?scope=space, ?scope=user:<id> or ?scope=session:<id>`)
   return scope
 }

@@ -97,7 +97,7 @@ export interface DeclaredChannel {
 
 /** The address of a request, or of a cell below it. */
 export const address = (oid: string, rid: string, ...below: ReadonlyArray<string>): Address.Address =>
-  Address.make([DOSSIERS, oid, "io_req", rid, ...below].join("/"))
+  Address.make(below.length === 0 ? `${DOSSIERS}/${oid}/io_req/${rid}` : [DOSSIERS, oid, "io_req", rid, ...below].join("/"))
 
 /** The folder of the requests of a dossier. */
 export const folderOf = (oid: string): string => `${DOSSIERS}/${oid}/io_req`

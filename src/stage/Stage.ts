@@ -110,7 +110,7 @@ export class Stage implements View {
   /** Merges the capture transaction: before all runs, visible to all, without conflicts. */
   capture(draft: Draft): void {
     const { own } = draft
-    own?.keys.forEach((key, i) => this.put(Address.ofKey(key), own.documents[i], CAPTURE))
+    own?.keys.forEach((key, i) => this.put(Address.ofValidKey(key), own.documents[i], CAPTURE))
   }
 
   /** Merges a write of the capture or the commit, such as a binding or a diagnostic. */

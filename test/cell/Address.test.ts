@@ -126,6 +126,13 @@ describe("Address", () => {
     }, Trials.draws())
   })
 
+  describe("ofValidKey", () => {
+    it.prop("gives what a check of the key gives", [Id, Scope], ([id, scope]) => {
+      const { key } = Address.make(id, { scope })
+      assert.deepStrictEqual(Address.ofValidKey(key), Address.ofKey(key))
+    }, Trials.draws())
+  })
+
   describe("full", () => {
     it("names the space", () => {
       assert.strictEqual(Address.full("shop", Address.parse("/data/x?scope=user:42#/a")), "cell://shop/data/x?scope=user:42#/a")

@@ -26,6 +26,8 @@ import type { Retired } from "../model/Journal.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { SpaceState, LiveState } from "./SpaceState.ts"
 
+const SLASH = "/".charCodeAt(0)
+
 /** The index of finished records. */
 const OVER = "/sys/index/over"
 
@@ -59,7 +61,8 @@ const endedBy = (staged: Staged, rules: ReadonlyArray<ExpiryRule>): readonly [Ex
   const { key } = staged.address
   const letter = key.charCodeAt(LETTER)
   for (const rule of rules) {
-    if (rule.folders[0].charCodeAt(LETTER) !== letter || !key.startsWith(`${rule.folders[0]}/`)) continue
+    const [folder] = rule.folders
+    if (folder.charCodeAt(LETTER) !== letter || key.charCodeAt(folder.length) !== SLASH || !key.startsWith(folder)) continue
     const name = rule.ended(staged)
     if (name !== undefined) return [rule, name]
   }

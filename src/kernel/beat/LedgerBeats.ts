@@ -230,7 +230,7 @@ export class LedgerBeats implements Faces<Draft> {
     const draft = new Draft(newest, moment, { run: COMMIT, envelope: nothing, serializable: false })
     change(draft)
     const { own } = draft
-    own?.keys.forEach((key, i) => stage.put(Address.ofKey(key), own.documents[i], COMMIT))
+    own?.keys.forEach((key, i) => stage.put(Address.ofValidKey(key), own.documents[i], COMMIT))
     this.merge(draft, { run: COMMIT, depth: 0 })
   }
 }
