@@ -4,15 +4,15 @@
  * @module
  */
 import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as Command from "../scripts/Command.ts"
 import type { Host } from "../scripts/Host.ts"
-import { environment, node, root, tool } from "../scripts/Host.ts"
+import { environment, node, root } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
+import * as Workerd from "../runtime/Workerd.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "systole-cold-"))
 const shop = join(root, "examples", "shop")
@@ -32,16 +32,20 @@ export const built = async (target: Host | "workers"): Promise<string> => {
 
 let spaces = 0
 
-/** Sends the first signal to a new space, and waits until it is handled. */
-const handled = async (url: string, credentials: Readonly<Record<string, string>> = {}): Promise<void> => {
-  const response = await fetch(`${url}/v1/spaces/s${++spaces}/signals`, {
-    method: "POST",
-    headers: { "content-type": "application/json", prefer: "wait=30", ...credentials },
-    body: JSON.stringify({ signal: "/signals/goods/receive", target: "/data/products/tea", payload: { price: 4, count: 5 } })
-  })
-  if (response.status !== 200) throw new Error(`The first signal is answered with ${response.status}: ${await response.text()}`)
+/** The first signal of a new space, for the example. */
+const received = { signal: "/signals/goods/receive", target: "/data/products/tea", payload: { price: 4, count: 5 } }
+
+/** Posts an event, and waits until it is handled. */
+const posted = async (url: string, body: object, credentials: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const headers = { "content-type": "application/json", prefer: "wait=30", ...credentials }
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })
+  if (response.status !== 200) throw new Error(`The first event is answered with ${response.status}: ${await response.text()}`)
   await response.text()
 }
+
+/** Sends the first signal to a new space, and waits until it is handled. */
+const handled = (url: string, credentials?: Readonly<Record<string, string>>): Promise<void> =>
+  posted(`${url}/v1/spaces/s${++spaces}/signals`, received, credentials)
 
 /** The milliseconds from the spawn of a process to its first line, and to what follows it. */
 const started = async (
@@ -79,79 +83,42 @@ export const listening = (host: Host, file = Command.file): Promise<number> => s
 export const beat = (host: Host, file = Command.file): Promise<number> =>
   started(serve(Command.line(host, file)), (line) => handled((JSON.parse(line) as { readonly url: string }).url))
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { readonly port: number }
-      server.close(() => resolve(port))
-    })
-  })
-
-/** A Worker with one object that answers and stores nothing, for comparison. */
-const ECHO = `import { DurableObject } from "cloudflare:workers"
-export class Space extends DurableObject { async fetch(request) { return new Response(await request.text()) } }
-export class Directory extends DurableObject {}
-export default { fetch: (request, env) => env.SPACES.getByName(new URL(request.url).pathname).fetch(request) }
-`
-
-/** Writes the Worker for comparison, and returns its folder. */
-export const echo = (): string => {
-  const out = mkdtempSync(join(folder, "echo-"))
-  writeFileSync(join(out, "worker.js"), ECHO)
-  return out
+/** A Worker in a process of raw workerd, and its first event in a new object. */
+interface Contender {
+  readonly start: (folder: string) => Promise<Workerd.Workerd>
+  readonly event: (url: string) => Promise<void>
 }
 
-const configuration = (port: number, files: ReadonlyArray<string>): string => `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "main", worker = .worker), (name = "disk", disk = (path = "${data()}", writable = true))],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]
-);
-const worker :Workerd.Worker = (
-  modules = [${files.map((file) => `(name = "${file}", esModule = embed "${file}")`).join(", ")}],
-  compatibilityDate = "2026-08-03",
-  bindings = [
-    (name = "SPACES", durableObjectNamespace = "Space"),
-    (name = "DIRECTORY", durableObjectNamespace = "Directory"),
-    (name = "SYSTOLE_TOKEN", text = "${TOKEN}")
-  ],
-  durableObjectNamespaces = [
-    (className = "Space", uniqueKey = "Space", enableSql = true),
-    (className = "Directory", uniqueKey = "Directory", enableSql = true)
-  ],
-  durableObjectStorage = (localDisk = "disk")
-);
-`
-
-/** Waits until a process listens. */
-const open = async (port: number): Promise<void> => {
-  const isOpen = await new Promise<boolean>((resolve) => {
-    const socket = connect(port, "127.0.0.1")
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false)).once("close", () => resolve(false))
-    socket.once("connect", () => socket.destroy())
-  })
-  return isOpen ? undefined : open(port)
+/** The Worker of a build. The first module is the Worker, and the others are its chunks. */
+export const worker = (out: string): Contender => {
+  const text = (file: string) => readFileSync(join(out, file), "utf8")
+  const files = readdirSync(out).filter((file) => file.endsWith(".js") && file !== "worker.js")
+  const chunks = Object.fromEntries(files.map((file) => [file, text(file)]))
+  return {
+    start: (folder) => Workerd.start(folder, text("worker.js"), { token: TOKEN, chunks }),
+    event: (url) => handled(url, { authorization: `Bearer ${TOKEN}` })
+  }
 }
 
-/** The times of raw workerd with a Worker: of the first signal after its start, and of one for another new space after that. */
-export const worker = async (out: string): Promise<{ readonly cold: number; readonly warm: number }> => {
-  const port = await freePort()
-  const config = join(out, `config-${port}.capnp`)
-  // The first module is the Worker, and the others are its chunks.
-  const chunks = readdirSync(out).filter((file) => file.endsWith(".js") && file !== "worker.js")
-  writeFileSync(config, configuration(port, ["worker.js", ...chunks]))
-  const child = spawn(tool("workerd"), ["serve", config], { env: environment(), stdio: ["ignore", "ignore", "ignore"] })
-  const gone = new Promise((resolve) => child.once("exit", resolve))
-  const url = `http://127.0.0.1:${port}`
+/** Objects written by hand for one event: with two commits, or an echo without storage. */
+export const byHand = (path: "/echo" | "/peer"): Contender => ({
+  start: (folder) => Workerd.start(folder, readFileSync(join(root, "test/bench/baseline/objects.mjs"), "utf8"), { objects: OBJECTS }),
+  event: (url) => posted(`${url}${path}?name=s${++spaces}`, { id: "1", target: "/data/products/tea", payload: { n: 1 } })
+})
+
+const OBJECTS = { PEER: "Peer", PEER1: "Peer1", CHAIN: "Chain", ECHO: "Echo" }
+
+/** The times of the first event of a process, and of one in another new object after it, in milliseconds. */
+export const firsts = async ({ event, start }: Contender): Promise<{ readonly cold: number; readonly warm: number }> => {
+  const { kill, url } = await start(mkdtempSync(join(folder, "workerd-")))
   try {
-    await open(port)
     const timed = async (): Promise<number> => {
       const began = performance.now()
-      await handled(url, { authorization: `Bearer ${TOKEN}` })
+      await event(url)
       return performance.now() - began
     }
     return { cold: await timed(), warm: await timed() }
   } finally {
-    child.kill("SIGKILL")
-    await gone
+    await kill()
   }
 }

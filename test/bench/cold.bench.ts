@@ -9,8 +9,9 @@ import * as Cold from "./Cold.ts"
 const node = await Cold.built("node")
 const deno = await Cold.built("deno")
 const bun = await Cold.built("bun")
-const workers = await Cold.built("workers")
-const echo = Cold.echo()
+const worker = Cold.worker(await Cold.built("workers"))
+const echo = Cold.byHand("/echo")
+const peer = Cold.byHand("/peer")
 const file = (folder: string): string => join(folder, "systole.js")
 const how = { unit: "ms", rounds: 5, warm: 1 }
 
@@ -44,17 +45,19 @@ export default {
       name: "first answer of a Worker",
       baseline: "echo",
       contenders: {
-        echo: async () => (await Cold.worker(echo)).cold,
-        "first finished beat": async () => (await Cold.worker(workers)).cold
+        echo: async () => (await Cold.firsts(echo)).cold,
+        "two commits": async () => (await Cold.firsts(peer)).cold,
+        "first finished beat": async () => (await Cold.firsts(worker)).cold
       }
     },
     {
       ...how,
       name: "new object in a warm isolate",
-      baseline: "echo",
+      baseline: "two commits",
       contenders: {
-        echo: async () => (await Cold.worker(echo)).warm,
-        "first finished beat": async () => (await Cold.worker(workers)).warm
+        echo: async () => (await Cold.firsts(echo)).warm,
+        "two commits": async () => (await Cold.firsts(peer)).warm,
+        "first finished beat": async () => (await Cold.firsts(worker)).warm
       }
     }
   ],

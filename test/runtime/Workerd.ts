@@ -33,17 +33,19 @@ export interface Options {
   /** The classes of objects by their bindings; those of the runtime unless given. */
   readonly objects?: Readonly<Record<string, string>>
   readonly token?: string | undefined
+  /** The texts of the modules that the script imports, by their names. */
+  readonly chunks?: Readonly<Record<string, string>>
 }
 
 /** The configuration of a Worker with objects on disk. */
-const configOf = (disk: string, { objects = SPACES, token }: Options): string => `
+const configOf = (disk: string, { chunks = {}, objects = SPACES, token }: Options): string => `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .worker), (name = "disk", disk = (path = ${JSON.stringify(disk)}, writable = true))],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
 );
 const worker :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  modules = [${["worker.js", ...Object.keys(chunks)].map((name) => `(name = "${name}", esModule = embed "${name}")`).join(", ")}],
   compatibilityDate = "${COMPATIBILITY_DATE}",
   bindings = [
     ${Object.entries(objects).map(([name, type]) => `(name = "${name}", durableObjectNamespace = "${type}"),`).join("\n    ")}
@@ -60,7 +62,7 @@ const worker :Workerd.Worker = (
 export const start = async (folder: string, script: string, options: Options = {}): Promise<Workerd> => {
   const disk = join(folder, "disk")
   mkdirSync(disk, { recursive: true })
-  writeFileSync(join(folder, "worker.js"), script)
+  for (const [name, text] of Object.entries({ ...options.chunks, "worker.js": script })) writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, "config.capnp"), configOf(disk, options))
   const stdio = ["ignore", "ignore", "inherit", "pipe"] as const
   const child = spawn(workerd, ["serve", "--control-fd=3", join(folder, "config.capnp")], { stdio: [...stdio] })
