@@ -127,14 +127,19 @@ const driverOf = (place: ObjectPlace): SqlDriver => {
   const prepare = (sql: string): SqlStatement => new Statement(place, sql)
   /** The wake time to arm once its transaction is applied; `undefined` for none. */
   let pending: number | undefined
-  /** Whether no wake time was stored yet. It is 0 then, and its alarm has to be armed with the first transaction. */
+  /** Whether no wake time was stored yet. It is 0 then, and its alarm has to be armed with the first transaction of data. */
   let isNew = guard(space, () => wakeOf(prepare)) === undefined
+  /** Whether the transaction creates the tables. They are no data, so a space without any needs no alarm. */
+  let isCreation = false
   return {
     place: placeOf(space),
     prepare,
     // One call: each takes as long as the statements. The table of the wake time is among them, because the database parses all
     // statements anew after each table.
-    define: (statements) => guard(space, () => void storage.sql.exec([...statements, TABLE].join(";\n"))),
+    define: (statements) => {
+      isCreation = true
+      guard(space, () => void storage.sql.exec([...statements, TABLE].join(";\n")))
+    },
     due: () => dueOf(prepare),
     setDue: (moment) => {
       prepare(TABLE).run()
@@ -142,8 +147,10 @@ const driverOf = (place: ObjectPlace): SqlDriver => {
       pending = moment
     },
     transaction: (body) => {
+      isCreation = false
       pending = isNew ? 0 : undefined
       const result = guard(space, () => storage.transactionSync(body))
+      if (isCreation) return result
       isNew = false
       if (pending !== undefined) arm(pending)
       return result

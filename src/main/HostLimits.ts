@@ -13,6 +13,8 @@ const MIB = 1_048_576
 /** The upper bounds of a host. */
 export interface Bounds {
   readonly limits: Partial<Limits>
+  /** The limits that are not applied. */
+  readonly unbounded: ReadonlyArray<keyof Limits>
   /** The bytes of one store; `undefined` for what the disk holds. */
   readonly storageBytes: number | undefined
   /** The longest timer of a resting space, in milliseconds. The host's alarm opens it after longer waits. */
@@ -31,7 +33,14 @@ export interface Bounds {
  * @since 0.1.0
  */
 export const hosts = {
-  process: { limits: {}, storageBytes: undefined, restMillis: Infinity, heldMillis: undefined, socketCharacters: undefined },
+  process: {
+    limits: {},
+    unbounded: [],
+    storageBytes: undefined,
+    restMillis: Infinity,
+    heldMillis: undefined,
+    socketCharacters: undefined
+  },
   object: {
     limits: {
       residentBytes: 24 * MIB,
@@ -41,6 +50,8 @@ export const hosts = {
       captureBytes: MIB,
       groupBytes: MIB
     },
+    // The clock stands still within a turn, so that only the number and the size of its beats bound a group.
+    unbounded: ["groupMillis"],
     storageBytes: 10_000_000_000,
     // The platform bills an object as long as it has a timer.
     restMillis: 10_000,
@@ -60,7 +71,8 @@ const FULL = 0.9
  */
 export const within = (limits: Limits, bounds: Bounds): Limits => ({
   ...limits,
-  ...Object.fromEntries(Object.entries(bounds.limits).map(([name, bound]) => [name, Math.min(bound, limits[name as keyof Limits])]))
+  ...Object.fromEntries(Object.entries(bounds.limits).map(([name, bound]) => [name, Math.min(bound, limits[name as keyof Limits])])),
+  ...Object.fromEntries(bounds.unbounded.map((name) => [name, Infinity]))
 })
 
 /**

@@ -11,6 +11,8 @@ describe("The limits of a host", () => {
   it("bound the memory of an object, and leave lower limits of a configuration as they are", () => {
     const limits = HostLimits.within({ ...defaults, inboxBytes: 1000 }, bound)
     assert.deepInclude(limits, { residentBytes: 25_165_824, inboxBytes: 1000, hops: defaults.hops })
+    // The clock of an object stands still while a group runs.
+    assert.strictEqual(limits.groupMillis, Infinity)
     assert.deepStrictEqual(HostLimits.within(defaults, HostLimits.hosts.process), defaults)
   })
 

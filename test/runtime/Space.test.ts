@@ -45,6 +45,14 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       for (const answer of answers) assert.include(answer, "no object of this application")
     }))
 
+  it("has no alarm after its first signal, since nothing is due", () =>
+    Edge.running(text, async ({ json, signal }) => {
+      await signal("shop", greet("first"))
+      const { alarm, alarms } = await json("/test/seen/shop")
+      assert.isNull(alarm)
+      assert.strictEqual(alarms, 0)
+    }))
+
   it("wakes for a delayed signal, and does not wake before or after", () =>
     Edge.running(text, async ({ fetch, json, signal }) => {
       await signal("shop", greet("first"))
