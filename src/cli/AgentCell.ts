@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import { SAVE } from "../agent/cells/CellAgent.ts"
 import * as CellFile from "../agent/cells/CellFile.ts"
 import * as CellStore from "../agent/cells/CellStore.ts"
 import { hash } from "../persistence/PureSha256.ts"
@@ -33,7 +34,15 @@ export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: s
   }
   const client = yield* Client
   const path = SpaceArgument.path(space)
-  const { content } = yield* client.ask<{ readonly content: string }>(`${path}/cells${cell}`)
+  const content = (yield* client.ask<{ readonly content?: unknown } | null>(`${path}/cells${cell}`))?.content
+  if (!CellStore.isContent(content)) {
+    return yield* new CliFailure({
+      exit: exits.absent,
+      code: "agent/file-absent",
+      message: `The cell ${cell} of space "${space}" holds no control file: it has no address of content. ` +
+        `Save one with the signal ${SAVE}`
+    })
+  }
   const bytes = yield* client.bytes(`${path}/blobs/${content.slice("/cas/".length)}`)
   const { names } = yield* client.ask<{ readonly names: ReadonlyArray<string> }>(`${path}/cells${CellStore.FOLDER}?list`)
   const settings = yield* client.ask<unknown>(`${path}/cells${CellFile.SETTINGS}`).pipe(

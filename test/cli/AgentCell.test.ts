@@ -59,6 +59,12 @@ describe("systole agent with a control file in a cell", () => {
         assert.deepStrictEqual(await json("space", "ls"), [])
         await run("space", "create", "home")
         assert.strictEqual(await codeOf("check", "--cell", CELL, "--space", "home"), 3)
+        for (const value of [7, null, "text", { content: 7 }, { content: "/data/x" }]) {
+          await run("cell", "set", "home", CELL, JSON.stringify(value))
+          const { code, stderr } = await run("agent", "check", "--cell", CELL, "--space", "home")
+          assert.strictEqual(code, 3)
+          assert.match(stderr, /^The cell \S+ of space "home" holds no control file: .* \(agent\/file-absent\)\n$/)
+        }
         assert.strictEqual((await run("agent", "wake", "--server", "http://127.0.0.1:1")).code, 2)
       })
     }))

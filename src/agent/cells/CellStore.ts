@@ -46,9 +46,12 @@ export const place = (cell: string | undefined, hash: Hash["Service"]): CellPlac
 
 const CONTENT = /^\/cas\/[0-9a-f]{64}$/
 
+/** Whether a value is the address of content. */
+export const isContent = (value: unknown): value is string => typeof value === "string" && CONTENT.test(value)
+
 const contentAt = (cells: Cells, address: string): string | undefined => {
   const value = cells.get(address)
-  return typeof value === "string" && CONTENT.test(value) ? value : undefined
+  return isContent(value) ? value : undefined
 }
 
 /**
@@ -61,7 +64,7 @@ export const contentOf = (cells: Cells, { cell }: CellPlace): string | undefined
 
 /** Bytes by their address; `undefined` if they are gone, or if it is not the address of content. */
 export const bytesAt = (cells: Cells, content: string | undefined): Uint8Array | undefined => {
-  const bytes = content === undefined || !CONTENT.test(content) ? undefined : cells.get(content)
+  const bytes = isContent(content) ? cells.get(content) : undefined
   return bytes instanceof Uint8Array ? bytes : undefined
 }
 
