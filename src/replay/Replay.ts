@@ -78,7 +78,8 @@ const PATIENCE = 60
  */
 export const replay = async (history: HistorySource, from: number | undefined, to: number): Promise<Replayed> => {
   const { limits: { replayBeats } } = history.settings
-  const start = from ?? history.store.anchor().beat + 1
+  // A range that ends before the kept beats is refused as one that begins there.
+  const start = from ?? Math.min(history.store.anchor().beat + 1, to)
   const last = Math.min(to, history.store.head().beat)
   let beats = 0
   let before: { readonly beat: number; readonly hash: string } | undefined

@@ -19,6 +19,9 @@ describe("A replay", () => {
       assert.deepStrictEqual([whole.impossible, whole.difference, whole.from, whole.to, whole.beats], [
         undefined, undefined, first, 699, 700 - first!
       ])
+      const early = yield* space.examine((history) => replay(history, undefined, 5))
+      assert.deepStrictEqual([early.beats, early.impossible?.code, early.impossible?.beat], [0, "replay/pruned", 5])
+      assert.strictEqual((yield* space.examine((history) => replay(history, undefined, first!))).beats, 1)
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
 
   for (const steps of [500, 700, 900]) {
