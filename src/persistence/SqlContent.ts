@@ -27,18 +27,18 @@ interface Texts {
  */
 export const filterOf = ({ after, isNew, span }: Texts): BloomFilter => {
   // The span of an empty table is null. A new table is empty when its filter begins; a larger filter reads it.
-  let isEmpty = isNew
+  let [isEmpty, isUnread] = [isNew, isNew]
   const page = (number: number, limit: number) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
   const filter = new BloomFilter({
     size: () => {
-      if (isEmpty) return 0
+      if (isUnread) return 0
       const size = (span.get()?.[0] ?? null) as number | null
       isEmpty = size === null
       return size ?? 0
     },
     page: (number, limit) => isEmpty ? [] : page(number, limit)
   })
-  isEmpty = false
+  isUnread = false
   return filter
 }
 
