@@ -99,10 +99,17 @@ const random = (draw: Random.Random, name: string): Enzyme.Enzyme => {
     lane: Random.pick(draw, ["pair", "target", "space"] as const),
     // The shutdown of a space is visible to every reader.
     onFatal: "continue",
+    onDead: "/signals/died",
     retry: { attempts: 4 },
     isolation: draw(2) === 0 ? "serializable" : "snapshot"
   })
 }
+
+/** Takes the signals of handlings that were given up. */
+const died = enzyme("died", (tx, { payload }) => {
+  const { code, enzyme } = payload as { readonly code: string; readonly enzyme: string }
+  tx.append("/data/low/died", [code, enzyme])
+})
 
 /** The time gate of a node, if any. */
 const gate = (draw: Random.Random) =>
@@ -197,7 +204,8 @@ const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) 
     Fx.map(answered(space, effect), (result) => result._tag === "Success" ? result.success : [result.failure.code, result.failure.message])
   const seen: Record<string, unknown> = {}
   for (const address of [
-    ...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/caught", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0", "/sys/index/over/fact"
+    ...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/died", "/data/low/caught", "/rt/dead/x/y",
+    "/data/mailbox/diag/msgs/0.0", "/sys/index/over/fact"
   ]) {
     seen[address] = yield* asked(reader.get(address, { wait: 1 }))
   }
@@ -224,7 +232,7 @@ const world = (seed: number, isOther: boolean) =>
     const enzymes = Array.from({ length: 5 }, (_, i) => random(draw, `e${i}`))
     const kernel = yield* Kernel
     for (const node of nodes(draw)) yield* kernel.register(node)
-    const space = yield* TestKernel.space([...enzymes, look])
+    const space = yield* TestKernel.space([...enzymes, look, died])
     const own = Random.make(seed + (isOther ? 1000 : 0))
     for (const address of HIGH) yield* controlled(space, space.set(address, own(50)))
     yield* Fx.result(space.step)
@@ -265,6 +273,7 @@ describe("Two spaces that differ in secrets", () => {
       let risen = 0
       let operated = 0
       let held = 0
+      let died = 0
       for (const seed of SEEDS) {
         const [one = assert.fail(), other = assert.fail()] = yield* Fx.forEach([false, true], (isOther) =>
           Fx.provide(Fx.map(world(seed, isOther), ({ secrets, seen }) => ({ secrets, seen })), TestKernel.layer({ labels })))
@@ -278,6 +287,7 @@ describe("Two spaces that differ in secrets", () => {
           logged++
         }
         if (JSON.stringify(one.seen).includes("\"withheld\"")) risen++
+        if (Array.isArray((one.seen as Record<string, unknown>)["/data/low/died"])) died++
         if (JSON.stringify((one.seen as Record<string, unknown>)["glimpses"]).includes("cell/held")) held++
         if (((one.seen as Record<string, unknown>)["operation"] as ReadonlyArray<unknown>)[1] !== undefined) operated++
       }
@@ -287,6 +297,7 @@ describe("Two spaces that differ in secrets", () => {
       assert.isAbove(risen, SEEDS.length / 3)
       assert.isAbove(operated, SEEDS.length / 10)
       assert.isAbove(held, SEEDS.length / 3)
+      assert.isAbove(died, SEEDS.length / 3)
     }))
 
   it.effect("replay to the same entries, by the labels of each beat", () =>
