@@ -78,11 +78,11 @@ export class Continuation {
     result.then((value) => settle({ value }), (error: unknown) => settle({ error }))
   }
 
-  /** Settles handles with their results, in order. */
-  resume(settled: ReadonlyArray<Settled>): void {
+  /** Settles handles with their results, in order; with a copy of a result if there is one, by the number of its handle. */
+  resume(settled: ReadonlyArray<Settled>, copies: ReadonlyMap<number, Settled> = none): void {
     for (const result of settled) {
       const [number] = result
-      this.tx.handles.take(number)?.settle(result, errorOf)
+      this.tx.handles.take(number)?.settle(copies.get(number) ?? result, errorOf)
     }
   }
 
@@ -133,6 +133,8 @@ export class Continuation {
     if (progress !== "waits") throw new RunDiverged({ segment, expected: "an await at its end", actual: "the end of the run" })
   }
 }
+
+const none: ReadonlyMap<number, Settled> = new Map()
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

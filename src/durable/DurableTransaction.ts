@@ -302,12 +302,12 @@ export class DurableTransaction extends Faces implements Transaction {
     return this.await(`io.${verb}`, at, (draft) => ({ kind: "request", rid: send(draft) }))
   }
 
-  /** Makes a call of a live segment, or answers it from the log. */
+  /** Makes a call of a live segment, or answers it from the log. The body cannot change its result, which is in the log. */
   private call(name: string, at: string, live: (draft: Draft) => Value | void): Value {
     const { recorded } = this
     if (recorded !== undefined) return this.next(recorded, name, at)[2]
     const draft = this.live(name, at)
-    const value = live(draft) as Value
+    const value = Object.freeze(live(draft)) as Value
     this.calls.push(value === undefined ? [name, at] : [name, at, value])
     return value
   }

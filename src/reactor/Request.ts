@@ -135,7 +135,7 @@ export const readChannel = (document: Document.Document | undefined): DeclaredCh
 export const resultOf = (rid: string, request: Request, value: Document.Document | undefined): IoResult => {
   const { attempt, bytes_done, channel, code, errno, note, opcode, state } = request
   // In the order of the keys, as the step log and a signal have it.
-  return {
+  return Object.freeze({
     attempt, bytes_done, channel,
     ...(code === undefined ? {} : { code }),
     ...(errno === undefined ? {} : { errno }),
@@ -143,7 +143,7 @@ export const resultOf = (rid: string, request: Request, value: Document.Document
     opcode, rid,
     state: state as IoResult["state"],
     ...(value === undefined ? {} : { value: Document.read(value, []) })
-  }
+  })
 }
 
 /** A launch that cancels the request of a durable run, which hears nothing of it. */

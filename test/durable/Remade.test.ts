@@ -93,6 +93,62 @@ describe("The results of a durable run", () => {
   })
 })
 
+/** Changes the results that it got, where it can, and returns them after another segment. */
+const changes = durable("changes", async (tx: Transaction) => {
+  const outcomes: Array<string> = []
+  const change = (change: () => void): void => {
+    try {
+      change()
+      outcomes.push("changed")
+    } catch {
+      outcomes.push("refused")
+    }
+  }
+  const [names, keys] = [tx.list("/data/names"), tx.keys("/data/fields")] as [Array<string>, Array<string>]
+  for (const each of [names, keys]) change(() => each.reverse())
+  const heard = await tx.waitForSignal("/signals/go", "/data/here")
+  const asked = await tx.io.request({ channel: "bank", opcode: "ask" })
+  const { bytes } = asked.value as unknown as { readonly bytes: Uint8Array }
+  const { when } = heard.payload as unknown as { readonly when: Date }
+  for (const each of [heard, asked]) change(() => Object.assign(each, { more: 1 }))
+  change(() => bytes.reverse())
+  change(() => when.setTime(when.getTime() + 1))
+  await tx.sleep(5)
+  return [names, keys, Object.keys(heard), Object.keys(asked), [...bytes], when.getTime(), outcomes]
+})
+
+describe("A durable run that changes its results", () => {
+  const runs = (residentRuns: number) => {
+    const reactor = new TestReactor({ bank: { opcodes: { ask: { repeatable: true } } } })
+    return Effect.gen(function*() {
+      const space = yield* TestKernel.space([changes])
+      for (const name of ["a", "b"]) yield* controlled(space, space.set(`/data/names/${name}`, 1))
+      yield* controlled(space, space.set("/data/fields", { a: 1, b: 2 }))
+      const { id } = yield* space.signal({ signal: "/signals/changes" })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/go", target: "/data/here", payload: { when: new Date(1) } })
+      yield* space.step
+      reactor.complete(reactor.jobs[0]?.rid ?? "", { value: { bytes: new Uint8Array([1, 2, 3]) } })
+      yield* space.step
+      yield* TestClock.adjust(5)
+      yield* space.step
+      yield* replays(space)
+      return (yield* space.receipt(id))?.handlings[0]?.value
+    }).pipe(Effect.provide(Layer.fresh(TestKernel.layer(
+      { limits: { ...TestKernel.settings.limits, residentRuns } }, undefined, { reactor: reactor.layer }
+    ))))
+  }
+
+  it.effect("has the same ones in memory as remade from its log, which keeps its own", () => Effect.gen(function*() {
+    const value = [
+      ["a", "b"], ["a", "b"], ["id", "payload", "signal", "target"],
+      ["attempt", "bytes_done", "channel", "opcode", "rid", "state", "value"], [3, 2, 1], 2,
+      ["refused", "refused", "refused", "refused", "changed", "changed"]
+    ]
+    assert.deepStrictEqual([yield* runs(8), yield* runs(0)], [value, value])
+  }))
+})
+
 /** A version of a module: its text is its greeting and the field of the payload that it takes. */
 const version = (greeting: string, field: "name" | "title") => {
   const text = `${greeting} ${field}`

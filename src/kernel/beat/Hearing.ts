@@ -137,7 +137,9 @@ type Kept = Pick<Signal, "id" | "label" | "signal" | "target">
 
 /** A signal that a run heard, with its label. */
 export interface HeardValue {
-  readonly value: Value
+  readonly payload: Codec.Document | undefined
+  /** Makes the value. That of a rich payload is another one each time. */
+  readonly value: () => Value
   readonly label: Label.Label
 }
 
@@ -148,5 +150,5 @@ export const read = (heard: Place, visible: (key: string) => Codec.Document | un
   const { id, label = [], signal, target } = Codec.read(document, []) as unknown as Kept
   const payload = visible(payloadOf(heard).key)
   // In the order of the keys, as the step log has it.
-  return { value: { id, payload: Codec.read(payload, []), signal, target } as Value, label }
+  return { payload, value: () => Object.freeze({ id, payload: Codec.read(payload, []), signal, target }) as Value, label }
 }

@@ -7,6 +7,7 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
+import * as Document from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
@@ -114,14 +115,15 @@ const advance = async (context: Context): Promise<Outcome> => {
   if (segment === 0 && context.handling.entry?.code !== undefined) continuation.enzyme = enzyme
   const own = continuation.enzyme ?? enzyme
   if (own !== enzyme) draft.envelope = Envelope.make(own.writes, draft.envelope.system)
-  const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context)
+  const copies = new Map<number, Settled>()
+  const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context, copies)
   context.handling.settled = settled
   tx.begin(draft)
   if (risks !== undefined) tx.reads.risk = (risk) => risks.report(enzyme, risk)
   if (segment === 0) tx.hear(Hearing.declared(context.handling, context.state.host))
   const begun = [...tx.pairs]
   if (segment === 0) started(continuation, context)
-  else continuation.resume(settled)
+  else continuation.resume(settled, copies)
   const { limitMs } = enzyme
   const progress = await continuation.progress(state.host, limitMs)
   if (tx.failure !== undefined) throw tx.failure
@@ -142,11 +144,14 @@ interface Results {
   readonly note: Note.Note | undefined
 }
 
+/** Second copies of results, by the numbers of their handles. */
+type Copies = Map<number, Settled>
+
 /** The results of a cancelled run that arrived before come first. The next segment then fails all open handles. */
-const resultsOf = (continuation: Continuation, context: Context): Results => {
+const resultsOf = (continuation: Continuation, context: Context, copies: Copies): Results => {
   const { cancel, isLate } = context.note
   if (cancel !== undefined && isLate === true) return { settled: cancelledOf(continuation, context), note: undefined }
-  const settled = settledOf(continuation, context)
+  const settled = settledOf(continuation, context, copies)
   if (cancel === undefined) return { settled, note: undefined }
   if (settled.length > 0) return { settled, note: { cancel, isLate: true } }
   return { settled: cancelledOf(continuation, context), note: undefined }
@@ -237,32 +242,46 @@ const begunWith = async ({ code }: Step.Step, { enzyme, handling, state: { resto
   return found === undefined ? { enzyme, missing: digest } : { enzyme: found, missing: undefined }
 }
 
-/** The results of handles that this beat has, in the order of their calls. */
-const settledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
+/**
+ * The results of handles that this beat has, in the order of their calls. The body may change a rich one, and the log keeps its
+ * own, so there is a copy of each for the body.
+ */
+const settledOf = (continuation: Continuation, { draft, oid }: Context, copies: Copies): ReadonlyArray<Settled> => {
+  const ok = (number: number, document: Document.Document | undefined, make: () => Value): Settled => {
+    if (document !== undefined && Document.isRich(document)) copies.set(number, [number, "ok", make()])
+    return [number, "ok", make()]
+  }
   return continuation.tx.handles.settled({
     now: draft.moment,
-    answered: (number, { rid }) => answered(number, rid, { draft, oid }),
-    heard: (number, wait) => heard(number, { oid, ...wait }, draft)
+    answered: (number, { rid }) => answered(number, rid, { draft, oid, ok }),
+    heard: (number, wait) => heard(number, { oid, ...wait }, { draft, ok })
   })
 }
 
+/** The draft of a segment, and the result of a handle from its document. */
+interface Settling extends Pick<Context, "draft" | "oid"> {
+  readonly ok: (number: number, document: Document.Document | undefined, make: () => Value) => Settled
+}
+
 /** A signal that the run has heard. The run then has the label of the signal. */
-const heard = (number: number, by: Omit<Heard, "isAwaited">, draft: Draft): Settled | undefined => {
+const heard = (number: number, by: Omit<Heard, "isAwaited">, { draft, ok }: Omit<Settling, "oid">): Settled | undefined => {
   const found = Hearing.read(by, (key) => draft.stage.visible(key))
   if (found === undefined) return undefined
   draft.label = Label.join(draft.label, found.label)
-  return [number, "ok", found.value]
+  return ok(number, found.payload, found.value)
 }
 
 /** The result of a request, if it has one. The run then knows the label of the request. */
-const answered = (number: number, rid: string, { draft, oid }: Pick<Context, "draft" | "oid">): Settled | undefined => {
+const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Settled | undefined => {
   const { key } = Requests.address(oid, rid)
   const request = Requests.read(draft.stage.visible(key))
   if (request === undefined || !Requests.isFinished(request)) return undefined
   draft.rise(key)
-  const result = Requests.resultOf(rid, request, draft.stage.visible(Requests.address(oid, rid, "value").key))
-  if (result.state === "complete") return [number, "ok", result as unknown as Value]
-  const { channel, code = "io/failed", note, opcode, state } = result
+  if (request.state === "complete") {
+    const value = draft.stage.visible(Requests.address(oid, rid, "value").key)
+    return ok(number, value, () => Requests.resultOf(rid, request, value) as unknown as Value)
+  }
+  const { channel, code = "io/failed", note, opcode, state } = request
   const reason = note === undefined ? "" : `: ${note}`
   return [number, "failed", "RequestFailed", code, `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}`]
 }
