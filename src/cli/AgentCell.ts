@@ -4,12 +4,13 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import { SAVE } from "../agent/cells/CellAgent.ts"
+import { APPROVE, SAVE } from "../agent/cells/CellAgent.ts"
 import * as CellFile from "../agent/cells/CellFile.ts"
 import * as CellStore from "../agent/cells/CellStore.ts"
 import { hash } from "../persistence/PureSha256.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
+import { type Answer, checkHandled } from "./SignalAnswer.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** Commands over a file in a cell make plans alone. The enzymes of the space write. */
@@ -51,4 +52,20 @@ export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: s
   const get = (address: string) => address === content ? bytes : address === `${cell}#/content` ? content : undefined
   const cells = { get: get as CellStore.Cells["get"], list: () => names, now: 0, blob: refuse, set: refuse }
   return { place, ...CellFile.settingsOf(settings), store: CellStore.make(cells, place, hash) }
+})
+
+/**
+ * Approves a program of a file in a cell. Its enzyme wakes the agent.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const approve = Effect.fn("AgentCell.approve")(function*(
+  { cell, hash, space }: { readonly cell: string; readonly hash: string; readonly space: string }
+) {
+  const client = yield* Client
+  const body = { signal: APPROVE, target: cell, payload: { hash } }
+  yield* checkHandled(yield* client.ask<Answer>(`${SpaceArgument.path(space)}/signals`, {
+    method: "POST", body, headers: { prefer: "wait=10" }
+  }))
 })

@@ -9,20 +9,19 @@ import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { APPROVE, SAVE } from "../agent/cells/CellAgent.ts"
+import { SAVE } from "../agent/cells/CellAgent.ts"
 import { ControlStore } from "../agent/store/ControlStore.ts"
 import { Ledger } from "../agent/order/Ledger.ts"
 import * as Projection from "../agent/wake/Projection.ts"
 import * as Record from "../agent/order/Record.ts"
 import * as Schedules from "../agent/schedule/Schedule.ts"
 import * as Wake from "../agent/wake/Wake.ts"
+import * as AgentCell from "./AgentCell.ts"
 import * as AgentOutput from "./AgentOutput.ts"
 import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
-import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
-import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** The most firings that `explain` prints. */
 const MAX_NEXT = Schedules.MAX_FIRINGS
@@ -97,7 +96,7 @@ export const approve = Command.make("approve", {
     yield* Effect.forEach(chosen, ({ action: { id }, hash }) =>
       cell === undefined
         ? Effect.provide(Ledger.use((ledger) => ledger.set(Record.approval(place.key, hash), { action: id })), ledger)
-        : approveInCell({ cell: cell.name, hash, space }))
+        : AgentCell.approve({ cell: cell.name, hash, space }))
     const rows = hashes.length === 0 ? held : chosen
     const blocks = rows.map(({ action: { block, id }, hash }) => ({
       id, hash, fields: Object.fromEntries(block.fields.map(({ key, value }) => [key, value]))
@@ -105,12 +104,6 @@ export const approve = Command.make("approve", {
     const command = (fields: Readonly<Record<string, string>>): string => fields["command"] ?? ""
     yield* Output.data(json, blocks, Output.table(blocks.map(({ fields, hash, id }) => [id, hash, command(fields)])))
   }))).pipe(Command.withDescription("Let new or changed shell actions run, by the hashes of their blocks"))
-
-/** Approves a program of a file in a cell. Its enzyme wakes the agent. */
-const approveInCell = ({ cell, hash, space }: { readonly cell: string; readonly hash: string; readonly space: string }) =>
-  Client.use((client) => client.ask(`${SpaceArgument.path(space)}/signals`, {
-    method: "POST", body: { signal: APPROVE, target: cell, payload: { hash } }, headers: { prefer: "wait=10" }
-  }))
 
 /** The fewest characters of a hash. */
 const MIN_HASH = 8

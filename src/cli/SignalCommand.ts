@@ -12,11 +12,8 @@ import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
+import { type Answer, checkHandled } from "./SignalAnswer.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
-import type { Receipt } from "../kernel/model/Receipt.ts"
-
-/** The answer to a signal: a receipt after a wait, else the acceptance. */
-type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }
 
 /**
  * The command `signal`.
@@ -58,19 +55,7 @@ export const command = Command.make("signal", {
       headers: Option.match(wait, { onNone: () => ({}), onSome: (seconds): Record<string, string> => ({ prefer: `wait=${seconds}` }) })
     })
     yield* Output.data(json, answer, describe(answer))
-    const status = "status" in answer ? answer.status : Option.isSome(wait) ? "pending" : "handled"
-    if (status === "pending") {
-      return yield* new CliFailure({
-        exit: exits.pending,
-        code: "signal/pending",
-        message: `Signal ${answer.id} is accepted, and not handled yet. Its receipt comes when it is: send it again with the same --id, ` +
-          "or ask at the receipt's link"
-      })
-    }
-    if ("status" in answer && status !== "handled") {
-      const message = answer.reason ?? `Signal ${answer.id} is ${status}; its receipt says how that came about`
-      return yield* new CliFailure({ exit: exits.failed, code: `signal/${status}`, message })
-    }
+    if ("status" in answer || Option.isSome(wait)) yield* checkHandled(answer)
   })).pipe(
     Command.withDescription("Send a signal to a space"),
     Command.withExamples([

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as AgentCell from "../../src/cli/AgentCell.ts"
+import { Client } from "../../src/cli/Client.ts"
 import { action, fileOf } from "../agent/TestAgent.ts"
 import { CELL } from "../agent/TestCellAgent.ts"
 import { terminal } from "./Terminal.ts"
@@ -46,6 +48,23 @@ describe("systole agent with a control file in a cell", () => {
         assert.strictEqual((await run("agent", "history", "--restore", ...cell)).code, 2)
         await server.stop("SIGTERM")
       })
+    }))
+
+  it.effect("has approved a program only when the space has handled that", () =>
+    Effect.gen(function*() {
+      const exitAfter = (answer: object) => {
+        const client = Client.of({
+          ask: <A>() => Effect.succeed(answer as A),
+          bytes: () => Effect.die("no bytes"),
+          events: () => assert.fail("no stream")
+        })
+        return AgentCell.approve({ cell: CELL, hash: "0".repeat(32), space: "home" }).pipe(
+          Effect.provideService(Client, client),
+          Effect.match({ onFailure: ({ exit }) => exit, onSuccess: () => 0 })
+        )
+      }
+      const answers = [{ receipt: "/v1/x" }, { status: "pending" }, { status: "no-match" }, { status: "dead" }, { status: "handled" }]
+      assert.deepStrictEqual(yield* Effect.forEach(answers, (answer) => exitAfter({ id: "x.1.0", ...answer })), [5, 5, 1, 1, 0])
     }))
 
   it.effect("refuses what a cell has not, and makes no space", () =>

@@ -1,0 +1,32 @@
+/**
+ * The answers of the ingress to a signal.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Receipt } from "../kernel/model/Receipt.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+
+/** A receipt after a wait, else the acceptance. */
+export type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }
+
+/**
+ * Fails unless the receipt tells that the signal is handled.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const checkHandled = (answer: Answer): Effect.Effect<void, CliFailure> => {
+  const status = "status" in answer ? answer.status : "pending"
+  if (status === "handled") return Effect.void
+  if (!("status" in answer) || status === "pending") {
+    return Effect.fail(new CliFailure({
+      exit: exits.pending,
+      code: "signal/pending",
+      message: `Signal ${answer.id} is accepted, and not handled yet. Its receipt comes when it is: send it again with the same --id, ` +
+        "or ask at the receipt's link"
+    }))
+  }
+  const message = answer.reason ?? `Signal ${answer.id} is ${status}; its receipt says how that came about`
+  return Effect.fail(new CliFailure({ exit: exits.failed, code: `signal/${status}`, message }))
+}
