@@ -49,7 +49,7 @@ export interface Services {
 
 /** The settings of the application. */
 export interface Options extends Guard.Rules {
-  /** Receives each failure that is answered with status 500 or above. The response body omits its details. */
+  /** Receives each failure of the runtime. The response body omits its details. */
   readonly reporter: Reporter
   /** Aborted when the server closes. It ends every open stream. */
   readonly closing: AbortSignal
@@ -138,9 +138,9 @@ const readiness = (stops: ReadonlyArray<Stop>, isOperator: boolean): Response =>
   )
 }
 
-/** Reports failures with status 500 or above to the log and the metrics. */
+/** Reports failures of the runtime to the log and the metrics. */
 const failureReporter = ({ reporter }: Options) => (failure: unknown): void => {
-  if (Problem.of(failure).status >= 500) reporter.report(UnexpectedFailure.of(failure))
+  if (Problem.isReported(failure)) reporter.report(UnexpectedFailure.of(failure))
 }
 
 const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {

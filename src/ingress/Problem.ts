@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { CellHeld } from "../kernel/model/SpaceError.ts"
+import type { CellHeld, SpaceStopped } from "../kernel/model/SpaceError.ts"
 
 /** The code of a refused request. */
 type RefusalCode =
@@ -201,6 +201,18 @@ export const of = (failure: unknown): Problem => {
   const detail = troubles[code]?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
   const problem: Problem = { type: "about:blank", title: titles[status]!, status, detail, code }
   return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
+}
+
+/**
+ * Whether a failure belongs in the log: the runtime failed, and was not just asked for a part that the build lacks, or for a space
+ * that a caller removed meanwhile.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isReported = (failure: unknown): boolean => {
+  const { status } = of(failure)
+  return status >= 500 && status !== 501 && (failure as Partial<SpaceStopped> | undefined)?.isRemoved !== true
 }
 
 /** By its tag, because the class would bring the runtime into the Worker in front. */

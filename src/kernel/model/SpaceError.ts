@@ -76,13 +76,15 @@ export class SpaceStopped extends Data.TaggedError("SpaceStopped")<{
   readonly reason: string
   /** True if stored data is damaged, so that sending again does not help. */
   readonly isDamaged?: boolean
+  /** True if a caller removed the space, so that it does not open again. */
+  readonly isRemoved?: boolean
 }> {
   readonly topic = "space/stopped"
   get code(): "space/stopped" | "store/damaged" {
     return this.isDamaged === true ? "store/damaged" : "space/stopped"
   }
   override get message() {
-    const remedy = this.isDamaged === true ? "" : ". Send the request again; the space opens from what is durable"
+    const remedy = this.isDamaged === true || this.isRemoved === true ? "" : ". Send the request again; the space opens from what is durable"
     return `Space "${this.space}" stopped: ${this.reason}${remedy}`
   }
 }

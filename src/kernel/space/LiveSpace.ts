@@ -150,15 +150,15 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   /** Signals possible work. */
   wake(): void { this.group.wake() }
 
-  close(reason: string): void {
+  close(reason: string, isRemoved = false): void {
     this.closing = true
-    this.group.stop(new SpaceStopped({ space: this.name, reason }))
+    this.group.stop(new SpaceStopped({ space: this.name, reason, ...isRemoved ? { isRemoved } : {} }))
   }
 
-  /** Closes it until the next request. */
-  retire(reason = "it is closed, since nothing uses it"): void {
+  /** Closes it until the next request, or before its data is removed. */
+  retire(isRemoved = false): void {
     this.retired = true
-    this.close(reason)
+    this.close(isRemoved ? "it is being removed" : "it is closed, since nothing uses it", isRemoved)
   }
 
   /** Whether it was closed until the next request. */

@@ -106,7 +106,7 @@ export class Spaces {
   remove(name: string): Effect.Effect<void, PersistenceError> {
     const { contents, parts: { held, losses }, persistence } = this.deps
     const removal = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
-      this.spaces.get(name)?.space.retire("it is being removed")
+      this.spaces.get(name)?.space.retire(true)
       return Effect.map(persistence.remove(name), () => {
         this.wakeQueue.forget(name)
         this.readerStates.delete(name)

@@ -55,7 +55,7 @@ export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => asyn
     const { answer } = await inside(env)
     return await answer({ request, path, reader: space === undefined ? reader : undefined, misnamed: space })
   } catch (failure) {
-    if (Problem.of(failure).status >= 500) await report({ env, inside }, failure)
+    if (Problem.isReported(failure)) await report({ env, inside }, failure)
     return Problem.response(failure)
   }
 }

@@ -108,7 +108,7 @@ export class SpaceHost {
         // The Worker has checked the credentials.
         return await (isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request))
       } catch (failure) {
-        if (Problem.of(failure).status >= 500) this.place.settings.reporter.report(UnexpectedFailure.of(failure))
+        if (Problem.isReported(failure)) this.place.settings.reporter.report(UnexpectedFailure.of(failure))
         return Problem.response(failure)
       }
     })
