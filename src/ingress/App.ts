@@ -15,7 +15,6 @@ import { FeatureNotBuilt } from "../kernel/model/Feature.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
-import type { Enzyme } from "../registry/Enzyme.ts"
 import * as Access from "./Access.ts"
 import * as Beats from "./Beats.ts"
 import * as Blobs from "./Blobs.ts"
@@ -26,6 +25,7 @@ import * as Dead from "./Dead.ts"
 import * as Feature from "./Feature.ts"
 import * as Guard from "./Guard.ts"
 import * as Json from "./Json.ts"
+import * as Lists from "./Lists.ts"
 import * as Ops from "./Ops.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as Pages from "./Pages.ts"
@@ -107,7 +107,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
     await Effect.runPromise(services.kernel.spaces)
     return readiness(await Effect.runPromise(services.kernel.stops), refusal(c.req.raw) === undefined)
   })
-  runtimeRoutes(app, services.kernel)
+  runtimeRoutes(app, services)
   signalRoutes(app, services.kernel)
   const find = (name: string) => Effect.runPromise(services.kernel.space(name, { create: false }))
   stateRoutes(app, services, { stream, transfers })
@@ -143,11 +143,10 @@ const failureReporter = ({ reporter }: Options) => (failure: unknown): void => {
   if (Problem.isReported(failure)) reporter.report(UnexpectedFailure.of(failure))
 }
 
-const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
-  app.get("/v1/enzymes", async () => {
-    const enzymes = await Effect.runPromise(kernel.enzymes)
-    return Json.answer({ enzymes: enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })) })
-  })
+const runtimeRoutes = (app: Hono, { features, kernel }: Services): void => {
+  for (const [path, list] of Object.entries(Lists.of(features))) {
+    app.get(path, async () => Json.answer(list(await Effect.runPromise(kernel.enzymes))))
+  }
   app.get("/v1/spaces", async (c) => {
     const { after, limit } = spacesPage(c.req.query())
     const names = (await Effect.runPromise(kernel.spaces)).filter((name) => name > after)
@@ -274,12 +273,3 @@ const methods = ["GET", "PUT", "POST", "DELETE"] as const
 /** The receipt after the last handling; `undefined` on a time-out. */
 const settled = (space: Space, id: string, seconds: number) =>
   Effect.runPromise(space.settled(id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined })))
-
-/**
- * The descriptor of an enzyme as JSON, without its functions.
- *
- * @category getters
- * @since 0.1.0
- */
-export const describe = (enzyme: Enzyme): object =>
-  ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })

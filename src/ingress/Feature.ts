@@ -7,6 +7,7 @@ import type { Hono } from "hono"
 import * as Features from "../kernel/model/Feature.ts"
 import type { KernelFeature } from "../kernel/space/Feature.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { Lists } from "./Lists.ts"
 import type * as ReaderRoutes from "./ReaderRoutes.ts"
 import type * as RecordRoutes from "./RecordRoutes.ts"
 
@@ -26,7 +27,9 @@ export interface FeatureContext extends RecordRoutes.RouteContext {
 export interface Feature extends KernelFeature {
   /** Makes the handler of the requests of readers. */
   readonly readers?: typeof ReaderRoutes.make
-  /** Adds its routes. */
+  /** Its routes that concern no space. */
+  readonly lists?: Lists
+  /** Adds its routes that concern a space. */
   readonly routes?: (app: Hono, context: FeatureContext) => void
 }
 
@@ -46,4 +49,16 @@ export const routes = (app: Hono, features: ReadonlyArray<Feature>, context: Fea
       })
     }
   }
+}
+
+/**
+ * The failure for a path that concerns no space and belongs to a feature of the catalogue that is not given.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const unbuilt = (features: ReadonlyArray<Feature>, path: string): Features.FeatureNotBuilt | undefined => {
+  const isAt = (route: string) => path === route || path.startsWith(`${route}/`)
+  const feature = Features.names.find((name) => Features.places[name].routes.some(isAt))
+  return feature === undefined || features.some(({ name }) => name === feature) ? undefined : new Features.FeatureNotBuilt({ feature })
 }

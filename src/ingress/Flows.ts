@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
 import { InstanceAbsent } from "../flow/FlowError.ts"
 import * as Flow from "../flow/Flow.ts"
-import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { InstanceRow } from "../kernel/view/Space.ts"
 import type { FlowBudget, FlowRequest } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
+import type { Lists } from "./Lists.ts"
 import * as RecordRoutes from "./RecordRoutes.ts"
 import * as Wire from "./Wire.ts"
 
@@ -25,19 +25,20 @@ const instances: RecordRoutes.Records<InstanceRow> = {
   json: (row) => Wire.inline(row as never)
 }
 
+/** The list of the declared flows, step by step. */
+export const lists: Lists = {
+  "/v1/flows": (enzymes) => ({ flows: enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) })
+}
+
 /**
  * Adds the routes to an application.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, context: RecordRoutes.RouteContext & { readonly kernel: Kernel["Service"] }): void => {
-  const { find, kernel } = context
+export const routes = (app: Hono, context: RecordRoutes.RouteContext): void => {
+  const { find } = context
   const target = { find, records: instances }
-  app.get("/v1/flows", async () => {
-    const enzymes = await Effect.runPromise(kernel.enzymes)
-    return Json.answer({ flows: enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) })
-  })
   RecordRoutes.reads(app, instances, context)
   app.post(RecordRoutes.listPath(instances), async (c) => {
     const request = await Body.fields(c.req.raw, { flow: "string", inst: "string", input: "any", steps: "number", beats: "number" })

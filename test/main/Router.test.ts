@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
+import { Flow } from "systole"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import type { Env, SpaceStub } from "../../src/main/workers/Platform.ts"
 import { MAX_REFUSED, Refusals } from "../../src/main/workers/Refusals.ts"
@@ -126,9 +127,19 @@ describe("Router of a Worker", () => {
     assert.deepInclude(await asked(parts, "/elsewhere", authorized), { status: 404, code: "route/absent" })
   })
 
+  it("lists enzymes and flows as a server does", async () => {
+    const flow = Flow.make({ name: "approval", steps: { ask: { wait: () => "/signals/approved" } } })
+    const given: Parts = { manifest: { "enzymes/approval.ts": { module: flow, hash: "1" } }, config: { token: TOKEN } }
+    const list = async (path: string) => JSON.parse((await asked(given, path, authorized)).text) as unknown
+    assert.deepInclude(await list("/v1/flows"), { flows: [{ name: "approval", steps: [{ step: "ask", kind: "wait", goals: ["done", "error"] }] }] })
+    const { enzymes } = await list("/v1/enzymes") as { readonly enzymes: ReadonlyArray<{ readonly name: string; readonly hash: string }> }
+    assert.deepStrictEqual(enzymes.map(({ hash, name }) => [name, hash]), [["approval", "1"]])
+    assert.deepStrictEqual(woken, [])
+  })
+
   it("answers 405 with the allowed method where a path takes another one", async () => {
     const refused = { status: 405, code: "route/method", allow: "GET" }
-    for (const path of ["/v1/spaces", "/v1/enzymes", "/page", "/livez", "/readyz"]) {
+    for (const path of ["/v1/spaces", "/v1/enzymes", "/v1/flows", "/page", "/livez", "/readyz"]) {
       assert.deepInclude(await asked(parts, path, { ...authorized, method: "POST" }), refused, path)
       assert.strictEqual((await asked(parts, path, { ...authorized, method: "HEAD" })).status, 200, path)
     }

@@ -47,12 +47,28 @@ describe("systole build --target workers", () => {
         const refused = await fetch("/v1/spaces/shop/signals", { method: "DELETE" })
         assert.deepStrictEqual([refused.status, refused.headers.get("allow")], [405, "POST"])
         assert.strictEqual((await fetch("/v1/spaces/shop/nothing")).status, 404)
-        for (const path of ["flows", "flows/a", "replay"]) {
-          const { code, detail } = await json(`/v1/spaces/shop/${path}`) as { readonly code: string; readonly detail: string }
+        for (const path of ["/v1/flows", "/v1/spaces/shop/flows", "/v1/spaces/shop/flows/a", "/v1/spaces/shop/replay"]) {
+          const { code, detail } = await json(path) as { readonly code: string; readonly detail: string }
           assert.strictEqual(code, "feature/not-built")
           assert.include(detail, "Add features: [")
         }
         assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["shop"], next: null })
+      })
+    }))
+
+  it("lists its flows and its enzymes without a space", () =>
+    built(async ({ build, folder }) => {
+      const flow = `import { Flow } from "systole"
+export default Flow.make({ name: "approval", steps: { note: { transform: () => {} } } })
+`
+      writeFileSync(join(folder, "enzymes", "approval.ts"), flow)
+      await build()
+      await Edge.running({ folder: join(folder, "out") }, async ({ fetch, json }) => {
+        const steps = [{ step: "note", kind: "transform", goals: ["done"] }]
+        assert.deepStrictEqual(await json("/v1/flows"), { flows: [{ name: "approval", steps }] })
+        assert.include((await json("/v1/enzymes")).enzymes.map(({ name }: { readonly name: string }) => name), "approval")
+        assert.strictEqual((await fetch("/v1/flows", { method: "POST" })).headers.get("allow"), "GET")
+        assert.deepStrictEqual(await json("/v1/spaces"), { spaces: [], next: null })
       })
     }))
 

@@ -18,5 +18,6 @@ export const feature: Feature = {
   name: "flows",
   ledger: () => flows,
   parts: ({ ledgers }) => ({ flow: new LiveFlows(ledgers) }),
+  lists: Routes.lists,
   routes: Routes.routes
 }

@@ -6,13 +6,14 @@
 import * as Effect from "effect/Effect"
 import type { Value } from "../../cell/Value.ts"
 import * as App from "../../ingress/App.ts"
+import * as Feature from "../../ingress/Feature.ts"
 import * as Json from "../../ingress/Json.ts"
+import * as Lists from "../../ingress/Lists.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
-import * as Loader from "../../loader/Loader.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import * as Directory from "./Directory.ts"
@@ -48,18 +49,22 @@ export const answer = async (scene: Scene, { misnamed, path, reader, request }: 
   return answered(scene, path, request)
 }
 
-/** The paths of the lists that concern no space. */
-const LISTS: ReadonlySet<string> = new Set(["/v1/enzymes", "/v1/spaces"])
+/** The path of the list of spaces, which the directory holds. */
+const SPACES = "/v1/spaces"
 
 /** Answers what concerns no space. */
 const answered = async (scene: Scene, path: string, request: Request): Promise<Response> => {
-  const { env, settings: { config: { pages }, proof } } = scene
+  const { env, settings: { config: { pages }, features, load, proof } } = scene
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-  if (page === undefined && !LISTS.has(path)) return Problem.response(absent(request.method, path))
+  const lists = Lists.of(features)
+  const list = Object.hasOwn(lists, path) ? lists[path] : undefined
+  if (page === undefined && list === undefined && path !== SPACES) {
+    return Problem.response(Feature.unbuilt(features, path) ?? absent(request.method, path))
+  }
   const refused = Problem.unlessRead(request, path)
   if (refused !== undefined) return refused
   if (page !== undefined) return Pages.send(page, reading(scene), request.signal)
-  if (path === "/v1/enzymes") return enzymes(scene.settings)
+  if (list !== undefined) return Json.answer(list((await Effect.runPromise(load)).enzymes))
   const asked = App.spacesPage(Object.fromEntries(new URL(request.url).searchParams))
   const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked)
   return Json.answer({ spaces, next })
@@ -67,13 +72,6 @@ const answered = async (scene: Scene, path: string, request: Request): Promise<R
 
 const absent = (method: string, path: string) =>
   new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${path.slice(0, 200)}` })
-
-const enzymes = async ({ config: { enzymes, kernel: { limits }, plugins }, modules }: Settings): Promise<Response> => {
-  const found = await Effect.runPromise(Loader.load({ enzymes, plugins, required: [], millis: limits.moduleMillis }).pipe(
-    Effect.provide(modules)
-  ))
-  return Json.answer({ enzymes: found.enzymes.map(({ enzyme, hash }) => ({ ...App.describe(enzyme), hash })) })
-}
 
 /** The services of a page: its reads go to the objects. */
 const reading = ({ env, settings: { hash, proof } }: Scene): Pages.Services => ({
