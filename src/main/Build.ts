@@ -72,9 +72,11 @@ export const build = Effect.fn("Build.build")(function*(
     try: () => BuildBundle.make(root, target, contents),
     catch: Bundle.explain
   }).pipe(Effect.catch(unbundled))
-  yield* checkSecrets(yield* allSettings(site.definition, contents.settings), outputs)
-  const described = BuildTarget.describe(target, contents)
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
+  const decoder = new TextDecoder()
+  const written = [...outputs.map(({ contents }) => decoder.decode(contents)), ...texts.map(({ contents }) => contents)]
+  yield* checkSecrets(yield* allSettings(site.definition, contents.settings), written)
+  const described = BuildTarget.describe(target, contents)
   const notes = yield* Effect.promise(() =>
     BuildFolder.write(folder, { outputs, described, texts, kept }))
   return {
@@ -163,16 +165,12 @@ const secretsOf = (settings: Config.Settings): ReadonlyArray<readonly [name: str
 /** A text without the marks of escapes, because a bundle may write a token in any kind of quotes. */
 const unescaped = (text: string): string => text.replaceAll("\\", "")
 
-/** Refuses a bundle that contains a token, which everyone with the bundle could read. */
-const checkSecrets = (
-  settings: ReadonlyArray<Config.Settings>,
-  outputs: ReadonlyArray<BuildFolder.Output>
-): Effect.Effect<void, BuildRefused> => {
-  const decoder = new TextDecoder()
-  const texts = outputs.map(({ contents }) => unescaped(decoder.decode(contents)))
-  const [name] = settings.flatMap(secretsOf).find(([, secret]) =>
-    secret !== undefined && texts.some((text) => text.includes(unescaped(secret)))) ?? []
+/** Refuses files that contain a token, which everyone with the build could read. A variable in another form is no token. */
+const checkSecrets = (settings: ReadonlyArray<Config.Settings>, files: ReadonlyArray<string>): Effect.Effect<void, BuildRefused> => {
+  const texts = files.map(unescaped)
+  const [name] = settings.flatMap(secretsOf).find(([, secret = ""]) =>
+    Secrets.TOKEN.test(secret) && texts.some((text) => text.includes(unescaped(secret)))) ?? []
   return name === undefined
     ? Effect.void
-    : refuse("build/secret", `${name} stands in a file of the project that the bundle contains. Give it as an environment variable alone`)
+    : refuse("build/secret", `${name} stands in a file of the project that the build contains. Give it as an environment variable alone`)
 }

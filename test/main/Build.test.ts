@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } fr
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
+import { vi } from "vitest"
 import type { Build } from "../../src/cli/Host.ts"
 import { names } from "../../src/kernel/model/Feature.ts"
 import * as Inside from "../cli/Inside.ts"
@@ -176,8 +177,28 @@ export default { token, pages: { "/": () => token } }
   }, async ({ root, run }) => {
     const { code, stderr } = await run("build", "--target", "node")
     assert.deepStrictEqual([code, existsSync(join(root, "dist"))], [1, false])
-    assert.include(stderr, "token stands in a file of the project that the bundle contains")
+    assert.include(stderr, "token stands in a file of the project that the build contains")
     assert.include(stderr, "(build/secret)")
+  })
+
+  test("refuses a token in the text of a module, from where the bundle does not take it", {
+    "systole.config.ts": "export default { token: \"a-token-of-development\" }\n",
+    "enzymes/greet.ts": `${greet("hello")}export const token = "a-token-of-development"\n`
+  }, async ({ root, run }) => {
+    const { code, stderr } = await run("build", "--target", "node")
+    assert.deepStrictEqual([code, existsSync(join(root, "dist"))], [1, false])
+    assert.include(stderr, "(build/secret)")
+  })
+
+  test("takes a variable of a token for none while its text cannot be one", { "enzymes/greet.ts": greet("hello") }, async ({ json }) => {
+    for (const text of ["", "a"]) {
+      vi.stubEnv("SYSTOLE_TOKEN", text)
+      try {
+        await json("build", "--target", "node")
+      } finally {
+        vi.unstubAllEnvs()
+      }
+    }
   })
 
   test("refuses a bundle with the token of another environment in it", {
