@@ -60,11 +60,12 @@ const guard = <A>(space: string, body: () => A): A => {
     return body()
   } catch (cause) {
     if (cause instanceof PersistenceError) throw cause
-    throw new PersistenceError({
-      reason: new StoreUnavailable({ space, place: placeOf(space), detail: cause instanceof Error ? cause.message : String(cause) })
-    })
+    throw unavailable(space, cause instanceof Error ? cause.message : String(cause))
   }
 }
+
+const unavailable = (space: string, detail: string): PersistenceError =>
+  new PersistenceError({ reason: new StoreUnavailable({ space, place: placeOf(space), detail }) })
 
 const placeOf = (space: string): string => `the Durable Object of space "${space}"`
 
@@ -74,13 +75,18 @@ const rowOf = (stored: ReadonlyArray<Stored>): SqlRow =>
     ? stored.map((value) => value instanceof ArrayBuffer ? new Uint8Array(value) : value)
     : stored as SqlRow
 
+/** An open store. The database stays open after it, and may hold another space of the same name. */
+interface Handle extends ObjectPlace {
+  isClosed: boolean
+}
+
 /** A statement by its text: the database caches the prepared form. */
 class Statement implements SqlStatement {
-  private readonly place: ObjectPlace
+  private readonly handle: Handle
   private readonly sql: string
 
-  constructor(place: ObjectPlace, sql: string) {
-    this.place = place
+  constructor(handle: Handle, sql: string) {
+    this.handle = handle
     this.sql = sql
   }
 
@@ -89,13 +95,17 @@ class Statement implements SqlStatement {
   }
 
   all(...values: ReadonlyArray<SqlValue>): ReadonlyArray<SqlRow> {
-    const { space, storage } = this.place
-    return guard(space, () => storage.sql.exec(this.sql, ...values).raw().toArray().map(rowOf))
+    return this.using((sql) => sql.exec(this.sql, ...values).raw().toArray().map(rowOf))
   }
 
   run(...values: ReadonlyArray<SqlValue>): void {
-    const { space, storage } = this.place
-    guard(space, () => void storage.sql.exec(this.sql, ...values))
+    this.using((sql) => sql.exec(this.sql, ...values))
+  }
+
+  private using<A>(body: (sql: ObjectStorage["sql"]) => A): A {
+    const { isClosed, space, storage: { sql } } = this.handle
+    if (isClosed) throw unavailable(space, "this handle is closed")
+    return guard(space, () => body(sql))
   }
 }
 
@@ -124,7 +134,8 @@ const dueOf = (prepare: SqlDriver["prepare"]): number | undefined => {
 
 const driverOf = (place: ObjectPlace): SqlDriver => {
   const { arm, space, storage } = place
-  const prepare = (sql: string): SqlStatement => new Statement(place, sql)
+  const handle: Handle = { ...place, isClosed: false }
+  const prepare = (sql: string): SqlStatement => new Statement(handle, sql)
   /** The wake time to arm once its transaction is applied; `undefined` for none. */
   let pending: number | undefined
   /** Whether no wake time was stored yet. It is 0 then, and its alarm has to be armed with the first transaction of data. */
@@ -157,12 +168,15 @@ const driverOf = (place: ObjectPlace): SqlDriver => {
     },
     // The output gate waits for the disk.
     sync: undefined,
-    close: () => {}
+    close: () => {
+      handle.isClosed = true
+    }
   }
 }
 
 const sourceOf = (place: ObjectPlace): SqlSource => {
-  const prepare = (sql: string): SqlStatement => new Statement(place, sql)
+  const handle: Handle = { ...place, isClosed: false }
+  const prepare = (sql: string): SqlStatement => new Statement(handle, sql)
   const isThere = (space: string): boolean => space === place.space && guard(space, () => has(prepare, "meta"))
   const missing = (space: string) => new PersistenceError({ reason: new NoSuchSpace({ space }) })
   return {

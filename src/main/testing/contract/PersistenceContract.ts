@@ -102,6 +102,28 @@ const removal: Group = {
       }))
       yield* using("shop", (store) => write(store, beat(0)))
       same(yield* using("shop", (store) => Effect.sync(() => store.head().beat)), 0)
+    }),
+  "keeps uploads of a removed space out of the space that is created again": () =>
+    Effect.gen(function*() {
+      const part = new Uint8Array(1_048_576)
+      const old = yield* using("shop", (store) => Effect.sync(() => {
+        const uploads = [store.writeBlob(), store.writeBlob()]
+        for (const upload of uploads) for (let n = 0; n < 2; n++) upload.write(part)
+        return uploads
+      }))
+      yield* Persistence.use((persistence) => persistence.remove("shop"))
+      const bytes = part.map((_, n) => n)
+      yield* using("shop", (store) => {
+        const uploads = [store.writeBlob(), store.writeBlob()]
+        for (const upload of uploads) for (let n = 0; n < 2; n++) upload.write(bytes)
+        const [aborted, continued] = old
+        // An upload of a closed store may refuse.
+        for (const late of [() => aborted?.abort(), () => continued?.write(part)]) Effect.runSync(Effect.exit(Effect.sync(late)))
+        for (const [n, upload] of uploads.entries()) upload.finish(`content${n}`)
+        return write(store, beat(0))
+      })
+      const twice = Uint8Array.from([...bytes, ...bytes])
+      yield* using("shop", (store) => Effect.sync(() => same([store.blob("content0"), store.blob("content1")], [twice, twice])))
     })
 }
 
