@@ -79,4 +79,41 @@ describe("workerd, killed under load", () => {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+
+  it("goes on by the alarms alone after the kill: with a delayed signal, and with signals for another object", async () => {
+    const text = await script("./test/runtime/worker.ts")
+    const folder = mkdtempSync(join(tmpdir(), "systole-workerd-"))
+    try {
+      const killed = await Workerd.start(folder, text, { token: TOKEN })
+      const post = (body: object, prefer = "wait=60") =>
+        fetch(`${killed.url}/v1/spaces/a/signals`, { method: "POST", headers: { ...headers, prefer }, body: JSON.stringify(body) })
+      const later = { signal: "/signals/visit", id: "later", payload: { who: "later", route: ["b"] }, at: { ms: 1000 } }
+      assert.strictEqual((await post(later, "")).status, 202)
+      const ids = Array.from({ length: CONNECTIONS }, (_, n) => `s${n}`)
+      const acknowledged: Array<string> = ["later"]
+      let end: Promise<void> | undefined
+      await Promise.all(ids.map(async (id) => {
+        if (!await send(killed.url, id)) return
+        acknowledged.push(id)
+        // The signals for the other object may be on their way.
+        end ??= killed.kill()
+      }))
+      await end
+      assert.isAbove(acknowledged.length, 1)
+      const { kill, url } = await Workerd.start(folder, text, { token: TOKEN })
+      try {
+        // No call reaches the object that sends.
+        const arrived = async () => (await json(url, "b/cells/data/visits?list")).names as ReadonlyArray<string> | undefined
+        await vi.waitUntil(async () => {
+          const names = await arrived()
+          return acknowledged.every((id) => names?.includes(id))
+        }, { timeout: 120_000, interval: 100 })
+        for (const space of ["a", "b"]) assert.deepStrictEqual(await visits(url, space, acknowledged), acknowledged.map(() => 1))
+      } finally {
+        await kill()
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
 })

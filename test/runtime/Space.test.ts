@@ -252,6 +252,23 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.deepStrictEqual((await json("/v1/spaces/shop/cells/data/greetings?list")).names, ["anew"])
     }))
 
+  it("refuses signals after its deletion, unless signals create spaces, and their sender gives them up", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      const visit = () => signal("a", { signal: "/signals/visit", payload: { who: "ann", route: ["b"] } })
+      for (const space of ["a", "b"]) assert.strictEqual((await fetch(`/v1/spaces/${space}`, { method: "PUT" })).status, 201)
+      await visit()
+      await vi.waitUntil(async () => await json("/v1/spaces/b/cells/data/visits/ann") === 1, PATIENCE)
+      await fetch("/v1/spaces/b", { method: "DELETE" })
+      assert.deepInclude((await signal("b", greet("late"))).body, { status: 404, code: "space/unknown" })
+      await visit()
+      const letters = async () => (await json("/v1/spaces/a/dead")).letters as ReadonlyArray<{ readonly code: string }>
+      await vi.waitUntil(async () => (await letters()).length === 1, PATIENCE)
+      assert.deepStrictEqual((await letters()).map(({ code }) => code), ["space/unknown"])
+      await fetch("/test/reset/b")
+      assert.deepInclude(await json("/test/seen/b"), { alarm: null })
+      assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["a"], next: null })
+    }, { bindings: { CREATE: "explicit" } }))
+
   it("leaves the directory when a removal that failed half-way is repeated", () =>
     Edge.running(text, async ({ fetch, json, signal }) => {
       await signal("shop", greet("first"))

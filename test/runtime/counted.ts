@@ -51,6 +51,7 @@ interface TestStub {
   readonly forget: () => Promise<void>
   readonly ring: () => Promise<void>
   readonly lose: () => Promise<void>
+  readonly spoil: () => Promise<void>
   readonly arrive: (letters: object) => Promise<unknown>
   readonly pull: (read: object) => Promise<unknown>
 }
@@ -65,6 +66,7 @@ export const counted = (worker: Worker) => {
     readonly #number = ++objects
     #rowsWritten = 0
     #alarms = 0
+    #isSpoiled = false
 
     constructor(state: ObjectState, env: Env) {
       super(state, env)
@@ -72,6 +74,11 @@ export const counted = (worker: Worker) => {
       const sql = state.storage.sql as unknown as { exec: (...args: ReadonlyArray<unknown>) => { readonly rowsWritten: number } }
       const exec = sql.exec.bind(sql)
       sql.exec = (...args) => {
+        if (this.#isSpoiled && String(args[0]).startsWith("INSERT")) {
+          this.#isSpoiled = false
+          // The constraint is checked by the commit.
+          exec("INSERT INTO spoiled VALUES (1)")
+        }
         const cursor = exec(...args)
         this.#rowsWritten += cursor.rowsWritten
         return cursor
@@ -101,6 +108,14 @@ export const counted = (worker: Worker) => {
       this.reset()
     }
 
+    /** The next commit fails, after all its statements succeeded. */
+    async spoil(): Promise<void> {
+      this.#state.storage.sql.exec("CREATE TABLE IF NOT EXISTS spoiled_by (id INTEGER PRIMARY KEY)")
+      this.#state.storage.sql.exec("CREATE TABLE IF NOT EXISTS spoiled (id INTEGER REFERENCES spoiled_by (id) DEFERRABLE INITIALLY DEFERRED)")
+      await this.#state.storage.sync()
+      this.#isSpoiled = true
+    }
+
     /** Ends the object as an eviction does. */
     reset(): void {
       (this.#state as ObjectState & { readonly abort: () => void }).abort()
@@ -121,6 +136,7 @@ export const counted = (worker: Worker) => {
     }
     if (verb === "later") ahead += HOUR
     else if (verb === "ring") await stub.ring()
+    else if (verb === "spoil") await stub.spoil()
     else if (verb === "lose") await stub.lose().catch(() => {})
     else if (verb === "forget") await stub.forget().catch(() => {})
     else await stub.reset().catch(() => {})

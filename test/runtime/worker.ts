@@ -86,11 +86,11 @@ const worker = counted(make({
     "enzymes/race.ts": { module: race, hash: "5".repeat(64) },
     "systole/plugins/http": { module: http, hash: "3".repeat(64) }
   },
-  config: {
+  config: (env) => ({
     enzymes: ["enzymes"],
-    spaces: { create: "on-demand" },
+    spaces: { create: (env as { readonly CREATE?: "explicit" }).CREATE ?? "on-demand" },
     channels: { web: { use: "http", options: { allow: ["127.0.0.1"] } } }
-  }
+  })
 }))
 
 export const { Directory, Space } = worker
