@@ -90,13 +90,14 @@ describe("Router of a Worker", () => {
     assert.deepStrictEqual(woken, [])
   })
 
-  it("is ready when its settings are valid and the directory answers, and else names the part that fails", async () => {
+  it("is ready when its settings are valid and the directory answers, and else answers 503 and names the part that fails", async () => {
     assert.deepInclude(await asked(parts, "/readyz", authorized), { status: 200, text: "{\"status\":\"ready\"}" })
     const broken: Env = {
       ...env(async () => new Response("object")),
       DIRECTORY: { getByName: () => ({ add: async () => {}, remove: async () => {}, list: () => Promise.reject(new Error("reset")) }) }
     }
     const log = await logged(async () => {
+      assert.deepInclude(await asked(parts, "/v1/spaces", { ...authorized, env: broken }), { status: 503, code: "space/stopped" })
       const failing = (part: string) => ({ status: 503, text: JSON.stringify({ status: "failing", part }) })
       assert.deepInclude(await asked(parts, "/readyz", { ...authorized, env: broken }), failing("directory"))
       assert.deepInclude(await asked({ manifest: {} }, "/readyz"), failing("settings"))

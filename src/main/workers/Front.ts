@@ -39,7 +39,7 @@ export interface Asked {
 /**
  * Answers a request that concerns no space.
  *
- * @throws RequestRefused, PersistenceError
+ * @throws RequestRefused, PersistenceError, SpaceStopped
  * @category constructors
  * @since 0.1.0
  */
@@ -66,7 +66,9 @@ const answered = async (scene: Scene, path: string, request: Request): Promise<R
   if (page !== undefined) return Pages.send(page, reading(scene), request.signal)
   if (list !== undefined) return Json.answer(list((await Effect.runPromise(load)).enzymes))
   const asked = App.spacesPage(Object.fromEntries(new URL(request.url).searchParams))
-  const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked)
+  const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked).catch((failure: unknown) => {
+    throw stopped(Directory.NAME, failure)
+  })
   return Json.answer({ spaces, next })
 }
 
@@ -81,6 +83,9 @@ const reading = ({ env, settings: { hash, proof } }: Scene): Pages.Services => (
       checkSpaceName(space)
       return await env.SPACES.getByName(space).pull({ proof, address, wait })
     },
-    catch: (failure) => failure instanceof PersistenceError ? failure : new SpaceStopped({ space, reason: String(failure) })
+    catch: (failure) => failure instanceof PersistenceError ? failure : stopped(space, failure)
   })
 })
+
+/** The object of this name failed at a call, or was reset. */
+const stopped = (space: string, failure: unknown): SpaceStopped => new SpaceStopped({ space, reason: String(failure) })
