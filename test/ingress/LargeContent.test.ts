@@ -264,6 +264,17 @@ describe("Content beyond 32 MiB", () => {
     assert.strictEqual(digestOf(new Uint8Array(await whole.arrayBuffer())), digest)
   })
 
+  test("goes with a repeated deletion of its space, where the first one could not delete it", async (app, { objects, store }) => {
+    await put(app, bytes)
+    const { list } = store
+    Object.assign(store, { list: () => Promise.reject(new Error("the bucket is closed")) })
+    assert.strictEqual((await app.ask("/v1/spaces/shop", { method: "DELETE" })).status, 200)
+    assert.isAbove(objects.size, 0)
+    Object.assign(store, { list })
+    assert.deepStrictEqual(problem(await app.ask("/v1/spaces/shop", { method: "DELETE" })), [404, "space/unknown"])
+    assert.strictEqual(objects.size, 0)
+  })
+
   test("leaves nothing where its upload fails, and is taken later", async (app, { at, objects }) => {
     at.failing = true
     assert.deepStrictEqual(problem(await put(app, bytes)), [503, "store/unavailable"])

@@ -102,23 +102,32 @@ export class Spaces {
     return Effect.map(this.find(name, this.deps.parts.settings.create === "on-demand"), ({ space }) => space)
   }
 
-  /** Removes a space with all its data. Requests in progress fail with `SpaceStopped`; later ones find no space. */
+  /**
+   * Removes a space with all its data. Requests in progress fail with `SpaceStopped`; later ones find no space. A removal that ended
+   * half-way is repeated: it finds no store, and deletes the objects that are left.
+   */
   remove(name: string): Effect.Effect<void, PersistenceError> {
-    const { contents, parts: { held, losses }, persistence } = this.deps
     const removal = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
       this.spaces.get(name)?.space.retire(true)
-      return Effect.map(persistence.remove(name), () => {
-        this.wakeQueue.forget(name)
-        this.readerStates.delete(name)
-        this.failures.delete(name)
-        held.delete(name)
-        losses.journaled(name)
-        this.deps.stops.opened(name)
-        if (contents !== undefined) this.removing.set(name, this.removeContent(contents, name))
+      return Effect.map(Effect.result(this.deps.persistence.remove(name)), (removed) => {
+        if (removed._tag === "Success" || removed.failure.code === "space/unknown") this.forget(name)
+        return removed
       })
     })))
     // Other spaces open meanwhile. This name has no space until its objects are gone, so that no new ones are among them.
-    return Effect.andThen(removal, this.removed(name))
+    return Effect.flatMap(removal, (removed) => Effect.andThen(this.removed(name), Effect.fromResult(removed)))
+  }
+
+  /** Forgets a space without a store, and begins to delete its objects. */
+  private forget(name: string): void {
+    const { contents, parts: { held, losses } } = this.deps
+    this.wakeQueue.forget(name)
+    this.readerStates.delete(name)
+    this.failures.delete(name)
+    held.delete(name)
+    losses.journaled(name)
+    this.deps.stops.opened(name)
+    if (contents !== undefined && !this.removing.has(name)) this.removing.set(name, this.removeContent(contents, name))
   }
 
   /** Objects that are left belong to no space. A failure is reported, since the space is gone. */
