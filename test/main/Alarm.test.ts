@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
-import { Alarm, surely } from "../../src/main/workers/Alarm.ts"
+import { Alarm, type AlarmStorage, surely } from "../../src/main/workers/Alarm.ts"
 
 /** An alarm at the time 1,000,000, with the times that were stored. */
 const alarmed = (armed: number | null) => {
@@ -13,6 +13,30 @@ const alarmed = (armed: number | null) => {
     }
   }
   return { alarm: new Alarm(storage, armed, () => clock.now), clock, stored }
+}
+
+/** A storage at the time 0, with the alarms that were stored, and the number of them that were synchronized. */
+const stored = async (
+  use: (scene: { readonly armed: ReadonlyArray<number>; readonly storage: AlarmStorage; readonly synced: () => number }) => Promise<void>
+): Promise<void> => {
+  const now = vi.spyOn(Date, "now").mockReturnValue(0)
+  const values = new Map<string, unknown>()
+  const armed: Array<number> = []
+  let synced = 0
+  const storage: AlarmStorage = {
+    get: async (key) => values.get(key),
+    put: async (key, value) => void values.set(key, value),
+    delete: async (key) => values.delete(key),
+    setAlarm: async (moment) => void armed.push(moment),
+    sync: async () => {
+      synced = armed.length
+    }
+  }
+  try {
+    await use({ armed, storage, synced: () => synced })
+  } finally {
+    now.mockRestore()
+  }
 }
 
 describe("The alarm of an object", () => {
@@ -71,29 +95,44 @@ describe("The alarm of an object", () => {
   })
 
   it("is armed again after a failure, later after each one in a row, at most an hour later, and throws none", async () => {
-    const now = vi.spyOn(Date, "now").mockReturnValue(0)
     const reported: Array<string> = []
     const report = async (failure: unknown) => void reported.push((failure as Error).message)
-    try {
-      const values = new Map<string, unknown>()
-      const armed: Array<number> = []
-      const storage = {
-        get: async (key: string) => values.get(key),
-        put: async (key: string, value: unknown) => void values.set(key, value),
-        delete: async (key: string) => values.delete(key),
-        setAlarm: async (moment: number) => void armed.push(moment)
-      }
-      const failing = () => surely(storage, () => Promise.reject(new Error("broken")), report)
+    await stored(async ({ armed, storage }) => {
+      const failing = () => surely(storage, { isRepeated: false, work: () => Promise.reject(new Error("broken")), report })
       for (let n = 0; n < 12; n++) await failing()
       assert.deepStrictEqual(armed.map((moment) => moment / 10_000), [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360, 360])
-      await surely(storage, () => Promise.resolve(), report)
+      await surely(storage, { isRepeated: false, work: () => Promise.resolve(), report })
       await failing()
       assert.strictEqual(armed.at(-1), 10_000)
       const broken = () => Promise.reject(new Error("no storage"))
-      await surely({ get: broken, put: broken, delete: broken, setAlarm: broken }, broken, report)
-      assert.deepStrictEqual([reported.length, reported[0], reported.at(-1)], [14, "broken", "no storage"])
-    } finally {
-      now.mockRestore()
-    }
+      const failed = { get: broken, put: broken, delete: broken, setAlarm: broken, sync: broken }
+      for (const isRepeated of [false, true]) await surely(failed, { isRepeated, work: broken, report })
+      assert.deepStrictEqual([reported.length, reported[0], reported.at(-1)], [15, "broken", "no storage"])
+    })
+  })
+
+  it("is stored anew before the work of a run that the platform ended and repeats, later each time", async () => {
+    await stored(async ({ armed, storage, synced }) => {
+      const seen: Array<number> = []
+      const work = async () => {
+        assert.strictEqual(synced(), armed.length)
+        seen.push(armed.length)
+      }
+      const report = async () => assert.fail("nothing failed")
+      await surely(storage, { isRepeated: false, work, report })
+      // The platform ends the object within the work, so nothing runs after it.
+      const ended = () => new Promise<void>((resolve) => void surely(storage, {
+        isRepeated: true,
+        work: async () => {
+          await work()
+          resolve()
+          await new Promise(() => {})
+        },
+        report
+      }))
+      for (let n = 0; n < 3; n++) await ended()
+      await surely(storage, { isRepeated: true, work, report })
+      assert.deepStrictEqual([seen, armed.map((moment) => moment / 10_000)], [[0, 1, 2, 3, 4], [1, 2, 4, 8]])
+    })
   })
 })

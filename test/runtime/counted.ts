@@ -4,12 +4,16 @@
  * @module
  */
 import type { Worker } from "../../src/main/workers/index.ts"
-import type { Env, ObjectState } from "../../src/main/workers/Platform.ts"
+import type { AlarmInfo, Env, ObjectState } from "../../src/main/workers/Platform.ts"
 
-/** The counts of an object since its construction. */
+/** An object, and its counts since its construction. */
 interface Seen {
+  readonly number: number
   readonly rowsWritten: number
   readonly alarms: number
+  /** The longest armed timer of all objects, in milliseconds. */
+  readonly longestTimer: number
+  readonly endings: number
 }
 
 /** The timers that are armed, with their delays in milliseconds. */
@@ -42,6 +46,9 @@ Date.now = () => realNow() + ahead
 /** The time by which `later` sets the clock forward, in milliseconds. */
 const HOUR = 3_600_000
 
+/** The number of alarms to come that end their object. */
+let endings = 0
+
 /** The number of each object in the order of construction. */
 let objects = 0
 
@@ -52,6 +59,7 @@ interface TestStub {
   readonly ring: () => Promise<void>
   readonly lose: () => Promise<void>
   readonly spoil: () => Promise<void>
+  readonly end: (count: number) => Promise<void>
   readonly arrive: (letters: object) => Promise<unknown>
   readonly pull: (read: object) => Promise<unknown>
 }
@@ -67,6 +75,7 @@ export const counted = (worker: Worker) => {
     #rowsWritten = 0
     #alarms = 0
     #isSpoiled = false
+    #isDying = false
 
     constructor(state: ObjectState, env: Env) {
       super(state, env)
@@ -74,6 +83,10 @@ export const counted = (worker: Worker) => {
       const sql = state.storage.sql as unknown as { exec: (...args: ReadonlyArray<unknown>) => { readonly rowsWritten: number } }
       const exec = sql.exec.bind(sql)
       sql.exec = (...args) => {
+        if (this.#isDying) {
+          endings--
+          this.reset()
+        }
         if (this.#isSpoiled && String(args[0]).startsWith("INSERT")) {
           this.#isSpoiled = false
           // The constraint is checked by the commit.
@@ -85,9 +98,15 @@ export const counted = (worker: Worker) => {
       }
     }
 
-    override async alarm(): Promise<void> {
+    override async alarm(info?: AlarmInfo): Promise<void> {
       this.#alarms++
-      return super.alarm()
+      this.#isDying = endings > 0
+      return super.alarm(info)
+    }
+
+    /** The platform ends the object within its next alarms, which are this many. */
+    end(count: number): void {
+      endings = count
     }
 
     /** Runs the alarm at once. */
@@ -110,8 +129,8 @@ export const counted = (worker: Worker) => {
 
     /** The next commit fails, after all its statements succeeded. */
     async spoil(): Promise<void> {
-      this.#state.storage.sql.exec("CREATE TABLE IF NOT EXISTS spoiled_by (id INTEGER PRIMARY KEY)")
-      this.#state.storage.sql.exec("CREATE TABLE IF NOT EXISTS spoiled (id INTEGER REFERENCES spoiled_by (id) DEFERRABLE INITIALLY DEFERRED)")
+      this.#state.storage.sql.exec(`CREATE TABLE IF NOT EXISTS spoiled_by (id INTEGER PRIMARY KEY);
+        CREATE TABLE IF NOT EXISTS spoiled (id INTEGER REFERENCES spoiled_by (id) DEFERRABLE INITIALLY DEFERRED)`)
       await this.#state.storage.sync()
       this.#isSpoiled = true
     }
@@ -121,10 +140,10 @@ export const counted = (worker: Worker) => {
       (this.#state as ObjectState & { readonly abort: () => void }).abort()
     }
 
-    async seen(): Promise<Seen & { readonly number: number; readonly alarm: number | null; readonly longestTimer: number }> {
+    async seen(): Promise<Seen & { readonly alarm: number | null }> {
       const alarm = await this.#state.storage.getAlarm()
       const longestTimer = Math.max(0, ...timers.values())
-      return { number: this.#number, rowsWritten: this.#rowsWritten, alarms: this.#alarms, alarm, longestTimer }
+      return { number: this.#number, rowsWritten: this.#rowsWritten, alarms: this.#alarms, alarm, longestTimer, endings }
     }
   }
 
@@ -137,6 +156,7 @@ export const counted = (worker: Worker) => {
     if (verb === "later") ahead += HOUR
     else if (verb === "ring") await stub.ring()
     else if (verb === "spoil") await stub.spoil()
+    else if (verb === "end") await stub.end(2)
     else if (verb === "lose") await stub.lose().catch(() => {})
     else if (verb === "forget") await stub.forget().catch(() => {})
     else await stub.reset().catch(() => {})

@@ -6,7 +6,7 @@
 import type { Storage } from "./Platform.ts"
 
 /** The part of a storage that an alarm with failures needs. */
-export type AlarmStorage = Pick<Storage, "delete" | "get" | "put" | "setAlarm">
+export type AlarmStorage = Pick<Storage, "delete" | "get" | "put" | "setAlarm" | "sync">
 
 /** The delay of an alarm for work that is due at once, in milliseconds. The object does such work itself, unless it is evicted. */
 const SOON = 5000
@@ -75,25 +75,37 @@ const LONGEST = 3_600_000
 /** The key of the number of failures in a row. */
 const FAILURES = "systole/failed-alarms"
 
+/** One run of an alarm. */
+export interface AlarmRun {
+  /** Whether the platform repeats a run that it ended: the object was reset, or exceeded a limit. It gives up after six of them. */
+  readonly isRepeated: boolean
+  readonly work: () => Promise<void>
+  readonly report: (failure: unknown) => Promise<void>
+}
+
 /**
  * Runs the work of an alarm, and never throws. If the work fails, that is reported and the alarm is armed again after a delay that
- * doubles from 10 s to an hour: the platform gives an alarm up after a few failures.
+ * doubles from 10 s to an hour: the platform gives an alarm up after a few failures. A repeated run arms that alarm before its
+ * work, which may end the object once more.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const surely = async (
-  storage: AlarmStorage,
-  run: () => Promise<void>,
-  report: (failure: unknown) => Promise<void>
-): Promise<void> => {
+export const surely = async (storage: AlarmStorage, { isRepeated, report, work }: AlarmRun): Promise<void> => {
   try {
-    await run()
+    if (isRepeated) await postpone(storage)
+    await work()
     if (await storage.get(FAILURES) !== undefined) await storage.delete(FAILURES)
   } catch (failure) {
     await report(failure)
-    const failures = Number(await storage.get(FAILURES).catch(() => 0) ?? 0)
-    await storage.setAlarm(Date.now() + Math.min(LONGEST, RETRY * 2 ** failures)).catch(() => {})
-    await storage.put(FAILURES, failures + 1).catch(() => {})
+    await postpone(storage)
   }
+}
+
+/** Counts a failure, and arms the alarm after its delay. Both are stored when it ends. */
+const postpone = async (storage: AlarmStorage): Promise<void> => {
+  const failures = Number(await storage.get(FAILURES).catch(() => 0) ?? 0)
+  await storage.setAlarm(Date.now() + Math.min(LONGEST, RETRY * 2 ** failures)).catch(() => {})
+  await storage.put(FAILURES, failures + 1).catch(() => {})
+  await storage.sync().catch(() => {})
 }

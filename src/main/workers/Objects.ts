@@ -11,7 +11,7 @@ import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import type { Inside } from "./Inside.ts"
-import type { Env, Letters, Names, ObjectState, Pull, Refusal, Socket } from "./Platform.ts"
+import type { AlarmInfo, Env, Letters, Names, ObjectState, Pull, Refusal, Socket } from "./Platform.ts"
 import * as Router from "./Router.ts"
 import type { SpaceHost } from "./SpaceHost.ts"
 
@@ -21,7 +21,7 @@ export type ObjectClass<Methods extends object = object> = new (state: ObjectSta
 /** An object with one space, as the platform calls it. */
 export interface SpaceObject {
   fetch(request: Request): Promise<Response>
-  alarm(): Promise<void>
+  alarm(info?: AlarmInfo): Promise<void>
   arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>>
   pull(read: Pull): Promise<Value.Value>
 }
@@ -75,9 +75,12 @@ const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
       return (this.#made ?? await this.#host()).fetch(request)
     }
 
-    alarm(): Promise<void> {
-      const run = async () => (this.#made ?? await this.#host()).alarm()
-      return surely(this.#state.storage, run, (failure) => Router.report({ env: this.#env, inside }, failure))
+    alarm({ isRetry = false }: Partial<AlarmInfo> = {}): Promise<void> {
+      return surely(this.#state.storage, {
+        isRepeated: isRetry,
+        work: async () => (this.#made ?? await this.#host()).alarm(),
+        report: (failure) => Router.report({ env: this.#env, inside }, failure)
+      })
     }
 
     async webSocketMessage(socket: Socket, message: unknown): Promise<void> {

@@ -45,6 +45,12 @@ export interface ObjectState {
   readonly storage: Storage
 }
 
+/** The run of an alarm, as the platform tells it. */
+export interface AlarmInfo {
+  /** Whether the run before failed, or was ended by the platform. */
+  readonly isRetry: boolean
+}
+
 /** The base class of objects with methods for other objects. The module `cloudflare:workers` has it. */
 export declare class DurableObject<Env> {
   constructor(ctx: ObjectState, env: Env)
