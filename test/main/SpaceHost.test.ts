@@ -24,8 +24,8 @@ const hosted = (bytes: number) => {
     ReturnType<typeof make>
   const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
   const host = new SpaceHost({ space: "shop", storage, state, env, settings })
-  const codeOf = async (method: string, path: string, authorization = `Bearer ${TOKEN}`) => {
-    const answer = await host.fetch(new Request(`https://worker.example/v1/spaces/shop/${path}`, { method, headers: { authorization } }))
+  const codeOf = async (method: string, path: string, headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }) => {
+    const answer = await host.fetch(new Request(`https://worker.example/v1/spaces/shop/${path}`, { method, headers }))
     return (await answer.json() as { readonly code: string }).code
   }
   return { codeOf, openings: () => openings }
@@ -34,10 +34,17 @@ const hosted = (bytes: number) => {
 describe("The host of a space", () => {
   it("opens no runtime for a stranger's report where there is no space, and answers as for a wrong token", async () => {
     const { codeOf, openings } = hosted(0)
-    assert.strictEqual(await codeOf("POST", "rv/r1/report", `rendezvous ${"ab".repeat(16)}`), "rv/token")
+    assert.strictEqual(await codeOf("POST", "rv/r1/report", { authorization: `rendezvous ${"ab".repeat(16)}` }), "rv/token")
     assert.strictEqual(openings(), 0)
     assert.notStrictEqual(await codeOf("POST", "signals"), "space/unknown")
     assert.strictEqual(openings(), 1)
+  })
+
+  it("opens no socket and no runtime for a caller without credentials that came past the Worker in front", async () => {
+    const { codeOf, openings } = hosted(0)
+    const headers = { authorization: "Bearer guessed", upgrade: "websocket" }
+    assert.strictEqual(await codeOf("GET", "cells/data/a", headers), "auth/missing")
+    assert.strictEqual(openings(), 0)
   })
 
   it("takes no new data when its storage is nearly full, but all that ends or controls work", async () => {

@@ -105,7 +105,6 @@ export class SpaceHost {
         const refused = this.refusal(request)
         if (refused !== undefined) return Problem.response(refused)
         const { fetch, sockets } = await this.opened()
-        // The Worker has checked the credentials.
         return await (isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request))
       } catch (failure) {
         if (Problem.isReported(failure)) this.place.settings.reporter.report(UnexpectedFailure.of(failure))
@@ -176,7 +175,9 @@ export class SpaceHost {
 
   /** The refusal of a request that needs no runtime. */
   private refusal(request: Request): Error | undefined {
-    const { settings: { features }, storage } = this.place
+    const { settings: { access, features }, storage } = this.place
+    // The runtime checks other requests itself: a Worker of another application may call the object.
+    if (isUpgrade(request)) return access(request).refused
     const path = Access.pathOf(request)
     // Anyone may send a report, and a report creates no space.
     const isReport = WorkerToken.isReport(request, path)
