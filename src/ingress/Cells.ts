@@ -109,12 +109,15 @@ export const read = async (space: Space, place: Place, request: Request): Promis
   throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"` })
 }
 
-/** The values of the first of some cells, up to a size. Content that is too large for a value, and an absent cell, is `null`. */
+/**
+ * The values of the first of some cells, up to a size. Content that is too large for a value is `null`, and so is an absent cell
+ * and one whose links do not end.
+ */
 const valuesOf = Effect.fnUntraced(function*(space: Space, cells: ReadonlyArray<string>) {
   const values: Array<unknown> = []
   let size = 0
   for (const cell of cells) {
-    const value = yield* space.get(cell)
+    const value = yield* Effect.catchIf(space.get(cell), ({ code }) => code === "link/loop", () => Effect.undefined)
     const isShown = value !== undefined && !(value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES)
     const text = isShown ? Document.encode(value).text : "null"
     values.push(JSON.parse(text))

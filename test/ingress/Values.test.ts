@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { Link } from "systole"
 import { test } from "./TestIngress.ts"
 
 describe("The list of cells with their values", () => {
@@ -18,5 +19,13 @@ describe("The list of cells with their values", () => {
     assert.isNull(nothing)
     assert.property(date, "$rich")
     assert.deepStrictEqual((await ask(`${cells}/data?below&values&after=/data/e`)).body, { cells: [], values: [], next: null })
+  })
+
+  test("goes on past a cell whose links do not end", async ({ ask, kernel, put }) => {
+    for (const id of ["a", "c"]) await put(`${cells}/data/${id}`, id)
+    const space = await Effect.runPromise(kernel.space("shop", { create: true }))
+    await Effect.runPromise(space.set("/data/b", Link.make("/data/b")))
+    const { body } = await ask(`${cells}/data?below&values`)
+    assert.deepStrictEqual(body, { cells: ["/data/a", "/data/b", "/data/c"], values: ["a", null, "c"], next: null })
   })
 })
