@@ -228,6 +228,22 @@ describe("Wake", () => {
     }))
   })
 
+  it.effect("leaves a record alone whose action no file can have", () =>
+    withAgent(fileOf(hello), ({ space, wake }) =>
+      Effect.gen(function*() {
+        const names = ["odd", "constructor"]
+        const record = { event: "e", occurrence: "o", attempt: 1, attempts: 1, status: "completed", startedAt: START, pendings: 1 }
+        for (const [i, action] of ["no id", "constructor"].entries()) {
+          yield* space.set(`/data/agent/${KEY}/actions/${names[i]}`, { ...record, action })
+        }
+        for (let month = 0; month < 3; month++) {
+          yield* wake()
+          yield* TestClock.adjust("31 days")
+        }
+        assert.includeMembers([...yield* space.list(`/data/agent/${KEY}/actions`)], names)
+        assert.notProperty(yield* space.get(`/data/agent/${KEY}/observed`), "removed")
+      })))
+
   it.effect("keeps the records of an action whose block has an error", () =>
     withAgent(fileOf(action("a", { type: "shell", command: "echo a", status: "pending" })), ({ disk, space, text, wake }) =>
       Effect.gen(function*() {

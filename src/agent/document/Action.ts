@@ -128,6 +128,9 @@ export const ID = /^[A-Za-z0-9][\w.-]{0,99}$/
 /** The names that no object of cells may have as a key, or that each one has: no ids and no names of fields. */
 const RESERVED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"])
 
+/** Whether an action may have this id. */
+export const isId = (text: string): boolean => ID.test(text) && !RESERVED.has(text)
+
 /** An action, or undefined where the block has an error; with all findings. */
 export interface Checked {
   readonly action: Action | undefined
@@ -248,7 +251,7 @@ class Check {
 
   private id(): string {
     const { heading, id, name } = this.block
-    if (ID.test(id) && !RESERVED.has(id)) return id
+    if (isId(id)) return id
     const suggestion = `write - **id**: ${slugOf(name)}`
     if (id === "") {
       this.find({ code: "agent/field-missing", offset: heading.start, message: `The action "${name.slice(0, 100)}" has no id`, suggestion })

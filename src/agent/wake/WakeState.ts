@@ -6,7 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Hash } from "../../persistence/Hash.ts"
-import type { Action } from "../document/Action.ts"
+import { type Action, isId } from "../document/Action.ts"
 import * as Approval from "../document/Approval.ts"
 import type { ControlFile } from "../document/ControlFile.ts"
 import { type Captured, ControlStore, type Place } from "../store/ControlStore.ts"
@@ -179,9 +179,9 @@ export class WakeState {
   /** Observes the captured facts. */
   readonly look = Effect.fnUntraced(function*(this: WakeState) {
     const ids = new Set(this.actions.map(({ id }) => id))
-    // A block with an error has no action, and keeps its records.
+    // A block with an error has no action, and keeps its records. A record that no wake wrote may have any text for an id.
     const named = new Set(this.open.file.blocks.map(({ id }) => id))
-    const removed = [...this.records.keys()].filter((id) => !named.has(id))
+    const removed = [...this.records.keys()].filter((id) => !named.has(id) && isId(id))
     const now = yield* Clock.currentTimeMillis
     this.observed = Observed.look(this.observed, { ids, removed, now, digests: this.captured.digests })
     if (this.request.isDry === true) return
