@@ -4,7 +4,7 @@
  * @module
  */
 import { serve } from "@hono/node-server"
-import type { Server as HttpServer } from "node:http"
+import type { IncomingMessage, Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setImmediate } from "node:timers"
 import { setFlagsFromString } from "node:v8"
@@ -36,9 +36,12 @@ let gc: Collect | undefined
  */
 const collect = async (): Promise<void> => (gc ??= makeGc())({ type: "major", execution: "sync", flavor: "last-resort" })
 
+/** The longest pause within the body of a request, in milliseconds. The connection is closed then. */
+const PAUSE = 60_000
+
 /**
  * No limit on the time of a whole request: Node's own of five minutes ends the upload of a large content. The limit on the time of
- * its headers stays. Probes of the connection find a client that is gone.
+ * its headers stays, and {@link PAUSE} bounds each pause of its body. Probes of the connection find a client that is gone.
  */
 const serverOptions = { requestTimeout: 0, headersTimeout: 60_000, keepAlive: true, keepAliveInitialDelay: 60_000 }
 
@@ -56,8 +59,16 @@ export const platform: Main.Platform = {
         { fetch, hostname: host, port, serverOptions },
         (info: AddressInfo) => resolve(opened(server, info.port))
       ) as HttpServer
-      server.once("error", reject)
+      server.prependListener("request", limitPauses).once("error", reject)
     })
+}
+
+const limitPauses = (request: IncomingMessage): void => {
+  const { headers, socket } = request
+  if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return
+  socket.setTimeout(PAUSE)
+  // The answer may take longer, such as an event stream.
+  request.once("end", () => socket.setTimeout(0))
 }
 
 const opened = (server: HttpServer, port: number): Main.Server => ({
