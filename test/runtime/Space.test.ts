@@ -53,6 +53,38 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.strictEqual(alarms, 0)
     }))
 
+  it("delivers signals between objects once, there and back, while the platform resets both", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      const ids = Array.from({ length: 60 }, (_, n) => `w${n}`)
+      const visit = async (id: string): Promise<void> => {
+        const sent = { signal: "/signals/visit", id, payload: { who: id, route: ["b", "a", "b"] } }
+        while ((await signal("a", sent)).status !== 200);
+      }
+      for (let n = 0; n < ids.length; n += 5) {
+        const sent = ids.slice(n, n + 5).map(visit)
+        await Promise.race(sent)
+        await Promise.all([fetch("/test/reset/a"), fetch("/test/reset/b"), ...sent])
+      }
+      const visits = (space: string) => Promise.all(ids.map((id) => json(`/v1/spaces/${space}/cells/data/visits/${id}`)))
+      const twice = ids.map(() => 2)
+      await vi.waitUntil(async () => (await visits("b")).every((count) => count === 2), PATIENCE)
+      assert.deepStrictEqual([await visits("a"), await visits("b")], [twice, twice])
+    }))
+
+  it("takes no signal of another object when its storage is nearly full, and loses none", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      for (const space of ["a", "b"]) await signal(space, greet("first"))
+      await fetch("/test/fill/b")
+      assert.deepInclude((await signal("b", greet("second"))).body, { status: 507, code: "store/full" })
+      await signal("a", { signal: "/signals/visit", payload: { who: "ann", route: ["b"] } })
+      // Its alarm waits for the delivery, which is refused.
+      await fetch("/test/ring/a")
+      const read = await fetch("/v1/spaces/b/cells/data/visits/ann")
+      assert.deepStrictEqual([read.status, (await json("/v1/spaces/a/dead")).letters], [404, []])
+      await fetch("/test/reset/b")
+      await vi.waitUntil(async () => await json("/v1/spaces/b/cells/data/visits/ann") === 1, PATIENCE)
+    }))
+
   it("wakes for a delayed signal, and does not wake before or after", () =>
     Edge.running(text, async ({ fetch, json, signal }) => {
       await signal("shop", greet("first"))
@@ -289,6 +321,21 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["shop"], next: null })
       await fetch("/v1/spaces/shop", { method: "DELETE" })
       assert.deepStrictEqual(await json("/v1/spaces"), { spaces: [], next: null })
+    }))
+
+  it("is listed in the pages of the directory, in order", () =>
+    Edge.running(text, async ({ fetch, json }) => {
+      const names = ["a", "a-b", "a0", "b", "c"]
+      for (const name of names.toReversed()) assert.strictEqual((await fetch(`/v1/spaces/${name}`, { method: "PUT" })).status, 201)
+      const pages: Array<ReadonlyArray<string>> = []
+      for (let next: string | null = ""; next !== null;) {
+        const page: { readonly spaces: ReadonlyArray<string>; readonly next: string | null } =
+          await json(`/v1/spaces?limit=2${next === "" ? "" : `&after=${next}`}`)
+        pages.push(page.spaces)
+        next = page.next
+      }
+      assert.deepStrictEqual(pages, [["a", "a-b"], ["a0", "b"], ["c"]])
+      assert.deepStrictEqual(await json("/v1/spaces?limit=5"), { spaces: names, next: null })
     }))
 
   it("creates nothing for a space that is unknown", () =>

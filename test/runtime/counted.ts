@@ -60,6 +60,7 @@ interface TestStub {
   readonly lose: () => Promise<void>
   readonly spoil: () => Promise<void>
   readonly end: (count: number) => Promise<void>
+  readonly fill: (bytes: number) => Promise<void>
   readonly arrive: (letters: object) => Promise<unknown>
   readonly pull: (read: object) => Promise<unknown>
 }
@@ -102,6 +103,11 @@ export const counted = (worker: Worker) => {
       this.#alarms++
       this.#isDying = endings > 0
       return super.alarm(info)
+    }
+
+    /** The database has this size, until the object ends. */
+    fill(bytes: number): void {
+      Object.defineProperty(this.#state.storage.sql, "databaseSize", { value: bytes })
     }
 
     /** The platform ends the object within its next alarms, which are this many. */
@@ -157,6 +163,7 @@ export const counted = (worker: Worker) => {
     else if (verb === "ring") await stub.ring()
     else if (verb === "spoil") await stub.spoil()
     else if (verb === "end") await stub.end(2)
+    else if (verb === "fill") await stub.fill(9_500_000_000)
     else if (verb === "lose") await stub.lose().catch(() => {})
     else if (verb === "forget") await stub.forget().catch(() => {})
     else await stub.reset().catch(() => {})
