@@ -47,7 +47,7 @@ export const project = (name: string, installation: string): Files => {
         2
       )
     }\n`,
-    ".gitignore": "node_modules/\n.data/\n.systole/\ndist/\n",
+    ".gitignore": "node_modules/\n.data/\n.systole/\ndist/*\n!dist/workers/\ndist/workers/*\n!dist/workers/wrangler.jsonc\n",
     "systole.config.ts": `import { defineConfig } from "systole"
 
 export default defineConfig({

@@ -33,11 +33,12 @@ export interface Files {
   readonly kept: Kept | undefined
 }
 
-/** The file that lists the files of a build. */
+/** The file that lists the files of a build, and so tells its folder from every other. */
 const MANIFEST = "files.json"
 
 /**
- * The first file that no build wrote, in a folder without a build; `undefined` if a build may be written there.
+ * The first file that no build wrote, in a folder without a build; `undefined` if a build may be written there. A build writes no
+ * hidden file, so those of other tools may be there.
  *
  * @category getters
  * @since 0.1.0
@@ -47,7 +48,8 @@ export const foreign = async (folder: string, kept: Kept | undefined): Promise<s
     if (error.code === "ENOENT") return []
     throw error
   })
-  return names.includes(MANIFEST) ? undefined : names.find((name) => name !== kept?.file)
+  const isBuild = await listed(folder) !== undefined
+  return isBuild ? undefined : names.find((name) => name !== kept?.file && !name.startsWith("."))
 }
 
 /**
@@ -58,16 +60,27 @@ export const foreign = async (folder: string, kept: Kept | undefined): Promise<s
  */
 export const write = async (folder: string, { described, kept, outputs, texts }: Files): Promise<ReadonlyArray<string>> => {
   const files = [...outputs, ...described]
-  const before = await listed(folder)
+  const names = files.map(({ file }) => file)
+  const before = await listed(folder) ?? []
+  // First of all, so that an interrupted build is known as one.
+  await put(join(folder, MANIFEST), manifest([...new Set([...before, ...names])]))
   for (const { contents, file } of [...texts, ...files]) await put(join(folder, file), contents)
-  await put(join(folder, MANIFEST), `${JSON.stringify(files.map(({ file }) => file))}\n`)
-  for (const file of before) if (!files.some((written) => written.file === file)) await rm(join(folder, file), { force: true })
+  await put(join(folder, MANIFEST), manifest(names))
+  for (const file of before) if (!names.includes(file)) await rm(join(folder, file), { force: true })
   return kept === undefined ? [] : keep(folder, kept)
 }
 
-const listed = async (folder: string): Promise<ReadonlyArray<string>> => {
-  const text = await readFile(join(folder, MANIFEST), "utf8").catch(() => "[]")
-  return (JSON.parse(text) as ReadonlyArray<unknown>).filter((file) => typeof file === "string" && /^[\w.-]+$/.test(file)) as Array<string>
+const manifest = (files: ReadonlyArray<string>): string => `${JSON.stringify({ systole: files })}\n`
+
+/** The files of the build in a folder; `undefined` if there is none. */
+const listed = async (folder: string): Promise<ReadonlyArray<string> | undefined> => {
+  try {
+    const { systole } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as { readonly systole?: unknown }
+    if (!Array.isArray(systole)) return undefined
+    return systole.filter((file): file is string => typeof file === "string" && /^[\w.-]+$/.test(file))
+  } catch {
+    return undefined
+  }
 }
 
 /** Writes the file, unless it is there. */

@@ -3,12 +3,15 @@
  *
  * @module
  */
+import { isAbsolute } from "node:path"
 import type * as Host from "../cli/Host.ts"
 import type * as Config from "../loader/Config.ts"
 
 /** The subject of a page. */
 export interface Subject {
   readonly target: Host.Target
+  /** The environment of the configuration. */
+  readonly environment: string | undefined
   /** The lines that start the build. */
   readonly usage: ReadonlyArray<string>
   /** The environment variables without which it does not start. */
@@ -22,12 +25,13 @@ export interface Subject {
  * @since 0.1.0
  */
 export const make = (subject: Subject, settings: Config.Settings): string => {
-  const { target, usage } = subject
+  const { environment, target, usage } = subject
+  const chosen = environment === undefined ? "" : ` --env ${environment}`
   const isWorkers = target === "workers"
   const files = isWorkers ? workerFiles : target === "deno" ? [...serverFiles, serveFile] : serverFiles
   return `# A build for ${target}
 
-Written by \`systole build --target ${target}\`. Change the project instead, and build again.
+Written by \`systole build --target ${target}${chosen}\`. Change the project instead, and build again.
 
 ${usage.map((line) => `    ${line}`).join("\n")}
 
@@ -50,7 +54,7 @@ const serveFile: Row = ["`serve.js`", "the project for `deno serve`, which gives
 
 const workerFiles: ReadonlyArray<Row> = [
   ["`worker.js` and `chunk-*.js`", "the runtime, the modules and the configuration"],
-  ["`wrangler.jsonc`", "the bindings and migrations; it is yours as soon as it is there"]
+  ["`wrangler.jsonc`", "the bindings and migrations; it is yours as soon as it is there, so keep it under version control"]
 ]
 
 const commonFiles: ReadonlyArray<Row> = [
@@ -61,7 +65,8 @@ const commonFiles: ReadonlyArray<Row> = [
 
 const serverNotes = ({ usage, variables }: Subject, { data, host, kernel, port }: Config.Settings): ReadonlyArray<string> => [
   `It listens at \`${host}:${port}\`; \`--port\` gives another port.`,
-  `Data is in \`${data}\` of the working directory; \`--data FOLDER\` gives another folder. Keep it outside of this folder.`,
+  `Data is in \`${data}\`${isAbsolute(data) ? "" : " of the working directory"}; ` +
+    "`--data FOLDER` gives another folder. Keep it outside of this folder.",
   variables.length === 0
     ? "`SYSTOLE_TOKEN` in the environment is the token of the operator."
     : `Set ${variables.map((variable) => `\`${variable}\``).join(", ")} in the environment.`,

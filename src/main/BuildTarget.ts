@@ -104,9 +104,13 @@ const bucketNeeds = (name: string, { content }: Pick<Config.Settings, "content">
   return [`"r2_buckets": [{ "binding": ${JSON.stringify(binding)}, "bucket_name": "${name}-content" }]`]
 }
 
+/** The name of the Worker of a project, which leaves room for the ending of its bucket's name. */
+const nameOf = (project: string): string =>
+  project.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").slice(0, 55).replaceAll(/^-|-$/g, "") || "worker"
+
 /** The configuration of Wrangler for a project. */
 const wrangler = (project: string, settings: Pick<Config.Settings, "content">): BuildFolder.Kept => {
-  const name = project.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-")
+  const name = nameOf(project)
   const needs = [...wranglerNeeds, ...bucketNeeds(name, settings)]
   const lines = [
     `"name": ${JSON.stringify(name)}`,
@@ -237,11 +241,12 @@ export const describe = (target: Target, contents: Contents): ReadonlyArray<Buil
   const variables = variablesOf(target, settings)
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
   const digests = Object.fromEntries(modules.map(({ file, hash }) => [file, hash]))
+  const page = BuildReadme.make({ target: target.name, environment, usage: target.usage, variables }, settings)
   const build = { systole: version, target: target.name, environment, features, modules: digests, kept: kept.map(({ hash }) => hash) }
   return [
     { file: "package.json", contents: json({ private: true, type: "module" }) },
     { file: "build.json", contents: json(build) },
-    { file: "README.md", contents: BuildReadme.make({ target: target.name, usage: target.usage, variables }, settings) }
+    { file: "README.md", contents: page }
   ]
 }
 
