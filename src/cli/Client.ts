@@ -67,10 +67,10 @@ export class Client extends Context.Service<Client, {
         const unreachable =
           `The server at ${url} does not answer, and process ${pid} lives. Wait for it or end it; if it is another program, remove ` +
             `${config.data}/server.json`
-        return make({ fetch, url, token: token ?? undefined, unreachable })
+        return make({ fetch, url, token: token ?? undefined, unreachable: () => unreachable })
       }
       const project = yield* host.open(config)
-      return make({ fetch: project.fetch, url: "http://localhost", token: config.token, unreachable: "The project does not answer" })
+      return make({ fetch: project.fetch, url: "http://localhost", token: config.token, unreachable: () => "The project does not answer" })
     })
   )
 
@@ -89,14 +89,23 @@ export class Client extends Context.Service<Client, {
   static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = this.layerFor((config) => config)
 }
 
-const absent = (url: string): string => `The server at ${url} does not answer. Check the address, and that the server runs`
+const absent = (url: string) => (failure: unknown): string =>
+  `The server at ${url} does not answer${reasonOf(failure)}. Check the address, and that the server runs`
+
+/** The reason of a failed request, such as a certificate that is not trusted, as the host tells it. */
+const reasonOf = (failure: unknown): string => {
+  const { cause = failure } = failure instanceof Error ? failure : {}
+  const { code, message } = (cause ?? {}) as { readonly code?: unknown; readonly message?: unknown }
+  const told = [message, code].find((text) => typeof text === "string" && text !== "")
+  return told === undefined ? "" : `: ${String(told).slice(0, 200)}`
+}
 
 /** The target of requests, with the message for an unreachable target. */
 interface Target {
   readonly fetch: Fetch
   readonly url: string
   readonly token: string | undefined
-  readonly unreachable: string
+  readonly unreachable: (failure: unknown) => string
 }
 
 const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => {
@@ -117,7 +126,7 @@ const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => 
             ...(body === undefined ? {} : { body: JSON.stringify(body) })
           })
         ),
-      catch: () => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: unreachable })
+      catch: (failure) => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: unreachable(failure) })
     }).pipe(Effect.flatMap((response) => response.ok ? Effect.succeed(response) : Effect.flatMap(refused(response), Effect.fail)))
   return {
     ask: <Answer>(path: string, ask?: Ask) => Effect.flatMap(send(path, ask), (response) => read<Answer>(response)),

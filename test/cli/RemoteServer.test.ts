@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
+import { createServer as createSecureServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import process from "node:process"
+import { serverCertificate, serverKey } from "../plugins/http/Certificates.ts"
 import { terminal } from "./Terminal.ts"
 
 const TOKEN = "sesame-opens-the-server"
@@ -13,6 +15,15 @@ export default Enzyme.make({ name: "count", query: "/signals/count", run: (tx) =
 `,
   "systole.config.ts": `export default { token: "${TOKEN}" }\n`
 }
+
+/** The address of a server with TLS, whose certificate no host trusts, until the scope closes. */
+const untrustedServer = Effect.acquireRelease(
+  Effect.promise(() => {
+    const server = createSecureServer({ key: serverKey, cert: serverCertificate })
+    return new Promise<typeof server>((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)))
+  }),
+  (server) => Effect.sync(() => void server.close())
+).pipe(Effect.map((server) => `https://127.0.0.1:${(server.address() as AddressInfo).port}`))
 
 /** An environment variable until the scope closes. */
 const variable = (name: string, value: string) =>
@@ -72,11 +83,13 @@ describe("--server", () => {
     Effect.gen(function*() {
       const { run } = yield* terminal(project)
       const page = yield* stranger()
+      const untrusted = yield* untrustedServer
       const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, code: number, ...says: ReadonlyArray<string>]> = [
         [["space", "ls", "--server", "example"], 2, "is no address", "server/url"],
         [["space", "ls", "--server", "ftp://example.org"], 2, "has the protocol ftp:", "server/url"],
         [["space", "ls", "--server", "https://example.org/?a=1"], 2, "has a query", "server/url"],
         [["space", "ls", "--server", "http://127.0.0.1:1"], 4, "http://127.0.0.1:1 does not answer", "server/unreachable"],
+        [["space", "ls", "--server", untrusted], 4, "does not answer: ", "certificate", "server/unreachable"],
         [["space", "ls", "--server", page], 1, "not from a Systole server", "server/answer"],
         [["space", "ls", "--server", page, "--data", "here", "--env", "there"], 2, "Leave out --data and --env", "server/flag"],
         [["start", "--server", page], 2, "Leave out --server", "server/flag"]
