@@ -24,7 +24,7 @@ export const program = (built: Built, args: ReadonlyArray<string>): Main.Program
   agent: built.agent,
   version: built.version,
   installation: built.version,
-  args: args[0] === undefined || args[0].startsWith("-") && !INFORMING.has(args[0]) ? ["start", ...args] : args,
+  args: withCommand(args),
   modules: modules(built),
   features: built.features,
   config: (environment) => config(built, environment),
@@ -34,6 +34,22 @@ export const program = (built: Built, args: ReadonlyArray<string>): Main.Program
 
 /** Flags that stand without a command. */
 const INFORMING: ReadonlySet<string> = new Set(["--help", "-h", "--version", "-v", "--completions"])
+
+/** Flags with a value that may stand before any command. */
+const LEADING: ReadonlySet<string> = new Set(["--data", "--env", "--server", "--log-level"])
+
+/**
+ * The arguments of a build with a command: `start`, unless they name one or ask for information.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const withCommand = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  let i = 0
+  for (let flag = args[i]; flag !== undefined && LEADING.has(flag.replace(/=.*/s, "")); flag = args[i]) i += flag.includes("=") ? 1 : 2
+  const first = args[i]
+  return first === undefined || first.startsWith("-") && !INFORMING.has(first) ? ["start", ...args] : args
+}
 
 const refuse = (message: string) => Effect.fail(new CliFailure({ exit: exits.usage, code: "build/source", message }))
 
