@@ -28,7 +28,7 @@ import * as Bundle from "./Bundle.ts"
 import * as Project from "./Project.ts"
 
 /**
- * A project cannot be built. Nothing was written.
+ * A project cannot be built. Nothing was written, unless the folder of the build failed meanwhile.
  *
  * @category errors
  * @since 0.1.0
@@ -48,6 +48,11 @@ const refuse = (code: string, message: string) => Effect.fail(new BuildRefused({
 
 const unbundled = (reason: string) => refuse("build/bundle", `The bundle cannot be made: ${reason}. See to that import`)
 
+/** Uses the folder of a build. */
+const inFolder = <A>(out: string, use: () => Promise<A>): Effect.Effect<A, BuildRefused> =>
+  Effect.tryPromise({ try: use, catch: (error) => error as Error }).pipe(Effect.catch(({ message }) =>
+    refuse("build/folder", `${out} cannot hold a build: ${message}. Name another folder with --out`)))
+
 /**
  * Builds a project into a folder of its own, which may hold an earlier build.
  *
@@ -62,7 +67,7 @@ export const build = Effect.fn("Build.build")(function*(
   const target = BuildTarget.targets[request.target]
   const folder = resolve(root, request.out)
   const unset = target.kept?.(basename(root), { content: undefined })
-  const foreign = yield* Effect.promise(() => BuildFolder.foreign(folder, unset))
+  const foreign = yield* inFolder(request.out, () => BuildFolder.foreign(folder, unset))
   if (foreign !== undefined) {
     return yield* refuse("build/folder", `${request.out} holds ${foreign}, which is of no build. Name an empty folder with --out`)
   }
@@ -77,8 +82,7 @@ export const build = Effect.fn("Build.build")(function*(
   const written = [...outputs.map(({ contents }) => decoder.decode(contents)), ...texts.map(({ contents }) => contents)]
   yield* checkSecrets(yield* allSettings(site.definition, contents.settings), written)
   const described = BuildTarget.describe(target, contents)
-  const notes = yield* Effect.promise(() =>
-    BuildFolder.write(folder, { outputs, described, texts, kept }))
+  const notes = yield* inFolder(request.out, () => BuildFolder.write(folder, { outputs, described, texts, kept }))
   return {
     target: request.target,
     out: request.out,

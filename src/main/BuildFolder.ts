@@ -83,12 +83,15 @@ const listed = async (folder: string): Promise<ReadonlyArray<string> | undefined
   }
 }
 
-/** Writes the file, unless it is there. */
+/** Writes the file, unless it is there. One that cannot be read stays, too. */
 const keep = async (folder: string, { contents, file, needs }: Kept): Promise<ReadonlyArray<string>> => {
   const place = join(folder, file)
-  const found = await readFile(place, "utf8").catch(() => undefined)
+  const found = await readFile(place, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined
+    throw error
+  })
   if (found === undefined) {
-    await put(place, contents)
+    await writeFile(place, contents, { flag: "wx" })
     return []
   }
   const plain = (text: string) => text.replaceAll(/\s+/g, "")

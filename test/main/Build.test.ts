@@ -269,6 +269,9 @@ export default { token, pages: { "/": () => token } }
     write("systole.config.ts", "export default {}\n")
     assert.include(await refused("--env", "production"), "there is no environment \"production\"")
     assert.include(await refused("--out", "."), "(build/folder)")
+    for (const name of ["enzymes/greet.ts", "enzymes/greet.ts/out"]) {
+      assert.match(await refused("--out", name), /cannot hold a build: .*Name another folder with --out \(build\/folder\)/)
+    }
     assert.include(await refused("--keep", "f".repeat(64)), "(build/kept)")
     assert.include(await refused("--keep", "f"), "is no digest")
     write("enzymes/greet.ts", greet("hello").replace("tx.set", "tx.set(("))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as BuildFolder from "../../src/main/BuildFolder.ts"
@@ -30,6 +30,18 @@ describe("The folder of a build", () => {
       assert.isUndefined(await BuildFolder.foreign(folder, kept))
       writeFileSync(join(folder, "notes.txt"), "mine")
       assert.strictEqual(await BuildFolder.foreign(folder, kept), "notes.txt")
+    }))
+
+  it("leaves a wrangler.jsonc that it cannot read", () =>
+    inFolder(async (folder) => {
+      const file = join(folder, "wrangler.jsonc")
+      for (const there of [() => mkdirSync(file), () => symlinkSync("absent", file)]) {
+        there()
+        const written = BuildFolder.write(folder, { outputs: [], described: [], texts: [], kept })
+        assert.isDefined(await written.then(() => undefined, (error: unknown) => error))
+        assert.isFalse(lstatSync(file).isFile())
+        rmSync(file, { recursive: true })
+      }
     }))
 
   it("loses no file to the list of another program", () =>
