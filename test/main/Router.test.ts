@@ -132,7 +132,8 @@ describe("Router of a Worker", () => {
     const flow = Flow.make({ name: "approval", steps: { ask: { wait: () => "/signals/approved" } } })
     const given: Parts = { manifest: { "enzymes/approval.ts": { module: flow, hash: "1" } }, config: { token: TOKEN } }
     const list = async (path: string) => JSON.parse((await asked(given, path, authorized)).text) as unknown
-    assert.deepInclude(await list("/v1/flows"), { flows: [{ name: "approval", steps: [{ step: "ask", kind: "wait", goals: ["done", "error"] }] }] })
+    const steps = [{ step: "ask", kind: "wait", goals: ["done", "error"] }]
+    assert.deepInclude(await list("/v1/flows"), { flows: [{ name: "approval", steps }] })
     const { enzymes } = await list("/v1/enzymes") as { readonly enzymes: ReadonlyArray<{ readonly name: string; readonly hash: string }> }
     assert.deepStrictEqual(enzymes.map(({ hash, name }) => [name, hash]), [["approval", "1"]])
     assert.deepStrictEqual(woken, [])

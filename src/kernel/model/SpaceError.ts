@@ -84,7 +84,8 @@ export class SpaceStopped extends Data.TaggedError("SpaceStopped")<{
     return this.isDamaged === true ? "store/damaged" : "space/stopped"
   }
   override get message() {
-    const remedy = this.isDamaged === true || this.isRemoved === true ? "" : ". Send the request again; the space opens from what is durable"
+    const isFinal = this.isDamaged === true || this.isRemoved === true
+    const remedy = isFinal ? "" : ". Send the request again; the space opens from what is durable"
     return `Space "${this.space}" stopped: ${this.reason}${remedy}`
   }
 }
