@@ -125,7 +125,8 @@ export interface Definition<Payload = unknown> {
   /**
    * The path of a signal that is sent to the target of the event when its handling becomes a dead letter, by whatever cause: a
    * failure, a cancellation or a rollback. It is handled a beat later. Its payload is `{ id, enzyme, code }`: the id of the event
-   * and the name of the enzyme, which name the letter, and the code of the failure. Default: none.
+   * and the name of the enzyme, which name the letter, and the code of the failure. An enzyme that is registered no more
+   * (`enzyme/gone`) sends none. Default: none.
    *
    * The enzyme that takes it goes on for the one that died. If that one dies each time, nothing ends the repetition, so let it
    * wait longer each time.
