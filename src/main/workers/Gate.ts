@@ -34,7 +34,8 @@ interface Tokens {
 export const make = ({ readers, token }: Tokens, isPublic: boolean): Gate => {
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
-      reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, or say public: true"
+      reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
+        "from .dev.vars. To do without, set the variable SYSTOLE_PUBLIC=true of a build, or public: true of an entry of your own"
     })
   }
   return {
