@@ -198,7 +198,8 @@ export const of = (failure: unknown): Problem => {
       code: "internal"
     }
   }
-  const detail = troubles[code]?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
+  const trouble = isOfRemoval(failure) ? undefined : troubles[code]
+  const detail = trouble?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
   const problem: Problem = { type: "about:blank", title: titles[status]!, status, detail, code }
   return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
 }
@@ -212,8 +213,11 @@ export const of = (failure: unknown): Problem => {
  */
 export const isReported = (failure: unknown): boolean => {
   const { status } = of(failure)
-  return status >= 500 && status !== 501 && (failure as Partial<SpaceStopped> | undefined)?.isRemoved !== true
+  return status >= 500 && status !== 501 && !isOfRemoval(failure)
 }
+
+/** Whether the space of a failure was removed, so that it does not open again. */
+const isOfRemoval = (failure: unknown): boolean => (failure as Partial<SpaceStopped> | undefined)?.isRemoved === true
 
 /** By its tag, because the class would bring the runtime into the Worker in front. */
 const isHeld = (failure: unknown): failure is CellHeld => (failure as { readonly _tag?: unknown } | undefined)?._tag === "CellHeld"

@@ -18,6 +18,8 @@ describe("The removal of a space over HTTP", () => {
     assert.strictEqual((await ask("/v1/spaces/shop", { method: "DELETE" })).status, 200)
     await read("event: problem")
     assert.include(seen, "space/stopped")
+    assert.include(seen, "it is being removed")
+    assert.notInclude(seen, "opens again")
     assert.deepStrictEqual(accidents, [])
   })
 })
