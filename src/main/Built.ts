@@ -4,7 +4,7 @@
  * @module
  */
 import type { Agent } from "../cli/Cli.ts"
-import type { Feature } from "../ingress/Feature.ts"
+import type { Feature } from "./Feature.ts"
 import type * as Config from "../loader/Config.ts"
 import type * as ManifestModules from "./ManifestModules.ts"
 

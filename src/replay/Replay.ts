@@ -21,6 +21,7 @@ import * as SpaceMode from "../kernel/model/SpaceMode.ts"
 import { BeatAborted } from "../kernel/model/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
+import * as Labels from "../stage/Labels.ts"
 import { Code } from "./Code.ts"
 import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
@@ -241,6 +242,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     bindings,
     durable: history.durable?.fresh(),
     mode: SpaceMode.read(historic, documents),
+    readLabels: Labels.read,
     ledgers: history.ledgers,
     states: history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo }),
     // The entries record overload.

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { Enzyme } from "systole"
-import type { Feature } from "../../src/ingress/Feature.ts"
+import type { Feature } from "../../src/main/Feature.ts"
 import type { Env } from "../../src/main/workers/index.ts"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import * as Objects from "../../src/main/workers/Objects.ts"

@@ -24,11 +24,11 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 521_000, deno: 511_000, bun: 510_000, workers: 204_000 }
+const limits: Readonly<Record<Target, number>> = { node: 522_000, deno: 512_000, bun: 510_500, workers: 202_500 }
 
 /** The limits of the Worker in front and of a Worker without features, compressed, in bytes. */
-const FRONT = 10_500
-const BASE = 185_000
+const FRONT = 11_000
+const BASE = 183_000
 
 const folder = mkdtempSync(join(tmpdir(), "systole-size-"))
 

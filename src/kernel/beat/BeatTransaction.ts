@@ -29,6 +29,8 @@ export interface Before {
   readonly bindings: BindingTable
   readonly mode: SpaceMode
   readonly hash: (data: string | Uint8Array) => string
+  /** Decodes the rules on labels, where the kernel has labels. */
+  readonly readLabels: typeof Labels.read | undefined
 }
 
 /**
@@ -86,9 +88,9 @@ export class BeatTransaction {
   private count = 0
 
   /** The label rules of this beat are staged before. */
-  constructor(stage: Stage, begun: Begun, { bindings, hash, mode }: Before) {
+  constructor(stage: Stage, begun: Begun, { bindings, hash, mode, readLabels }: Before) {
     this.stage = stage
-    this.labels = Labels.read(stage.visible(Labels.ADDRESS.key))
+    this.labels = readLabels?.(stage.visible(Labels.ADDRESS.key))
     this.mode = mode
     this.moment = new TrackedClock(this, begun, hash)
     this.bindings = new BeatBindings(bindings, stage, begun.beat)

@@ -23,6 +23,7 @@ import type { Parked } from "../model/Parked.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
+import type { Before } from "./BeatTransaction.ts"
 import type { CommitHandshake } from "./CommitHandshake.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
 import type { RunHost } from "./RunHost.ts"
@@ -55,6 +56,7 @@ export interface SpaceState {
   /** The states of the ledgers, by their places in the list. */
   readonly states: ReadonlyArray<unknown>
   readonly settings: Settings
+  readonly readLabels: Before["readLabels"]
   /** The labels that decide which cells readers see, if any. */
   readonly labels?: Labels | undefined
   readonly hash: (data: string | Uint8Array) => string

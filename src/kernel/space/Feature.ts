@@ -10,6 +10,7 @@ import { PersistenceError, StoreNeedsFeature } from "../../persistence/Persisten
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Reactor } from "../../reactor/Reactor.ts"
 import type { PayloadDecoder } from "../../registry/Enzyme.ts"
+import type * as Labels from "../../stage/Labels.ts"
 import type { MakeDurableRuns } from "../beat/DurableRuns.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
@@ -30,10 +31,15 @@ export interface PartHost {
   readonly group: GroupCommit
 }
 
-/** The parts of the kernel for labels: a cleared view of a space, and derived cells for handlings with a confidential label. */
+/**
+ * The parts of the kernel for labels: a cleared view of a space, derived cells for handlings with a confidential label, the
+ * rules with those of the channels, and their decoder.
+ */
 export interface LabelParts {
   readonly view: (deps: ViewDependencies, clearance: Clearance) => Reader
   readonly isolated: () => IsolatedReads
+  readonly rules: (rules: Labels.Rules, channels: Reactor["Service"]["channels"]) => Labels.Rules
+  readonly read: typeof Labels.read
 }
 
 /** The large content of an open space: its uploads, and its parts by their descriptor. */

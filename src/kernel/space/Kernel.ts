@@ -18,7 +18,6 @@ import { InvalidEnzyme } from "../../registry/Enzyme.ts"
 import { type Definition as NodeDefinition, InvalidNode } from "../../scheduler/Definition.ts"
 import { Modules } from "../../scheduler/Modules.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
-import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
@@ -27,7 +26,7 @@ import { contentIn, type KernelFeature, labelsIn } from "./Feature.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { type FeatureName, FeatureNotBuilt } from "../model/Feature.ts"
 import { CurrentHolds } from "../model/Holds.ts"
-import { KernelSettings, type Settings } from "../model/Limits.ts"
+import { KernelSettings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
 import { Losses } from "../model/Losses.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
@@ -106,10 +105,13 @@ export class Kernel extends Context.Service<Kernel, {
       const persistence = yield* Persistence
       const registry = yield* Registry
       const reactor = yield* Reactor
-      const settings = withChannelLabels(yield* KernelSettings, reactor)
+      const given = yield* KernelSettings
       const contents = yield* LargeContent.CurrentContentStore
-      if (settings.labels !== undefined && labelsIn(features) === undefined) return yield* unbuilt("labels")
+      const labels = labelsIn(features)
+      if (given.labels !== undefined && labels === undefined) return yield* unbuilt("labels")
       if (contents !== undefined && contentIn(features) === undefined) return yield* unbuilt("content")
+      // A space without rules has no labels, so it needs none of the channels.
+      const settings = given.labels === undefined ? given : { ...given, labels: labels?.rules(given.labels, reactor.channels) }
       const hash = yield* Hash
       const pacemaker = yield* Pacemaker
       const nodes = new Modules()
@@ -149,10 +151,6 @@ const unbuilt = (feature: FeatureName): Effect.Effect<never> => Effect.die(new F
 /** The ledgers of features, after the one of operations. */
 const ledgersOf = (features: ReadonlyArray<KernelFeature>, reactor: Reactor["Service"]): LedgerList =>
   new LedgerList([operations, ...features.flatMap(({ ledger }) => ledger?.(reactor) ?? [])])
-
-/** The settings with the label rules of the channels. A space without rules has no labels, so it needs none. */
-const withChannelLabels = (settings: Settings, { channels }: Pick<Reactor["Service"], "channels">): Settings =>
-  settings.labels === undefined ? settings : { ...settings, labels: ChannelLabels.added(settings.labels, channels) }
 
 /** Registers and withdraws modules. A node may give an idle space work. */
 const registrar = ({ isDurable, nodes, registry, wake }: {

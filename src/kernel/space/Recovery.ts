@@ -65,6 +65,7 @@ export interface Parts {
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
+  const labels = labelsIn(parts.features)
   // Records come with beats.
   if (store.head().beat >= 0) checkStore(store, parts.features)
   const documents = new Documents(store, settings.limits.residentBytes)
@@ -108,7 +109,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
       tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
       stop: host.watch?.stop,
       sentry,
-      isolated: labelsIn(parts.features)?.isolated()
+      isolated: labels?.isolated()
     }),
     bindings,
     durable,
@@ -117,7 +118,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     ledgers,
     states,
     settings,
-    labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
+    readLabels: labels?.read,
+    labels: settings.labels === undefined ? undefined : labels?.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,
     seed: pacemaker.seed,
     host,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 import { feature as content } from "./content.ts"
 import { feature as debug } from "./debug.ts"
 import { feature as durable } from "./durable.ts"

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 import { clear, LargeUploads } from "../../kernel/space/LargeUploads.ts"
+import * as ContentProvider from "../../loader/ContentProvider.ts"
 
 /**
  * The feature `content`.
@@ -14,5 +15,6 @@ import { clear, LargeUploads } from "../../kernel/space/LargeUploads.ts"
  */
 export const feature: Feature = {
   name: "content",
-  content: { open: (state, begin, store) => new LargeUploads(state, begin, store), clear }
+  content: { open: (state, begin, store) => new LargeUploads(state, begin, store), clear },
+  contentStore: ContentProvider.open
 }

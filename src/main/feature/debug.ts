@@ -5,7 +5,7 @@
  */
 import * as Routes from "../../ingress/Debug.ts"
 import { LiveDebug } from "../../kernel/space/SpaceDebug.ts"
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 
 /**
  * The feature `debug`. Its routes exist in development only.

@@ -7,7 +7,7 @@ import { runs } from "../../durable/Ledger.ts"
 import * as Segments from "../../kernel/beat/Segments.ts"
 import * as Routes from "../../ingress/Runs.ts"
 import { LiveRuns } from "../../kernel/space/SpaceRuns.ts"
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 
 /**
  * The feature `durable`. A durable run sends requests, so it needs the feature `requests`.

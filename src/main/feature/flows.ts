@@ -6,7 +6,7 @@
 import { flows } from "../../flow/Ledger.ts"
 import * as Routes from "../../ingress/Flows.ts"
 import { LiveFlows } from "../../kernel/space/SpaceFlows.ts"
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 
 /**
  * The feature `flows`. A flow ends its rendezvous, so it needs the feature `rendezvous`.

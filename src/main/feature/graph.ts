@@ -5,7 +5,7 @@
  */
 import * as Routes from "../../ingress/Graph.ts"
 import { LiveGraph } from "../../kernel/space/SpaceGraph.ts"
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 
 /**
  * The feature `graph`.

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Routes from "../../ingress/History.ts"
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 
 /**
  * The feature `history`.

@@ -3,10 +3,12 @@
  *
  * @module
  */
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
 import { IsolatedReads } from "../../kernel/derived/IsolatedReads.ts"
 import { ClearedView } from "../../kernel/view/ClearedView.ts"
+import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
+import * as Labels from "../../stage/Labels.ts"
 
 /**
  * The feature `labels`.
@@ -16,6 +18,11 @@ import { ClearedView } from "../../kernel/view/ClearedView.ts"
  */
 export const feature: Feature = {
   name: "labels",
-  labels: { isolated: () => new IsolatedReads(), view: (deps, clearance) => new ClearedView(deps, clearance) },
+  labels: {
+    isolated: () => new IsolatedReads(),
+    read: Labels.read,
+    rules: ChannelLabels.added,
+    view: (deps, clearance) => new ClearedView(deps, clearance)
+  },
   readers: ReaderRoutes.make
 }

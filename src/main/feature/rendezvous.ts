@@ -6,7 +6,7 @@
 import * as Routes from "../../ingress/Rv.ts"
 import { LiveRendezvous } from "../../kernel/space/SpaceRendezvous.ts"
 import { rendezvous } from "../../rendezvous/Ledger.ts"
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 
 /**
  * The feature `rendezvous`.

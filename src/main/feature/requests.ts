@@ -5,8 +5,9 @@
  */
 import * as Routes from "../../ingress/Io.ts"
 import { LiveIo } from "../../kernel/space/SpaceIo.ts"
+import * as Loader from "../../loader/Loader.ts"
 import { requests } from "../../reactor/Ledger.ts"
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 
 /**
  * The feature `requests`.
@@ -17,6 +18,7 @@ import type { Feature } from "../../ingress/Feature.ts"
 export const feature: Feature = {
   name: "requests",
   ledger: requests,
+  channels: Loader.channels,
   parts: ({ ledgers }) => ({ io: new LiveIo(ledgers) }),
   routes: Routes.routes
 }

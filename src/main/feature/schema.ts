@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Feature } from "../../ingress/Feature.ts"
+import type { Feature } from "../Feature.ts"
 import { decode } from "../../registry/PayloadSchema.ts"
 
 /**

@@ -24,7 +24,6 @@ import { FeatureNotBuilt } from "../../kernel/model/Feature.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
-import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { CurrentContentStore } from "../../persistence/LargeContent.ts"
@@ -32,6 +31,7 @@ import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { TokenRefused } from "../../rendezvous/TokenRefused.ts"
+import * as Feature from "../Feature.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
 import * as Runtime from "../Runtime.ts"
@@ -229,8 +229,11 @@ export class SpaceHost {
     const kernel = { ...config.kernel, limits, heldMillis }
     const found = yield* load
     const place = { root: ".", folder: config.data, host: "workers" } as const
-    const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
-    const channels = yield* Loader.channels(found, config, place)
+    const contents = config.content === undefined
+      ? undefined
+      : yield* Feature.part(features, "content", "contentStore")(found, config, { ...place, bindings: { ...env } })
+    const hasChannels = Object.keys(config.channels).length > 0
+    const channels = hasChannels ? yield* Feature.part(features, "requests", "channels")(found, config, place) : []
     const arm = (moment: number): void => alarm.arm(moment)
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), { alarm, incarnation })
     const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
