@@ -153,7 +153,6 @@ const driverOf = (place: ObjectPlace): SqlDriver => {
     },
     due: () => dueOf(prepare),
     setDue: (moment) => {
-      prepare(TABLE).run()
       prepare("INSERT OR REPLACE INTO wake VALUES (1, ?)").run(moment ?? null)
       pending = moment
     },

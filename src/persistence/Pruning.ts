@@ -27,11 +27,13 @@ export interface Budget {
  */
 export class Pruning {
   readonly retention: Retention
-  private rows = ROWS
+  private rows: number
   private size = 0
 
-  constructor(retention: Retention) {
+  /** A store that was there before may have old data, so its first group has a budget. */
+  constructor(retention: Retention, isNew = false) {
     this.retention = retention
+    this.rows = isNew ? 0 : ROWS
   }
 
   /** Returns and spends the budget after `group`. */

@@ -70,14 +70,17 @@ class SqlBackend implements Backend {
   private lastUpload = 0
   private readonly claim: Claim
   private storedDue: number | undefined
+  /** Whether nothing was committed since the store was created, so that reads need no queries. */
+  private isBlank: boolean
 
   constructor(space: string, driver: SqlDriver, options: OpenOptions) {
     this.space = space
     this.driver = driver
     this.place = driver.place
     this.sync = driver.sync
-    this.pruning = new Pruning({ ...retention, ...options.retention })
     const { due, head, isNew, journalSize, notes, rows, sql, texts, writer } = begin(space, driver, options.create)
+    this.isBlank = isNew
+    this.pruning = new Pruning({ ...retention, ...options.retention }, isNew)
     this.sql = sql
     this.rows = rows
     this.texts = texts
@@ -100,14 +103,15 @@ class SqlBackend implements Backend {
   }
 
   read(key: string): string | undefined {
-    return this.rows.cell(SortKey.encode(key))
+    return this.isBlank ? undefined : this.rows.cell(SortKey.encode(key))
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {
-    return ChildNames.of(this.sql, scope, id)
+    return this.isBlank ? [] : ChildNames.of(this.sql, scope, id)
   }
 
   below(id: string, after: string, limit: number): ReadonlyArray<string> {
+    if (this.isBlank) return []
     const prefix = Address.child(id, "")
     const { end } = SortKey.range(SortKey.encode(prefix))
     return this.sql.below.all(SortKey.encode(after > prefix ? after : prefix), end, limit).map((row) => SortKey.decode(row[0] as string))
@@ -125,7 +129,7 @@ class SqlBackend implements Backend {
   }
 
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
-    return this.rows.queue(after, limit)
+    return this.isBlank ? [] : this.rows.queue(after, limit)
   }
 
   queued(seq: number, limit: number): ReadonlyArray<QueueRow> {
@@ -137,7 +141,7 @@ class SqlBackend implements Backend {
   }
 
   observations(): Array<ObservationRow> {
-    return this.rows.observations()
+    return this.isBlank ? [] : this.rows.observations()
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -158,7 +162,7 @@ class SqlBackend implements Backend {
   }
 
   undated(): ReadonlyArray<string> {
-    return this.sql.undatedBlobs.all().map((row) => row[0] as string)
+    return this.isBlank ? [] : this.sql.undatedBlobs.all().map((row) => row[0] as string)
   }
 
   startUpload(): number {
@@ -182,6 +186,7 @@ class SqlBackend implements Backend {
   }
 
   commit(group: Group): void {
+    this.isBlank = false
     this.driver.transaction(() => {
       const { head, writer } = readTurn(this.sql)
       // Claimed within the transaction, since content is written in the claimed epoch. If the transaction fails, the
