@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type SqlDriver, SqlStore } from "systole"
-import { beat, reason, using, write } from "../../src/main/testing/contract/Batches.ts"
+import { Address, type SqlDriver, SqlStore } from "systole"
+import { beat, cell, reason, using, write } from "../../src/main/testing/contract/Batches.ts"
 
 /** The spaces of one database in memory. `before` runs before each transaction; `reads` lists the statements that were prepared. */
 const memory = (before: () => void = () => {}) => {
@@ -40,6 +40,19 @@ describe("The opening of a SQL store", () => {
       Effect.sync(() => {
         const found = reads.filter((sql) => !sql.includes("sqlite_schema"))
         assert.deepStrictEqual([found, store.head(), store.epoch], [[], { beat: -1, clock: 0, hash: "" }, 0])
+      })).pipe(Effect.provide(layer))
+  })
+
+  it.effect("reads nothing of a store that it created until the first commit, and then finds what that wrote", () => {
+    const { layer, reads } = memory()
+    const { key } = Address.parse("/data/a")
+    return using("shop", (store) =>
+      Effect.gen(function*() {
+        const seen = () => [store.read(key), store.below("/data", { limit: 9 }), [...store.queue()], store.observations(), store.undated()]
+        assert.deepStrictEqual([seen(), store.children("space", "/data")], [[undefined, [], [], [], []], []])
+        assert.deepStrictEqual(reads.filter((sql) => !sql.includes("sqlite_schema")), [])
+        yield* write(store, beat(0, { cells: [cell("/data/a", "1")] }))
+        assert.deepStrictEqual([seen(), store.children("space", "/data")], [["1", [key], [], [], []], ["a"]])
       })).pipe(Effect.provide(layer))
   })
 
