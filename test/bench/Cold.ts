@@ -100,13 +100,13 @@ export const worker = (out: string): Contender => {
   }
 }
 
-/** Objects written by hand for one event: with two commits, or an echo without storage. */
-export const byHand = (path: "/echo" | "/peer"): Contender => ({
-  start: (folder) => Workerd.start(folder, readFileSync(join(root, "test/bench/baseline/objects.mjs"), "utf8"), { objects: OBJECTS }),
-  event: (url) => posted(`${url}${path}?name=s${++spaces}`, { id: "1", target: "/data/products/tea", payload: { n: 1 } })
+/** Objects written by hand for one event, by the name in its query: with two commits, or an echo without storage. */
+export const byHand = (type: "Echo" | "Peer"): Contender => ({
+  start: (folder) => Workerd.start(folder, `export { ${type} } from "./objects.mjs"
+export default { fetch: (request, env) => env.OBJECT.getByName(new URL(request.url).search).fetch(request) }
+`, { objects: { OBJECT: type }, chunks: { "objects.mjs": readFileSync(join(root, "test/bench/baseline/objects.mjs"), "utf8") } }),
+  event: (url) => posted(`${url}/?s${++spaces}`, { id: "1", target: "/data/products/tea", payload: { n: 1 } })
 })
-
-const OBJECTS = { PEER: "Peer", PEER1: "Peer1", CHAIN: "Chain", ECHO: "Echo" }
 
 /** The times of the first event of a process, and of one in another new object after it, in milliseconds. */
 export const firsts = async ({ event, start }: Contender): Promise<{ readonly cold: number; readonly warm: number }> => {

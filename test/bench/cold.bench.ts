@@ -10,8 +10,8 @@ const node = await Cold.built("node")
 const deno = await Cold.built("deno")
 const bun = await Cold.built("bun")
 const worker = Cold.worker(await Cold.built("workers"))
-const echo = Cold.byHand("/echo")
-const peer = Cold.byHand("/peer")
+const echo = Cold.byHand("Echo")
+const peer = Cold.byHand("Peer")
 const file = (folder: string): string => join(folder, "systole.js")
 const how = { unit: "ms", rounds: 5, warm: 1 }
 

@@ -73,8 +73,7 @@ export class Echo extends DurableObject {
 
 export default {
   fetch(request, env) {
-    const { pathname, searchParams } = new URL(request.url)
-    const objects = { "/peer": env.PEER, "/peer1": env.PEER1, "/chain": env.CHAIN, "/echo": env.ECHO }[pathname]
-    return objects.getByName(searchParams.get("name") ?? "bench").fetch(request)
+    const objects = { "/peer": env.PEER, "/peer1": env.PEER1, "/chain": env.CHAIN, "/echo": env.ECHO }[new URL(request.url).pathname]
+    return objects.getByName("bench").fetch(request)
   }
 }
