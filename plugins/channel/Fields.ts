@@ -111,7 +111,7 @@ export const invalid = ({ opcode, rid }: Pick<Channel.Job, "opcode" | "rid">, pr
   Channel.fail("io/invalid", `Request ${rid}: the payload of ${opcode} is refused: ${problem}`, { errno: -22 })
 
 /** Decodes the payload of a job. */
-export const payload = <S extends Shape>(shape: S, job: Channel.Job): Of<S> =>
+export const payload = <S extends Shape>(shape: S, job: Channel.DelayedRequest): Of<S> =>
   decode(shape, job.payload, (problem) => invalid(job, problem))
 
 /** Decodes the options of a channel. Throws `InvalidPlugin`. */

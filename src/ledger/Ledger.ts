@@ -99,6 +99,11 @@ export interface InputRule<L extends Kinds> {
   isAwaited?(state: L["State"]): boolean
   /** Whether the host may bring input at any time, so that a start opens the space to hear of it. By default it does not. */
   isExpected?(state: L["State"]): boolean
+  /**
+   * The time at which the live half begins delayed work, in milliseconds since 1970. The space is open then, and the live half
+   * is called with `elapsed`. By default no work is delayed.
+   */
+  nextDue?(state: L["State"]): number | undefined
   /** Whether the ledger processes this input at the capture. By default it processes all input, if it has `atCapture`. */
   isTaken?(input: L["Input"]): boolean
   peek(state: L["State"], capturing: Capturing<L>): L["Input"] | undefined
@@ -155,6 +160,8 @@ export interface LiveLedger<Output = unknown> {
   resume(): void
   /** Called with the output of a beat after its flush, in the order of beats. */
   flushed(output: Output): void
+  /** Called before each group of beats: begins the work that was delayed until now. */
+  elapsed?(): void
   /** The value of a view by its id; `undefined` for a view of others. Runs never see it, and no journal has it. */
   view?(id: string, moment: SpaceMoment): Value
   /** Called when the space closes or stops. */

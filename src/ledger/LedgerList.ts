@@ -170,6 +170,16 @@ export class LedgerList {
     return false
   }
 
+  /** The time at which a live half begins delayed work, in milliseconds since 1970; `undefined` for none. */
+  nextDue(states: ByPlace): number | undefined {
+    let first: number | undefined
+    for (const { place, rule } of this.inputs) {
+      const due = rule.nextDue?.(states[place])
+      if (due !== undefined && (first === undefined || due < first)) first = due
+    }
+    return first
+  }
+
   /** Whether pending input requires a beat. */
   isWaiting(states: ByPlace, gated: boolean): boolean {
     for (const { place, rule } of this.inputs) if (rule.isWaiting(states[place], gated)) return true

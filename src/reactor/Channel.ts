@@ -37,6 +37,8 @@ export interface Job {
   readonly payload: Value
   /** The idempotency key of the request, which is equal in all attempts, re-executions and redeliveries. */
   readonly key: string
+  /** The time of the beat that made the request, in milliseconds since 1970. It is equal in all attempts and re-executions. */
+  readonly issued: number
   /** The number of the attempt, from 1. */
   readonly attempt: number
   /** Aborted when the request is cancelled or times out, and when the space closes. The job stops all work then. */
@@ -49,6 +51,9 @@ export interface Job {
   /** Reads content of the space by its address; `undefined` if the space does not have it. */
   readonly content: (address: string) => Promise<Uint8Array | undefined>
 }
+
+/** A request, as a channel delays it. */
+export type DelayedRequest = Pick<Job, "issued" | "opcode" | "payload" | "rid">
 
 /** The result of a successful job. */
 export interface JobResult {
@@ -88,6 +93,12 @@ export interface Definition {
    * that follows an abort.
    */
   readonly execute: (job: Job) => Promise<JobResult> | JobResult
+  /**
+   * The time before which a request for a repeatable opcode has no job, in milliseconds since 1970; `undefined` for one that is
+   * executed at once, and so is one for which it throws. It follows from the request alone, so a restart continues the same
+   * wait. The space may close meanwhile.
+   */
+  readonly notBefore?: (request: DelayedRequest) => number | undefined
   /** Releases the resources of the channel at the end of the process. */
   readonly close?: () => Promise<void>
 }

@@ -84,7 +84,9 @@ export const input: InputRule<IoKinds> = {
   field: "io",
   isWaiting: ({ completions, rooms }) => completions.length > 0 || rooms.size > 0,
   isAwaited: (state) => state.isAwaited,
-  isExpected: ({ watched }) => watched.size > 0,
+  // A start repeats the jobs that were in progress.
+  isExpected: ({ hasJobs, watched }) => hasJobs || watched.size > 0,
+  nextDue: ({ delayed }) => delayed.nextDue,
   isTaken: ({ completions, rooms }) => completions.length > 0 || rooms.length > 0,
   peek: (state, { limits }) =>
     state.idle !== undefined && state.completions.length === 0

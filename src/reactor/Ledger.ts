@@ -7,16 +7,18 @@ import * as Document from "../cell/Document.ts"
 import { type ExpiryRule, nameBelow, whole } from "../ledger/Expiry.ts"
 import type { Ledger, LiveHost, LiveLedger, Opening } from "../ledger/Ledger.ts"
 import { below } from "../persistence/Below.ts"
+import type { Committed } from "../stage/BeatClock.ts"
 import type { Caller } from "../stage/RunGrant.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { RequestLaunch } from "../stage/Launches.ts"
 import { InvalidSignal } from "../stage/OutgoingSignal.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as Advance from "./Advance.ts"
+import * as DelayedRequests from "./DelayedRequests.ts"
 import { input } from "./Input.ts"
 import type { Beat, IoKinds, Output } from "./Kinds.ts"
 import { LiveRequests } from "./LiveRequests.ts"
-import { OpenRequests, TIMERS } from "./OpenRequests.ts"
+import { type Open, OpenRequests, payloadOf, TIMERS } from "./OpenRequests.ts"
 import type { Reactor } from "./Reactor.ts"
 import { ReactorFull, refusals, RequestAbsent, RequestFinished } from "./ReactorError.ts"
 import * as Requests from "./Request.ts"
@@ -112,18 +114,52 @@ const commands: Ledger<IoKinds>["commands"] = {
 }
 
 /** The open requests of a store, in the order of their submission. */
-const open = ({ documents, store, tempo }: Opening): OpenRequests => {
+const open = (channels: Channels, { documents, store, tempo }: Opening): OpenRequests => {
   const state = new OpenRequests()
   const rids = Array.from(below(store, Requests.OPEN), (key) => key.slice(Requests.OPEN.length + 1))
   for (const rid of rids.sort(Requests.bySubmission)) {
     const oid = Document.read(documents.read(Requests.indexAddress(rid).key), []) as string
     const request = Requests.read(documents.read(Requests.address(oid, rid).key))
     if (request === undefined) continue
-    state.add(oid, rid)
+    const added = state.add(oid, rid)
     state.see(rid, request, () => tempo)
+    if (request.state === "pending") delay(state, added, { channels, documents, now: -Infinity })
   }
   for (const channel of Watchers.open({ documents, store })) state.watched.add(channel)
   return state
+}
+
+/** The channels of a runtime, by their ids. */
+type Channels = Reactor["Service"]["channels"]
+
+/** The channels and the documents that delay requests, and the time up to which requests are executed at once. */
+interface Delaying {
+  readonly channels: Channels
+  readonly documents: Pick<Committed, "read">
+  readonly now: number
+}
+
+/** Notes that a pending request has no job yet, if its channel delays it. */
+const delay = (state: OpenRequests, open: Open, { channels, documents, now }: Delaying): void => {
+  const { oid, order, rid } = open
+  const channel = channels.get(Requests.channelOf(rid))
+  const request = channel?.notBefore === undefined ? undefined : Requests.read(documents.read(Requests.address(oid, rid).key))
+  if (channel === undefined || request === undefined) return
+  const { issued_ms: issued, opcode } = request
+  const moment = DelayedRequests.momentOf(channel, { rid, issued, opcode, payload: payloadOf(open, documents) })
+  if (moment !== undefined && moment > now) state.delayed.add({ rid, order, moment })
+}
+
+/** Updates the open requests once the beat is in the store. */
+const committed = (channels: Channels, beat: Beat): Output | undefined => {
+  const output = Advance.committed(beat)
+  const { moment: { now }, stage, state } = beat
+  const documents = { read: (key: string) => stage.newest(key) }
+  for (const rid of output?.submitted ?? []) {
+    const open = state.get(rid)
+    if (open !== undefined) delay(state, open, { channels, documents, now })
+  }
+  return output
 }
 
 const isFinished = (document: Document.Document | undefined): boolean => {
@@ -157,7 +193,7 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   folders: [TIMERS],
   refusals: [...refusals, InvalidSignal],
   commands,
-  open,
+  open: (opening) => open(reactor.channels, opening),
   timers: ({ timers }) => timers.all(),
   input,
   atCapture: Advance.atCapture,
@@ -165,7 +201,7 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   admits,
   merge: Advance.merge,
   atCommit: Advance.atCommit,
-  committed: Advance.committed,
+  committed: (beat) => committed(reactor.channels, beat),
   expiry,
   quiescence: { isQuiet: (state) => state.isQuiet, abandon: Advance.abandon },
   rollback: { listed: ["taken", "requests"], nameOf: Requests.nameAt, takeBack: Advance.takeBack },

@@ -11,7 +11,7 @@ import type { LiveHost, LiveLedger, SpaceMoment } from "../ledger/Ledger.ts"
 import type { Channel, Job } from "./Channel.ts"
 import { CHANNEL_GONE, INTERRUPTED } from "./Failures.ts"
 import type { Output } from "./Kinds.ts"
-import type { Failed, Open, OpenRequests } from "./OpenRequests.ts"
+import { type Failed, type Open, type OpenRequests, payloadOf } from "./OpenRequests.ts"
 import type { JobOutcome } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
 import { type CountedJob, RequestMetrics } from "./RequestMetrics.ts"
@@ -71,8 +71,9 @@ export class LiveRequests implements LiveLedger<Output> {
 
   /** Submits repeatable requests again. Any other one may have been executed, so it fails, and its retry policy decides. */
   resume(): void {
+    this.state.delayed.takeDue(this.host.now())
     for (const open of this.state.all()) {
-      const request = this.read(open)
+      const request = this.state.delayed.has(open.rid) ? undefined : this.read(open)
       if (request?.state !== "pending") continue
       if (this.isRepeatable(request)) this.submit(open, request)
       else this.refuse(open, request, INTERRUPTED.restarted)
@@ -83,13 +84,12 @@ export class LiveRequests implements LiveLedger<Output> {
   flushed({ aborted, drain, submitted, watched }: Output): void {
     this.metrics.drained(drain)
     for (const rid of aborted) this.abort(rid)
-    for (const rid of submitted) {
-      const open = this.state.get(rid)
-      const request = open === undefined ? undefined : this.read(open)
-      // A later beat of the group may have cancelled it.
-      if (open !== undefined && request?.state === "pending") this.submit(open, request)
-    }
+    for (const rid of submitted) if (!this.state.delayed.has(rid)) this.submitPending(rid)
     for (const channel of watched) this.watch(channel)
+  }
+
+  elapsed(): void {
+    for (const rid of this.state.delayed.takeDue(this.host.now())) this.submitPending(rid)
   }
 
   view(id: string, moment: SpaceMoment): Value {
@@ -146,6 +146,13 @@ export class LiveRequests implements LiveLedger<Output> {
     this.host.wake()
   }
 
+  /** Submits a request, unless a later beat of its group cancelled it. */
+  private submitPending(rid: string): void {
+    const open = this.state.get(rid)
+    const request = open === undefined ? undefined : this.read(open)
+    if (open !== undefined && request?.state === "pending") this.submit(open, request)
+  }
+
   private submit(open: Open, request: Requests.Request): void {
     const { rid } = open
     const { attempt, channel: id } = request
@@ -194,11 +201,10 @@ export class LiveRequests implements LiveLedger<Output> {
     this.state.isAwaited = this.reactor.isSynchronous && this.attempts.size > 0
   }
 
-  private job({ hasPayload, oid, rid }: Open, { attempt, key, opcode }: Requests.Request, signal: AbortSignal): Job {
+  private job(open: Open, { attempt, issued_ms: issued, key, opcode }: Requests.Request, signal: AbortSignal): Job {
     const { content, documents, keep, space } = this.host
-    const payload = hasPayload ? Document.read(documents.read(Requests.address(oid, rid, "payload").key), []) : undefined
     return {
-      space, rid, opcode, payload, key, attempt, signal,
+      space, rid: open.rid, opcode, payload: payloadOf(open, documents), key, issued, attempt, signal,
       keep: (bytes, limit = MAX_CONTENT) => keep(bytes, limit, signal),
       content: async (address) => content(address)
     }

@@ -6,10 +6,13 @@
  *
  * @module
  */
-import type { Document } from "../cell/Document.ts"
+import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
+import type { Committed } from "../stage/BeatClock.ts"
 import { CellTimers, type TimerChange } from "../stage/CellTimers.ts"
 import type { Due } from "../stage/Due.ts"
-import type * as Requests from "./Request.ts"
+import { DelayedRequests } from "./DelayedRequests.ts"
+import * as Requests from "./Request.ts"
 
 /** The end of one attempt, as the live half reports it. */
 export interface Completion {
@@ -18,7 +21,7 @@ export interface Completion {
   /** The number of transferred bytes; `undefined` if the channel told none. */
   readonly bytes: number | undefined
   /** The value of the result; `undefined` without one and for a failure. */
-  readonly value: Document | undefined
+  readonly value: Document.Document | undefined
   /** The failure; `undefined` for a success. */
   readonly failure: Failed | undefined
   /** Whether the attempt is the first of this opening on a channel that runs on a shim. */
@@ -77,6 +80,10 @@ export const timerOf = (rid: string): string => `${TIMERS}/${rid}`
 /** The request of a timer. */
 export const ofTimer = (key: string): string => key.slice(TIMERS.length + 1)
 
+/** The arguments of an open request. */
+export const payloadOf = ({ hasPayload, oid, rid }: Open, documents: Pick<Committed, "read">): Value =>
+  hasPayload ? Document.read(documents.read(Requests.address(oid, rid, "payload").key), []) : undefined
+
 /**
  * The open requests of one space.
  *
@@ -97,6 +104,8 @@ export class OpenRequests {
   isAwaited = false
   /** The input of beats without completions, reused until a run asks for a part of it. */
   idle: Input | undefined
+  /** Open requests that have no job yet. */
+  readonly delayed = new DelayedRequests()
   /** Open requests that wait for their next attempt. */
   private readonly waiting = new Set<string>()
   private readonly requests = new Map<string, Open>()
@@ -106,9 +115,14 @@ export class OpenRequests {
     return this.requests.size
   }
 
-  /** Whether every open request waits for its next attempt, so that no job is in progress. */
+  /** Whether every open request waits for its next attempt. */
   get isQuiet(): boolean {
     return this.requests.size === this.waiting.size
+  }
+
+  /** Whether an open request has a job, or had one when the space closed. */
+  get hasJobs(): boolean {
+    return this.requests.size > this.waiting.size + this.delayed.size
   }
 
   get(rid: string): Open | undefined {
@@ -143,6 +157,7 @@ export class OpenRequests {
   remove(rid: string): TimerChange {
     this.requests.delete(rid)
     this.waiting.delete(rid)
+    this.delayed.delete(rid)
     return this.timers.see(timerOf(rid), [])
   }
 

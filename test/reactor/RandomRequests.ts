@@ -23,10 +23,11 @@ const MOST_END = 400
 
 const channels = {
   bank: { opcodes: { charge: { repeatable: true }, pay: {} } },
-  mail: { opcodes: { send: {}, look: { repeatable: true } }, budget: 6 }
+  mail: { opcodes: { send: {}, look: { repeatable: true } }, budget: 6 },
+  clock: { opcodes: { wait: { repeatable: true } }, notBefore: ({ issued }: Channel.DelayedRequest) => issued + 30 }
 }
 
-const opcodes = [["bank", "charge"], ["bank", "pay"], ["mail", "send"], ["mail", "look"]] as const
+const opcodes = [["bank", "charge"], ["bank", "pay"], ["mail", "send"], ["mail", "look"], ["clock", "wait"]] as const
 
 /** The failures that a channel gives: half of them are retryable. */
 const failures = [
@@ -239,27 +240,27 @@ class World {
     for (let turn = 0; turn < MOST_CONTROL; turn++) {
       const { control, state } = yield* this.space.control.state
       if (control === null && state === "running") return
-      if (control !== null) yield* this.beat
+      if (control !== null) yield* this.proceed
       else yield* this.steer(state === "halted" ? this.space.control.restart() : this.space.control.resume())
     }
+  })
+
+  /** Ends jobs, and runs a beat at its nominal time, as delayed requests need it. */
+  private readonly proceed = Effect.suspend(() => {
+    this.endJobs(10)
+    return Effect.andThen(TestClock.adjust(10), this.beat)
   })
 
   /** Ends every job, and runs beats until no request is open and no signal waits. */
   private readonly settle = Effect.fnUntraced(function*(this: World) {
     yield* this.restore()
     for (let beat = 0, still = 0; beat < MOST_END && still < 12; beat++) {
-      this.endJobs(10)
-      yield* TestClock.adjust(10)
-      yield* this.beat
+      yield* this.proceed
       yield* turns(1)
       still = (yield* this.space.list("/sys/index/io")).length === 0 ? still + 1 : 0
     }
     assert.deepStrictEqual(yield* this.space.list("/sys/index/io"), [], "every request ends")
-    for (let beat = 0; beat < 70; beat++) {
-      this.endJobs(10)
-      yield* TestClock.adjust(10)
-      yield* this.beat
-    }
+    for (let beat = 0; beat < 70; beat++) yield* this.proceed
   })
 }
 
@@ -297,7 +298,7 @@ const checkWorld = Effect.fnUntraced(function*({ lives, reactor }: World, space:
     assert.deepStrictEqual([...new Set(jobs.map(({ key }) => key))], [request.key], `${rid}: keys`)
     assert.isUndefined(keys.get(first.key), `${rid} and ${keys.get(first.key)} have one key`)
     keys.set(first.key, rid)
-    const isRepeatable = request.opcode === "charge" || request.opcode === "look"
+    const isRepeatable = request.opcode !== "pay" && request.opcode !== "send"
     for (const [attempt, times] of Map.groupBy(jobs, (job) => job.attempt)) {
       assert.isAtMost(attempt, request.attempts, rid)
       assert.isAtMost(times.length, isRepeatable ? lives : 1, `${rid}: attempt ${attempt}`)

@@ -178,6 +178,39 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.deepStrictEqual(await states(), [])
     }))
 
+  it("sleeps without a timer until the moment of a request, which no eviction moves", () =>
+    Edge.running(text, async (edge) => {
+      const { fetch, json } = edge
+      const open = async () => (await json("/v1/spaces/shop/io?open=true")).requests.length
+      await edge.signal("shop", { signal: "/signals/doze", payload: { ms: 3_600_000 } })
+      const [begun] = await json("/v1/spaces/shop/cells/data/dozes/begun")
+      await vi.waitUntil(async () => (await json("/test/seen/shop")).longestTimer === 0, PATIENCE)
+      for (let n = 0; n < 3; n++) {
+        await Edge.evict(edge, "shop")
+        // An alarm that comes too early begins no job.
+        await fetch("/test/ring/shop")
+        const { alarm, longestTimer, rowsWritten } = await json("/test/seen/shop")
+        assert.deepStrictEqual([alarm, longestTimer, rowsWritten, await open()], [begun + 3_600_000, 0, 0, 1])
+      }
+      await Edge.evict(edge, "shop")
+      await fetch("/test/later/shop")
+      await fetch("/test/ring/shop")
+      await vi.waitUntil(async () => await open() === 0, PATIENCE)
+      assert.deepStrictEqual(await json("/v1/spaces/shop/cells/data/dozes/over"), [{ until: begun + 3_600_000 }])
+    }))
+
+  it("ends a wait on a channel at its moment, however often the platform resets the object meanwhile", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      await signal("shop", { signal: "/signals/doze", payload: { ms: 1500 } })
+      const [begun] = await json("/v1/spaces/shop/cells/data/dozes/begun")
+      while (Date.now() < begun + 1500) await fetch("/test/reset/shop")
+      // No call opens the space.
+      await vi.waitUntil(async () => (await json("/test/seen/shop")).alarms > 0, PATIENCE)
+      const over = () => json("/v1/spaces/shop/cells/data/dozes/over")
+      await vi.waitUntil(async () => (await over()).length === 1, PATIENCE)
+      assert.deepStrictEqual(await over(), [{ until: begun + 1500 }])
+    }))
+
   it("is woken by the platform for the end of a durable run's sleep", () =>
     Edge.running(text, async ({ fetch, json, signal }) => {
       await signal("shop", { signal: "/signals/nap", payload: { who: "ann", ms: 1500 } }, "")

@@ -18,6 +18,7 @@ const jobOf = ({ opcode, payload }: Asked): Channel.Job => ({
   space: "shop",
   rid: "R1",
   key: "key-1",
+  issued: 0,
   attempt: 1,
   opcode,
   payload,

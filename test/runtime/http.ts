@@ -32,6 +32,7 @@ export default {
       space: "shop",
       rid: "R1",
       key: "key-1",
+      issued: 0,
       attempt: 1,
       opcode,
       payload,

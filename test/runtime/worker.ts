@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { Enzyme } from "systole"
+import { Enzyme, type IoResult } from "systole"
 import http from "../../plugins/http.ts"
+import timer from "../../plugins/timer.ts"
 import { make } from "../../src/main/workers/index.ts"
 import { counted } from "./counted.ts"
 
@@ -64,6 +65,19 @@ const nap = Enzyme.make({
   }
 })
 
+/** Waits on the channel `timer`, and notes the moment of the request and that of the end. */
+const doze = Enzyme.make({
+  name: "doze",
+  query: "/signals/doze",
+  match: "prefix",
+  writes: ["/data/dozes/*"],
+  run: (tx, { payload, signal }) => {
+    if (signal === "/signals/doze/over") return tx.append("/data/dozes/over", (payload as unknown as IoResult).value)
+    tx.append("/data/dozes/begun", tx.now)
+    return tx.io.request({ channel: "timer", opcode: "sleep", payload, signal: "/signals/doze/over" })
+  }
+})
+
 /** Waits for the first of two times, and goes on through several promises. */
 const race = Enzyme.make({
   name: "race",
@@ -84,12 +98,14 @@ const worker = counted(make({
     "enzymes/page.ts": { module: page, hash: "2".repeat(64) },
     "enzymes/nap.ts": { module: nap, hash: "4".repeat(64) },
     "enzymes/race.ts": { module: race, hash: "5".repeat(64) },
+    "enzymes/doze.ts": { module: doze, hash: "6".repeat(64) },
+    "systole/plugins/timer": { module: timer, hash: "7".repeat(64) },
     "systole/plugins/http": { module: http, hash: "3".repeat(64) }
   },
   config: (env) => ({
     enzymes: ["enzymes"],
     spaces: { create: (env as { readonly CREATE?: "explicit" }).CREATE ?? "on-demand" },
-    channels: { web: { use: "http", options: { allow: ["127.0.0.1"] } } }
+    channels: { web: { use: "http", options: { allow: ["127.0.0.1"] } }, timer: "timer" }
   })
 }))
 

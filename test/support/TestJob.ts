@@ -15,7 +15,7 @@ export interface TestJob extends Channel.Job {
 }
 
 /** The fields of a job that a test sets. */
-export type Fields = Partial<Pick<Channel.Job, "space" | "rid" | "key" | "attempt">> & {
+export type Fields = Partial<Pick<Channel.Job, "space" | "rid" | "key" | "issued" | "attempt">> & {
   readonly contents?: Map<string, Uint8Array>
 }
 
@@ -49,6 +49,7 @@ export const make = (opcode: string, payload: Value, { contents = new Map<string
     space: "shop",
     rid: "R1",
     key: "key-1",
+    issued: 1_000_000,
     attempt: 1,
     ...fields,
     opcode,

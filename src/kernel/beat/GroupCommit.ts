@@ -206,6 +206,7 @@ export class GroupCommit {
     this.handshake.take("open")
     this.disarm?.()
     this.disarm = undefined
+    this.observer.begins()
     const begin = (): void => this.beat({ since: this.state.host.now(), count: 0, size: 0 })
     // A beat on probation may end the process, so its input is flushed before.
     if (this.isOnProbation) this.flush(begin)
@@ -372,7 +373,7 @@ export class GroupCommit {
     }
   }
 
-  /** After a group: schedules the next, or opens the idlers and arms the wake timer. */
+  /** After a group: schedules the next, or opens the idlers and arms the wake timer: in manual mode for ledgers alone. */
   private rest(): void {
     if (this.failure !== undefined) return
     this.loop = "still"
@@ -384,8 +385,7 @@ export class GroupCommit {
       for (const idler of idlers) idler.open()
     }
     this.observer.rested()
-    if (this.byHand) return
-    const moment = WakeTime.timed(this.state, this.opened)
+    const moment = this.byHand ? this.state.ledgers.nextDue(this.state.states) : WakeTime.timed(this.state, this.opened)
     if (moment !== undefined) this.disarm = this.state.host.wake(moment, () => this.begin())
   }
 }

@@ -14,6 +14,8 @@ export interface FlushWaiter {
 
 /** The events of a group, as its space receives them. */
 export interface GroupObserver {
+  /** A group begins, and all beats before it are durable. */
+  readonly begins: () => void
   /** A beat is appended to the store, and not durable yet. */
   readonly appended: (beat: Beat) => void
   /** A beat is durable. */

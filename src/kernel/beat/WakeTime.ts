@@ -25,13 +25,16 @@ export const wait = ({ inbox, mode: { control }, settings, store }: LiveState, o
 }
 
 /**
- * The time at which the first timer is due or the first gate of a node opens, in milliseconds since 1970.
+ * The time at which the first timer is due, the first gate of a node opens, or a ledger begins delayed work, in milliseconds
+ * since 1970.
  *
  * @category getters
  * @since 0.1.0
  */
 export const timed = (state: LiveState, opened: number): number | undefined => {
-  const moment = Math.min(wait(state, opened)?.moment ?? Infinity, state.derivation.nextDue ?? Infinity)
+  const { derivation, ledgers, states } = state
+  const times = [wait(state, opened)?.moment, derivation.nextDue, ledgers.nextDue(states)]
+  const moment = Math.min(...times.map((time) => time ?? Infinity))
   return moment === Infinity ? undefined : moment
 }
 
@@ -67,8 +70,7 @@ export const next = (state: LiveState, { byHand, opened }: { readonly byHand: bo
   const { departures, inbox, ledgers, settings: { heldMillis }, states } = state
   // A host that sleeps has no work for a space whose beats run by hand.
   if (byHand && heldMillis !== undefined) return held(state)
-  // A start repeats what a ledger had in progress.
-  const isPressing = !departures.isEmpty || !ledgers.isResting(states) || ledgers.isExpected(states)
+  const isPressing = !departures.isEmpty || ledgers.isExpected(states)
   if (isPressing || isNow(state)) return 0
   const moment = timed(state, opened)
   // A start may bring back the enzyme of a held signal.

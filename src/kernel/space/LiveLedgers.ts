@@ -41,6 +41,11 @@ export class LiveLedgers {
     for (const [place, output] of outputs) this.guarded(() => this.live.get(place)?.flushed(output))
   }
 
+  /** Begins the work that was delayed until now. */
+  elapsed(): void {
+    for (const half of this.live.values()) this.guarded(() => half.elapsed?.())
+  }
+
   /** The value of a view by its id; `undefined` if no live half has it. */
   view(id: string): Value {
     const { mode, store } = this.state

@@ -100,6 +100,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.name = state.space
     this.state = state
     this.group = new GroupCommit(state, deps.turn, {
+      begins: () => this.ledgers.elapsed(),
       appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
       rested: deps.rested,
