@@ -2,6 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
 import { Alarm, type AlarmStorage, surely } from "../../src/main/workers/Alarm.ts"
 
+/** The longest alarm, in milliseconds. */
+const YEAR = 31_536_000_000
+
 /** An alarm at the time 1,000,000, with the times that were stored. */
 const alarmed = (armed: number | null) => {
   const stored: Array<number> = []
@@ -47,6 +50,19 @@ describe("The alarm of an object", () => {
     alarm.ran()
     alarm.arm(3_000_000)
     assert.deepStrictEqual(stored, [1_500_000, 3_000_000])
+  })
+
+  it("is armed for distant work within what the platform accepts, and again when it comes early", () => {
+    const { alarm, clock, stored } = alarmed(null)
+    alarm.arm(2 ** 43)
+    alarm.arm(Number.MAX_SAFE_INTEGER)
+    const [first = 0] = stored
+    assert.deepStrictEqual(stored, [1_000_000 + YEAR])
+    clock.now = first
+    alarm.ran()
+    alarm.again(first + YEAR + 1)
+    alarm.arm(first + 5)
+    assert.deepStrictEqual(stored, [first, first + YEAR, first + 5])
   })
 
   it("leaves work that is due at once to the object for a while", () => {

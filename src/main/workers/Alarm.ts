@@ -14,6 +14,12 @@ const SOON = 5000
 /** The longest such delay of an alarm that follows others. */
 const LONGEST_SOON = 60_000
 
+/**
+ * The longest time until an alarm, in milliseconds: a year. The platform refuses moments from about the year 2189 on. The alarm for
+ * later work comes early, and arms the next one.
+ */
+const LONGEST_SLEEP = 31_536_000_000
+
 /** The time after which an alarm that did not run counts as lost, in milliseconds. */
 const LATE = 60_000
 
@@ -55,7 +61,7 @@ export class Alarm {
 
   private set(moment: number, soon: number): void {
     const now = this.now()
-    const at = moment > now ? moment : now + soon
+    const at = moment > now ? Math.min(moment, now + LONGEST_SLEEP) : now + soon
     if (this.armed !== undefined && this.armed <= at && this.armed > now - LATE) return
     this.armed = at
     // A failed write breaks the object, like each failed write of its transaction.
