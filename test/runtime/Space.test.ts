@@ -355,6 +355,26 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       assert.deepStrictEqual(await json("/v1/spaces"), { spaces: [], next: null })
     }))
 
+  it("fails a read of a page as a server does", () =>
+    Edge.running(text, async ({ fetch, json, signal }) => {
+      const visit = () => signal("shop", { signal: "/signals/visit", payload: { who: "slow", route: [] } })
+      const page = async (path: string) => {
+        const response = await fetch(path)
+        const answer = await response.text()
+        return response.ok ? answer : { status: response.status, ...JSON.parse(answer) as { readonly code: string; readonly retry_at?: number } }
+      }
+      await visit()
+      assert.strictEqual(await json("/v1/spaces/shop/cells/data/slow?pull"), 1)
+      assert.strictEqual(await page("/slow"), "1")
+      await visit()
+      const [held, bad] = [await page("/slow"), await page("/bad")]
+      if (typeof held === "string" || typeof bad === "string") throw new Error("a page whose read failed has an answer")
+      assert.deepInclude(held, { status: 503, code: "cell/held" })
+      assert.isAbove(held.retry_at ?? 0, Date.now())
+      assert.deepInclude(bad, { status: 400, code: "address/invalid" })
+      assert.deepStrictEqual([await page("/nowhere"), await page("/code")], ["undefined", "address/invalid"])
+    }))
+
   it("is listed in the pages of the directory, in order", () =>
     Edge.running(text, async ({ fetch, json }) => {
       const names = ["a", "a-b", "a0", "b", "c"]

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Enzyme, type IoResult } from "systole"
+import { Computation, Enzyme, type IoResult } from "systole"
 import http from "../../plugins/http.ts"
 import timer from "../../plugins/timer.ts"
 import { make } from "../../src/main/workers/index.ts"
@@ -91,6 +91,9 @@ const race = Enzyme.make({
   }
 })
 
+/** A computation whose throttle gate closes for an hour after each run. */
+const slow = Computation.make({ name: "slow", output: "/data/slow", throttle: 3_600_000, run: (tx) => tx.get("/data/visits/slow") })
+
 const worker = counted(make({
   manifest: {
     "enzymes/greet.ts": { module: greet, hash: "0".repeat(64) },
@@ -98,12 +101,19 @@ const worker = counted(make({
     "enzymes/page.ts": { module: page, hash: "2".repeat(64) },
     "enzymes/nap.ts": { module: nap, hash: "4".repeat(64) },
     "enzymes/race.ts": { module: race, hash: "5".repeat(64) },
+    "enzymes/slow.ts": { module: slow, hash: "8".repeat(64) },
     "enzymes/doze.ts": { module: doze, hash: "6".repeat(64) },
     "systole/plugins/timer": { module: timer, hash: "7".repeat(64) },
     "systole/plugins/http": { module: http, hash: "3".repeat(64) }
   },
   config: (env) => ({
     enzymes: ["enzymes"],
+    pages: {
+      "/slow": async ({ get }) => String(await get("shop", "/data/slow")),
+      "/bad": async ({ get }) => String(await get("shop", "bad")),
+      "/nowhere": async ({ get }) => String(await get("nowhere", "/data/slow")),
+      "/code": async ({ get }) => String(await get("shop", "bad").catch(({ code }: { readonly code: string }) => code))
+    },
     spaces: { create: (env as { readonly CREATE?: "explicit" }).CREATE ?? "on-demand" },
     channels: { web: { use: "http", options: { allow: ["127.0.0.1"] } }, timer: "timer" }
   })

@@ -15,9 +15,9 @@ import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
-import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import * as Directory from "./Directory.ts"
 import type { Env } from "./Platform.ts"
+import * as Pulled from "./Pulled.ts"
 import type { Settings } from "./Settings.ts"
 
 /** The settings and the bindings of a request. */
@@ -81,9 +81,12 @@ const reading = ({ env, settings: { hash, proof } }: Scene): Pages.Services => (
   read: ({ address, space, wait }) => Effect.tryPromise({
     try: async (): Promise<Value> => {
       checkSpaceName(space)
-      return await env.SPACES.getByName(space).pull({ proof, address, wait })
+      const pulled = await env.SPACES.getByName(space).pull({ proof, address, wait }).catch((failure: unknown) => {
+        throw stopped(space, failure)
+      })
+      return Pulled.valueOf(pulled)
     },
-    catch: (failure) => failure instanceof PersistenceError ? failure : stopped(space, failure)
+    catch: (failure) => failure
   })
 })
 

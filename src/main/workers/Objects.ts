@@ -6,12 +6,11 @@
  * @module
  */
 import { DurableObject } from "cloudflare:workers"
-import type * as Value from "../../cell/Value.ts"
 import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import type { Inside } from "./Inside.ts"
-import type { AlarmInfo, Env, Letters, Names, ObjectState, Pull, Refusal, Socket } from "./Platform.ts"
+import type { AlarmInfo, Env, Letters, Names, ObjectState, Pull, Pulled, Refusal, Socket } from "./Platform.ts"
 import * as Router from "./Router.ts"
 import type { SpaceHost } from "./SpaceHost.ts"
 
@@ -23,7 +22,7 @@ export interface SpaceObject {
   fetch(request: Request): Promise<Response>
   alarm(info?: AlarmInfo): Promise<void>
   arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>>
-  pull(read: Pull): Promise<Value.Value>
+  pull(read: Pull): Promise<Pulled>
 }
 
 /** The exports of a Worker's entry. */
@@ -100,7 +99,7 @@ const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
       return (this.#made ?? await this.#host()).arrive(letters)
     }
 
-    async pull(read: Pull): Promise<Value.Value> {
+    async pull(read: Pull): Promise<Pulled> {
       return (this.#made ?? await this.#host()).pull(read)
     }
   }

@@ -81,6 +81,11 @@ export interface Pull {
   readonly wait: number
 }
 
+/** The answer to a read: its value, or its failure with the plain fields of it. */
+export type Pulled =
+  | { readonly value: Value.Value }
+  | { readonly refusal: Refusal; readonly fields: Readonly<Record<string, string | number>> }
+
 /** A page of the names of spaces. */
 export interface Names {
   readonly spaces: ReadonlyArray<string>
@@ -94,7 +99,7 @@ export interface SpaceStub {
   /** Takes signals of another space. Returns one result per row: `null` if the signal is durable, else its refusal. */
   readonly arrive: (letters: Letters) => Promise<ReadonlyArray<Refusal | null>>
   /** Reads a cell for a page after its derivation has settled, within `wait` milliseconds. */
-  readonly pull: (read: Pull) => Promise<Value.Value>
+  readonly pull: (read: Pull) => Promise<Pulled>
 }
 
 /** The object with the names of all spaces, as others call it. */

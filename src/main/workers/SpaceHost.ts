@@ -9,7 +9,6 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { tryDecode } from "hono/utils/url"
 import * as DurableObjectStore from "../../../plugins/durable_object.ts"
-import type * as Value from "../../cell/Value.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import * as Access from "../../ingress/Access.ts"
@@ -40,7 +39,8 @@ import * as Directory from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import { Incarnation } from "./Incarnation.ts"
 import * as Peers from "./Peers.ts"
-import type { Env, Letters, ObjectState, Pull, Refusal, Socket, Storage } from "./Platform.ts"
+import type { Env, Letters, ObjectState, Pull, Pulled as Answer, Refusal, Socket, Storage } from "./Platform.ts"
+import * as Pulled from "./Pulled.ts"
 import type { Settings } from "./Settings.ts"
 import { isUpgrade, Sockets } from "./Sockets.ts"
 import * as StoredHold from "./StoredHold.ts"
@@ -165,11 +165,11 @@ export class SpaceHost {
    *
    * @throws ForeignCaller
    */
-  pull({ address, proof, wait }: Pull): Promise<Value.Value> {
+  pull({ address, proof, wait }: Pull): Promise<Answer> {
     const { settings, space } = this.place
     return this.turns.during(async () => {
       ForeignCaller.check(proof, settings.proof)
-      return Effect.runPromise((await this.opened()).read({ space, address, wait }))
+      return Pulled.make(this.opened().then(({ read }) => Effect.runPromise(read({ space, address, wait }))))
     })
   }
 

@@ -1,0 +1,39 @@
+/**
+ * The answer of an object to a read of a page.
+ *
+ * A call between objects keeps no class of an error, so a failure travels as its tag, its code, its message and its fields.
+ *
+ * @module
+ */
+import type { Value } from "../../cell/Value.ts"
+import { refusalOf } from "../../kernel/space/Delivery.ts"
+import type { Pulled } from "./Platform.ts"
+
+/** The fields of a failure that a page or its problem details may show: the plain ones, and the name of the space. */
+const fieldsOf = (failure: unknown): Readonly<Record<string, string | number>> => {
+  const { reason } = Object(failure) as { readonly reason?: { readonly space?: unknown } }
+  const fields = Object.entries({ space: reason?.space, ...Object(failure) as object })
+  return Object.fromEntries(fields.filter((field): field is [string, string | number] => ["string", "number"].includes(typeof field[1])))
+}
+
+/**
+ * The outcome of a read as plain data.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (read: Promise<Value>): Promise<Pulled> =>
+  read.then((value) => ({ value }), (failure: unknown) => ({ refusal: refusalOf(failure), fields: fieldsOf(failure) }))
+
+/**
+ * The value of a read.
+ *
+ * @throws the failure of the read, as an error with its tag, code and fields
+ * @category getters
+ * @since 0.1.0
+ */
+export const valueOf = (pulled: Pulled): Value => {
+  if (!("refusal" in pulled)) return pulled.value
+  const { fields, refusal: { code, message, tag } } = pulled
+  throw Object.assign(new Error(message), fields, { _tag: tag, code })
+}
