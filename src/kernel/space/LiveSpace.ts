@@ -42,6 +42,7 @@ import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
+import { origin } from "../model/SpaceMode.ts"
 import { Uploads } from "./Uploads.ts"
 
 const nothing = (): void => {}
@@ -92,7 +93,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   private readonly ends = new Set<(error: SpaceStopped) => void>()
   private readonly deliveries: EffectDelivery
   private closing = false
-  private retired = false
+  /** Whether it was closed until the next request. */
+  isRetired = false
   /** Requests in progress through handles. */
   private uses = 0
 
@@ -148,6 +150,11 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     return this.group.error
   }
 
+  /** Its name, with its incarnation. */
+  get origin(): string {
+    return origin(this.state.mode, this.name)
+  }
+
   /** Signals possible work. */
   wake(): void { this.group.wake() }
 
@@ -158,13 +165,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
 
   /** Closes it until the next request, or before its data is removed. */
   retire(isRemoved = false): void {
-    this.retired = true
+    this.isRetired = true
     this.close(isRemoved ? "it is being removed" : "it is closed, since nothing uses it", isRemoved)
-  }
-
-  /** Whether it was closed until the next request. */
-  get isRetired(): boolean {
-    return this.retired
   }
 
   /** The time of its next work, as {@link GroupCommit.due} defines it. */

@@ -251,7 +251,8 @@ export class Spaces {
 
   private readerStateOf(name: string): ReaderState {
     const { parts: { cursorKey, hash, pacemaker } } = this.deps
-    const key = cursorKey === undefined ? pacemaker.seed : () => cursorKey(name)
+    // The first cursor draws the key, when the space is open.
+    const key = cursorKey === undefined ? pacemaker.seed : () => cursorKey(this.spaces.get(name)?.space.origin ?? name)
     return this.readerStates.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, key) }
   }
 

@@ -37,7 +37,6 @@ import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
-import { Incarnation } from "./Incarnation.ts"
 import * as Peers from "./Peers.ts"
 import type { Env, Letters, ObjectState, Pull, Pulled as Answer, Refusal, Socket, Storage } from "./Platform.ts"
 import * as Pulled from "./Pulled.ts"
@@ -65,10 +64,9 @@ interface Place {
   readonly settings: Settings
 }
 
-/** The values that an object stores beside its database. */
+/** The state of an object beside its database. */
 interface Stored {
   readonly alarm: Alarm
-  readonly incarnation: Incarnation
   readonly holds: Holds
 }
 
@@ -204,9 +202,9 @@ export class SpaceHost {
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
     const { config, features, hash, reporter } = settings
-    const [armed, incarnation, holds] = await Promise.all([storage.getAlarm(), Incarnation.read(storage), StoredHold.read(storage)])
+    const [armed, holds] = await Promise.all([storage.getAlarm(), StoredHold.read(storage)])
     const alarm = new Alarm(storage, armed, Date.now)
-    const context = await Effect.runPromise(this.compose({ alarm, incarnation, holds }))
+    const context = await Effect.runPromise(this.compose({ alarm, holds }))
     const kernel = Context.get(context, Kernel)
     const persistence = Context.get(context, Persistence)
     const due = (): number | undefined =>
@@ -222,7 +220,7 @@ export class SpaceHost {
     return { alarm, due, fetch, kernel, sockets, read: Pages.reading({ kernel, hash }).read }
   }
 
-  private compose = Effect.fnUntraced(function*(this: SpaceHost, { alarm, holds, incarnation }: Stored) {
+  private compose = Effect.fnUntraced(function*(this: SpaceHost, { alarm, holds }: Stored) {
     const { env, settings: { config, features, hash, load, modules, proof, reporter }, space, storage } = this.place
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
     const { heldMillis, restMillis } = HostLimits.hosts.object
@@ -235,15 +233,12 @@ export class SpaceHost {
     const hasChannels = Object.keys(config.channels).length > 0
     const channels = hasChannels ? yield* Feature.part(features, "requests", "channels")(found, config, place) : []
     const arm = (moment: number): void => alarm.arm(moment)
-    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), { alarm, incarnation })
+    const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), alarm)
     const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
     const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
-    const cursorKey = Layer.succeed(
-      CurrentCursorKey,
-      (name: string) => hash.hex(JSON.stringify(["systole/cursor", proof, name, incarnation.id ?? null]))
-    )
+    const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) => hash.hex(JSON.stringify(["systole/cursor", proof, origin])))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide(past),
       Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, cursorKey, persistence,
@@ -256,10 +251,7 @@ export class SpaceHost {
   })
 
   /** Enters a space into the directory before its store is created, and removes it after its data. */
-  private listed(
-    persistence: Layer.Layer<Persistence>,
-    { alarm, incarnation }: Pick<Stored, "alarm" | "incarnation">
-  ): Layer.Layer<Persistence> {
+  private listed(persistence: Layer.Layer<Persistence>, alarm: Alarm): Layer.Layer<Persistence> {
     const { env, settings: { proof }, space } = this.place
     const change = (verb: "add" | "remove") => Effect.tryPromise({
       try: () => env.DIRECTORY.getByName(Directory.NAME)[verb](proof, space),
@@ -271,8 +263,7 @@ export class SpaceHost {
       open: (name, options) => {
         const open = inner.open(name, options)
         if (!options.create || name !== space) return open
-        const enter = Effect.tap(change("add"), () => Effect.sync(() => incarnation.begin()))
-        return Effect.flatMap(inner.spaces, (there) => there.length > 0 ? open : Effect.andThen(enter, open))
+        return Effect.flatMap(inner.spaces, (there) => there.length > 0 ? open : Effect.andThen(change("add"), open))
       },
       // A removal that failed before the directory was told is repeated, and finds no data.
       remove: (name) => Effect.flatMap(Effect.result(inner.remove(name)), (removed) => {
