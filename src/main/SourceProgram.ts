@@ -41,7 +41,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
         Config.decode(definition, { environment, variables: process.env })),
     confine: (config) => confine(root, config),
     build: (request) =>
-      Effect.flatMap(Effect.promise(() => import("./Build.ts")), ({ build }) =>
+      Effect.flatMap(Effect.promise(() => import("./build/Build.ts")), ({ build }) =>
         Effect.flatMap(definition, (definition) => build({ root, version: Installation.version(), definition }, request))).pipe(
           Effect.provide([modules, HostHash.layer]),
           Effect.mapError(from)

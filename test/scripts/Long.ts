@@ -19,7 +19,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",
   "test/kernel/beat/Noninterference.test.ts": "test/kernel/beat/ReaderLabels.test.ts",
   "test/kernel/beat/Young.test.ts": "test/kernel/beat/Expiry.test.ts",
-  "test/main/Build.test.ts": "test/main/HostModules.test.ts",
+  "test/main/build/Build.test.ts": "test/main/HostModules.test.ts",
   "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
   "test/persistence/IdempotencyIndex.test.ts": "test/persistence/SqlStore.test.ts",
   "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",

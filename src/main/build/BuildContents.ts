@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { FeatureName } from "../kernel/model/Feature.ts"
-import type * as Config from "../loader/Config.ts"
-import type { LoadedModule } from "../loader/ModuleHost.ts"
+import type { FeatureName } from "../../kernel/model/Feature.ts"
+import type * as Config from "../../loader/Config.ts"
+import type { LoadedModule } from "../../loader/ModuleHost.ts"
 
 /** A module of a build: its text, and the digest of the text. */
 export type Module = Pick<LoadedModule, "file" | "hash" | "hostImports"> & { readonly text: string }

@@ -4,13 +4,13 @@
  * @module
  */
 import type * as Esbuild from "esbuild"
-import type * as Host from "../cli/Host.ts"
-import type * as Config from "../loader/Config.ts"
-import * as Secrets from "../loader/Secrets.ts"
+import type * as Host from "../../cli/Host.ts"
+import type * as Config from "../../loader/Config.ts"
+import * as Secrets from "../../loader/Secrets.ts"
 import type { Contents } from "./BuildContents.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildReadme from "./BuildReadme.ts"
-import * as Installation from "./Installation.ts"
+import * as Installation from "../Installation.ts"
 
 /** A platform. */
 export interface Target {

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as BuildFolder from "../../src/main/BuildFolder.ts"
-import * as BuildReadme from "../../src/main/BuildReadme.ts"
-import { targets } from "../../src/main/BuildTarget.ts"
+import * as BuildFolder from "../../../src/main/build/BuildFolder.ts"
+import * as BuildReadme from "../../../src/main/build/BuildReadme.ts"
+import { targets } from "../../../src/main/build/BuildTarget.ts"
 
 /** Uses an empty folder. */
 const inFolder = async (use: (folder: string) => Promise<void>) => {

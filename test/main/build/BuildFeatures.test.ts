@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { names } from "../../src/kernel/model/Feature.ts"
-import * as BuildFeatures from "../../src/main/BuildFeatures.ts"
+import { names } from "../../../src/kernel/model/Feature.ts"
+import * as BuildFeatures from "../../../src/main/build/BuildFeatures.ts"
 
 interface Given extends Partial<Omit<BuildFeatures.Uses, "settings">> {
   readonly settings?: Partial<BuildFeatures.Uses["settings"]>

@@ -4,8 +4,8 @@
  * @module
  */
 import { isAbsolute } from "node:path"
-import type * as Host from "../cli/Host.ts"
-import type * as Config from "../loader/Config.ts"
+import type * as Host from "../../cli/Host.ts"
+import type * as Config from "../../loader/Config.ts"
 
 /** The subject of a page. */
 export interface Subject {

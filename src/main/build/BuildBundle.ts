@@ -5,12 +5,12 @@
  */
 import * as Esbuild from "esbuild"
 import { basename, relative, resolve, sep } from "node:path"
-import type * as Host from "../cli/Host.ts"
+import type * as Host from "../../cli/Host.ts"
 import type { Contents } from "./BuildContents.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildTarget from "./BuildTarget.ts"
-import * as Bundle from "./Bundle.ts"
-import * as Installation from "./Installation.ts"
+import * as Bundle from "../Bundle.ts"
+import * as Installation from "../Installation.ts"
 
 /** The prefix of generated modules, and of modules by their digests. */
 const GENERATED = "systole-build:"

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type FeatureName, names } from "../kernel/model/Feature.ts"
-import type * as Config from "../loader/Config.ts"
-import type { Enzyme } from "../registry/Enzyme.ts"
+import { type FeatureName, names } from "../../kernel/model/Feature.ts"
+import type * as Config from "../../loader/Config.ts"
+import type { Enzyme } from "../../registry/Enzyme.ts"
 
 /** The words by which code uses a feature. A word in another meaning costs bytes only. */
 const words: Readonly<Partial<Record<FeatureName, RegExp>>> = {
