@@ -361,7 +361,8 @@ describe("A space in a durable object", { timeout: 300_000 }, () => {
       const page = async (path: string) => {
         const response = await fetch(path)
         const answer = await response.text()
-        return response.ok ? answer : { status: response.status, ...JSON.parse(answer) as { readonly code: string; readonly retry_at?: number } }
+        const problem = () => JSON.parse(answer) as { readonly code: string; readonly retry_at?: number }
+        return response.ok ? answer : { status: response.status, ...problem() }
       }
       await visit()
       assert.strictEqual(await json("/v1/spaces/shop/cells/data/slow?pull"), 1)

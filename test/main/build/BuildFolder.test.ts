@@ -16,7 +16,8 @@ const inFolder = async (use: (folder: string) => Promise<void>) => {
   }
 }
 
-const kept = targets.workers.kept!("shop", { content: undefined })
+const keptOf = (project: string) => targets.workers.kept?.(project, { content: undefined }) ?? assert.fail("nothing is kept")
+const kept = keptOf("shop")
 
 /** Writes a build of one file. */
 const write = (folder: string, file: string) =>
@@ -69,7 +70,7 @@ describe("The folder of a build", () => {
 describe("The files beside a bundle", () => {
   it("name a Worker as the platform allows it, whatever the folder of the project is called", () => {
     const nameOf = (project: string) => {
-      const [, name = ""] = /"name": "([^"]*)"/.exec(targets.workers.kept!(project, { content: undefined }).contents) ?? []
+      const [, name = ""] = /"name": "([^"]*)"/.exec(keptOf(project).contents) ?? []
       return name
     }
     const projects = ["shop", "My Shop!", "_draft", "日本", "a".repeat(80)]
