@@ -140,6 +140,22 @@ describe("The watchers of an object", () => {
       assert.isUndefined(all.find(({ closed }) => closed !== undefined))
     }))
 
+  it("are bounded by the bytes of their query, of which the id of an event has two for each character beyond Latin-1", () =>
+    Edge.running(text, async (edge) => {
+      await visit(edge)
+      const { origin } = await edge.miniflare.ready
+      const after = (count: number) => `${CELL}?last=${encodeURIComponent("ж".repeat(count))}`
+      const most = Math.floor((MAX_ATTACHED - `${CELL}?`.length - READER.length) / 2)
+      for (const count of [most + 1, 1500]) {
+        const authorization = { authorization: `Bearer ${READER_TOKEN}` }
+        assert.deepInclude(await refused(edge, after(count), authorization), { status: 400, code: "query/invalid" })
+      }
+      const longest = new Watcher(origin, { path: after(most), token: READER_TOKEN })
+      await longest.connect()
+      await vi.waitUntil(() => longest.seen.length > 0, PATIENCE)
+      longest.close()
+    }))
+
   it("go on where they were with the clearance of a reader, and with the longest query", () =>
     Edge.running(text, async (edge) => {
       await visit(edge)

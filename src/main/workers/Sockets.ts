@@ -22,7 +22,7 @@ import { hosts } from "../HostLimits.ts"
 import { type ObjectState, type Socket, socketPair } from "./Platform.ts"
 import { Untaken } from "./Untaken.ts"
 
-/** The most characters of a query with the names of its reader and of an event: an attachment has at most 2,048 bytes. */
+/** The most bytes of a query with the names of its reader and of an event: an attachment has at most 2,048 bytes. */
 export const MAX_ATTACHED = 1900
 
 /** The longest id of an event, in characters: a beat, or the cursor of a reader. */
@@ -206,12 +206,15 @@ const textOf = (frame: Sse.Frame): string => {
   return text
 }
 
+/** The bytes of a text in an attachment: one for each character, or two for each if one of them is beyond Latin-1. */
+const bytesOf = (text: string): number => /[^\0-\xff]/.test(text) ? 2 * text.length : text.length
+
 const checkSize = ({ last, reader, url }: Attached): void => {
-  const size = url.length + (reader?.length ?? 0) + Math.max(LONGEST_ID, last?.length ?? 0)
+  const size = bytesOf(url) + bytesOf(reader ?? "") + Math.max(LONGEST_ID, bytesOf(last ?? ""))
   if (size <= MAX_ATTACHED) return
   throw new Problem.RequestRefused({
     code: "query/invalid",
-    reason: `The query of a socket has ${size} characters, with the names of its reader and of its last event; it has at most ` +
+    reason: `The query of a socket has ${size} bytes, with the names of its reader and of its last event; it has at most ` +
       `${MAX_ATTACHED}. Use an event stream for longer ones`
   })
 }
