@@ -4,16 +4,20 @@
  * @module
  */
 import type { Worker } from "../../src/main/workers/index.ts"
-import type { AlarmInfo, Env, ObjectState } from "../../src/main/workers/Platform.ts"
+import type { AlarmInfo, Env, Letters, ObjectState, Refusal } from "../../src/main/workers/Platform.ts"
 
 /** An object, and its counts since its construction. */
 interface Seen {
   readonly number: number
   readonly rowsWritten: number
   readonly alarms: number
+  /** The alarms of all objects, those that were made anew included. */
+  readonly rings: number
   /** The longest armed timer of all objects, in milliseconds. */
   readonly longestTimer: number
   readonly endings: number
+  /** The signals of each call of another object, and their characters. */
+  readonly deliveries: ReadonlyArray<readonly [signals: number, characters: number]>
 }
 
 /** The timers that are armed, with their delays in milliseconds. */
@@ -49,6 +53,9 @@ const HOUR = 3_600_000
 /** The number of alarms to come that end their object. */
 let endings = 0
 
+/** The number of alarms of all objects. */
+let rings = 0
+
 /** The number of each object in the order of construction. */
 let objects = 0
 
@@ -75,6 +82,7 @@ export const counted = (worker: Worker) => {
     readonly #number = ++objects
     #rowsWritten = 0
     #alarms = 0
+    readonly #deliveries: Array<readonly [number, number]> = []
     #isSpoiled = false
     #isDying = false
 
@@ -101,8 +109,14 @@ export const counted = (worker: Worker) => {
 
     override async alarm(info?: AlarmInfo): Promise<void> {
       this.#alarms++
+      rings++
       this.#isDying = endings > 0
       return super.alarm(info)
+    }
+
+    override arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>> {
+      this.#deliveries.push([letters.rows.length, letters.rows.join("").length])
+      return super.arrive(letters)
     }
 
     /** The database has this size, until the object ends. */
@@ -149,7 +163,8 @@ export const counted = (worker: Worker) => {
     async seen(): Promise<Seen & { readonly alarm: number | null }> {
       const alarm = await this.#state.storage.getAlarm()
       const longestTimer = Math.max(0, ...timers.values())
-      return { number: this.#number, rowsWritten: this.#rowsWritten, alarms: this.#alarms, alarm, longestTimer, endings }
+      const counts = { number: this.#number, rowsWritten: this.#rowsWritten, alarms: this.#alarms, deliveries: this.#deliveries }
+      return { ...counts, rings, alarm, longestTimer, endings }
     }
   }
 

@@ -19,6 +19,14 @@ interface Payload {
   readonly ms: number
 }
 
+/** Letters to send, or one of them. */
+interface Mail {
+  readonly space: string
+  readonly count: number
+  readonly length: number
+  readonly n: number
+}
+
 const greet = Enzyme.make({
   name: "greet",
   query: "/signals/greet",
@@ -35,6 +43,19 @@ const visit = Enzyme.make({
     const { route: [space, ...route], who } = event.payload as Payload
     tx.increment(`/data/visits/${who}`)
     if (space !== undefined) tx.signal({ signal: "/signals/visit", payload: { who, route }, space })
+  }
+})
+
+/** Sends many numbered letters of a length to another space, which keeps their order. */
+const mail = Enzyme.make({
+  name: "mail",
+  query: "/signals/mail",
+  match: "prefix",
+  writes: ["/data/mail"],
+  run: (tx, { payload, signal }) => {
+    const { count, length, n, space } = payload as Mail
+    if (signal === "/signals/mail/in") return tx.append("/data/mail", n)
+    for (let i = 0; i < count; i++) tx.signal({ signal: "/signals/mail/in", payload: { n: i, text: "x".repeat(length) }, space })
   }
 })
 
@@ -101,6 +122,7 @@ const worker = counted(make({
     "enzymes/page.ts": { module: page, hash: "2".repeat(64) },
     "enzymes/nap.ts": { module: nap, hash: "4".repeat(64) },
     "enzymes/race.ts": { module: race, hash: "5".repeat(64) },
+    "enzymes/mail.ts": { module: mail, hash: "9".repeat(64) },
     "enzymes/slow.ts": { module: slow, hash: "8".repeat(64) },
     "enzymes/doze.ts": { module: doze, hash: "6".repeat(64) },
     "systole/plugins/timer": { module: timer, hash: "7".repeat(64) },
