@@ -25,7 +25,10 @@ describe("The answer to a read of a page", () => {
     assert.strictEqual(Problem.isReported(found), Problem.isReported(failure))
   })
 
-  it("keeps a value", async () => {
-    assert.deepStrictEqual(Pulled.valueOf(structuredClone(await Pulled.make(Promise.resolve(new Map([["a", 1]]))))), new Map([["a", 1]]))
+  it("keeps each kind of value", async () => {
+    const values = [undefined, null, 7, { a: [1] }, new Map([["a", 1]]), new Set([1n]), new Date(1), new URL("https://a.example/b")]
+    for (const value of [...values, new Uint8Array([1, 2]), { link: new URL("https://a.example/b") }]) {
+      assert.deepStrictEqual(Pulled.valueOf(structuredClone(await Pulled.make(Promise.resolve(value)))), value)
+    }
   })
 })

@@ -15,7 +15,7 @@ const woken: Array<string> = []
 const space = (fetch: SpaceStub["fetch"]): SpaceStub => ({
   fetch,
   arrive: () => Promise.reject(new Error("not called")),
-  pull: ({ address, proof }) => Promise.resolve({ value: `${address} for ${proof.length} characters` })
+  pull: ({ address, proof }) => Promise.resolve({ text: JSON.stringify(`${address} for ${proof.length} characters`) })
 })
 
 const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: string } = {}): Env => ({

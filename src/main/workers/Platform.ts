@@ -4,7 +4,6 @@
  * @module
  */
 import type { ObjectPlace } from "../../../plugins/durable_object.ts"
-import type * as Value from "../../cell/Value.ts"
 
 /** The storage of an object: its database, and its alarm. Calls that return promises take effect in the order of the calls. */
 export interface Storage extends Readonly<ObjectPlace["storage"]> {
@@ -81,9 +80,9 @@ export interface Pull {
   readonly wait: number
 }
 
-/** The answer to a read: its value, or its failure with the plain fields of it. */
+/** The answer to a read: the text of its value, or its failure with the plain fields of it. */
 export type Pulled =
-  | { readonly value: Value.Value }
+  | { readonly text: string | undefined }
   | { readonly refusal: Refusal; readonly fields: Readonly<Record<string, string | number>> }
 
 /** A page of the names of spaces. */

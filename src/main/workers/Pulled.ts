@@ -1,10 +1,12 @@
 /**
  * The answer of an object to a read of a page.
  *
- * A call between objects keeps no class of an error, so a failure travels as its tag, its code, its message and its fields.
+ * A call between objects keeps no class of an error and not each kind of value. So a value travels as its text, and a failure as
+ * its tag, its code, its message and its fields.
  *
  * @module
  */
+import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { refusalOf } from "../../kernel/space/Delivery.ts"
 import type { Pulled } from "./Platform.ts"
@@ -23,7 +25,10 @@ const fieldsOf = (failure: unknown): Readonly<Record<string, string | number>> =
  * @since 0.1.0
  */
 export const make = (read: Promise<Value>): Promise<Pulled> =>
-  read.then((value) => ({ value }), (failure: unknown) => ({ refusal: refusalOf(failure), fields: fieldsOf(failure) }))
+  read.then(
+    (value) => ({ text: value === undefined ? value : Document.entry(value) }),
+    (failure: unknown) => ({ refusal: refusalOf(failure), fields: fieldsOf(failure) })
+  )
 
 /**
  * The value of a read.
@@ -33,7 +38,7 @@ export const make = (read: Promise<Value>): Promise<Pulled> =>
  * @since 0.1.0
  */
 export const valueOf = (pulled: Pulled): Value => {
-  if (!("refusal" in pulled)) return pulled.value
+  if (!("refusal" in pulled)) return pulled.text === undefined ? undefined : Document.read(Document.decode(pulled.text), [])
   const { fields, refusal: { code, message, tag } } = pulled
   throw Object.assign(new Error(message), fields, { _tag: tag, code })
 }
