@@ -31,6 +31,8 @@ import { asStopped, BeatAborted, type SpaceStopped } from "../model/SpaceError.t
 export class GroupCommit {
   /** The newest durable beat. */
   durable: number
+  /** Whether only `step` runs beats. */
+  held: boolean
   private readonly state: LiveState
   private readonly heartbeat: Heartbeat
   private readonly observer: GroupObserver
@@ -54,11 +56,10 @@ export class GroupCommit {
   private then: (() => void) | undefined
   private idlers: Array<FlushWaiter> = []
   private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
-  /** State of the loop; `waiting` while an asynchronous run is pending. */
-  private loop: "still" | "busy" | "waiting" | "stopped" = "still"
+  /** State of the loop; `unopened` until its space is complete, and `waiting` while an asynchronous run is pending. */
+  private loop: "unopened" | "still" | "busy" | "waiting" | "stopped" = "unopened"
   private disarm: (() => void) | undefined
   private failure: SpaceStopped | undefined
-  private byHand: boolean
 
   constructor(state: LiveState, turn: Turn, observer: GroupObserver) {
     this.state = state
@@ -67,12 +68,16 @@ export class GroupCommit {
     this.heartbeat = new Heartbeat(state, new LiveInput(state))
     const runs = { isPending: () => this.loop === "waiting", ended: () => this.heartbeat.ended, flush: () => this.flush(nothing) }
     this.pending = new PendingFlush(runs, { now: state.host.now, turn, millis: state.settings.limits.groupMillis })
-    this.byHand = state.settings.pace === "manual" || state.held.has(state.space)
-    this.recovered = state.store.head().beat
-    this.durable = this.recovered
+    this.held = state.settings.pace === "manual" || state.held.has(state.space)
+    this.durable = this.recovered = state.store.head().beat
     this.handshake = state.handshake
     this.lost = state.losses.newest(state.space)
     this.opened = state.host.now()
+  }
+
+  /** Begins the first group. A space that fails to open has none. */
+  open(): void {
+    if (this.loop === "unopened") this.loop = "still"
     this.start.schedule()
   }
 
@@ -117,14 +122,9 @@ export class GroupCommit {
     this.await({ open: () => this.isFlushed ? look() : this.whenDurable(look, fail), fail })
   }
 
-  /** Whether only `step` runs beats. */
-  get held(): boolean {
-    return this.byHand
-  }
-
   /** Switches between manual and automatic beats. */
   hold(isHeld: boolean): void {
-    this.byHand = isHeld
+    this.held = isHeld
     // The set belongs to the kernel, so the mode survives closing and reopening the space.
     if (isHeld) this.state.held.add(this.state.space)
     else this.state.held.delete(this.state.space)
@@ -149,7 +149,7 @@ export class GroupCommit {
 
   /** The time of the space's next work, in milliseconds since 1970: 0 for now, `undefined` for never. */
   get due(): number | undefined {
-    return this.loop === "waiting" ? 0 : WakeTime.next(this.state, { opened: this.opened, byHand: this.byHand })
+    return this.loop === "waiting" ? 0 : WakeTime.next(this.state, { opened: this.opened, byHand: this.held })
   }
 
   /** Whether the loop is idle, with no waiter and no command. */
@@ -296,7 +296,7 @@ export class GroupCommit {
     const { number } = this
     if (this.failure !== undefined || this.isAwaiting) return undefined
     if (this.steppers.length > 0) return number
-    if (this.byHand) return undefined
+    if (this.held) return undefined
     if (WakeTime.isNow(this.state)) return number
     const due = WakeTime.wait(this.state, this.opened)
     return due !== undefined && due.moment <= this.state.host.now() ? Math.max(number, due.beat ?? 0) : undefined
@@ -378,14 +378,14 @@ export class GroupCommit {
     if (this.failure !== undefined) return
     this.loop = "still"
     if (this.next() !== undefined || this.waiters.length > 0 || this.unsaved.length > 0) return this.start.schedule()
-    const busy = this.byHand && WakeTime.hasInput(this.state)
+    const busy = this.held && WakeTime.hasInput(this.state)
     if (!busy && this.state.inbox.parked === 0 && !this.state.derivation.isAwaited && !this.isAwaiting) {
       const { idlers } = this
       this.idlers = []
       for (const idler of idlers) idler.open()
     }
     this.observer.rested()
-    const moment = this.byHand ? this.state.ledgers.nextDue(this.state.states) : WakeTime.timed(this.state, this.opened)
+    const moment = this.held ? this.state.ledgers.nextDue(this.state.states) : WakeTime.timed(this.state, this.opened)
     if (moment !== undefined) this.disarm = this.state.host.wake(moment, () => this.begin())
   }
 }

@@ -143,6 +143,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, group: this.group })
     // A damaged store may stop the space at once, which calls all its parts.
     this.outbox.begin()
+    this.group.open()
   }
 
   /** The reason of its stop, if it stopped. */
@@ -151,9 +152,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   }
 
   /** Its name, with its incarnation. */
-  get origin(): string {
-    return origin(this.state.mode, this.name)
-  }
+  get origin(): string { return origin(this.state.mode, this.name) }
 
   /** Signals possible work. */
   wake(): void { this.group.wake() }
