@@ -24,7 +24,7 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 522_000, deno: 512_000, bun: 510_500, workers: 202_500 }
+const limits: Readonly<Record<Target, number>> = { node: 524_000, deno: 514_000, bun: 512_000, workers: 202_500 }
 
 /** The limits of the Worker in front and of a Worker without features, compressed, in bytes. */
 const FRONT = 11_000
