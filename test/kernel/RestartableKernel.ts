@@ -24,6 +24,8 @@ export interface RestartableKernel {
   readonly breakDisk: (space: string, broken: boolean) => void
   /** Makes each later opening of a space fail, or succeed again. */
   readonly breakOpening: (space: string, broken: boolean) => void
+  /** Makes each later removal of a space fail, or succeed again. */
+  readonly breakRemoval: (space: string, broken: boolean) => void
   /** Makes each later read of the time of a space's next work fail, or succeed again. */
   readonly breakDue: (space: string, broken: boolean) => void
   /** The spaces that the newest kernel opened, in order. */
@@ -50,6 +52,7 @@ export const make = (
     const broken = new Set<string>()
     const unreadable = new Set<string>()
     const timeless = new Set<string>()
+    const kept = new Set<string>()
     let life = 0
     let openings: Array<string> = []
     let open = new Set<string>()
@@ -71,6 +74,7 @@ export const make = (
     /** The store as one kernel sees it. After a power cut its flushes never complete. */
     const disk = (own: number): Persistence["Service"] => ({
       ...memory,
+      remove: (name) => kept.has(name) ? trouble(name) : memory.remove(name),
       due: (name) => timeless.has(name) ? trouble(name) : memory.due(name),
       open: (name, options) =>
         Effect.map(Effect.tap(unreadable.has(name) ? trouble(name) : memory.open(name, options), opened(name, own)), (store) => {
@@ -106,6 +110,7 @@ export const make = (
       hold: (space) => Effect.asVoid(Latch.close(gate(space))),
       release: (space) => Effect.asVoid(Latch.open(gate(space))),
       breakOpening: (space, isBroken) => void (isBroken ? unreadable.add(space) : unreadable.delete(space)),
+      breakRemoval: (space, isBroken) => void (isBroken ? kept.add(space) : kept.delete(space)),
       breakDue: (space, isBroken) => void (isBroken ? timeless.add(space) : timeless.delete(space)),
       breakDisk: (space, on) => void (on ? broken.add(space) : broken.delete(space)),
       openings: () => openings,

@@ -104,13 +104,15 @@ export class Spaces {
 
   /**
    * Removes a space with all its data. Requests in progress fail with `SpaceStopped`; later ones find no space. A removal that ended
-   * half-way is repeated: it finds no store, and deletes the objects that are left.
+   * half-way is repeated: it finds no store, and deletes the objects that are left. A space that could not be removed opens again.
    */
   remove(name: string): Effect.Effect<void, PersistenceError> {
     const removal = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
-      this.spaces.get(name)?.space.retire(true)
+      const open = this.spaces.get(name)
+      open?.space.retire(true)
       return Effect.map(Effect.result(this.deps.persistence.remove(name)), (removed) => {
         if (removed._tag === "Success" || removed.failure.code === "space/unknown") this.forget(name)
+        else if (open !== undefined) this.openLater(name)
         return removed
       })
     })))

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import type { Space } from "systole"
 import { enzyme, steps, turns } from "../TestSpace.ts"
 import { TestReactor } from "systole/testing"
@@ -73,5 +74,23 @@ describe("a space that was removed and created again", () => {
         yield* kernel.remove("a")
         yield* turns()
       }
+    }))
+})
+
+describe("a space whose removal failed", () => {
+  it.effect("opens by itself for its next work", () =>
+    Effect.gen(function*() {
+      const machine = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* machine.boot({ create: "explicit", pace: "demand" })
+      const a = yield* kernel.space("a", { create: true })
+      yield* a.signal({ signal: "/signals/take", payload: 1, at: { ms: 60_000 } })
+      machine.breakRemoval("a", true)
+      assert.strictEqual((yield* Effect.flip(kernel.remove("a"))).code, "store/unavailable")
+      machine.breakRemoval("a", false)
+      yield* turns()
+      yield* TestClock.adjust(60_000)
+      yield* turns()
+      assert.deepStrictEqual(yield* (yield* kernel.space("a")).get("/data/taken"), [1])
+      assert.lengthOf(machine.openings(), 2)
     }))
 })
