@@ -4,7 +4,7 @@
  * @module
  */
 import { serve } from "@hono/node-server"
-import type { IncomingMessage, Server as HttpServer } from "node:http"
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setImmediate } from "node:timers"
 import { setFlagsFromString } from "node:v8"
@@ -63,10 +63,15 @@ export const platform: Main.Platform = {
     })
 }
 
-const limitPauses = (request: IncomingMessage): void => {
+const limitPauses = (request: IncomingMessage, response: ServerResponse): void => {
   const { headers, socket } = request
   if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return
   socket.setTimeout(PAUSE)
+  response.on("timeout", () => {
+    // A body that came and is not read yet is no pause of the client.
+    if (request.complete || request.readableLength > 0) socket.setTimeout(PAUSE)
+    else socket.destroy()
+  })
   // The answer may take longer, such as an event stream.
   request.once("end", () => socket.setTimeout(0))
 }
