@@ -253,8 +253,11 @@ export class Spaces {
 
   private readerStateOf(name: string): ReaderState {
     const { parts: { cursorKey, hash, pacemaker } } = this.deps
-    // The first cursor draws the key, when the space is open.
-    const key = cursorKey === undefined ? pacemaker.seed : () => cursorKey(this.spaces.get(name)?.space.origin ?? name)
+    // The first cursor draws the key. Before its boot, a space has the origin of each earlier one of its name.
+    const key = (): string => {
+      const { origin = name } = this.spaces.get(name)?.space ?? {}
+      return cursorKey === undefined || origin === name ? pacemaker.seed() : cursorKey(origin)
+    }
     return this.readerStates.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, key) }
   }
 
