@@ -63,7 +63,8 @@ export interface Group {
 
 /**
  * The durable data of one space, as one handle sees it. Several handles of a space may be open; the first one to write
- * stops the others. Reads show the last commit of any handle.
+ * stops the others. Reads show the last commit of any handle. Only the handle that created the space may read nothing until
+ * its own first commit.
  *
  * Methods throw {@link PersistenceError}, with `StoreUnavailable` where the database fails and `StoreDamaged` where a row
  * is not as it was written.

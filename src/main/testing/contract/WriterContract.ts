@@ -74,6 +74,16 @@ export const writers: Group = {
   "stops a handle that was opened before another one wrote a beat, and writes for the first time": () => overtaken(beat(1)),
   "stops a handle that was opened before another one wrote a signal that waits, and writes for the first time": () =>
     overtaken(inbox({ queued: [{ seq: 1, text: "q" }] })),
+  "stops the handle that created the space when another one wrote first, and has all of its writes": () =>
+    using("shop", (creator) =>
+      Effect.gen(function*() {
+        yield* using("shop", (other) =>
+          write(other, beat(0, { cells: [cell("/a", "other")], queued: [{ seq: 0, text: "other" }] })))
+        creator.append(beat(0, { cells: [cell("/a", "creator")] }))
+        holds((yield* reason(creator.flush)) !== "succeeded", "the handle that created the space writes over another one")
+        yield* using("shop", (store) =>
+          Effect.sync(() => same([store.read("/a"), ...Array.from(store.queue(), ({ text }) => text)], ["other", "other"])))
+      })),
   "stops the older of two handles before it uploads, and the newer finds nothing of its uploads": () =>
     using("shop", (older) =>
       Effect.gen(function*() {
