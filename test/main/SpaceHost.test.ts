@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Enzyme } from "systole"
+import { surely } from "../../src/main/workers/Alarm.ts"
 import type { DirectoryStub, Env, Storage } from "../../src/main/workers/Platform.ts"
 import { make } from "../../src/main/workers/Settings.ts"
 import { SpaceHost } from "../../src/main/workers/SpaceHost.ts"
+import * as MemoryObject from "./MemoryObject.ts"
 
 const TOKEN = "a-token-of-some-length"
 
@@ -58,5 +61,43 @@ describe("The host of a space", () => {
     for (const path of taken) assert.notStrictEqual(await codeOf("POST", path), "store/full", path)
     assert.notStrictEqual(await codeOf("DELETE", ""), "store/full")
     assert.strictEqual(openings(), taken.length + 1)
+  })
+})
+
+describe("The alarm of a space", () => {
+  it("leaves nothing in an object whose space is removed while it waits for a run", async () => {
+    const { promise: running, resolve: begun } = Promise.withResolvers<void>()
+    const { promise: over, resolve: finish } = Promise.withResolvers<void>()
+    const slow = Enzyme.make({
+      name: "slow",
+      query: "/signals/slow",
+      run: () => {
+        begun()
+        return over
+      }
+    })
+    const { alarm, storage, values } = MemoryObject.make()
+    const directory = { add: async () => {}, remove: async () => {} } as unknown as DirectoryStub
+    const env: Env = { SPACES: { getByName: () => assert.fail("no other object is called") }, DIRECTORY: { getByName: () => directory } }
+    const settings = make({ manifest: { "enzymes/slow.ts": { module: slow, hash: "a".repeat(64) } }, config: { token: TOKEN } }, env)
+    const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
+    const host = new SpaceHost({ space: "shop", storage, state, env, settings })
+    const ask = (method: string, path = "", body?: object) =>
+      host.fetch(new Request(`https://worker.example/v1/spaces/shop${path}`, {
+        method,
+        headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+        ...body === undefined ? {} : { body: JSON.stringify(body) }
+      }))
+    await ask("PUT")
+    await ask("POST", "/signals", { signal: "/signals/slow" })
+    await running
+    assert.isNumber(alarm())
+    const failures: Array<unknown> = []
+    const ran = surely(storage, { isRepeated: false, work: () => host.alarm(), report: async (failure) => void failures.push(failure) })
+    await new Promise((resolve) => void setTimeout(resolve, 20))
+    assert.strictEqual((await ask("DELETE")).status, 200)
+    finish()
+    await ran
+    assert.deepStrictEqual([failures, alarm(), [...values]], [[], null, []])
   })
 })

@@ -21,6 +21,7 @@ import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
 import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
 import { FeatureNotBuilt } from "../../kernel/model/Feature.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
+import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as Loader from "../../loader/Loader.ts"
@@ -129,7 +130,9 @@ export class SpaceHost {
       alarm.ran()
       if (due() === undefined) return alarm.again(undefined)
       const idle = Effect.flatMap(kernel.space(space, { create: false }), (space) => space.idle)
-      await Effect.runPromise(Effect.timeoutOrElse(idle, { duration: LONGEST, orElse: () => Effect.void }))
+      // A space that a caller removes meanwhile has no work left.
+      const done = Effect.catchIf(idle, (error) => error instanceof SpaceStopped && error.isRemoved === true, () => Effect.void)
+      await Effect.runPromise(Effect.timeoutOrElse(done, { duration: LONGEST, orElse: () => Effect.void }))
       // A space that stopped is opened again by its own delay, or by this alarm.
       const next = kernel.opened(space) === undefined ? due() : kernel.due(space)
       alarm.again(next)
