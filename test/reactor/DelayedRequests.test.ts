@@ -138,6 +138,21 @@ describe("A delayed request", () => {
     yield* replays(space)
   }).pipe(Effect.scoped))
 
+  it.effect("is cancelled by a pause, like a job in progress", () => Effect.gen(function*() {
+    const reactor = delaying(({ issued }) => issued + HOUR)
+    const machine = yield* restartable(reactor.layer)
+    const kernel = yield* machine.boot(demand)
+    const space = yield* kernel.space("shop")
+    yield* ask(space, {})
+    yield* Effect.forkChild(space.control.pause(), { startImmediately: true })
+    for (let beat = 0; beat < 5; beat++) yield* move(100)
+    assert.deepStrictEqual((yield* over(space)).map(([, state]) => state), ["cnl"])
+    assert.isUndefined(kernel.due("shop"))
+    yield* move(HOUR)
+    assert.lengthOf(reactor.submitted, 0)
+    yield* replays(space)
+  }).pipe(Effect.scoped))
+
   it.effect("is none whose opcode is not repeatable, or whose channel names no moment", () => Effect.gen(function*() {
     const asked: Array<string> = []
     const reactor = delaying(({ issued, opcode, payload }) => {
