@@ -64,6 +64,37 @@ describe("The host of a space", () => {
   })
 })
 
+/** The host of a space that works, in an object of its own. */
+const opened = (storage: Storage, manifest: Parameters<typeof make>[0]["manifest"] = {}, remove = async () => {}) => {
+  const directory = { add: async () => {}, remove } as unknown as DirectoryStub
+  const env: Env = { SPACES: { getByName: () => assert.fail("no other object is called") }, DIRECTORY: { getByName: () => directory } }
+  const settings = { ...make({ manifest, config: { token: TOKEN } }, env), reporter: { report: () => {} } } as unknown as
+    ReturnType<typeof make>
+  const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
+  const host = new SpaceHost({ space: "shop", storage, state, env, settings })
+  const ask = (method: string, path = "", body?: object) =>
+    host.fetch(new Request(`https://worker.example/v1/spaces/shop${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      ...body === undefined ? {} : { body: JSON.stringify(body) }
+    }))
+  return { ask, host }
+}
+
+describe("A removal that the directory does not take", () => {
+  it("leaves nothing of the space to the next one of its name, such as its hold", async () => {
+    const { storage } = MemoryObject.make()
+    const { ask } = opened(storage, {}, () => Promise.reject(new Error("the directory is reset")))
+    await ask("PUT")
+    await ask("POST", "/control/hold", {})
+    assert.strictEqual((await ask("DELETE")).status, 503)
+    await ask("PUT")
+    const { boot_oid, held } = await (await ask("GET", "/control")).json() as { readonly boot_oid: string | null; readonly held: boolean }
+    assert.isFalse(held)
+    assert.isString(boot_oid)
+  })
+})
+
 describe("The alarm of a space", () => {
   it("leaves nothing in an object whose space is removed while it waits for a run", async () => {
     const { promise: running, resolve: begun } = Promise.withResolvers<void>()
@@ -77,17 +108,7 @@ describe("The alarm of a space", () => {
       }
     })
     const { alarm, storage, values } = MemoryObject.make()
-    const directory = { add: async () => {}, remove: async () => {} } as unknown as DirectoryStub
-    const env: Env = { SPACES: { getByName: () => assert.fail("no other object is called") }, DIRECTORY: { getByName: () => directory } }
-    const settings = make({ manifest: { "enzymes/slow.ts": { module: slow, hash: "a".repeat(64) } }, config: { token: TOKEN } }, env)
-    const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
-    const host = new SpaceHost({ space: "shop", storage, state, env, settings })
-    const ask = (method: string, path = "", body?: object) =>
-      host.fetch(new Request(`https://worker.example/v1/spaces/shop${path}`, {
-        method,
-        headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-        ...body === undefined ? {} : { body: JSON.stringify(body) }
-      }))
+    const { ask, host } = opened(storage, { "enzymes/slow.ts": { module: slow, hash: "a".repeat(64) } })
     await ask("PUT")
     await ask("POST", "/signals", { signal: "/signals/slow" })
     await running

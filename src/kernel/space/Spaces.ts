@@ -110,11 +110,15 @@ export class Spaces {
     const removal = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
       const open = this.spaces.get(name)
       open?.space.retire(true)
-      return Effect.map(Effect.result(this.deps.persistence.remove(name)), (removed) => {
-        if (removed._tag === "Success" || removed.failure.code === "space/unknown") this.forget(name)
-        else if (open !== undefined) this.openLater(name)
-        return removed
-      })
+      const { persistence } = this.deps
+      return Effect.flatMap(Effect.result(persistence.remove(name)), (removed) =>
+        Effect.map(Effect.result(persistence.due(name)), (due) => {
+          // A removal may fail once its store is gone.
+          const isGone = removed._tag === "Success" || (due._tag === "Failure" && due.failure.code === "space/unknown")
+          if (isGone) this.forget(name)
+          else if (open !== undefined) this.openLater(name)
+          return removed
+        }))
     })))
     // Other spaces open meanwhile. This name has no space until its objects are gone, so that no new ones are among them.
     return Effect.flatMap(removal, (removed) => Effect.andThen(this.removed(name), Effect.fromResult(removed)))
