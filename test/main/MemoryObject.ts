@@ -8,7 +8,7 @@ import type { Storage } from "../../src/main/workers/Platform.ts"
 
 type Row = ReadonlyArray<string | number | ArrayBuffer | null>
 
-/** The storage, and what it holds beside its database. */
+/** The storage, its alarm, and the values beside its database. */
 export interface MemoryObject {
   readonly storage: Storage
   readonly alarm: () => number | null

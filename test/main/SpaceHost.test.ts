@@ -82,7 +82,7 @@ const opened = (storage: Storage, manifest: Parameters<typeof make>[0]["manifest
 }
 
 describe("A removal that the directory does not take", () => {
-  it("leaves nothing of the space to the next one of its name, such as its hold", async () => {
+  it("leaves no hold of the space to the next one of its name", async () => {
     const { storage } = MemoryObject.make()
     const { ask } = opened(storage, {}, () => Promise.reject(new Error("the directory is reset")))
     await ask("PUT")
@@ -96,7 +96,7 @@ describe("A removal that the directory does not take", () => {
 })
 
 describe("The alarm of a space", () => {
-  it("leaves nothing in an object whose space is removed while it waits for a run", async () => {
+  it("leaves its object empty if the space is removed while it waits for a run", async () => {
     const { promise: running, resolve: begun } = Promise.withResolvers<void>()
     const { promise: over, resolve: finish } = Promise.withResolvers<void>()
     const slow = Enzyme.make({
