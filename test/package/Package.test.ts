@@ -127,7 +127,7 @@ const tests = persistenceContract({ persistence: MemoryStore.layer }).filter(({ 
 for (const { run } of tests) await run()
 console.log(tests.length)
 `)
-    assert.deepInclude(await installed().node("contract.ts"), { code: 0, output: "6\n" })
+    assert.deepInclude(await installed().node("contract.ts"), { code: 0, output: "7\n" })
     assert.deepInclude(await installed().types("contract.ts"), { output: "", code: 0 })
   })
 
