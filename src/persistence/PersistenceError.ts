@@ -49,7 +49,7 @@ export class StoreDamaged extends Data.TaggedError("StoreDamaged")<{
   readonly code = "store/damaged"
   override get message() {
     return `The store of space "${this.space}" at ${this.place} cannot be read: ${this.detail}. ` +
-      "Put a copy back in its place; nothing was changed in it"
+      `Put a copy back in its place, or delete the space for good with systole space delete ${this.space}; nothing was changed in it`
   }
 }
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { node, root } from "./Host.ts"
@@ -18,7 +18,38 @@ const demo = async (
   }
 }
 
+/** The scripts that the README's section names, in its order. */
+const shown = (): ReadonlyArray<string> => {
+  const [, section = ""] = /^## See it work$([\s\S]*?)^## /m.exec(readFileSync(join(root, "README.md"), "utf8")) ?? []
+  return [...section.matchAll(/npm (?:run (demo(?: -- FILE…)?)|(start))/g)].map(([, run, own = ""]) => run ?? own)
+}
+
+/** The gallery that `npm start` shows over a data folder. */
+const gallery = async (data: string): Promise<string> => {
+  const server = await start(root, data, { line: [node(), "test/scripts/run.mjs", "start", "--port", "0"] })
+  try {
+    return await (await fetch(`${server.url}/gallery`)).text()
+  } finally {
+    await server.end("SIGTERM")
+  }
+}
+
 describe("npm run demo", () => {
+  it("works as often as a reader repeats the README's commands in one folder, also after files of the space were deleted", () =>
+    demo(async (data, demo) => {
+      assert.deepStrictEqual(shown(), ["demo", "demo -- FILE…", "start"])
+      for (let round = 1; round <= 2; round++) {
+        const first = await demo()
+        assert.strictEqual(first.code, 0, first.output)
+        rmSync(join(data, "photos.sqlite"))
+        const second = await demo(join("examples", "thumbnails", "photos", "rocket.jpg"))
+        assert.strictEqual(second.code, 0, second.output)
+        const page = await gallery(data)
+        assert.include(page, "rocket")
+        assert.notInclude(page, "blossom")
+      }
+    }))
+
   it("lists a file that is no photograph as a dead letter with its beat, and succeeds", () =>
     demo(async (_data, demo) => {
       const { code, output } = await demo("README.md")

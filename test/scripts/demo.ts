@@ -161,12 +161,16 @@ const servedAt = async (data: string): Promise<string | undefined> => {
   }
 }
 
-/** Removes the space of an earlier demonstration from the data folder. */
-const clear = (data: string): void => {
-  mkdirSync(data, { recursive: true })
-  for (const name of readdirSync(data)) {
-    if (name.startsWith("photos.") || name === "thumbnails") rmSync(join(data, name), { recursive: true })
+/**
+ * Removes the space and the thumbnails of an earlier demonstration. The runtime deletes the space, since it alone knows all files of a
+ * store; this also works if some of them are missing.
+ */
+const clear = async (server: Server, out: string): Promise<void> => {
+  const answer = await fetch(`${server.url}${space}`, { method: "DELETE" })
+  if (!answer.ok && answer.status !== 404) {
+    throw new Error(`The space of an earlier demonstration cannot be deleted: ${answer.status}: ${await answer.text()}`)
   }
+  rmSync(out, { recursive: true, force: true })
 }
 
 const demo = async (files: ReadonlyArray<string>, data: string): Promise<void> => {
@@ -174,11 +178,11 @@ const demo = async (files: ReadonlyArray<string>, data: string): Promise<void> =
   if (served !== undefined) {
     throw new Error(`The example runs already, at ${served}, and the demo begins with an empty space. Stop it first`)
   }
-  clear(data)
   const out = join(data, "thumbnails")
   let server = await start(example, data)
-  console.log(`the runtime listens at ${server.url}, its space is fresh\n`)
   try {
+    await clear(server, out)
+    console.log(`the runtime listens at ${server.url}, its space is fresh\n`)
     const links: Array<string> = []
     for (const file of files) links.push(await post(server, file))
     for (const { handlings, id } of await follow(server, links)) {
