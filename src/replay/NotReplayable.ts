@@ -13,7 +13,7 @@ import * as Data from "effect/Data"
  */
 export class NotReplayable extends Data.TaggedError("NotReplayable")<{
   readonly beat: number
-  readonly code: "replay/code" | "replay/pruned" | "replay/size" | "replay/journal" | "replay/content" | "replay/time"
+  readonly code: "replay/code" | "replay/pruned" | "replay/size" | "replay/journal" | "replay/content" | "replay/time" | "replay/semantics"
   readonly reason: string
 }> {
   override get message() {

@@ -64,7 +64,7 @@ export class RecordedInput implements BeatInput {
 
   begin(beat: number): Begun {
     const { entry } = this
-    const { activated = 0, clock, content = [], isolation = "snapshot", made = [], seed, spent = [], tempo = 0 } = entry
+    const { activated = 0, clock, content = [], isolation = "snapshot", made = [], seed, semantics, spent = [], tempo = 0 } = entry
     this.historic.see(content)
     const cells = Records.cellsOf(entry)
     const modules = Records.modulesOf(cells)
@@ -73,7 +73,8 @@ export class RecordedInput implements BeatInput {
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
     const active = { modules, descriptions: Records.descriptionsOf(cells), titled: Records.titlesOf(cells), texts }
     const inputs = this.history.ledgers.recorded((field) => Journal.inputOf(entry, field))
-    return { beat, clock, seed, tempo, inputs, isolation, activated, spent, ...active, content, labels: Records.labelRulesOf(cells) }
+    const labels = Records.labelRulesOf(cells)
+    return { beat, semantics, clock, seed, tempo, inputs, isolation, activated, spent, ...active, content, labels }
   }
 
   commands(): ReadonlyArray<Queued> {
@@ -214,7 +215,7 @@ const nobody = (): void => {}
 const none = new Uint8Array()
 
 /** The entry before the first one is loaded. */
-const unloaded: Parsed = { beat: -1, prev: "", clock: 0, seed: "", in: [], runs: [], cells: [], messages: new Map() }
+const unloaded: Parsed = { beat: -1, prev: "", semantics: Journal.SEMANTICS, clock: 0, seed: "", in: [], runs: [], cells: [], messages: new Map() }
 
 /** Returns the recorded reason why another space never accepted a signal. */
 const undeliveredIn = (runs: ReadonlyArray<RunRecord>): Signals.Undelivered => {

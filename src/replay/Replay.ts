@@ -101,10 +101,8 @@ export const replay = async (history: HistorySource, from: number | undefined, t
       const { difference, made } = await compared(rerun, { row, entry })
       beats++
       if (difference === undefined) continue
-      const missing = code.missing(entry, made)
-      if (missing.length > 0) return found(last, { impossible: withoutCode(row.beat, missing) })
-      const excuse = rerun.excuse()
-      return found(last, excuse === undefined ? { difference } : { impossible: { beat: row.beat, ...excuse } })
+      const impossible = excuse(rerun, entry, made)
+      return found(last, impossible === undefined ? { difference } : { impossible })
     }
     if (before !== undefined && before.beat < Math.min(last, history.store.anchor().beat)) throw prunedAfter(before.beat)
   } catch (error) {
@@ -113,6 +111,11 @@ export const replay = async (history: HistorySource, from: number | undefined, t
     return found(last, { impossible: { beat, code, reason } })
   }
   return found(last)
+}
+
+const newer = ({ beat, semantics }: Journal.Parsed): NotReplayable => {
+  const reason = `it followed the rules of semantics ${semantics}, and this version knows up to ${Journal.SEMANTICS}. Take a newer one`
+  return new NotReplayable({ beat, code: "replay/semantics", reason })
 }
 
 const prunedAfter = (beat: number): NotReplayable => {
@@ -144,11 +147,20 @@ const compared = async (rerun: Rerun, { entry, row }: Written, interest?: Readon
   }
 }
 
-const withoutCode = (beat: number, names: ReadonlyArray<string>): Impossible => ({
-  beat,
-  code: "replay/code",
-  reason: `it did not come out the same, and code that ran then is not to be had: ${names.join("; ")}. Bring it back`
-})
+/** Returns the reason for which a beat may differ though its journal is sound, if there is one. */
+const excuse = (rerun: Rerun, entry: Journal.Parsed, made: Journal.Parsed | undefined): Impossible | undefined => {
+  const { beat, semantics } = entry
+  const names = rerun.code.missing(entry, made)
+  if (names.length > 0) {
+    const reason = `it did not come out the same, and code that ran then is not to be had: ${names.join("; ")}. Bring it back`
+    return { beat, code: "replay/code", reason }
+  }
+  const excuse = rerun.excuse()
+  if (excuse !== undefined) return { beat, ...excuse }
+  if (semantics >= Journal.SEMANTICS) return undefined
+  const rules = `it followed the rules of semantics ${semantics}, and this version follows those of ${Journal.SEMANTICS}`
+  return { beat, code: "replay/semantics", reason: `${rules}. Begin with a later one, or replay it with the version that made it` }
+}
 
 /** A beat as observed in a replay, and the enzymes that were active in it. */
 export interface Observed {
@@ -172,8 +184,8 @@ export const observe = async (history: HistorySource, row: JournalRow): Promise<
       executed = seen
     })
     const { difference, made } = await compared(rerun, { row, entry })
-    // The results of other code reveal no information about the recorded run.
-    if (executed === undefined || (difference !== undefined && rerun.code.missing(entry, made).length > 0)) return undefined
+    // The results of other code or rules reveal no information about the recorded run.
+    if (executed === undefined || (difference !== undefined && excuse(rerun, entry, made) !== undefined)) return undefined
     return { executed, nodeDrafts: rerun.derivation.nodeDrafts, enzymes: rerun.code.enzymes }
   } catch (error) {
     if (error instanceof NotReplayable) return undefined
@@ -200,8 +212,8 @@ const loadDefinitions = async (
     const entry = Journal.parse(row.text)
     const rerun = await begin(history, beat)
     const { difference, made } = await compared(rerun, { row, entry }, new Set(nodes.flatMap(({ parent }) => parent.split("/"))))
-    const missing = difference === undefined ? [] : rerun.code.missing(entry, made)
-    if (missing.length > 0) throw new NotReplayable(withoutCode(beat, missing))
+    const differs = difference === undefined ? undefined : excuse(rerun, entry, made)
+    if (differs !== undefined) throw new NotReplayable(differs)
     const absent = derivation.learn(rerun.derivation, nodes)
     if (absent !== undefined) throw impossible("replay/code", absent, `${absent.parent} does not start it there today. Bring back its code`)
   }
@@ -258,6 +270,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     code,
     derivation,
     step: async (row, entry, interest) => {
+      if (entry.semantics > Journal.SEMANTICS) throw newer(entry)
       await loadDefinitions(history, derivation, derivation.unknown(entry, interest))
       historic.absent = undefined
       isLate = false

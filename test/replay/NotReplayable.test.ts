@@ -1,8 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { explain, Kernel, replay, verify, why } from "systole"
+import { explain, Kernel, replay, type Space, verify, why } from "systole"
 import * as TestSpace from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+
+type HistorySource = Parameters<Parameters<Space["examine"]>[0]>[0]
+
+/** The history with another text of each journal row, which has one line. */
+const rewritten = (history: HistorySource, rewrite: (text: string) => string): HistorySource => {
+  const { hash, store } = history
+  const rows = [...store.scanJournal(0, store.head().beat)].map((row) => {
+    const text = rewrite(row.text)
+    return { ...row, text, hash: hash(text) }
+  })
+  const changed: Partial<HistorySource["store"]> = {
+    entry: (beat) => rows[beat],
+    scanJournal: (from, to) => rows.filter(({ beat }) => beat >= from && beat <= to)
+  }
+  const get = (_: object, key: string | symbol): unknown =>
+    Reflect.get(changed, key) ?? Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key)
+  return { ...history, store: new Proxy<HistorySource["store"]>(store, { get }) }
+}
 
 const version = (value: number) => TestSpace.enzyme("m", (tx) => tx.set("/data/m", value))
 
@@ -42,6 +60,27 @@ describe("A replay", () => {
         assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/pruned"])
       }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 150_000 } }))))
   }
+
+  it.effect("names the semantics of a beat that older or newer rules made", () =>
+    Effect.gen(function*() {
+      let outside = 0
+      const space = yield* TestKernel.space([TestSpace.enzyme("leaky", (tx) => tx.set("/data/leak", ++outside))])
+      yield* TestSpace.steps(space, 2)
+      yield* space.signal({ signal: "/signals/leaky" })
+      yield* space.step
+      const by = (semantics: string) => (text: string) => text.replace(',"semantics":2', semantics)
+      const ends = (range: readonly [number, number], semantics: string) =>
+        space.examine(async (history) => {
+          const { difference, impossible } = await replay(rewritten(history, by(semantics)), ...range)
+          return [difference, impossible?.code, impossible?.beat]
+        })
+      assert.deepStrictEqual(yield* ends([1, 1], ',"semantics":2'), [undefined, undefined, undefined])
+      assert.deepStrictEqual(yield* ends([1, 1], ""), [undefined, undefined, undefined], "the same by either rules")
+      assert.deepStrictEqual(yield* ends([2, 2], ""), [undefined, "replay/semantics", 2])
+      assert.deepStrictEqual(yield* ends([1, 1], ',"semantics":3'), [undefined, "replay/semantics", 1])
+      const explained = yield* space.examine((history) => explain(rewritten(history, by("")), 2, "leaky"))
+      assert.deepStrictEqual(explained?.signals.map(({ verdict }) => verdict), ["ran"])
+    }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("ends at an entry that needs a pruned one", () =>
     Effect.gen(function*() {

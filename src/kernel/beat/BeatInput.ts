@@ -14,7 +14,7 @@ import type { Begun, Hears, Start } from "../model/Begun.ts"
 import type { LiveState } from "./SpaceState.ts"
 import type { Queued } from "../model/Command.ts"
 import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
-import type { Retired } from "../model/Journal.ts"
+import { type Retired, SEMANTICS } from "../model/Journal.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as LostBeats from "./LostBeats.ts"
 import * as Modules from "../model/Modules.ts"
@@ -108,6 +108,7 @@ export class LiveInput implements BeatInput {
     const activated = this.version - this.known
     return {
       beat,
+      semantics: SEMANTICS,
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       tempo: settings.tempo,

@@ -110,6 +110,7 @@ const append = ({ blobs, state, captured, receipts, transaction }: Merged, chang
   const { begun, ledgers, moment: { beat, now, seed } } = captured
   const text = Journal.entry({
     beat,
+    semantics: begun.semantics,
     clock: now,
     seed,
     prev: state.store.head().hash,

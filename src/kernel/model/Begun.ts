@@ -23,6 +23,8 @@ export interface LabelChange {
 
 /** The conditions at the start of a beat. */
 export interface Begun extends Start, Activation {
+  /** The rules of the beat: {@link SEMANTICS}, or in a replay those of the recorded beat. */
+  readonly semantics: number
   /** 32 hexadecimal digits. */
   readonly seed: string
   /** The nominal length of a beat, in milliseconds. */

@@ -64,9 +64,16 @@ export interface LabelLines {
 /** Follows the document of a lost conflict: the run's reads derive from it. */
 export const DERIVED = "derived"
 
+/**
+ * The semantics of the beats that this version makes: a number that grows with each rule that gives the same input
+ * another result. Each entry holds that of its beat, since a replay may begin anywhere and older entries are pruned.
+ */
+export const SEMANTICS = 2
+
 /** The contents of an entry. */
 export interface Facts {
   readonly beat: number
+  readonly semantics: number
   readonly clock: number
   readonly seed: string
   /** The digest of the previous entry; empty for the first. */
@@ -120,6 +127,7 @@ export interface Facts {
  */
 export const entry = (facts: Facts): string => {
   let text = `{"v":3,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
+  if (facts.semantics > 1) text += `,"semantics":${facts.semantics}`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
   for (const [field, input] of facts.inputs) text += `,"${field}":${input}`
   if (facts.isolation !== "snapshot") text += `,"isolation":"${facts.isolation}"`
@@ -295,6 +303,8 @@ export interface Parsed {
   readonly prev: string
   readonly clock: number
   readonly seed: string
+  /** The rules of the beat; 1 in entries that were made before the rules had a number. */
+  readonly semantics: number
   readonly tempo?: number
   /** Absent for `snapshot`. */
   readonly isolation?: Isolation
@@ -335,10 +345,11 @@ interface SecondLine {
 export const parse = (text: string): Parsed => {
   const line = hashed(text)
   const aside: SecondLine | undefined = text.length > line.length ? JSON.parse(text.slice(line.length + 1)) : undefined
-  const entry = JSON.parse(line) as Parsed
+  const entry = JSON.parse(line) as Omit<Parsed, "semantics"> & { readonly semantics?: number }
   const { content, made } = entry
   return {
     ...entry,
+    semantics: entry.semantics ?? 1,
     ...(content && { content: content.map(digest) }),
     ...(made && { made: made.map(digest) }),
     messages: new Map(aside?.messages)
