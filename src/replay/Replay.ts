@@ -114,7 +114,8 @@ export const replay = async (history: HistorySource, from: number | undefined, t
 }
 
 const newer = ({ beat, semantics }: Journal.Parsed): NotReplayable => {
-  const reason = `it followed the rules of semantics ${semantics}, and this version knows up to ${Journal.SEMANTICS}. Take a newer one`
+  const rules = `it followed the rules of semantics ${semantics}, and this version knows up to ${Journal.SEMANTICS}`
+  const reason = `${rules}. Take a newer version`
   return new NotReplayable({ beat, code: "replay/semantics", reason })
 }
 
@@ -159,7 +160,8 @@ const excuse = (rerun: Rerun, entry: Journal.Parsed, made: Journal.Parsed | unde
   if (excuse !== undefined) return { beat, ...excuse }
   if (semantics >= Journal.SEMANTICS) return undefined
   const rules = `it followed the rules of semantics ${semantics}, and this version follows those of ${Journal.SEMANTICS}`
-  return { beat, code: "replay/semantics", reason: `${rules}. Begin with a later one, or replay it with the version that made it` }
+  const remedy = "Begin with a later one, or replay it with the version that made it"
+  return { beat, code: "replay/semantics", reason: `${rules}. ${remedy}` }
 }
 
 /** A beat as observed in a replay, and the enzymes that were active in it. */
