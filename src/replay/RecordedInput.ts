@@ -215,7 +215,9 @@ const nobody = (): void => {}
 const none = new Uint8Array()
 
 /** The entry before the first one is loaded. */
-const unloaded: Parsed = { beat: -1, prev: "", semantics: Journal.SEMANTICS, clock: 0, seed: "", in: [], runs: [], cells: [], messages: new Map() }
+const start = { beat: -1, prev: "", semantics: Journal.SEMANTICS, clock: 0, seed: "" }
+
+const unloaded: Parsed = { ...start, in: [], runs: [], cells: [], messages: new Map() }
 
 /** Returns the recorded reason why another space never accepted a signal. */
 const undeliveredIn = (runs: ReadonlyArray<RunRecord>): Signals.Undelivered => {
