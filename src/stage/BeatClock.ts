@@ -27,6 +27,8 @@ export interface View {
 /** The parameters that all runs of a beat share. */
 export interface BeatClock {
   readonly beat: number
+  /** The number of the rules that the beat follows: the present ones, or in a replay those of the recorded beat. */
+  readonly semantics: number
   readonly now: number
   /** The nominal duration of a beat in milliseconds, which times waits in beats. Reading it journals it. */
   readonly tempo: number

@@ -39,14 +39,16 @@ export interface Before {
  */
 class TrackedClock implements BeatClock {
   readonly beat: number
+  readonly semantics: number
   readonly now: number
   readonly seed: string
   readonly hash: BeatClock["hash"]
   private readonly millis: number
   private readonly transaction: BeatTransaction
 
-  constructor(transaction: BeatTransaction, { beat, clock, seed, tempo }: Begun, hash: BeatClock["hash"]) {
+  constructor(transaction: BeatTransaction, { beat, clock, seed, semantics, tempo }: Begun, hash: BeatClock["hash"]) {
     this.beat = beat
+    this.semantics = semantics
     this.now = clock
     this.seed = seed
     this.hash = hash

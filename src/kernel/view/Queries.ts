@@ -122,6 +122,6 @@ export const labelled = (state: SpaceState, text: string, labels: Disclosure): {
 /** A draft that reads committed state and never writes. */
 const draft = (state: SpaceState, labels?: Disclosure): Draft => {
   const { beat, clock } = state.store.head()
-  const moment = { beat, now: clock, tempo: state.settings.tempo, seed: "", hash: state.hash }
+  const moment = { beat, semantics: 0, now: clock, tempo: state.settings.tempo, seed: "", hash: state.hash }
   return new Draft(new Stage(state.documents), moment, { run: 0, envelope: reader, serializable: false, labels })
 }
