@@ -36,7 +36,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   "npx systole agent run": "test/cli/AgentRun.test.ts",
   "npx systole --help": "test/docs/Generated.test.ts",
   "npx systole start --permission": "test/cli/Held.test.ts",
-  "npm run bench -- NAME [--json] [--host node|deno|bun]": "test/bench/Bench.test.ts"
+  "npm run bench -- NAME [--json] [--host node|deno|bun]": "test/bench/Bench.test.ts",
+  "npm run bench -- watch COMMIT": "test/bench/Watch.test.ts"
 }
 
 /** The pages without their generated parts, in which usage lines stand. */

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- NAME [--json] [--host node|deno|bun]`: runs the benchmarks of
- * `test/bench/NAME.bench.ts`.
+ * `test/bench/NAME.bench.ts`. `npm run bench -- watch COMMIT` compares this tree with another one.
  *
  * @module
  */
@@ -14,8 +14,9 @@ import type { Bench, Figure } from "../bench/Bench.ts"
 import { measure, rows, table, tables } from "../bench/Bench.ts"
 import type { Host } from "./Host.ts"
 import { command, current, environment, root } from "./Host.ts"
+import { watch } from "./watch.ts"
 
-const { positionals: [name = ""], values } = parseArgs({
+const { positionals: [name = "", commit = ""], values } = parseArgs({
   allowPositionals: true,
   options: { json: { type: "boolean", default: false }, host: { type: "string", default: current() } }
 })
@@ -28,7 +29,12 @@ const refuse = (message: string): never => {
   process.exit(2)
 }
 
-if (!names.includes(name)) refuse(`There is no bench "${name}"; there are ${names.join(", ")}`)
+if (name === "watch") {
+  const compared = await watch(commit) ?? refuse(`There is no commit "${commit}" to compare with; name one, such as HEAD~1`)
+  console.log(compared)
+  process.exit()
+}
+if (!names.includes(name)) refuse(`There is no bench "${name}"; there are ${[...names, "watch"].join(", ")}`)
 if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; there are ${hosts.join(", ")}`)
 
 if (values.host !== current()) {
