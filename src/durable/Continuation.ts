@@ -11,13 +11,11 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import { type ContentSource, DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
 import type { Settled } from "./Handle.ts"
-import { ForeignAwait, RunDiverged } from "./RunError.ts"
+import { RunDiverged } from "./RunError.ts"
 import type { Step } from "./Step.ts"
 
 /** The host of a segment. */
 export interface SegmentHost {
-  readonly now: () => number
-  readonly timer: (at: number, run: () => void) => () => void
   /** Runs a function at the next macrotask. */
   readonly turn: (run: () => void) => void
 }
@@ -28,14 +26,13 @@ export type Settlement = { readonly value: unknown } | { readonly error: unknown
 /** How recorded segments are repeated. */
 export interface Repetition {
   readonly host: SegmentHost
-  readonly limitMs: number
   readonly contentOf: ContentSource
   /** Starts the body. */
   readonly body: (tx: DurableTransaction) => unknown
 }
 
 /** A body that awaits its handles, or that has settled. */
-export type Progress = Settlement | "waits" | "over-time"
+export type Progress = Settlement | "waits"
 
 /**
  * The body of one run.
@@ -72,8 +69,7 @@ export class Continuation {
   private follow(result: PromiseLike<unknown>): void {
     const settle = (settlement: Settlement): void => {
       this.settlement = settlement
-      if (!this.tx.isActive) this.tx.failure ??= new ForeignAwait({ reason: "it ended outside a segment" })
-      this.tx.heard?.()
+      if (!this.tx.isActive) this.tx.stray("it ended outside a segment")
     }
     result.then((value) => settle({ value }), (error: unknown) => settle({ error }))
   }
@@ -86,36 +82,15 @@ export class Continuation {
     }
   }
 
-  /** Resolves when the body has settled, or awaits handles alone and no microtask is left. */
-  progress(host: SegmentHost, limitMs: number): Promise<Progress> {
-    return new Promise((resolve) => host.turn(() => {
-      const now = this.present
-      if (now !== undefined) resolve(now)
-      else this.outlast(host, limitMs, resolve)
-    }))
+  /** Resolves when no microtask is left. A body that has not settled by then awaits a handle, or a promise of its own. */
+  progress(host: SegmentHost): Promise<Progress> {
+    return new Promise((resolve) => host.turn(() => resolve(this.present)))
   }
 
-  private get present(): Progress | undefined {
-    if (this.settlement !== undefined) return this.settlement
-    if (this.tx.handles.isAwaited) return "waits"
-    return this.tx.failure === undefined ? undefined : { error: this.tx.failure }
-  }
-
-  /** Waits for a promise of the body's own, up to the limit. */
-  private outlast(host: SegmentHost, limitMs: number, resolve: (progress: Progress) => void): void {
-    let isOver = false
-    const done = (progress: Progress): void => {
-      isOver = true
-      cancel()
-      this.tx.heard = undefined
-      resolve(progress)
-    }
-    const look = (): void => host.turn(() => {
-      const now = isOver ? undefined : this.present
-      if (now !== undefined) done(now)
-    })
-    const cancel = host.timer(host.now() + limitMs, () => isOver || done("over-time"))
-    this.tx.heard = look
+  private get present(): Progress {
+    const { settlement, tx } = this
+    if (settlement !== undefined) return settlement
+    return tx.handles.isAwaited ? "waits" : { error: tx.stray("it is not over, and awaits none of its open handles") }
   }
 
   /** Repeats one recorded segment. `body` starts the first one. */
@@ -125,11 +100,10 @@ export class Continuation {
     if (tx.segment === 0) tx.hear(step.hears ?? [])
     if (tx.segment === 0) this.start(how.body)
     else this.resume(step.settled)
-    const progress = await this.progress(how.host, how.limitMs)
+    const progress = await this.progress(how.host)
     const { segment } = tx
     tx.end()
     if (tx.failure !== undefined) throw tx.failure
-    if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${how.limitMs} ms` })
     if (progress !== "waits") throw new RunDiverged({ segment, expected: "an await at its end", actual: "the end of the run" })
   }
 }

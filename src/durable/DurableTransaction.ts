@@ -51,8 +51,8 @@ export class DurableTransaction extends Faces implements Transaction {
   readonly reads = new Reads()
   /** The first call that the log does not have, or that was made outside the segments. */
   failure: RunDiverged | ForeignAwait | undefined
-  /** Called when the body settles or awaits a handle, while a segment waits for that. */
-  heard: (() => void) | undefined
+  private lastCall: Call | undefined
+  private straying: ((stray: ForeignAwait) => void) | undefined
   private draft: Draft | undefined
   private recorded: Recorded | undefined
   private made = 0
@@ -78,6 +78,7 @@ export class DurableTransaction extends Faces implements Transaction {
   begin(draft: Draft): void {
     this.draft = draft
     this.calls = []
+    this.straying = undefined
   }
 
   /** Begins a recorded segment. */
@@ -91,6 +92,7 @@ export class DurableTransaction extends Faces implements Transaction {
     const missed = recorded?.step.calls[recorded.next]
     if (missed !== undefined) this.failure ??= new RunDiverged({ segment, expected: textOf(missed), actual: "no further call" })
     if (recorded !== undefined) this.reads.restore(recorded.step.left ?? [], segment)
+    this.lastCall = (recorded?.step.calls ?? this.calls).at(-1)
     this.draft = undefined
     this.recorded = undefined
     this.segment++
@@ -226,7 +228,6 @@ export class DurableTransaction extends Faces implements Transaction {
   /** The body awaits a handle. */
   private listen({ isAwaited, number }: Handle): void {
     if (!isAwaited) this.handles.await(number)
-    this.heard?.()
   }
 
   private read(name: "get" | "peek", place: string | Cell): Value {
@@ -325,8 +326,27 @@ export class DurableTransaction extends Faces implements Transaction {
     return this.draft
   }
 
-  private stray(reason: string): ForeignAwait | RunDiverged {
-    return this.failure ??= new ForeignAwait({ reason })
+  /** The body went on without its segment: nothing that it does from now on counts. */
+  stray(reason: string): ForeignAwait | RunDiverged {
+    if (this.failure !== undefined) return this.failure
+    const stray = new ForeignAwait({ reason, last: this.last })
+    this.failure = stray
+    this.straying?.(stray)
+    return stray
+  }
+
+  /** Calls back when the body goes on outside a segment, until the next one takes it. */
+  whenStray(tell: ((stray: ForeignAwait) => void) | undefined): void {
+    this.straying = tell
+    if (this.failure instanceof ForeignAwait) tell?.(this.failure)
+  }
+
+  /** The last recorded step. */
+  private get last(): string {
+    const { lastCall, segment } = this
+    if (segment === 0) return "It has no recorded step yet"
+    const call = lastCall === undefined ? "has no call" : `ends with ${textOf(lastCall)}`
+    return `Its last recorded step is step ${segment - 1}, which ${call}`
   }
 }
 

@@ -14,11 +14,22 @@ import * as Rollback from "./Rollback.ts"
 import { RunAbsent, RunState } from "./RunError.ts"
 
 /** A request from outside: the cancellation of a run, at its open handles or at once. */
-export interface RunCommand {
+export interface Cancellation {
   readonly verb: "cancel"
   readonly oid: string
   readonly how: "await" | "now"
 }
+
+/** The host saw a body go on outside its segments: before this segment. */
+export interface Straying {
+  readonly verb: "stray"
+  readonly oid: string
+  readonly segment: number
+  readonly stray: Note.Stray
+}
+
+/** A command on a run. */
+export type RunCommand = Cancellation | Straying
 
 interface RunKinds {
   readonly Face: undefined
@@ -47,7 +58,7 @@ const checkLives = (draft: Draft, oid: string, verb: string): void => {
 }
 
 /** The end of a run outweighs the cancellation of its handles. */
-const strongest = (present: Note.Note["cancel"], asked: RunCommand["how"]): NonNullable<Note.Note["cancel"]> => {
+const strongest = (present: Note.Note["cancel"], asked: Cancellation["how"]): NonNullable<Note.Note["cancel"]> => {
   if (present === "now" || present === "back") return present
   return asked === "now" ? "now" : "await"
 }
@@ -60,6 +71,19 @@ const commands: Ledger<RunKinds>["commands"] = {
       const address = Note.addressOf(oid)
       const note = Note.read(draft.visible(address.key))
       draft.operate([Write.set(address, { ...note, cancel: strongest(note.cancel, how) })])
+      beat.resume(oid)
+      return oid
+    }
+  },
+  stray: {
+    runsWhileHalted: false,
+    execute: (draft, { oid, segment, stray }, beat: LedgerBeat<RunKinds>) => {
+      checkLives(draft, oid, "stray")
+      const isAt = (step: number): boolean => draft.visible(Cells.address(oid, "step", String(step)).key) !== undefined
+      // A run that has made this segment meanwhile made it with another body.
+      if (isAt(segment) || !isAt(segment - 1)) return oid
+      const address = Note.addressOf(oid)
+      draft.operate([Write.set(address, { ...Note.read(draft.visible(address.key)), stray })])
       beat.resume(oid)
       return oid
     }

@@ -15,6 +15,12 @@ import type { Value } from "../cell/Value.ts"
 /** The folder of the notes. */
 export const FOLDER = "/sys/index/run"
 
+/** How a body went on outside a segment, and the last recorded step by then. */
+export interface Stray {
+  readonly reason: string
+  readonly last: string
+}
+
 /** A note on a run. */
 export interface Note {
   /** The run is cancelled: `await` fails its open handles, `now` ends it, and `back` ends it because of a rollback. */
@@ -26,6 +32,8 @@ export interface Note {
   readonly pairs?: number
   /** How often it was started anew. The number is part of the idempotency keys of its requests. */
   readonly anew?: number
+  /** How its body went on outside a segment, which ends the run. */
+  readonly stray?: Stray
 }
 
 /** The note of a run that has a result. */

@@ -66,15 +66,18 @@ export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly dige
 }
 
 /**
- * A body went on outside its segments, after a promise that is not a handle.
+ * A body awaited a promise that is no handle of its run, or went on outside its segments after one. `last` names the last
+ * recorded step.
  *
  * @category errors
  * @since 0.1.0
  */
-export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly reason: string }> {
+export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly reason: string; readonly last: string }> {
   readonly code = FOREIGN
   override get message() {
-    return `The run awaits a promise of its own: ${this.reason}. Await tx.sleep, tx.waitForSignal and requests of tx.io alone`
+    return `The run awaited a promise of its own: ${this.reason}. ${this.last}. Await handles of the transaction alone: ` +
+      "tx.io.fetch or tx.io.request for the world, tx.sleep for a time, tx.waitForSignal for a signal. tx.now is the clock, and " +
+      "systole exports sha256, hmac and base64, which return at once"
   }
 }
 

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TestClock as Clock } from "effect/testing"
 import { Enzyme, type Transaction } from "systole"
 import { TestSpace } from "systole/testing"
 import { replays } from "../kernel/TestSpace.ts"
@@ -72,26 +71,6 @@ describe("a durable run", () => {
       assert.strictEqual(error?.code, "run/diverged")
       assert.include(error?.message, "Segment 0 of the step log has tx.get(\"/data/a\"), and the code made tx.get(\"/data/b\")")
     }, { settings: { limits: { ...TestKernel.settings.limits, residentRuns: 0 } } })
-  })
-
-  it("that awaits a promise of its own is given up, and a replay waits for none", () => {
-    const foreign = durable("foreign", async (tx: Transaction) => {
-      await tx.sleep(1)
-      await new Promise(() => {})
-    }, { limitMs: 5 })
-    return TestSpace.use([foreign], async (space) => {
-      const id = await space.signal({ signal: "/signals/foreign" })
-      await space.step()
-      for (let i = 0; i < 6; i++) {
-        const stepped = space.advance(1)
-        await new Promise<void>((resolve) => void setImmediate(resolve))
-        await space.run(Clock.adjust(10))
-        await stepped
-      }
-      const error = (await space.receipt(id))?.handlings[0]?.error
-      assert.strictEqual(error?.code, "run/foreign-await", JSON.stringify(space.facts))
-      await space.run(replays(space.space))
-    })
   })
 
   it("sleeps in no run that is not durable", () => {

@@ -15,6 +15,7 @@ import type { Documents } from "../model/Documents.ts"
 import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { Heard } from "../model/Signal.ts"
+import type { Straying } from "../../durable/Ledger.ts"
 import type { RunAbsent } from "../../durable/RunError.ts"
 import type { BeatSignals } from "./BeatSignals.ts"
 import type { Receipt } from "../model/Receipt.ts"
@@ -77,6 +78,8 @@ export interface DurableOptions {
  * @since 0.1.0
  */
 export interface DurableRuns {
+  /** Called when a body in memory goes on outside its segments; `undefined` in a replay. */
+  strayed: ((straying: Straying) => void) | undefined
   /** Step 4: keeps the captured signals that runs hear, and has these runs go on. */
   readonly hear: (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Hearers) => HeardBy
   /** The outcome of a run without its enzyme: its end if it is cancelled at once; `undefined` otherwise. */

@@ -9,7 +9,7 @@
 import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
-import { CODE_MISSING, FOREIGN } from "../../durable/RunCode.ts"
+import { CODE_MISSING } from "../../durable/RunCode.ts"
 import type { BlobRow, ReceiptRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -120,10 +120,7 @@ type Succeeded = Extract<Outcome, { readonly kind: "ok" | "waits" }>
 
 /** Whether a failed handling is attempted again. Time-outs delay the whole space, so fewer of them are allowed. */
 const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { state }: Merged): boolean =>
-  attempt < (entry?.enzyme.retry.attempts ?? 1) && (!isLate(code) || timeouts + 1 < state.settings.limits.timeoutAttempts)
-
-/** Whether a run was ended at its time limit. */
-const isLate = (code: string): boolean => code === TIMEOUT || code === FOREIGN
+  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== TIMEOUT || timeouts + 1 < state.settings.limits.timeoutAttempts)
 
 /** Merges a successful run: its writes, launches, diagnostics, signals, bindings and content. */
 const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged): void => {
@@ -212,7 +209,7 @@ const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void 
     const note = `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more`
     merged.transaction.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note }))
   }
-  const timeouts = handling.timeouts + (isLate(code) ? 1 : 0)
+  const timeouts = handling.timeouts + (code === TIMEOUT ? 1 : 0)
   again(handling, merged, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts, due })
 }
 

@@ -83,25 +83,30 @@ export const run = async (handling: Handling, draft: Draft, place: Place): Promi
   try {
     if (note.back !== undefined) handling.segment = note.back
     const context: Context = { ...place, handling, draft, enzyme, oid, note }
-    const outcome = Note.isEnd(note) ? Run.failed(draft, endOf(oid, note)) : await advance(context)
-    return Run.admitted(handling, draft, outcome)
+    const end = endOf(oid, note)
+    return Run.admitted(handling, draft, end === undefined ? await advance(context) : Run.failed(draft, end))
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
     // Without its module, a cancelled run has no body that could react.
-    if (error instanceof CodeMissing && note.cancel !== undefined) return Run.failed(draft, endOf(oid, note))
+    if (error instanceof CodeMissing && note.cancel !== undefined) return Run.failed(draft, cancelledBy(oid, note))
     if (error instanceof CodeMissing && enzyme.onMissing === "end") return Run.failed(draft, error)
-    return error instanceof ForeignAwait || error instanceof CodeMissing ? postponed(draft, error) : Run.failed(draft, error)
+    return error instanceof CodeMissing ? postponed(draft, error) : Run.failed(draft, error)
   }
 }
 
-/** The end of a run that is cancelled at once: its body makes no further call. */
-const endOf = (oid: string, { cancel }: Note.Note): RunCancelled | RunTakenBack =>
+/** The end of a run whose body makes no further call: it was cancelled at once, or went on outside its segments. */
+const endOf = (oid: string, note: Note.Note): RunCancelled | RunTakenBack | ForeignAwait | undefined => {
+  if (Note.isEnd(note)) return cancelledBy(oid, note)
+  return note.stray === undefined ? undefined : new ForeignAwait(note.stray)
+}
+
+const cancelledBy = (oid: string, { cancel }: Note.Note): RunCancelled | RunTakenBack =>
   cancel === "back" ? new RunTakenBack({ oid }) : new RunCancelled({ oid })
 
 /** The outcome of a run without its enzyme: its end if it is cancelled at once; `undefined` otherwise. */
 export const endedWithout = (oid: string, stage: Stage): Outcome | undefined => {
   const note = Note.read(stage.visible(Note.addressOf(oid).key))
-  return Note.isEnd(note) ? failure(endOf(oid, note)) : undefined
+  return Note.isEnd(note) ? failure(cancelledBy(oid, note)) : undefined
 }
 
 const advance = async (context: Context): Promise<Outcome> => {
@@ -124,10 +129,8 @@ const advance = async (context: Context): Promise<Outcome> => {
   const begun = [...tx.pairs]
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled, copies)
-  const { limitMs } = enzyme
-  const progress = await continuation.progress(state.host, limitMs)
+  const progress = await continuation.progress(state.host)
   if (tx.failure !== undefined) throw tx.failure
-  if (progress === "over-time") throw new ForeignAwait({ reason: `it did not come for ${limitMs} ms` })
   if (progress !== "waits") return ended(progress, context)
   if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
   const limit = isOpen(context.handling) ? undefined : context.handling.flight.backlog?.admitRun()
@@ -197,8 +200,8 @@ const remade = async (context: Context): Promise<Continuation> => {
       const event = eventOf(step, { ...context, enzyme: begun.enzyme })
       body = (tx) => begun.enzyme.run(tx, event)
     }
-    const { enzyme: { limitMs }, missing } = begun
-    const how = { host, limitMs, contentOf: (hash: string) => documents.blob(hash), body }
+    const { missing } = begun
+    const how = { host, contentOf: (hash: string) => documents.blob(hash), body }
     await continuation.repeat(step, how).catch((error: unknown) => {
       throw missing === undefined ? error : new CodeMissing({ digest: missing, reason: messageOf(error) })
     })
@@ -340,7 +343,7 @@ const duesOf = ({ tx: { handles } }: Continuation, { draft, oid }: Pick<Context,
 const isBefore = (a: Due.Due, b: Due.Due): boolean => (a.moment ?? 0) <= (b.moment ?? 0) && (a.beat ?? 0) <= (b.beat ?? 0)
 
 /** The outcome of a segment that the host decided: it is tried again, and a replay copies it. */
-const postponed = (draft: Draft, { _tag: tag, code, message }: CodeMissing | ForeignAwait | RunsFull): Outcome => {
+const postponed = (draft: Draft, { _tag: tag, code, message }: CodeMissing | RunsFull): Outcome => {
   draft.revoke("the segment is over")
   return { kind: "retry", tag, code, message }
 }

@@ -7,7 +7,7 @@ import * as Note from "../../durable/Note.ts"
 import { Residents } from "../../durable/Residents.ts"
 import { RunAbsent } from "../../durable/RunError.ts"
 import type { Stage } from "../../stage/Stage.ts"
-import type { Taken } from "../model/InFlight.ts"
+import type { Taken, Waits } from "../model/InFlight.ts"
 import type { DurableOptions, DurableRuns, MakeDurableRuns } from "./DurableRuns.ts"
 import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
@@ -25,6 +25,7 @@ class Segments implements DurableRuns {
   readonly declared = Hearing.declared
   readonly adopt = SegmentCommit.adopt
   readonly discard = SegmentCommit.discard
+  strayed: DurableRuns["strayed"]
   private readonly options: DurableOptions
   private readonly hash: (text: string) => string
   private readonly residents: Residents
@@ -54,8 +55,15 @@ class Segments implements DurableRuns {
     const { captured: { stage }, signals } = merge
     SegmentCommit.wait(handling, waits, merge)
     const isHeard = Hearing.begin(handling, waits, { signals, stage })
-    this.residents.keep(waits.oid, waits.continuation)
+    this.keep(waits)
     return isHeard
+  }
+
+  /** Keeps a body in memory, which has to stand still until its next segment. */
+  private keep({ continuation, oid, segment }: Waits): void {
+    this.residents.keep(oid, continuation)
+    continuation.tx.whenStray(({ last, reason }) =>
+      this.strayed?.({ verb: "stray", oid, segment: segment + 1, stray: { reason, last } }))
   }
 
   readonly finish: DurableRuns["finish"] = (handling, merge) => {

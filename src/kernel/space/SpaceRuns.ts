@@ -33,7 +33,7 @@ const MAX_SHOWN = 100
 const MAX_LISTED = 16_384
 
 /** The parts of a space that tell where its runs stand. */
-type Source = Pick<LiveState, "inbox" | "mode" | "space" | "store">
+type Source = Pick<LiveState, "durable" | "inbox" | "mode" | "space" | "store">
 
 /**
  * The durable runs of a space.
@@ -53,6 +53,9 @@ export class LiveRuns implements SpaceRuns {
     this.source = source
     this.client = new LedgerClient(host, "run", { folder, isDeep: true, rowOf: find })
     this.listed = new CellList(host, { folder, isDeep: true, rowOf: (_, oid) => this.rowOf(oid) })
+    const { durable } = source()
+    // The run may be over by then, and the space may have stopped.
+    if (durable !== undefined) durable.strayed = (straying) => void Effect.runFork(Effect.ignore(this.client.tell(() => straying)))
   }
 
   list({ after, all = false, limit }: Parameters<SpaceRuns["list"]>[0]): Effect.Effect<RunPage, ReadError> {
