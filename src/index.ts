@@ -6,6 +6,7 @@
 export * as Address from "./cell/Address.ts"
 export * as Cell from "./cell/Cell.ts"
 export * as Document from "./cell/Document.ts"
+export * as JsonText from "./cell/JsonText.ts"
 export * as Label from "./cell/Label.ts"
 export * as Link from "./cell/Link.ts"
 export type { Severity } from "./cell/Severity.ts"

@@ -3,14 +3,16 @@
  *
  * @module
  */
-import { ActionType, CellAgent } from "systole"
+import { ActionType, CellAgent, JsonText } from "systole"
 
-/** The payload as JSON. A text that is not JSON is the payload itself. */
+/** The payload as JSON. A text that is not JSON is the payload itself; JSON that would change is refused. */
 const payloadOf = (text: string): unknown => {
   try {
-    return JSON.parse(text)
-  } catch {
-    return text
+    return JsonText.parse(text)
+  } catch (error) {
+    if (!(error instanceof JsonText.InvalidJson)) throw error
+    if (error.code === "json/syntax") return text
+    throw ActionType.invalid(`The payload is refused: ${error.reason}`)
   }
 }
 

@@ -10,6 +10,7 @@
  * @module
  */
 import { overlaps, type Path } from "./Address.ts"
+import * as JsonParser from "./JsonParser.ts"
 import * as Rich from "./Rich.ts"
 import * as Value from "./Value.ts"
 
@@ -262,7 +263,7 @@ export const derive = (value: unknown): Document => {
  * @since 0.1.0
  */
 export const decode = (text: string): Document =>
-  Rich.is(text) ? new RichDocument(text) : { text, plain: freeze(JSON.parse(text) as Value.Value), size: text.length }
+  Rich.is(text) ? new RichDocument(text) : { text, plain: freeze(JsonParser.parse(text) as Value.Value), size: text.length }
 
 /**
  * Returns the value at `path`, or `undefined` if there is none. Dates, maps, sets, URLs and bytes are copied for each

@@ -8,8 +8,9 @@
  *
  * @module
  */
-import superjson from "superjson"
+import superjson, { type SuperJSONResult } from "superjson"
 import type { Path } from "./Address.ts"
+import * as JsonParser from "./JsonParser.ts"
 import * as Value from "./Value.ts"
 
 /** The key of an object that holds the form. */
@@ -75,11 +76,12 @@ export const growth = ({ isRich, isTyped }: Form, { count, items, path }: Items)
  * @category decoding
  * @since 0.1.0
  */
-export const read = (text: string): Value.Value => superjson.deserialize<Value.Value>(JSON.parse(text.slice(BEGIN.length, -1)))
+export const read = (text: string): Value.Value =>
+  superjson.deserialize<Value.Value>(JsonParser.parse(text.slice(BEGIN.length, -1)) as SuperJSONResult)
 
 /** Tests whether a text in the form has annotations. */
 export const isTyped = (text: string): boolean =>
-  (JSON.parse(text) as { readonly [KEY]: { readonly meta?: unknown } })[KEY].meta !== undefined
+  (JsonParser.parse(text) as { readonly [KEY]: { readonly meta?: unknown } })[KEY].meta !== undefined
 
 /**
  * Checks and decodes parsed JSON in the form, from outside.

@@ -10,6 +10,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Address from "../cell/Address.ts"
+import * as JsonParser from "../cell/JsonParser.ts"
 import { type CliFailure, from } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
@@ -89,7 +90,7 @@ const watch = Command.make("watch", {
     const events = (yield* Client).events(yield* path(space, address))
     const some = Option.isSome(times) ? Stream.take(events, times.value) : events
     yield* Stream.runForEach(some, ({ data, event, id }) => {
-      const value = event === "absent" ? undefined : JSON.parse(data) as unknown
+      const value = event === "absent" ? undefined : JsonParser.parse(data) as unknown
       return Output.data(json, { ...placeOf(id), value }, `${id}  ${event === "absent" ? "absent" : data}`)
     })
   })).pipe(Command.withDescription("Print the value of a cell now, and after each beat that changes it"))

@@ -15,6 +15,8 @@ import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as JsonParser from "../cell/JsonParser.ts"
+import * as JsonText from "../cell/JsonText.ts"
 import type { Config } from "../loader/Config.ts"
 import { CliFailure, exitOf, exits } from "./CliFailure.ts"
 import * as DataFolder from "./DataFolder.ts"
@@ -123,7 +125,7 @@ const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => 
               ...headers,
               ...(body === undefined ? {} : { "content-type": "application/json" })
             },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) })
+            ...(body === undefined ? {} : { body: JsonText.write(body) })
           })
         ),
       catch: (failure) => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: unreachable(failure) })
@@ -146,7 +148,7 @@ const broke = () => new CliFailure({
 /** Reads the JSON of an answer. Its fields are not validated, because client and ingress have the same version. */
 const read = <Answer>(response: Response): Effect.Effect<Answer, CliFailure> =>
   Effect.flatMap(Effect.tryPromise({ try: () => response.text(), catch: broke }), (text) =>
-    Effect.try({ try: () => JSON.parse(text) as Answer, catch: () => foreign(`with status ${response.status}`) }))
+    Effect.try({ try: () => JsonParser.parse(text) as Answer, catch: () => foreign(`with status ${response.status}`) }))
 
 /**
  * The failure for an answer that no server of this version gives. `which` describes the answer.

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as JsonText from "../cell/JsonText.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 
 /**
@@ -14,11 +15,16 @@ import { CliFailure, exits } from "./CliFailure.ts"
  */
 export const parse = (name: string, text: string): Effect.Effect<unknown, CliFailure> =>
   Effect.try({
-    try: () => JSON.parse(text) as unknown,
+    try: () => JsonText.parse(text),
     catch: (error) =>
       new CliFailure({
         exit: exits.usage,
         code: "json/invalid",
-        message: `${name} is not JSON: ${(error as Error).message}. A text needs quotes of its own, as in '"text"'`
+        message: messageOf(name, error as JsonText.InvalidJson)
       })
   })
+
+const messageOf = (name: string, { code, reason }: JsonText.InvalidJson): string =>
+  code === "json/syntax"
+    ? `${name} is not JSON: ${reason}. A text needs quotes of its own, as in '"text"'`
+    : `${name} is refused: ${reason}`

@@ -1,18 +1,17 @@
 /**
- * Request bodies, with size and depth limits enforced while they are read.
+ * Request bodies, with the size enforced while they are read, and the rules of {@link JsonText} for texts from outside.
  *
  * @module
  */
 import * as Bytes from "../cell/Bytes.ts"
+import * as JsonText from "../cell/JsonText.ts"
 import { RequestRefused } from "./Problem.ts"
 
 /** The maximum size of a JSON body, in bytes. */
 export const MAX_JSON_BYTES = 1_048_576
 
-/** The maximum nesting depth of a JSON body. */
-export const MAX_JSON_DEPTH = 64
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })
+/** A byte order mark stays in the text, so that it is refused. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /**
  * Parses a JSON body. Rejects with {@link RequestRefused}.
@@ -141,50 +140,16 @@ const parse = (body: Uint8Array): unknown => {
   } catch {
     throw malformed("its bytes are not UTF-8")
   }
-  if (isTooDeep(text)) {
-    throw new RequestRefused({
-      code: "body/too-deep",
-      reason: `The body nests deeper than ${MAX_JSON_DEPTH} levels, which is the limit. Send it flatter`
-    })
-  }
   try {
-    return JSON.parse(text)
+    return JsonText.parse(text)
   } catch (error) {
-    throw malformed((error as Error).message)
+    throw error instanceof JsonText.InvalidJson ? refusalOf(error) : error
   }
 }
 
-/**
- * Whether a JSON text nests deeper than {@link MAX_JSON_DEPTH}. The text is scanned, not parsed.
- *
- * @category predicates
- * @since 0.1.0
- */
-export const isTooDeep = (text: string): boolean => {
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 0x22:
-        i = endOfString(text, i)
-        break
-      case 0x5b:
-      case 0x7b:
-        if (++depth > MAX_JSON_DEPTH) return true
-        break
-      case 0x5d:
-      case 0x7d:
-        depth--
-    }
-  }
-  return false
+const refusalOf = ({ code, reason }: JsonText.InvalidJson): RequestRefused => {
+  if (code === "json/syntax") return malformed(reason)
+  return new RequestRefused({ code: codes[code], reason: `The body is refused: ${reason}` })
 }
 
-/** The index of the closing quote of the string at `start`. */
-const endOfString = (text: string, start: number): number => {
-  for (let end = text.indexOf("\"", start + 1); end >= 0; end = text.indexOf("\"", end + 1)) {
-    let escapes = 0
-    while (text.charCodeAt(end - 1 - escapes) === 0x5c) escapes++
-    if (escapes % 2 === 0) return end
-  }
-  return text.length
-}
+const codes = { "json/depth": "body/too-deep", "json/key": "body/key", "json/number": "body/number" } as const

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as JsonParser from "../cell/JsonParser.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Observation, Space } from "../kernel/view/Space.ts"
@@ -120,7 +121,7 @@ const valuesOf = Effect.fnUntraced(function*(space: Space, cells: ReadonlyArray<
     const value = yield* Effect.catchIf(space.get(cell), ({ code }) => code === "link/loop", () => Effect.undefined)
     const isShown = value !== undefined && !(value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES)
     const text = isShown ? Document.encode(value).text : "null"
-    values.push(JSON.parse(text))
+    values.push(JsonParser.parse(text))
     size += text.length
     if (size >= MAX_VALUES) break
   }

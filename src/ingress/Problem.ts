@@ -10,9 +10,10 @@ import type { CellHeld, SpaceStopped } from "../kernel/model/SpaceError.ts"
 
 /** The code of a refused request. */
 type RefusalCode =
-  | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/malformed" | "body/media-type" | "body/too-deep"
-  | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld" | "query/invalid" | "receipt/absent"
-  | "route/absent" | "route/method" | "rv/attempts" | "signal/id-malformed" | "signal/id-unequal" | "watch/full" | "watch/slow"
+  | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/key" | "body/malformed" | "body/media-type"
+  | "body/number" | "body/too-deep" | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld"
+  | "query/invalid" | "receipt/absent" | "route/absent" | "route/method" | "rv/attempts" | "signal/id-malformed"
+  | "signal/id-unequal" | "watch/full" | "watch/slow"
 
 /**
  * The ingress refuses a request before it reaches a space.
@@ -74,7 +75,9 @@ const troubles: Readonly<Record<string, (space: string) => string>> = {
 /** The HTTP status of each code. */
 export const statuses: Readonly<Record<string, number>> = {
   "address/invalid": 400,
+  "body/key": 400,
   "body/malformed": 400,
+  "body/number": 400,
   "body/too-deep": 400,
   "cell/content": 400,
   "flow/invalid": 400,

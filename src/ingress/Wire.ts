@@ -7,6 +7,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import * as JsonParser from "../cell/JsonParser.ts"
 import * as Rich from "../cell/Rich.ts"
 import * as Value from "../cell/Value.ts"
 import { RequestRefused } from "./Problem.ts"
@@ -35,7 +36,7 @@ export const response = (value: Value.Value): Response => {
  */
 export const inline = (value: Value.Value): unknown => {
   if (value === undefined) return undefined
-  return Document.plainOf(value) ?? JSON.parse(Document.encode(value).text)
+  return Document.plainOf(value) ?? JsonParser.parse(Document.encode(value).text)
 }
 
 /** A receipt as JSON. */

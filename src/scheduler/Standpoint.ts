@@ -9,6 +9,7 @@
  */
 import type { Value } from "../cell/Value.ts"
 import * as Codec from "../cell/Document.ts"
+import * as JsonParser from "../cell/JsonParser.ts"
 
 /** A peeked place with its value; an empty list for an absent value. */
 export type Peeked = readonly [place: string, held: readonly [unknown?]]
@@ -31,7 +32,8 @@ export interface Standpoint {
  * @category constructors
  * @since 0.1.0
  */
-export const peeked = (place: string, value: Value): Peeked => [place, value === undefined ? [] : [JSON.parse(Codec.encode(value).text)]]
+export const peeked = (place: string, value: Value): Peeked =>
+  [place, value === undefined ? [] : [JsonParser.parse(Codec.encode(value).text)]]
 
 /**
  * The peeked value of a place, if it was peeked at.

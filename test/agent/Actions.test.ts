@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { Enzyme } from "systole"
 import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
 import { MAX_MEMBERS } from "../../src/agent/document/Dependencies.ts"
 import { action, fileOf, START, withAgent } from "./TestAgent.ts"
@@ -65,6 +66,19 @@ describe("Actions in wakes", () => {
         ])
         assert.include(fields("c")["error"], "The channel pigeon is unknown; known are webhook, slack, discord, signed")
       }), { scripts })
+  })
+
+  it.effect("a payload in JSON whose number would change is refused, and a text that is not JSON is sent as it is", () => {
+    const send = (id: string, payload: string): string =>
+      action(id, { type: "signal", signal: "/signals/take", payload, status: "pending" })
+    const got: Array<unknown> = []
+    const take = Enzyme.make({ name: "take", query: "/signals/take", run: (_, { payload }) => void got.push(payload) })
+    const file = fileOf(send("a", `{"id":616581622363398142}`), send("b", "order 616581622363398142"), send("c", `{"id":1}`))
+    return withAgent(file, ({ fields, wake }) => Effect.gen(function*() {
+      yield* wake()
+      assert.include(fields("a")["error"], "The payload is refused: the number 616581622363398142 at /id has more digits")
+      assert.deepStrictEqual(got, ["order 616581622363398142", { id: 1 }])
+    }), { enzymes: [take] })
   })
 
   it.effect("a file action with older_than takes the files of its pattern that were not changed since", () => {

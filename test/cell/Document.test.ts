@@ -48,6 +48,15 @@ describe("Document", () => {
       assert.isTrue(Value.equals(Document.read(Document.decode(document.text), []), canonical))
     }, Trials.draws())
 
+    it("give each key back, although the engine takes some keys with escape sequences for others", () => {
+      for (const last of [1, new Date(0)]) {
+        for (const key of ["\\", "\"", "\n", "a.b", "\\\"ab", "\"ab\""]) {
+          const { text } = doc({ "!": [], [key]: last })
+          assert.deepStrictEqual(Document.read(Document.decode(text), []), { "!": [], [key]: last } as never)
+        }
+      }
+    })
+
     it.prop("give equal values equal texts", [any], ([value]) => {
       assert.strictEqual(doc(value).text, doc(twin(value)).text)
     }, Trials.draws())

@@ -66,6 +66,16 @@ describe("systole", () => {
     }
   })
 
+  test("refuses JSON that would change, with its place, and sends each number that it accepts", project, async ({ json, run }) => {
+    const { code, stderr } = await run("cell", "set", "shop", "/data/x", `{"id":9007199254740993}`)
+    assert.strictEqual(code, 2)
+    assert.include(stderr, "The value is refused: the number 9007199254740993 at /id has more digits than a number holds")
+    assert.include((await run("signal", "shop", "--signal", "/s", "--payload", `{"a":1,"a":2}`)).stderr, "the key at /a is there twice")
+    await json("space", "create", "shop")
+    await json("cell", "set", "shop", "/data/x", "147573952589676412928")
+    assert.strictEqual(await json("cell", "get", "shop", "/data/x"), 2 ** 67)
+  })
+
   test("exits with 2 for an invalid configuration, and names the setting", {}, async ({ run, write }) => {
     const said = async (config: string) => {
       write("systole.config.ts", config)

@@ -10,6 +10,7 @@
 import * as Address from "../../cell/Address.ts"
 import * as Changes from "../../cell/Change.ts"
 import * as Document from "../../cell/Document.ts"
+import * as JsonParser from "../../cell/JsonParser.ts"
 import type { ObservationRow } from "../../persistence/Persistence.ts"
 import type { Locations } from "../../scheduler/Locations.ts"
 import type { Observation, ObservedRead } from "../../scheduler/Persistence.ts"
@@ -198,7 +199,7 @@ const none: ReadonlyArray<Read> = []
 const parse = (text: string | undefined): Observation | undefined => {
   if (text === undefined) return undefined
   try {
-    const kept = JSON.parse(text) as Observation
+    const kept = JsonParser.parse(text) as Observation
     if (kept.v !== 2 || !Array.isArray(kept.reads) || !Array.isArray(kept.causes)) return undefined
     for (const [address] of kept.reads) Address.parse(address)
     return kept

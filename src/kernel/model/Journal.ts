@@ -13,6 +13,7 @@
  * @module
  */
 import type { Document } from "../../cell/Document.ts"
+import * as JsonParser from "../../cell/JsonParser.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
 import { byLine, type Standpoint } from "../../scheduler/Standpoint.ts"
@@ -344,8 +345,8 @@ interface SecondLine {
  */
 export const parse = (text: string): Parsed => {
   const line = hashed(text)
-  const aside: SecondLine | undefined = text.length > line.length ? JSON.parse(text.slice(line.length + 1)) : undefined
-  const entry = JSON.parse(line) as Omit<Parsed, "semantics"> & { readonly semantics?: number }
+  const aside = text.length > line.length ? JsonParser.parse(text.slice(line.length + 1)) as SecondLine : undefined
+  const entry = JsonParser.parse(line) as Omit<Parsed, "semantics"> & { readonly semantics?: number }
   const { content, made } = entry
   return {
     ...entry,

@@ -7,6 +7,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as JsonParser from "../../cell/JsonParser.ts"
 import type * as Ledger from "../../ledger/Command.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
@@ -141,7 +142,7 @@ export class CommandQueue implements SpaceControl {
       if (feature !== undefined) throw new Features.FeatureNotBuilt({ feature })
       if (known === undefined) throw new ControlRefused({ verb: `${ledger} ${command.verb}`, reason: "no ledger has such a command" })
       // The command may have parts that are no data: the beat does it as the journal has it.
-      return Commands.decode(JSON.parse(Commands.encode({ kind: "ledger", ledger, command })) as Commands.CommandLine)
+      return Commands.decode(JsonParser.parse(Commands.encode({ kind: "ledger", ledger, command })) as Commands.CommandLine)
     })
   }
 
