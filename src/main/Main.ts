@@ -68,6 +68,8 @@ export const run = (platform: Platform, program: Program): void => {
   const reporter = reporterTo(console.error)
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
   // An unhandled rejection or a throwing timer of one module must not end the process.
+  // A print that fails is not reported, since that is a print, too.
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined)
   process.on("unhandledRejection", report)
   process.on("uncaughtException", report)
   NodeRuntime.runMain(execute(platform, program, { root: process.cwd(), reporter }), {

@@ -23,8 +23,8 @@ export interface Server {
   readonly next: () => Promise<unknown>
   /** The exit of the process. */
   readonly ended: Promise<Ended>
-  /** Stops reading standard error, so that the process cannot write to it. */
-  readonly closeErrors: () => void
+  /** Stops reading both outputs, so that the process cannot write to them. */
+  readonly closeOutput: () => void
   /** Sends a signal to the process, and waits for its end. */
   readonly stop: (signal: NodeJS.Signals) => Promise<Ended>
 }
@@ -89,7 +89,10 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           url,
           next,
           ended,
-          closeErrors: () => void child.stderr!.destroy(),
+          closeOutput: () => {
+            child.stdout!.destroy()
+            child.stderr!.destroy()
+          },
           stop: (signal) => {
             // Deno's child.kill reports the signal even if the process ended by itself.
             process.kill(pid, signal)

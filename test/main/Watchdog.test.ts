@@ -108,12 +108,12 @@ describe("A run that ends its process", () => {
         })))
   }
 
-  it.live("ends its process even if standard error is closed", () =>
+  it.live("ends its process even if its output is closed", () =>
     Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes }), ({ serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")
         await post(server, "good", { wait: 20 })
-        server.closeErrors()
+        server.closeOutput()
         await post(server, "loop").catch(() => undefined)
         await server.ended
       })))
