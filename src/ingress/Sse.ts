@@ -107,9 +107,12 @@ export const make = (closing: AbortSignal, { quota = new StreamQuota(0), report 
     })
     // Without a buffer, the stream starts, and counts against the quota, when the body is first read.
     const body = new ReadableStream(source, { highWaterMark: 0 })
-    return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
+    return new Response(body, { headers })
   }
 }
+
+/** A proxy neither stores nor compresses the stream, and holds no part of it back. */
+const headers = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" }
 
 /** The calls of a source. Both get the function that ends it. */
 interface Observer {
