@@ -62,8 +62,12 @@ const guard = <A>(at: Place, body: () => A): A => {
 const NEVER = 0x7fffffff
 const LAST = NEVER - 1
 
+/** The mark for all times before 1970. */
+const FIRST = -1
+
 /** Converts a wake time into a mark: a second that is not later. */
-const asMark = (moment: number | undefined): number => moment === undefined ? NEVER : Math.min(LAST, Math.max(0, Math.floor(moment / 1000)))
+const asMark = (moment: number | undefined): number =>
+  moment === undefined ? NEVER : Math.min(LAST, Math.max(FIRST, Math.floor(moment / 1000)))
 
 const ofMark = (mark: number): number | undefined => mark === NEVER ? undefined : mark * 1000
 

@@ -29,6 +29,7 @@ export const severities = {
   "node/unstable": "sev:warn",
   "op/tmo": "sev:warn",
   "ops/watchers": "sev:warn",
+  "outbox/expired": "sev:crit",
   "outbox/waiting": "sev:warn",
   "persist.async": "sev:warn",
   "persist.async.tmo": "sev:crit",

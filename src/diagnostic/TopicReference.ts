@@ -98,6 +98,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "An awaited state of an operation did not come in time, or cannot come any more",
     remedy: "Use a longer ttl, or close the operation when its work ends; the awaiting enzyme receives /op/tmo"
   },
+  "outbox/expired": {
+    means: "Another space confirmed no delivery for 0.7 of retention.receiptMillis. The signals are dead letters of the sender",
+    remedy: "Look in the other space whether they were handled, and resend the letters of the others"
+  },
   "outbox/waiting": {
     means: "Another space does not accept signals. They stay in the outbox, and delivery is retried",
     remedy: "Find the cause in the note; the signals leave in order when the space accepts them again"

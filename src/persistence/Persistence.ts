@@ -204,8 +204,8 @@ export interface SpaceStore {
   /** Appends a batch: readable at once, durable after the next flush. */
   readonly append: (batch: Batch) => void
   /**
-   * Sets the wake time of the space, in milliseconds since 1970: 0 for at once, `undefined` for never. The next flush
-   * with data stores it.
+   * Sets the wake time of the space, in milliseconds since 1970: 0 for at once, less for at once and before other spaces,
+   * `undefined` for never. The next flush with data stores it.
    */
   readonly setDue: (moment: number | undefined) => void
   /**

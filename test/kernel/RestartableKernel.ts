@@ -5,7 +5,7 @@
  * @module
  */
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
-import type { Enzyme, Settings } from "systole"
+import type { Enzyme, Settings, SpaceStore } from "systole"
 import {
   Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
 } from "systole"
@@ -17,6 +17,8 @@ import * as TestKernel from "../support/TestKernel.ts"
 export interface RestartableKernel {
   /** Starts a kernel over the durable state. The previous kernel is cut off, as by a power cut. */
   readonly boot: (settings?: Partial<Settings>) => Effect.Effect<Kernel["Service"]>
+  /** Changes the store of a space before the next `boot`. */
+  readonly edit: (space: string, change: (store: SpaceStore) => void) => Effect.Effect<void>
   /** Delays each flush of a space until `release`. */
   readonly hold: (space: string) => Effect.Effect<void>
   readonly release: (space: string) => Effect.Effect<void>
@@ -107,6 +109,11 @@ export const make = (
         for (const enzyme of enzymes) yield* Effect.orDie(kernel.register(enzyme))
         return kernel
       }),
+      edit: (space, change) =>
+        Effect.scoped(Effect.flatMap(memory.open(space, { create: false }), (store) => {
+          change(store)
+          return store.flush
+        })).pipe(Effect.orDie),
       hold: (space) => Effect.asVoid(Latch.close(gate(space))),
       release: (space) => Effect.asVoid(Latch.open(gate(space))),
       breakOpening: (space, isBroken) => void (isBroken ? unreadable.add(space) : unreadable.delete(space)),

@@ -230,7 +230,7 @@ export const redeliver = (
     origin: Signal.originOf(id),
     depth: 0,
     expected: Signal.expectedBy(id),
-    to: space === undefined ? undefined : { space, wait: letter.wait },
+    to: space === undefined ? undefined : { space, sent: work.moment.now, wait: letter.wait },
     awaits,
     label
   })

@@ -147,9 +147,9 @@ export class GroupCommit {
     return this.state.store.head().beat === this.durable
   }
 
-  /** The time of the space's next work, in milliseconds since 1970: 0 for now, `undefined` for never. */
+  /** The time of the space's next work, as {@link WakeTime.next} defines it. */
   get due(): number | undefined {
-    return this.loop === "waiting" ? 0 : WakeTime.next(this.state, { opened: this.opened, byHand: this.held })
+    return WakeTime.next(this.state, { opened: this.opened, byHand: this.held, isRunning: this.loop === "waiting" })
   }
 
   /** Whether the loop is idle, with no waiter and no command. */
@@ -323,7 +323,7 @@ export class GroupCommit {
     this.then = then
     try {
       this.save(unsaved)
-      this.state.store.setDue(isSending ? 0 : this.due)
+      this.state.store.setDue(isSending ? WakeTime.SENDING : this.due)
     } catch (error) {
       return this.stop(asStopped(this.state.space, error))
     }

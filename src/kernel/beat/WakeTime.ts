@@ -61,17 +61,26 @@ export const isNow = (state: LiveState): boolean => {
 }
 
 /**
- * The time of the space's next work, in milliseconds since 1970: 0 for now, `undefined` for never.
+ * The wake time of a space whose signals wait for other spaces. It is before that of all other work, so such a space is opened first.
+ * The difference is a second, the unit of the marks of stores.
+ */
+export const SENDING = -1000
+
+/**
+ * The time of the space's next work, in milliseconds since 1970: {@link SENDING} or 0 for now, `undefined` for never.
  *
  * @category getters
  * @since 0.1.0
  */
-export const next = (state: LiveState, { byHand, opened }: { readonly byHand: boolean; readonly opened: number }): number | undefined => {
+export const next = (
+  state: LiveState,
+  { byHand, isRunning, opened }: { readonly byHand: boolean; readonly isRunning: boolean; readonly opened: number }
+): number | undefined => {
   const { departures, inbox, ledgers, settings: { heldMillis }, states } = state
   // A host that sleeps has no work for a space whose beats run by hand.
-  if (byHand && heldMillis !== undefined) return held(state)
-  const isPressing = !departures.isEmpty || ledgers.isExpected(states)
-  if (isPressing || isNow(state)) return 0
+  if (byHand && heldMillis !== undefined && !isRunning) return held(state)
+  if (!departures.isEmpty) return SENDING
+  if (isRunning || ledgers.isExpected(states) || isNow(state)) return 0
   const moment = timed(state, opened)
   // A start may bring back the enzyme of a held signal.
   return inbox.held.size === 0 ? moment : Math.min(moment ?? Infinity, held(state))

@@ -42,6 +42,8 @@ export interface Signal {
 /** Another space, and the signal's wait there, which is kept across repeated deliveries. */
 export interface Passage {
   readonly space: string
+  /** The clock of the beat that sent it. Rows of earlier versions have none; that beat's journal row says it. */
+  readonly sent?: number | undefined
   readonly wait?: Wait | undefined
 }
 
@@ -165,7 +167,7 @@ export const pairAgain = ({ again, signal }: Pick<Pending, "again" | "signal">):
  * @since 0.1.0
  */
 export const passage = (space: string, at: At | undefined, since: number): Passage =>
-  at === undefined ? { space } : { space, wait: { at, since } }
+  at === undefined ? { space, sent: since } : { space, sent: since, wait: { at, since } }
 
 /**
  * The name of a run: the id of its event, or the receipt of a segment, `<event>#/segment/<k>`.

@@ -22,6 +22,15 @@ export class InboxFull extends Data.TaggedError("InboxFull")<{ readonly space: s
   }
 }
 
+/** A signal waited so long for another space that its next delivery could be a second one, unnoticed. */
+export class OutboxExpired extends Data.TaggedError("OutboxExpired")<{ readonly space: string; readonly millis: number }> {
+  readonly code = "outbox/expired"
+  override get message() {
+    return `Space "${this.space}" confirmed no delivery of the signal within ${this.millis} ms, seven tenths of retention.receiptMillis. ` +
+      "After that time it may have forgotten that it took the signal. Look there whether it was handled, and send it again if it was not"
+  }
+}
+
 /** Another history session of the space is open. */
 export class HistoryBusy extends Data.TaggedError("HistoryBusy")<{ readonly space: string }> {
   readonly code = "history/busy"

@@ -59,7 +59,7 @@ export class Kernel extends Context.Service<Kernel, {
   readonly space: (name: string, options?: { readonly create?: boolean }) => Effect.Effect<Space, PersistenceError>
   /** The space of this name if it is open. The call is cheap. */
   readonly opened: (name: string) => Space | undefined
-  /** The time of an open space's next work, in milliseconds since 1970: 0 for now, `undefined` for never. */
+  /** The time of an open space's next work, in milliseconds since 1970: at most 0 for now, `undefined` for never. */
   readonly due: (name: string) => number | undefined
   /** The names of all spaces. None of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>

@@ -4,9 +4,10 @@
  * A signal for another space is a row of its beat's batch, and is sent once that is
  * durable. The row is removed when the receiver has made the signal durable as an event
  * of its own. The event's id is a digest of the sender and the signal's id, so the
- * receiver detects a second delivery after a crash. Signals for one space arrive in the
- * order of sending. If the receiver cannot take them, they are sent again after a delay.
- * Most queued signals are in the store.
+ * receiver detects a second delivery after a crash, as long as it has the receipt of the
+ * first. So a row is given up before that receipt can expire. Signals for one space arrive
+ * in the order of sending. If the receiver cannot take them, they are sent again after a
+ * delay. Most queued signals are in the store.
  *
  * @module
  */
@@ -17,9 +18,10 @@ import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { hand, refusalOf, type ResolvePeer } from "./Delivery.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
+import { retention } from "../../persistence/Persistence.ts"
 import { Pending } from "../model/Signal.ts"
 import { origin } from "../model/SpaceMode.ts"
-import { asStopped } from "../model/SpaceError.ts"
+import { asStopped, OutboxExpired } from "../model/SpaceError.ts"
 
 /** The dependencies of the relay. */
 interface Dependencies {
@@ -28,7 +30,13 @@ interface Dependencies {
 }
 
 /** Codes of permanent failures. */
-const hopeless: ReadonlySet<unknown> = new Set(["space/unknown", "space/name", "signal/id-reused", "signal/invalid"])
+const hopeless: ReadonlySet<unknown> = new Set(["space/unknown", "space/name", "signal/id-reused", "signal/invalid", "outbox/expired"])
+
+/** The part of the retention of receipts after which a row is given up. The rest is for clocks that differ and for slow deliveries. */
+const SHARE = 0.7
+
+/** The least time for the delivery of a row, in milliseconds, if the retention of receipts is shorter. */
+const LEAST = 60_000
 
 /** The delivery to one space. */
 interface Route {
@@ -36,6 +44,8 @@ interface Route {
   state: "sending" | "waiting"
   /** Successive failed attempts. */
   failures: number
+  /** Whether it was reported that signals are too old. */
+  isGivenUp: boolean
   disarm: () => void
 }
 
@@ -52,11 +62,15 @@ export class OutboxRelay {
   private readonly deps: Dependencies
   private readonly routes = new Map<string, Route>()
   private readonly quiet: Array<() => void> = []
+  /** The age at which a row is given up, in milliseconds. */
+  private readonly horizon: number
   private stopped = false
 
   constructor(state: LiveState, deps: Dependencies) {
     this.state = state
     this.deps = deps
+    const { receiptMillis = retention.receiptMillis } = state.settings.retention
+    this.horizon = Math.max(LEAST, SHARE * receiptMillis)
   }
 
   /** Adds durable signals for delivery. */
@@ -93,7 +107,7 @@ export class OutboxRelay {
     if (this.stopped) return
     for (const space of this.state.departures.spaces) {
       if (this.routes.has(space)) continue
-      const route: Route = { space, state: "sending", failures: 0, disarm: nothing }
+      const route: Route = { space, state: "sending", failures: 0, isGivenUp: false, disarm: nothing }
       this.routes.set(space, route)
       this.send(route)
     }
@@ -101,6 +115,41 @@ export class OutboxRelay {
 
   private send(route: Route): void {
     route.state = "sending"
+    this.safely(() => {
+      const expired = this.expired(route.space)
+      if (expired.length === 0) this.resolve(route)
+      else this.giveUp(route, expired)
+    })
+  }
+
+  /** The first signals for a space that are too old for another delivery. */
+  private expired(space: string): ReadonlyArray<Pending> {
+    const { departures, host, store } = this.state
+    const oldest = Math.max(host.now(), store.head().clock) - this.horizon
+    const batch = departures.next(space)
+    const fresh = batch.findIndex((pending) => this.sentAt(pending) >= oldest)
+    return fresh < 0 ? batch : batch.slice(0, fresh)
+  }
+
+  /** The clock of the beat that sent a signal; of a pruned beat, a moment before all others. */
+  private sentAt({ signal: { id, to } }: Pending): number {
+    return to?.sent ?? this.state.store.entry(Number(id.split(".")[0]))?.clock ?? -Infinity
+  }
+
+  /** The receiver may have taken these signals, and have no receipt of that any more. */
+  private giveUp(route: Route, expired: ReadonlyArray<Pending>): void {
+    const { reporter, space } = this.state
+    const error = new OutboxExpired({ space: route.space, millis: this.horizon })
+    if (!route.isGivenUp) {
+      const what = `signals for space "${route.space}" are dead letters, first ${expired[0]?.signal.id}`
+      reporter.report(UnexpectedFailure.after("outbox/expired", error, { space, origin: { kind: "runtime", name: "outbox" }, what }))
+    }
+    route.isGivenUp = true
+    // Later, since a long queue consists of many batches.
+    void Promise.resolve().then(() => this.conclude(route, expired, expired.map(() => error)))
+  }
+
+  private resolve(route: Route): void {
     Effect.runFork(this.deps.resolvePeer(route.space)).addObserver((exit) => {
       if (this.stopped) return
       this.safely(() => {

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import { Heap } from "../../cell/Heap.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { ContentStore } from "../../persistence/LargeContent.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
@@ -25,7 +26,6 @@ import { Handle } from "./Handle.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { contentIn } from "./Feature.ts"
 import { LiveSpace } from "./LiveSpace.ts"
-import { Queue } from "../../registry/Queue.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Recovery from "./Recovery.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
@@ -39,6 +39,14 @@ const LOOKS = 64
 /** The first and the longest delay until a failed space is opened again, in milliseconds. Each failure doubles it. */
 const RETRY_BASE = 1000
 const RETRY_MAX = 60_000
+
+/** A closed space with due work. */
+interface DueSpace {
+  readonly name: string
+  readonly moment: number
+  /** Its place among those of one moment. */
+  readonly number: number
+}
 
 /** The dependencies of the spaces. */
 interface Dependencies {
@@ -67,20 +75,23 @@ export class Spaces {
   private readonly removing = new Map<string, Promise<void>>()
   /** The reader states of closed spaces. */
   private readonly readerStates = new Map<string, ReaderState>()
-  /** Due spaces, in the order in which they are opened. */
-  private readonly due = new Queue<string>()
+  /** Due spaces. The one whose work is due for the longest time is opened first. */
+  private readonly due = new Heap<DueSpace>((a, b) => a.moment - b.moment || a.number - b.number)
+  private added = 0
   /** Number of callers that wait for a space to open. */
   private asked = 0
   /** The number of stops and failed openings of a space since its last durable beat, by its name. */
   private readonly failures = new Map<string, number>()
   private isOpening = false
+  /** Whether the moments of all spaces are being read. Until then the first due space is unknown. */
+  private isReading = false
   private isSweeping = false
   private isClosed = false
 
   constructor(deps: Dependencies) {
     this.deps = deps
-    this.wakeQueue = new WakeQueue(deps.parts.host, (name) => {
-      this.due.push(name)
+    this.wakeQueue = new WakeQueue(deps.parts.host, (name, moment) => {
+      this.due.push({ name, moment, number: this.added++ })
       this.openNext()
     })
   }
@@ -161,7 +172,13 @@ export class Spaces {
   }
 
   /** Reads when each space has its next work, and opens due spaces one after another. */
-  readonly resume: Effect.Effect<void, PersistenceError> = Effect.suspend(() => this.readMoments())
+  readonly resume: Effect.Effect<void, PersistenceError> = Effect.suspend(() => {
+    this.isReading = true
+    return Effect.ensuring(this.readMoments(), Effect.sync(() => {
+      this.isReading = false
+      this.openNext()
+    }))
+  })
 
   close(): void {
     this.isClosed = true
@@ -273,12 +290,12 @@ export class Spaces {
 
   /** Opens the next due space, if no caller waits, after the host's turn. */
   private openNext(): void {
-    if (this.isOpening || this.asked > 0 || this.due.size === 0 || this.isClosed) return
+    if (this.isOpening || this.isReading || this.asked > 0 || this.due.size === 0 || this.isClosed) return
     this.isOpening = true
     this.deps.parts.pacemaker.turn(() => {
       this.isOpening = false
       if (this.asked > 0 || this.isClosed) return
-      const name = this.due.shift()
+      const name = this.due.pop()?.name
       if (name === undefined) return
       Effect.runFork(this.find(name, false)).addObserver((exit) => {
         if (Exit.isFailure(exit)) this.retryLater(name, Cause.squash(exit.cause))

@@ -22,13 +22,13 @@ const OUTDATED = 1024
  */
 export class WakeQueue {
   private readonly host: Pick<RunHost, "now" | "wake">
-  private readonly due: (name: string) => void
+  private readonly due: (name: string, moment: number) => void
   private readonly byMoment = new Heap<Wake>((a, b) => a.moment - b.moment)
   private readonly current = new Map<string, Wake>()
   private armed: { readonly moment: number; readonly disarm: () => void } | undefined
 
   /** `due` is called once for each due space. */
-  constructor(host: Pick<RunHost, "now" | "wake">, due: (name: string) => void) {
+  constructor(host: Pick<RunHost, "now" | "wake">, due: (name: string, moment: number) => void) {
     this.host = host
     this.due = due
   }
@@ -37,7 +37,7 @@ export class WakeQueue {
   set(name: string, moment: number | undefined): void {
     this.forget(name)
     if (moment === undefined) return
-    if (moment <= this.host.now()) return this.due(name)
+    if (moment <= this.host.now()) return this.due(name, moment)
     const wake = { name, moment }
     this.current.set(name, wake)
     this.byMoment.push(wake)
@@ -83,7 +83,7 @@ export class WakeQueue {
       this.byMoment.pop()
       if (!this.isCurrent(wake)) continue
       this.current.delete(wake.name)
-      this.due(wake.name)
+      this.due(wake.name, wake.moment)
     }
     this.arm()
   }

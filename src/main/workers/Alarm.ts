@@ -44,7 +44,7 @@ export class Alarm {
     this.now = now
   }
 
-  /** Arms the alarm for a wake time, in milliseconds since 1970; 0 is at once. The write joins the transaction of this turn. */
+  /** Arms the alarm for a wake time, in milliseconds since 1970; 0 and less is at once. The write joins the transaction of this turn. */
   arm(moment: number): void {
     this.set(moment, SOON)
   }

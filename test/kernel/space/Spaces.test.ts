@@ -276,6 +276,26 @@ describe("a kernel that starts over many spaces", () => {
       assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
     }))
 
+  it.effect("opens the spaces whose signals wait for others first, then the others in the order of their times", () =>
+    Effect.gen(function*() {
+      const host = yield* RestartableKernel.make(enzymes)
+      const before = yield* host.boot(few)
+      for (const [name, payload] of [["a", 3000], ["b", 2000]] as const) {
+        yield* (yield* before.space(name)).handled({ signal: "/signals/later", payload })
+      }
+      yield* Effect.forkChild((yield* before.space("now")).handled({ signal: "/signals/slow", payload: 1 }), { startImmediately: true })
+      yield* turns()
+      yield* host.hold("there")
+      const sender = yield* before.space("sender")
+      yield* sender.handled({ signal: "/signals/send", payload: "there" })
+      yield* add(sender)
+      const kernel = yield* host.boot(few)
+      yield* TestClock.adjust(5000)
+      yield* kernel.resume
+      yield* turns(20)
+      assert.deepStrictEqual(host.openings().filter((name) => name !== "there"), ["sender", "now", "b", "a"])
+    }))
+
   it.effect("opens requested spaces before due ones", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)

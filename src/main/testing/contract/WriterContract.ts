@@ -103,9 +103,10 @@ export const writers: Group = {
       }))
 }
 
-/** A store may answer a moment that is up to a second earlier. */
+/** A store may answer a moment that is up to a second earlier, and 0 for one before 1970. */
 const isAbout = (moment: number | undefined, set: number | undefined): boolean =>
-  moment === set || (moment !== undefined && set !== undefined && moment <= set && set - moment < 1000)
+  moment === set ||
+  (moment !== undefined && set !== undefined && (set < 0 ? moment === 0 : moment <= set && set - moment < 1000))
 
 const due = (space: string) => Persistence.use((persistence) => persistence.due(space))
 
@@ -118,7 +119,7 @@ export const moments: Group = {
       yield* using("shop", () => Effect.void)
       same(yield* due("shop"), 0)
       let number = 0
-      for (const moment of [1_790_000_000_123, undefined, 0, 5, 1_790_000_000_999, 1_790_000_001_000, undefined, 0]) {
+      for (const moment of [1_790_000_000_123, undefined, 0, -1000, 5, 1_790_000_000_999, 1_790_000_001_000, undefined, 0]) {
         yield* using("shop", (store) =>
           Effect.gen(function*() {
             const before = yield* due("shop")
