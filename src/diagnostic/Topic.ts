@@ -38,6 +38,7 @@ export const severities = {
   "run/code-missing": "sev:crit",
   "run/conflict": "sev:warn",
   "run/dead": "sev:crit",
+  "run/late-hear": "sev:warn",
   "run/stale-risk": "sev:warn",
   "run/stuck": "sev:crit",
   "runtime/accident": "sev:crit",

@@ -134,6 +134,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A handling failed permanently and is a dead letter",
     remedy: "Correct the enzyme or its input, and resend the dead letter"
   },
+  "run/late-hear": {
+    means: "A durable run began to hear a signal after an await. In development, it is reported although none is lost yet",
+    remedy: "Declare the signal in hears, or call tx.hear before the call that provokes it"
+  },
   "run/stale-risk": {
     means: "A durable run read a cell before an await and wrote it after. In development, it is reported while it still succeeds",
     remedy: "Read the cell again after the await, use increment, or declare order: \"strict\"; otherwise it may fail with run/stale"

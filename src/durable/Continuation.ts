@@ -97,7 +97,8 @@ export class Continuation {
   async repeat(step: Step, how: Repetition): Promise<void> {
     const { tx } = this
     tx.repeat(step, how.contentOf)
-    if (tx.segment === 0) tx.hear(step.hears ?? [])
+    if (tx.segment === 0) tx.hearsByWaiting = hearsByWaiting(step)
+    tx.declare(step.hears ?? [])
     if (tx.segment === 0) this.start(how.body)
     else this.resume(step.settled)
     const progress = await this.progress(how.host)
@@ -107,6 +108,9 @@ export class Continuation {
     if (progress !== "waits") throw new RunDiverged({ segment, expected: "an await at its end", actual: "the end of the run" })
   }
 }
+
+/** Whether a run that began under these rules hears a signal from its first wait for it on. */
+export const hearsByWaiting = ({ semantics = 1 }: { readonly semantics?: number }): boolean => semantics < 2
 
 const none: ReadonlyMap<number, Settled> = new Map()
 

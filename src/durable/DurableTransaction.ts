@@ -22,7 +22,7 @@ import { type Awaited, Handle } from "./Handle.ts"
 import { OpenHandles } from "./OpenHandles.ts"
 import * as Pairs from "./Pairs.ts"
 import { Reads } from "./Reads.ts"
-import { ForeignAwait, RunDiverged } from "./RunError.ts"
+import { ForeignAwait, RunDiverged, RunUnheard } from "./RunError.ts"
 import type { Call, Step } from "./Step.ts"
 
 /** A recorded segment, and the number of its calls that the body has repeated. */
@@ -56,8 +56,12 @@ export class DurableTransaction extends Faces implements Transaction {
   private draft: Draft | undefined
   private recorded: Recorded | undefined
   private made = 0
-  /** The signals that the run hears: declared ones, and those that it has waited for. */
-  readonly pairs: Array<Pairs.Pair> = []
+  /** The signals that the run hears. */
+  readonly pairs = new Pairs.Pairs()
+  /** Whether a run that began under the first rules hears a signal from its first wait for it on. */
+  hearsByWaiting = false
+  /** Called with each signal that the run begins to hear after an await, in development. */
+  late: ((pair: Pairs.Pair) => void) | undefined
   /** The number of requests so far. It is part of their idempotency keys. */
   private requests = 0
   /** How often the run was started anew. It is part of the idempotency keys, too. */
@@ -69,9 +73,9 @@ export class DurableTransaction extends Faces implements Transaction {
     this.oid = oid
   }
 
-  /** Has the run hear the declared signals, before its first segment. */
-  hear(declared: ReadonlyArray<Pairs.Pair>): void {
-    this.pairs.push(...declared)
+  /** Has the run hear the signals that its enzyme declares. */
+  declare(declared: ReadonlyArray<Pairs.Pair>): void {
+    for (const pair of declared) this.pairs.hear(pair)
   }
 
   /** Begins a live segment. */
@@ -79,6 +83,7 @@ export class DurableTransaction extends Faces implements Transaction {
     this.draft = draft
     this.calls = []
     this.straying = undefined
+    this.pairs.begin()
   }
 
   /** Begins a recorded segment. */
@@ -195,19 +200,27 @@ export class DurableTransaction extends Faces implements Transaction {
     return handle as Promise<unknown> as Promise<void>
   }
 
+  hear(signal: string, target: string): void {
+    if (this.hearsByWaiting) return
+    const pairOf = () => Pairs.make(signal, target, "tx.hear")
+    this.call("hear", `${signal} ${target}`, (draft) => draft.guarded(() => {
+      const pair = pairOf()
+      if (this.segment > 0 && this.pairs.numberOf(pair) === undefined) this.late?.(pair)
+    }))
+    this.pairs.hear(pairOf())
+  }
+
   waitForSignal(signal: string, target: string): Promise<HeardSignal> {
+    const pairOf = () => Pairs.make(signal, target, "tx.waitForSignal")
     const handle = this.await("waitForSignal", `${signal} ${target}`, (draft) =>
       draft.guarded(() => {
-        const [path, cell] = Pairs.make(signal, target)
-        const known = this.pairs.findIndex(([other, place]) => other === path && place === cell)
-        const pair = known < 0 ? this.pairs.length : known
-        return { kind: "signal", pair, nth: this.pairs[pair]?.[2] ?? 0 }
+        const pair = pairOf()
+        const number = this.pairs.numberOf(pair)
+        if (number !== undefined) return { kind: "signal", pair: number, nth: this.pairs.waitsFor(number) }
+        if (!this.hearsByWaiting) throw new RunUnheard({ signal: pair[0], target: pair[1] })
+        return { kind: "signal", pair: this.pairs.size, nth: 0 }
       }))
-    const { awaited } = handle
-    if (awaited.kind === "signal") {
-      const [path, cell] = Pairs.make(signal, target)
-      this.pairs[awaited.pair] = [path, cell, awaited.nth + 1]
-    }
+    this.pairs.wait(this.pairs.hear(pairOf()))
     return handle as Promise<unknown> as Promise<HeardSignal>
   }
 

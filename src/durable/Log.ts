@@ -5,7 +5,7 @@
  */
 import { addressOf } from "../cell/Cell.ts"
 import type { Awaited } from "./Handle.ts"
-import type { Pair } from "./Pairs.ts"
+import * as Pairs from "./Pairs.ts"
 import type { Call, Step } from "./Step.ts"
 
 /** A handle without a result. */
@@ -31,8 +31,8 @@ const MAKERS: ReadonlySet<string> = new Set(["sleep", "waitForSignal", "io.reque
 export class Log {
   /** The open handles, by number. */
   readonly open = new Map<number, OpenHandle>()
-  /** The signals that the run hears: declared ones, and those that it has waited for. */
-  readonly pairs: Array<Pair> = []
+  /** The signals that the run hears. */
+  readonly pairs = new Pairs.Pairs()
   /** The number of steps. */
   segments = 0
   private made = 0
@@ -45,7 +45,7 @@ export class Log {
   }
 
   add(step: Step): void {
-    if (this.segments === 0) this.pairs.push(...step.hears ?? [])
+    for (const pair of step.hears ?? none) this.pairs.hear(pair)
     for (const [number] of step.settled) this.open.delete(number)
     for (const call of step.calls) this.call(call, step.beat)
     this.segments++
@@ -58,6 +58,7 @@ export class Log {
 
   private call([name, at, value]: Call, beat: number): void {
     if (name === "forget") this.open.delete(Number(at))
+    if (name === "hear") this.pairs.hear(pairAt(at))
     if (!MAKERS.has(name) || typeof value !== "object") return
     const awaited = value as unknown as Awaited
     const number = this.made++
@@ -67,9 +68,16 @@ export class Log {
   private objectOf(awaited: Awaited, at: string): string {
     if (awaited.kind === "request") return awaited.rid
     if (awaited.kind === "sleep") return "sleep"
-    const [signal = "", target = ""] = at.split(" ")
-    const { key } = addressOf(target)
-    this.pairs[awaited.pair] = [signal, key, awaited.nth + 1]
-    return `${signal} ${key}`
+    const pair = pairAt(at)
+    this.pairs.wait(this.pairs.hear(pair))
+    return `${pair[0]} ${pair[1]}`
   }
 }
+
+/** The pair of a call. */
+const pairAt = (at: string): Pairs.Pair => {
+  const [signal = "", target = ""] = at.split(" ")
+  return [signal, addressOf(target).key, 0]
+}
+
+const none: ReadonlyArray<Pairs.Pair> = []

@@ -2,7 +2,7 @@
  * The signals that a durable run hears, as pairs of a signal and a target.
  *
  * A pair has a number in its run, by the order in which the run came to hear it. The number names the cells of the heard
- * signals, so the first step keeps the declared pairs.
+ * signals, so a step keeps the pairs that the enzyme declares, and its calls name the others.
  *
  * @module
  */
@@ -16,16 +16,89 @@ export type Pair = readonly [signal: string, target: string, waits: number]
 /** The most pairs that an enzyme may declare for one event. */
 export const MAX_DECLARED = 100
 
+/** The most pairs of a run of which a row has all. */
+export const MAX_LISTED = 16
+
+/** The pairs of a run, as the row of its next segment has them. */
+export interface Listed {
+  /** All pairs, or those alone that the newest segment changed. */
+  readonly hears: ReadonlyArray<Pair>
+  /** The numbers of the changed pairs, and of all pairs together, if the step log has the others. */
+  readonly changed?: { readonly numbers: ReadonlyArray<number>; readonly of: number } | undefined
+}
+
 /**
- * A pair without waits.
+ * The pairs of one run, by number.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Pairs {
+  private readonly list: Array<Pair> = []
+  private numbers: Map<string, number> | undefined
+  private readonly changed = new Set<number>()
+
+  get size(): number {
+    return this.list.length
+  }
+
+  /** The number of a pair; `undefined` if the run does not hear it. */
+  numberOf([signal, target]: Pair): number | undefined {
+    return this.numbers?.get(`${signal} ${target}`)
+  }
+
+  /** Has the run hear a pair. Returns its number. */
+  hear(pair: Pair): number {
+    const known = this.numberOf(pair)
+    if (known !== undefined) return known
+    const [signal, target] = pair
+    const number = this.list.length
+    this.list.push([signal, target, 0])
+    this.changed.add(number)
+    ;(this.numbers ??= new Map()).set(`${signal} ${target}`, number)
+    return number
+  }
+
+  /** The number of waits for a pair. */
+  waitsFor(number: number): number {
+    return this.list[number]?.[2] ?? 0
+  }
+
+  /** Adds a wait for a pair. */
+  wait(number: number): void {
+    const [signal, target, waits] = this.list[number]!
+    this.list[number] = [signal, target, waits + 1]
+    this.changed.add(number)
+  }
+
+  /** The pairs from a number on. */
+  from(number: number): ReadonlyArray<Pair> {
+    return this.list.slice(number)
+  }
+
+  /** Begins a segment, which changes no pair yet. */
+  begin(): void {
+    this.changed.clear()
+  }
+
+  /** The pairs for a row: the changed ones alone if there are many, unless the row before is of another log. */
+  listed(isWhole: boolean): Listed {
+    if (isWhole || this.list.length <= MAX_LISTED) return { hears: this.from(0) }
+    const numbers = [...this.changed]
+    return { hears: numbers.map((number) => this.list[number]!), changed: { numbers, of: this.list.length } }
+  }
+}
+
+/**
+ * A pair without waits. `verb` is the call that names it.
  *
  * @throws TransactionRefused
  * @category constructors
  * @since 0.1.0
  */
-export const make = (signal: string, target: string): Pair => {
+export const make = (signal: string, target: string, verb: string): Pair => {
   if (typeof signal !== "string" || !signal.startsWith("/")) {
-    throw new TransactionRefused({ reason: `tx.waitForSignal needs a path such as /signals/confirm, and got ${JSON.stringify(signal)}` })
+    throw new TransactionRefused({ reason: `${verb} needs a path such as /signals/confirm, and got ${JSON.stringify(signal)}` })
   }
   return [signal, addressOf(target).key, 0]
 }
@@ -45,7 +118,7 @@ export const declared = ({ hears, name }: Pick<Enzyme, "hears" | "name">, event:
     const [signal, target] = typeof heard === "string" ? [heard, known.target] : [heard.signal, heard.target]
     // A signal at the target of a broadcast has no cell to come to.
     if (target === undefined) continue
-    const pair = make(signal, target)
+    const pair = make(signal, target, "hears")
     found.set(`${pair[0]} ${pair[1]}`, pair)
   }
   if (found.size <= MAX_DECLARED) return [...found.values()]

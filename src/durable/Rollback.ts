@@ -88,7 +88,7 @@ const goBack = (beat: Beat, { isDead, oid }: Cells.Run, to: number): number => {
   for (const step of steps) if (step.beat <= to) log.add(step)
   for (let k = log.segments; k < steps.length; k++) Cells.erase(stage, Cells.address(oid, "step", String(k)), CAPTURE)
   if (!isDead) {
-    leave(stage, oid, { back: log.segments, pairs: log.pairs.length, ...log.segments === 0 ? startsOf(steps) : {} })
+    leave(stage, oid, { back: log.segments, pairs: log.pairs.size, ...log.segments === 0 ? startsOf(steps) : {} })
     beat.resume(oid)
   }
   return log.segments

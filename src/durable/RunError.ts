@@ -39,6 +39,22 @@ export class RunStale extends Data.TaggedError("RunStale")<{ readonly address: s
 }
 
 /**
+ * A run waits for a signal that it does not hear, so that one that came earlier would be lost.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunUnheard extends Data.TaggedError("RunUnheard")<{ readonly signal: string; readonly target: string }> {
+  readonly code = "run/unheard"
+  override get message() {
+    const { signal, target } = this
+    return `The run waits for ${signal} at ${target} and does not hear it, so one that came before the wait would be lost. ` +
+      `Declare hears: [{ signal: "${signal}", target: "${target}" }] in the enzyme, or call tx.hear("${signal}", "${target}") ` +
+      "before the call that provokes the answer"
+  }
+}
+
+/**
  * A run exceeds a limit of its step log.
  *
  * @category errors

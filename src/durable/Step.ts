@@ -43,8 +43,10 @@ export interface Step {
   readonly attempt?: number
   /** The address of the module with which the body began, if it has one; in the first step only. */
   readonly code?: string
-  /** The signals that the run hears from its begin on, if its enzyme declares any; in the first step only. */
+  /** The signals that the run hears from the begin of the segment on, as its enzyme declares them, if there are new ones. */
   readonly hears?: ReadonlyArray<Pair>
+  /** The rules with which the run began, if they are not the first ones; in the first step only. */
+  readonly semantics?: number
   /** The pipeline of the operation that the run continues, if it has one; in the first step only. */
   readonly pipeline?: Pipeline
   /** How often the run was started anew, if it was; in the first step only. */

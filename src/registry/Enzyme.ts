@@ -104,7 +104,7 @@ export interface Definition<Payload = unknown> {
   /**
    * Signals that a durable run hears from the begin of its handling on, at most 100 of each: a path at the target of the
    * event, a path at another cell, or a function of the event that returns them. `tx.waitForSignal` takes them in order. A run
-   * hears any other signal from its first wait for it on.
+   * hears any other signal from its call of `tx.hear` on.
    */
   readonly hears?: ReadonlyArray<DeclaredSignal> | ((event: Event<Payload>) => ReadonlyArray<DeclaredSignal>)
   /**

@@ -99,6 +99,10 @@ export abstract class NodeTransaction extends Faces implements Transaction {
     throw this.forbidden("does not sleep")
   }
 
+  get hear(): never {
+    throw this.forbidden("hears no signals")
+  }
+
   get waitForSignal(): never {
     throw this.forbidden("waits for no signals")
   }

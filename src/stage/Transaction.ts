@@ -119,11 +119,37 @@ export interface Transaction extends Ledgers {
    */
   readonly sleep: (delay: Delay) => Promise<void>
   /**
-   * Waits, in a durable run, for a signal to a cell. In any other run it is refused (`transaction/refused`).
+   * Has a durable run hear a signal to a cell from now on, unless it does already. In any other run it is refused
+   * (`transaction/refused`).
    *
-   * From its first call for that signal and cell on, the run hears each such signal once, in order. An enzyme that declares
-   * the signal in `hears` has its runs hear it from the begin of the handling on. At most 100 signals wait for the run;
-   * further ones pass it by. The receipt of a signal that the run heard names the run's operation.
+   * It is for a target that only the run knows; a known one belongs in `hears` of the enzyme. Call it before the call that
+   * provokes the answer, because a signal that came earlier is lost. The run hears each such signal once, in order. At most 100
+   * signals wait for the run; further ones pass it by. The receipt of a signal that the run heard names the run's operation.
+   *
+   * @example Asking for an answer at a cell of its own
+   * ```ts
+   * import { Enzyme } from "systole"
+   *
+   * export default Enzyme.make({
+   *   name: "ask",
+   *   query: "/signals/ask",
+   *   durable: true,
+   *   run: async (tx) => {
+   *     const question = `/data/questions/${tx.id()}`
+   *     tx.hear("/signals/answered", question)
+   *     tx.set(question, "open")
+   *     await tx.sleep(1000)
+   *     return (await tx.waitForSignal("/signals/answered", question)).payload
+   *   }
+   * })
+   * ```
+   */
+  readonly hear: (signal: string, target: string) => void
+  /**
+   * Waits, in a durable run, for the next signal to a cell. In any other run it is refused (`transaction/refused`).
+   *
+   * The run has to hear the signal: its enzyme declares it in `hears`, or the run named it with `tx.hear`. Otherwise the first
+   * call fails with `run/unheard`.
    *
    * @example Waiting for a person
    * ```ts
@@ -133,6 +159,7 @@ export interface Transaction extends Ledgers {
    *   name: "approve",
    *   query: "/signals/order/placed",
    *   durable: true,
+   *   hears: ["/signals/order/approved"],
    *   run: async (tx, event) => {
    *     const answer = await tx.waitForSignal("/signals/order/approved", event.target ?? "/data/orders")
    *     return answer.payload

@@ -40,6 +40,7 @@ const waiter = Enzyme.make({
   name: "waiter",
   query: "/signals/wait/:n",
   durable: true,
+  hears: ({ params: { n } }) => [{ signal: "/signals/go", target: `/data/runs/${n}` }],
   run: async (tx, { params: { n } }) => {
     const late = tx.sleep(HOUR)
     await Promise.race([tx.waitForSignal("/signals/go", `/data/runs/${n}`), late])

@@ -7,6 +7,7 @@ export default Enzyme.make({
   name: "approve",
   query: "/signals/placed",
   durable: true,
+  hears: [{ signal: "/signals/approved", target: "/data/order" }],
   run: async (tx) => {
     tx.set("/data/order", "placed")
     return (await tx.waitForSignal("/signals/approved", "/data/order")).payload

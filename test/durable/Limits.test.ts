@@ -11,6 +11,7 @@ const approve = Enzyme.make({
   name: "approve",
   query: "/signals/placed",
   durable: true,
+  hears: ({ payload }) => [{ signal: "/signals/approved", target: `/data/${String(payload)}` }],
   retry: { attempts: 3 },
   run: async (tx: Transaction, { payload }) => {
     tx.append("/data/placed", payload)

@@ -20,11 +20,17 @@ interface Plan {
   readonly parts: ReadonlyArray<Part>
 }
 
+/** Hears the signals of a run from its first part on that needs them. */
+const hear = (tx: Transaction, name: string): Promise<unknown> => {
+  tx.hear("/signals/go", `/data/${name}`)
+  return tx.waitForSignal("/signals/go", `/data/${name}`)
+}
+
 const parts: Readonly<Record<Part, (tx: Transaction, name: string) => Promise<unknown>>> = {
   ask: (tx) => tx.io.request({ channel: "bank", opcode: "ask", attempts: 1 }),
   sleep: (tx) => tx.sleep({ beats: 2 }),
-  hear: (tx, name) => tx.waitForSignal("/signals/go", `/data/${name}`),
-  race: (tx, name) => Promise.race([tx.sleep({ beats: 3 }), tx.waitForSignal("/signals/go", `/data/${name}`)]),
+  hear: (tx, name) => hear(tx, name),
+  race: (tx, name) => Promise.race([tx.sleep({ beats: 3 }), hear(tx, name)]),
   both: (tx) => Promise.all([tx.io.request({ channel: "bank", opcode: "ask", attempts: 1 }), tx.sleep({ beats: 1 })])
 }
 

@@ -8,6 +8,7 @@ const count = Enzyme.make({
   name: "count",
   query: "/signals/count",
   durable: true,
+  hears: [{ signal: "/signals/amount", target: "/data/total" }],
   run: async (tx: Transaction) => {
     const { payload } = await tx.waitForSignal("/signals/amount", "/data/total")
     tx.set("/data/total", payload)

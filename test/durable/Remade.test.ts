@@ -63,6 +63,7 @@ describe("A durable run remade from its log", () => {
 
 /** Hears a signal, asks, and returns both results as texts after another segment. */
 const texts = durable("texts", async (tx: Transaction) => {
+  tx.hear("/signals/go", "/data/here")
   const heard = JSON.stringify(await tx.waitForSignal("/signals/go", "/data/here"))
   const asked = JSON.stringify(await tx.io.request({ channel: "bank", opcode: "ask" }))
   await tx.sleep(5)
@@ -106,6 +107,7 @@ const changes = durable("changes", async (tx: Transaction) => {
   }
   const [names, keys] = [tx.list("/data/names"), tx.keys("/data/fields")] as [Array<string>, Array<string>]
   for (const each of [names, keys]) change(() => each.reverse())
+  tx.hear("/signals/go", "/data/here")
   const heard = await tx.waitForSignal("/signals/go", "/data/here")
   const asked = await tx.io.request({ channel: "bank", opcode: "ask" })
   const { bytes } = asked.value as unknown as { readonly bytes: Uint8Array }

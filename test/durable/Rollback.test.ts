@@ -19,6 +19,7 @@ const order = Enzyme.make({
     } catch (error) {
       tx.set(target, (error as { readonly code: string }).code)
     }
+    tx.hear("/signals/approved", target)
     const approval = await tx.waitForSignal("/signals/approved", target)
     tx.set(target, approval.payload)
     await tx.sleep({ beats: 2 })

@@ -13,7 +13,9 @@ const listening = (name: string, cells: ReadonlyArray<string>) =>
     durable: true,
     run: async (tx: Transaction) => {
       const secret = tx.get("/data/pay/ann") as number
-      await tx.waitForSignal("/signals/answer", cells[secret % 2] ?? "")
+      const cell = cells[secret % 2] ?? ""
+      tx.hear("/signals/answer", cell)
+      await tx.waitForSignal("/signals/answer", cell)
     }
   })
 

@@ -5,7 +5,7 @@ import { begun as done, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 
 const durable = (name: string, run: (tx: Transaction) => Promise<unknown>) =>
-  Enzyme.make({ name, query: `/signals/${name}`, durable: true, run })
+  Enzyme.make({ name, query: `/signals/${name}`, durable: true, hears: [{ signal: "/signals/go", target: "/data/a" }], run })
 
 const modules = [
   durable("waits", (tx) => tx.waitForSignal("/signals/go", "/data/a")),

@@ -12,11 +12,14 @@ import * as Random from "../support/Random.ts"
 export type Op =
   | { readonly kind: "sleep"; readonly ms: number }
   | { readonly kind: "all" | "race"; readonly ms: ReadonlyArray<number> }
-  | { readonly kind: "count" | "chance" | "own" | "catch" | "ask" | "refused" | "pay" | "both" | "hear" | "fall" | "retry" }
+  | { readonly kind: "count" | "chance" | "own" | "catch" | "ask" | "refused" | "pay" | "both" }
+  | { readonly kind: "answer" | "hear" | "fall" | "retry" }
 
 export type Program = ReadonlyArray<Op>
 
-const SIMPLE = ["sleep", "sleep", "all", "race", "count", "chance", "own", "catch", "ask", "refused", "pay", "both", "retry"] as const
+const SIMPLE = [
+  "sleep", "sleep", "all", "race", "count", "chance", "own", "catch", "ask", "refused", "pay", "both", "answer", "retry"
+] as const
 
 /** The signal that runs hear at their places. */
 export const HEARD = "/signals/heard"
@@ -91,6 +94,13 @@ const perform = async (op: Op, performed: Performed): Promise<Value> => {
       return ask(performed, op.kind)
     case "both":
       return Promise.all([ask(performed, "ask"), ask(performed, "refused")])
+    case "answer": {
+      // The answer comes before the run waits for it.
+      tx.hear(HEARD, `${place}/${at}`)
+      tx.signal({ signal: HEARD, target: `${place}/${at}`, payload: at })
+      await tx.sleep(3)
+      return (await tx.waitForSignal(HEARD, `${place}/${at}`)).payload
+    }
     case "hear":
       return (await tx.waitForSignal(HEARD, place)).payload
     default: {
@@ -156,6 +166,8 @@ const rightOf = (program: Program, run: number, at: number): ReadonlyArray<Value
       return [answer, "io/interrupted"]
     case "both":
       return [[answer, "bank/refused"]]
+    case "answer":
+      return [at]
     case "hear":
       return [countOf(program, ["hear"], at)]
     default:

@@ -12,6 +12,7 @@ const approve = Enzyme.make({
   query: "/signals/placed",
   bind: ["/data/orders"],
   durable: true,
+  hears: ["/signals/answered"],
   run: async (tx: Transaction, { target = "" }) => {
     const late = tx.sleep(86_400_000).then(() => undefined)
     const answer = await Promise.race([tx.waitForSignal("/signals/answered", target), late])
@@ -27,6 +28,7 @@ const three = Enzyme.make({
   durable: true,
   run: async (tx: Transaction) => {
     const heard: Array<unknown> = []
+    tx.hear("/signals/amount", "/data/amounts")
     for (let i = 0; i < 3; i++) {
       heard.push((await tx.waitForSignal("/signals/amount", "/data/amounts")).payload)
       await tx.sleep(10)

@@ -10,7 +10,9 @@ import * as TestKernel from "../support/TestKernel.ts"
 const durable = (name: string, run: Enzyme.Definition["run"], options: Partial<Enzyme.Definition> = {}) =>
   Enzyme.make({ name, query: `/signals/${name}`, durable: true, ...options, run })
 
-const hears = durable("hears", async (tx: Transaction) => (await tx.waitForSignal("/signals/answer", "/data/question")).payload)
+const hears = durable("hears", async (tx: Transaction) => (await tx.waitForSignal("/signals/answer", "/data/question")).payload, {
+  hears: [{ signal: "/signals/answer", target: "/data/question" }]
+})
 
 describe("Runs that wait", () => {
   it("leave no timers behind when their results come first", () => {

@@ -8,6 +8,7 @@ const approve = Enzyme.make({
   name: "approve",
   query: "/signals/placed",
   durable: true,
+  hears: [{ signal: "/signals/approved", target: "/data/order" }],
   run: async (tx: Transaction) => (await tx.waitForSignal("/signals/approved", "/data/order")).payload
 })
 

@@ -64,6 +64,7 @@ const durable = Enzyme.make({
     tx.set(place, [first, tx.now, tx.id()])
     tx.increment("/data/segments")
     const both = await Promise.allSettled([tx.io.request({ channel: "bank", opcode: "pay", attempts: 2 }), tx.sleep({ beats: 2 })])
+    tx.hear("/signals/answer", place)
     const answer = await Promise.race([tx.waitForSignal("/signals/answer", place), tx.sleep(60).then(() => undefined)])
     if (first === "bank/closed") throw new Error("given up")
     return [first, both.map(({ status }) => status), answer?.payload]

@@ -20,6 +20,7 @@ const pay = Enzyme.make({
   name: "pay",
   query: "/signals/pay",
   durable: true,
+  hears: [{ signal: "/signals/confirmed", target: "/data/order" }],
   run: async (tx: Transaction) => {
     const price = tx.get("/data/price")
     const first = await tx.io.request({ channel: "bank", opcode: "charge", payload: price })

@@ -14,6 +14,7 @@ const waits = (version: "one" | "two" | "other"): Enzyme.Enzyme =>
     query: "/signals/wait",
     writes: ["/data/ended/*"],
     durable: true,
+    hears: [{ signal: "/signals/go", target: "/data/go" }],
     run: async (tx, event) => {
       if (version === "other") await tx.sleep({ beats: 3 })
       await tx.waitForSignal("/signals/go", "/data/go")

@@ -56,6 +56,7 @@ export default Enzyme.make({
   payload: Order,
   writes: ["/data/orders/*"],
   durable: true,
+  hears: ["/signals/order/confirm"],
   run: async (tx, { payload, target = "" }) => {
     const { cents, item } = payload
     const call = callsOf(tx, { order: target.slice(target.lastIndexOf("/") + 1), ...payload })

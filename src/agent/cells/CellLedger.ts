@@ -51,6 +51,7 @@ export const make = (tx: Transaction, types: ReadonlyArray<string>): Ledger["Ser
   // A run hears the signals of a pair in order, so a wait that was given up is continued by the next one.
   const waits = new Map<string, Promise<void>>()
   const told = (cell: string): Promise<void> => {
+    tx.hear(ENDED, cell)
     const found = waits.get(cell) ?? tx.waitForSignal(ENDED, cell).then(() => void waits.delete(cell))
     waits.set(cell, found)
     return found
@@ -69,6 +70,7 @@ export const make = (tx: Transaction, types: ReadonlyArray<string>): Ledger["Ser
       const order = payload as Order
       const cell = Record.cell(order.file, order.action)
       const until = tx.now + order.timeoutMs + GRACE_MILLIS
+      tx.hear(ENDED, cell)
       const id = tx.signal({ signal, payload: order })
       for (let hasBegun = false;;) {
         const left = until - tx.now

@@ -261,6 +261,7 @@ export const duration = (text: string): number => {
  */
 export const runMember = async ({ tx }: Attempt, member: Order): Promise<"completed" | "failed"> => {
   const cell = Record.cell(member.file, member.action)
+  tx.hear(ENDED, cell)
   tx.set(permit(member.file, member.action), member)
   tx.signal({ signal: signal(member.type), payload: member })
   for (;;) {

@@ -60,7 +60,7 @@ export interface RunMerge {
 }
 
 /** The signals that a run has come to hear, and the number of those that it heard before. */
-export type Hearer = Pick<Waits, "hears" | "known" | "oid">
+export type Hearer = Pick<Waits, "begun" | "known" | "oid">
 
 /** The source of the runs of a space. */
 export interface DurableOptions {
@@ -108,6 +108,8 @@ export interface DurableRuns {
   readonly prepare: (retry: Retry) => Next | RunAbsent
   /** The receipts of the segments of an event's runs; `undefined` if no handling of the event has several. */
   readonly segments: (store: LogStore & Pick<SpaceStore, "waiting">, receipt: Receipt) => SegmentReceipts | undefined
+  /** The signals that a run of a store hears, where its row lists the changed ones alone. */
+  readonly pairs: (oid: string, store: LogStore) => ReadonlyArray<Pair>
   /** The runs of a store with a result that no beat has taken, and whether they end at once. */
   readonly noted: (store: Pick<SpaceStore, "below" | "read">) => Iterable<readonly [oid: string, isEnd: boolean]>
   /** Notes that a request of a run may have a result. */

@@ -74,8 +74,8 @@ export const declared = (handling: Handling, host: RunHost): ReadonlyArray<Pairs
 /** Whether a handling was not attempted before, so that its run hears no signal yet. */
 export const isNew = ({ why }: Pick<Handling, "why">): boolean => why === undefined || why === "redelivery"
 
-/** A run that hears pairs, and the number of those that it heard before this beat. */
-type Hearer = Pick<Waits, "hears" | "known" | "oid">
+/** A run that has come to hear pairs, and the number of those that it heard before this beat. */
+type Hearer = Pick<Waits, "begun" | "known" | "oid">
 
 /** The parts of a merge that hear. */
 interface Merging {
@@ -84,9 +84,9 @@ interface Merging {
 }
 
 /** Keeps the signals of the beat that a run has come to hear. Returns whether the run awaits one of them. */
-export const begin = (handling: Handling, { hears, known, oid }: Hearer, { signals, stage }: Merging): boolean => {
+export const begin = (handling: Handling, { begun, known, oid }: Hearer, { signals, stage }: Merging): boolean => {
   let isAwaited = false
-  for (const [i, pair] of hears.slice(known).entries()) {
+  for (const [i, pair] of begun.entries()) {
     const [, , waits] = pair
     signals.after(handling.flight, pair).slice(0, waits + MAX_HEARD).forEach((captured, nth) => {
       const { flight } = captured

@@ -42,7 +42,7 @@ export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, han
   // An attached diagnostic fails its operation, which is a write.
   const attached = draft.reports.flatMap(({ attach }) => attach === undefined ? [] : [Dossier.address(attach).key])
   // A receipt tells the sender of a signal that a run hears it, so to begin to hear is a write at the target.
-  const heard = outcome.kind === "waits" ? outcome.hears.slice(outcome.known).map(([, target]) => target) : none
+  const heard = outcome.kind === "waits" ? outcome.begun.map(([, target]) => target) : none
   const { bindings, blobs, emissions } = draft
   const sinks = draft.launches.flatMap(({ sink }) => sink ?? [])
   const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached, ...heard], emissions, bindings, blobs, sinks })

@@ -152,11 +152,11 @@ const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged)
 
 /** A durable run goes on with a later segment: its step is put into the log, and its body is kept. */
 const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void => {
-  const { hears, oid, segment } = waits
+  const { listed, oid, segment } = waits
   const isHeard = merged.state.durable?.wait(handling, waits, merged)
   const dues = isHeard === true ? [{ beat: handling.beat, moment: undefined }] : waits.dues
   const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
-  again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues, hears } })
+  again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues, ...listed } })
 }
 
 /** The handling is over; a durable one closes its operation. */
@@ -229,7 +229,7 @@ const hold = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   const about = { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, raised: outcome, note }
   merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, about))
   const next = { why: "segment", document: undefined, losses: 0, attempt: handling.attempt, timeouts: 0, due: undefined } as const
-  again(handling, merged, { ...next, segment, run: { oid, dues: [], hears: waiting?.hears ?? [], isHeld: true } })
+  again(handling, merged, { ...next, segment, run: { ...Signal.listed(waiting ?? { hears: [] }), oid, dues: [], isHeld: true } })
 }
 
 /** A further attempt: its reason, its due time, and the losses and time-outs before it. */
@@ -271,7 +271,7 @@ const hearer = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun |
   if (hears.length === 0) return undefined
   LabelCheck.checkHeard(merged.transaction, handling, hears.map(([, target]) => target))
   const oid = oidOf(handling, merged)
-  durable?.begin(handling, { hears, known: 0, oid }, merged)
+  durable?.begin(handling, { begun: hears, known: 0, oid }, merged)
   return { oid, dues: [], hears }
 }
 

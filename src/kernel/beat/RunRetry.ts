@@ -58,7 +58,7 @@ export const prepare = (retry: Retry): Next => {
   if (starts > 0) draft.operate([Write.set(place, { anew: starts })])
   return {
     segment: log.segments === 0 ? undefined : log.segments,
-    run: run.status === undefined ? { oid, dues: [], hears: log.pairs, isAgain: true } : undefined
+    run: run.status === undefined ? { oid, dues: [], hears: log.pairs.from(0), isAgain: true } : undefined
   }
 }
 

@@ -9,7 +9,7 @@
 import type * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
-import { Continuation, type Progress } from "../../durable/Continuation.ts"
+import { Continuation, hearsByWaiting, type Progress } from "../../durable/Continuation.ts"
 import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import type { Settled } from "../../durable/Handle.ts"
 import * as Note from "../../durable/Note.ts"
@@ -33,14 +33,14 @@ import * as Hearing from "./Hearing.ts"
 import type { DurableState } from "./DurableRuns.ts"
 import * as Ready from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
-import type { StaleRisks } from "./StaleRisks.ts"
+import type { RunAdvice } from "./RunAdvice.ts"
 
 /** The surroundings of segments: the state of the space, and the bodies in memory. */
 export interface Place {
   readonly state: DurableState
   readonly residents: Residents
-  /** Reports writes that may become stale, in development. */
-  readonly risks: StaleRisks | undefined
+  /** Reports risks of runs, in development. */
+  readonly risks: RunAdvice | undefined
 }
 
 /** A segment that a space executes. */
@@ -124,9 +124,11 @@ const advance = async (context: Context): Promise<Outcome> => {
   const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context, copies)
   context.handling.settled = settled
   tx.begin(draft)
-  if (risks !== undefined) tx.reads.risk = (risk) => risks.report(enzyme, risk)
-  if (segment === 0) tx.hear(Hearing.declared(context.handling, context.state.host))
-  const begun = [...tx.pairs]
+  if (risks !== undefined) advise(tx, risks, enzyme)
+  const heard = tx.pairs.size
+  if (segment === 0) tx.hearsByWaiting = hearsByWaiting(draft.moment)
+  if (segment === 0 || isDeclaredAnew(context.handling, tx)) tx.declare(Hearing.declared(context.handling, state.host))
+  const declared = tx.pairs.from(heard)
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled, copies)
   const progress = await continuation.progress(state.host)
@@ -135,8 +137,17 @@ const advance = async (context: Context): Promise<Outcome> => {
   if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
   const limit = isOpen(context.handling) ? undefined : context.handling.flight.backlog?.admitRun()
   if (limit !== undefined) return postponed(draft, new RunsFull({ limit }))
-  return waits(continuation, { begun, note, settled }, context)
+  return waits(continuation, { declared, heard, note, settled }, context)
 }
+
+/** Reports risks of a live segment, in development. */
+const advise = (tx: DurableTransaction, risks: RunAdvice, enzyme: Enzyme): void => {
+  tx.reads.risk = (risk) => risks.stale(enzyme, risk)
+  tx.late = (pair) => risks.late(enzyme, pair, tx.segment)
+}
+
+/** Whether a letter that goes on hears the signals that the module of today declares. */
+const isDeclaredAnew = ({ why }: Handling, { hearsByWaiting }: DurableTransaction): boolean => why === "redelivery" && !hearsByWaiting
 
 /** Whether a run waited before, so that the space has room for it. */
 const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiting !== undefined && waiting.isAgain !== true
@@ -216,12 +227,22 @@ const eventOf = ({ attempt = 1, pipeline }: Step.Step, { enzyme, handling, state
   return handling.flight.signal.awaits === undefined ? event : { ...event, pipeline }
 }
 
-/** The attempt and the module with which a body begins, its pipeline, and the number of its start. */
-const beginningOf = ({ draft, handling, note: { anew } }: Context): Pick<Step.Step, "attempt" | "code" | "anew" | "pipeline"> => {
+/** The part of a first step that tells with what a body began. */
+type FirstStep = Pick<Step.Step, "attempt" | "code" | "anew" | "pipeline" | "semantics">
+
+/** The attempt and the module with which a body begins, its pipeline, the number of its start, and its rules. */
+const beginningOf = ({ draft, handling, note: { anew } }: Context): FirstStep => {
   const { attempt, entry, flight: { signal: { awaits, target = "" } }, segment } = handling
   if (segment > 0) return {}
+  const { moment: { semantics } } = draft
   const pipeline = awaits === undefined ? undefined : Dossier.pipelineOf(draft, target)
-  return { attempt, ...codeOf(entry), ...anew === undefined ? {} : { anew }, ...pipeline === undefined ? {} : { pipeline } }
+  return {
+    attempt,
+    ...codeOf(entry),
+    ...anew === undefined ? {} : { anew },
+    ...pipeline === undefined ? {} : { pipeline },
+    ...semantics > 1 ? { semantics } : {}
+  }
 }
 
 /** The enzyme of a body, and the digest of the module with which it began if that one is missing. */
@@ -295,13 +316,14 @@ const ended = (progress: Exclude<Progress, string>, { draft }: Context): Outcome
   return Run.conclude(draft, progress.value)
 }
 
-/** The beginning of a segment: its results, and the signals that the run heard by then. */
+/** The beginning of a segment: its results, the number of signals that the run heard before, and the declared ones since. */
 interface Beginning extends Results {
-  readonly begun: ReadonlyArray<Pair>
+  readonly heard: number
+  readonly declared: ReadonlyArray<Pair>
 }
 
 /** The outcome of a body that waits: its step, and the time at which it goes on at the latest. */
-const waits = (continuation: Continuation, { begun, note, settled }: Beginning, context: Context): Outcome => {
+const waits = (continuation: Continuation, { declared, heard, note, settled }: Beginning, context: Context): Outcome => {
   const { draft, handling, oid } = context
   const { tx } = continuation
   const { segment } = handling
@@ -309,7 +331,7 @@ const waits = (continuation: Continuation, { begun, note, settled }: Beginning, 
   // Without a beginning, in the order of the keys, so that no copy is made for the document.
   const step = Step.encode({
     ...beginningOf(context),
-    ...segment === 0 && begun.length > 0 ? { hears: begun } : {},
+    ...declared.length > 0 ? { hears: declared } : {},
     beat: draft.beat,
     calls: tx.calls,
     ...left.length === 0 ? {} : { left },
@@ -321,10 +343,12 @@ const waits = (continuation: Continuation, { begun, note, settled }: Beginning, 
   if (continuation.size > Step.MAX_SIZE) throw new StepsFull({ limit: `${Step.MAX_SIZE} characters` })
   tx.end()
   draft.revoke("the segment is over")
-  const known = segment === 0 && Hearing.isNew(handling) ? 0 : begun.length
+  // A new handling has heard none of the declared signals yet.
+  const known = Hearing.isNew(handling) ? heard : heard + declared.length
   // A cancelled run goes on at once.
   const dues = note === undefined ? duesOf(continuation, { draft, oid }) : [{ beat: draft.beat, moment: undefined }]
-  return { kind: "waits", oid, segment, step, continuation, known, note, dues, hears: [...tx.pairs] }
+  const listed = tx.pairs.listed(context.note.back !== undefined)
+  return { kind: "waits", oid, segment, step, continuation, begun: tx.pairs.from(known), known, note, dues, listed }
 }
 
 /** The due times of the sleeps that may end first. */

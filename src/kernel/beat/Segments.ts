@@ -3,6 +3,8 @@
  *
  * @module
  */
+import * as Cells from "../../durable/Cells.ts"
+import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { Residents } from "../../durable/Residents.ts"
 import { RunAbsent } from "../../durable/RunError.ts"
@@ -15,7 +17,7 @@ import * as RunRetry from "./RunRetry.ts"
 import * as Segment from "./Segment.ts"
 import * as SegmentCommit from "./SegmentCommit.ts"
 import * as SegmentReceipts from "./SegmentReceipts.ts"
-import { StaleRisks } from "./StaleRisks.ts"
+import { RunAdvice } from "./RunAdvice.ts"
 
 /** The durable runs of a space. */
 class Segments implements DurableRuns {
@@ -29,14 +31,14 @@ class Segments implements DurableRuns {
   private readonly options: DurableOptions
   private readonly hash: (text: string) => string
   private readonly residents: Residents
-  private readonly risks: StaleRisks | undefined
+  private readonly risks: RunAdvice | undefined
 
   constructor(options: DurableOptions, hash: (text: string) => string) {
     const { reporter, resident, space } = options
     this.options = options
     this.hash = hash
     this.residents = new Residents(resident)
-    this.risks = reporter === undefined ? undefined : new StaleRisks(space, reporter)
+    this.risks = reporter === undefined ? undefined : new RunAdvice(space, reporter)
   }
 
   captured(stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<Taken>): void {
@@ -86,6 +88,8 @@ class Segments implements DurableRuns {
   }
 
   readonly segments: DurableRuns["segments"] = (store, receipt) => SegmentReceipts.find(store, receipt, this.hash)
+
+  readonly pairs: DurableRuns["pairs"] = (oid, store) => Log.of(Cells.stepsOf(oid, SegmentReceipts.reader(store))).pairs.from(0)
 
   readonly noted: DurableRuns["noted"] = (store) => Array.from(ReadyRuns.all(store), ([oid, note]) => [oid, Note.isEnd(note)])
 

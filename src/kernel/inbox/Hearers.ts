@@ -8,7 +8,7 @@
 type Runs<R> = R | Set<R>
 
 /**
- * Runs by the signals that they hear, in the order in which they came to hear them.
+ * Runs by the signals that they hear.
  *
  * @category models
  * @since 0.1.0
@@ -16,15 +16,16 @@ type Runs<R> = R | Set<R>
 export class Hearers<R extends object> {
   private readonly bySignal = new Map<string, { readonly signal: string; readonly byTarget: Map<string, Runs<R>> }>()
 
-  /** Adds a run. Returns the text of the signal that all its hearers share. */
-  add(signal: string, target: string, run: R): string {
+  /** Adds a run, made with the text of the signal that all its hearers share. */
+  add(signal: string, target: string, make: (signal: string) => R): R {
     let known = this.bySignal.get(signal)
     if (known === undefined) this.bySignal.set(signal, known = { signal, byTarget: new Map() })
+    const run = make(known.signal)
     const runs = known.byTarget.get(target)
     if (runs === undefined) known.byTarget.set(target, run)
     else if (runs instanceof Set) runs.add(run)
     else known.byTarget.set(target, new Set([runs, run]))
-    return known.signal
+    return run
   }
 
   /** Removes a run. */

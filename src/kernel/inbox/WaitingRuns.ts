@@ -7,7 +7,8 @@
  */
 import { Heap } from "../../cell/Heap.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
-import { type Heard, MAX_HEARD, type Pending, type Signal, type WaitingRun } from "../model/Signal.ts"
+import type { Listed, Pair } from "../../durable/Pairs.ts"
+import { type Heard, MAX_HEARD, type Pending, type Signal } from "../model/Signal.ts"
 import { Hearers } from "./Hearers.ts"
 import type { TimerQueue } from "./TimerQueue.ts"
 
@@ -25,7 +26,18 @@ interface OpenRun {
   urgent: boolean
   /** Its timers while it waits. */
   timers: ReadonlyArray<Timer>
-  hears: WaitingRun["hears"]
+  /** The signals that it hears, by the numbers of the pairs. */
+  hears: Array<Hearing>
+}
+
+/** A pair that a run hears. */
+interface Hearing {
+  readonly run: OpenRun
+  readonly signal: string
+  readonly target: string
+  readonly pair: number
+  /** The number of waits for it. */
+  waits: number
 }
 
 const none: ReadonlyArray<never> = []
@@ -41,7 +53,7 @@ const none: ReadonlyArray<never> = []
 export class WaitingRuns {
   private readonly runs = new Map<string, OpenRun>()
   private readonly counts: Record<OpenRun["state"], number> = { waits: 0, taken: 0, begins: 0 }
-  private readonly hearers = new Hearers<OpenRun>()
+  private readonly hearers = new Hearers<Hearing>()
   private readonly waits: TimerQueue
 
   constructor(waits: TimerQueue) {
@@ -76,7 +88,7 @@ export class WaitingRuns {
     const found = again?.run
     if (found === undefined) return false
     const run = this.runs.get(found.oid) ?? this.begin(found.oid)
-    this.hear(run, found.hears)
+    this.hear(run, found)
     run.seq = seq
     run.urgent = urgent
     if (again?.why !== "segment") {
@@ -90,7 +102,7 @@ export class WaitingRuns {
   }
 
   private begin(oid: string): OpenRun {
-    const run: OpenRun = { oid, state: "begins", isEnding: false, seq: -1, urgent: false, timers: none, hears: none }
+    const run: OpenRun = { oid, state: "begins", isEnding: false, seq: -1, urgent: false, timers: none, hears: [] }
     this.runs.set(oid, run)
     this.counts.begins++
     return run
@@ -102,10 +114,21 @@ export class WaitingRuns {
     run.state = state
   }
 
-  /** Has a run hear these signals from now on, and no others. */
-  private hear(run: OpenRun, hears: WaitingRun["hears"]): void {
-    for (const [signal, target] of run.hears) this.hearers.drop(signal, target, run)
-    run.hears = hears.map(([signal, target, waits]) => [this.hearers.add(signal, target, run), target, waits])
+  /** Has a run hear these signals from now on, and no others. A list of changes says nothing about the other pairs. */
+  private hear(run: OpenRun, { changed, hears }: Listed): void {
+    for (const gone of run.hears.splice(changed?.of ?? hears.length)) this.drop(gone)
+    hears.forEach((pair, i) => this.put(run, changed?.numbers[i] ?? i, pair))
+  }
+
+  private put(run: OpenRun, number: number, [signal, target, waits]: Pair): void {
+    const known = run.hears[number]
+    if (known?.signal === signal && known.target === target) return void (known.waits = waits)
+    if (known !== undefined) this.drop(known)
+    run.hears[number] = this.hearers.add(signal, target, (signal) => ({ run, signal, target, pair: number, waits }))
+  }
+
+  private drop(hearing: Hearing): void {
+    this.hearers.drop(hearing.signal, hearing.target, hearing)
   }
 
   /** Takes a run that ends, also if it is held; `undefined` for one that is taken, or unknown. */
@@ -125,7 +148,7 @@ export class WaitingRuns {
   forget(oid: string): void {
     const run = this.runs.get(oid)
     if (run === undefined) return
-    this.hear(run, none)
+    this.hear(run, { hears: none })
     this.counts[run.state]--
     this.runs.delete(oid)
   }
@@ -136,13 +159,14 @@ export class WaitingRuns {
     this.forget(oid)
   }
 
-  /** The runs that hear a signal. `countOf` tells how many signals of a pair a run has heard. */
+  /** The runs that hear a signal, in the order of their rows. `countOf` tells how many signals of a pair a run has heard. */
   hearersOf({ signal, target }: Signal, countOf: (oid: string, pair: number) => number): ReadonlyArray<Heard> {
     if (this.runs.size === 0 || signal === undefined || target === undefined) return none
-    return this.hearers.of(signal, target).flatMap(({ hears, oid }): ReadonlyArray<Heard> => {
-      const pair = hears.findIndex(([path, cell]) => path === signal && cell === target)
+    const found = this.hearers.of(signal, target)
+    // A space that opens adds the runs in this order, too.
+    const ordered = found.length < 2 ? found : found.toSorted((a, b) => a.run.seq - b.run.seq)
+    return ordered.flatMap(({ pair, run: { oid }, waits }): ReadonlyArray<Heard> => {
       const nth = countOf(oid, pair)
-      const waits = hears[pair]?.[2] ?? 0
       return nth - waits >= MAX_HEARD ? none : [{ oid, pair, nth, isAwaited: nth < waits }]
     })
   }

@@ -9,6 +9,7 @@ import type { Settled } from "../../durable/Handle.ts"
 import type { Stored } from "../../durable/Step.ts"
 import type { Continuation } from "../../durable/Continuation.ts"
 import type { Note } from "../../durable/Note.ts"
+import type { Listed, Pair } from "../../durable/Pairs.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Due } from "../../stage/Due.ts"
@@ -56,9 +57,10 @@ export interface Waits {
   readonly continuation: Continuation
   /** The times at which an open sleep may end, the earliest ones only. */
   readonly dues: ReadonlyArray<Due>
-  /** The signals that the run hears, with the number of its waits for each. */
-  readonly hears: WaitingRun["hears"]
-  /** The number of these that the run heard already when the beat captured its signals. */
+  /** The signals that the run hears, for the row of its next segment. */
+  readonly listed: Listed
+  /** The signals that the run did not hear yet when the beat captured its signals, and the number of those that it did. */
+  readonly begun: ReadonlyArray<Pair>
   readonly known: number
   /** The note for the next segment, if it has one. */
   readonly note: Note | undefined

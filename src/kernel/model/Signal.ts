@@ -6,6 +6,7 @@
 import type { Document } from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import * as Codec from "../../cell/Document.ts"
+import type { Listed } from "../../durable/Pairs.ts"
 import * as Dues from "../../stage/Due.ts"
 import type { At, OutgoingSignal, Qos } from "../../stage/Launch.ts"
 
@@ -72,19 +73,20 @@ export interface Heard {
 /** The most signals of one pair that wait for a durable run. */
 export const MAX_HEARD = 100
 
-/** A durable run that waits, or that repeats a segment. */
-export interface WaitingRun {
+/** A durable run that waits, or that repeats a segment, with the signals that it hears. */
+export interface WaitingRun extends Listed {
   /** Its operation. */
   readonly oid: string
   /** The times at which it goes on at the latest. */
   readonly dues: ReadonlyArray<Dues.Due>
-  /** The signals that it hears, with the number of its waits for each. */
-  readonly hears: ReadonlyArray<readonly [signal: string, target: string, waits: number]>
   /** Whether its letter was sent again, and it has no room among the waiting runs since. */
   readonly isAgain?: boolean | undefined
   /** Whether it waits for its module. */
   readonly isHeld?: boolean | undefined
 }
+
+/** The signals that a run hears, for another row of it. */
+export const listed = ({ changed, hears }: Listed): Listed => changed === undefined ? { hears } : { hears, changed }
 
 /** The repetition of a captured event for one of its enzymes. */
 export interface Again {

@@ -164,7 +164,7 @@ interface Queues {
 const restoreQueue = (store: SpaceStore, { departures, durable, inbox }: Queues): number => {
   let number = 0
   for (const row of store.queue()) {
-    const pending = Pending.fromRow(row)
+    const pending = whole(Pending.fromRow(row), store, durable)
     if (durable === undefined && pending.again?.run !== undefined) throw needs(store, "durable", "/rt/ops")
     if (pending.leaves) departures.add(pending)
     else inbox.restore(pending)
@@ -172,6 +172,16 @@ const restoreQueue = (store: SpaceStore, { departures, durable, inbox }: Queues)
   }
   for (const [oid, isEnd] of durable?.noted(store) ?? []) inbox.resumeRun(oid, undefined, isEnd)
   return number
+}
+
+/** A pending signal. One of a run that hears many signals lists the changed ones alone, and its log has the others. */
+const whole = (pending: Pending, store: SpaceStore, durable: DurableRuns | undefined): Pending => {
+  const { again, due, seq, signal } = pending
+  if (durable === undefined || again?.run?.changed === undefined) return pending
+  const { changed: _, ...run } = again.run
+  const found = new Pending(seq, signal, { due, again: { ...again, run: { ...run, hears: durable.pairs(run.oid, store) } } })
+  found.stored = true
+  return found
 }
 
 /** The initial signal of a new space, for enzymes that match it. */

@@ -111,6 +111,7 @@ describe("A kernel with a part of the features", () => {
     Effect.gen(function*() {
       const store = Layer.succeedContext(yield* Layer.build(MemoryStore.layer.pipe(Layer.provide(HashLayer.layer))))
       const run = async (tx: unknown) => {
+        (tx as Transaction).hear("/signals/go", "/data/x")
         await (tx as Transaction).waitForSignal("/signals/go", "/data/x")
         throw new Error("no")
       }

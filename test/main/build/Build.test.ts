@@ -49,6 +49,7 @@ export default Enzyme.make({
   durable: true,
   run: async (tx) => {
     tx.get("/data/versions/${version}")
+    tx.hear("/signals/go", "/data/go")
     await tx.waitForSignal("/signals/go", "/data/go")
     tx.increment("/data/times")
     return "${version}"
