@@ -86,8 +86,6 @@ export const make = (
   })
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
-    const { signal = "" } = request
-    if (RESERVED.some((prefix) => signal.startsWith(prefix))) throw reserved(signal, c.env.reader)
     return post(await opened(c.req.param("space"), c.env.reader), request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
   })
   return (request, reader) => app.fetch(request, { reader })
@@ -139,19 +137,6 @@ const receiptJson = (receipt: ShownReceipt): object => ({
   ...receipt,
   handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: Wire.inline(handling.value) } : handling)
 })
-
-/**
- * The beginnings of the signals of the runtime, and of those to the agent. Their handlers trust them, so readers must not send
- * them: a save and an approval start programs.
- */
-const RESERVED = ["/CEP:", "/signals/heartbeat/"]
-
-const reserved = (signal: string, { name }: Clearance) =>
-  new Problem.RequestRefused({
-    code: "label/withheld",
-    reason: `${signal.slice(0, 200)} is reserved, and reader "${name}" cannot send it. Send one of another name, report ` +
-      "on a rendezvous with its token, or ask with the operator's token"
-  })
 
 /**
  * The refusal of a path that is reserved for the operator.

@@ -22,6 +22,21 @@ describe("A completion that arrives as a signal", () => {
       assert.deepStrictEqual(yield* events(space, "job"), [2])
     }))
 
+  test("is refused if a reader sends it, as is each signal of the runtime and to the agent", () =>
+    Effect.gen(function*() {
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) })
+      yield* ask(space, "spawn")
+      const reader = space.reader({ name: "guest", atoms: [] })
+      for (const signal of ["/CEP:sig_rv/job", "/CEP:sig_sys/init", "/signals/heartbeat/approve"]) {
+        const refused = yield* Effect.flip(reader.signal({ signal, target: "/data/any", payload: { size: 3 } }))
+        assert.deepStrictEqual([refused._tag, refused.code], ["SignalReserved", "label/withheld"])
+        assert.include(refused.message, signal)
+      }
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* events(space, "job"), [])
+      yield* reader.signal({ signal: "/signals/any" })
+    }))
+
   test("finds an entry with a domain by its key, or by its tag if that is unique", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => ["app:one", "app:two", "web:two"].map((key) => tx.rv.spawn({ key })) })

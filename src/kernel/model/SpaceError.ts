@@ -129,6 +129,15 @@ export class Withheld extends Data.TaggedError("Withheld")<{ readonly address: s
   }
 }
 
+/** A reader sends a signal that only the runtime and the operator may send. */
+export class SignalReserved extends Data.TaggedError("SignalReserved")<{ readonly signal: string; readonly reader: string }> {
+  readonly code = "label/withheld"
+  override get message() {
+    return `${this.signal.slice(0, 200)} is reserved, and reader "${this.reader}" cannot send it. Send one of another name, report ` +
+      "on a rendezvous with its token, or ask with the operator's token"
+  }
+}
+
 /** A cell is not settled, and the wait of its pull is over. */
 export class CellHeld extends Data.TaggedError("CellHeld")<{
   readonly address: string

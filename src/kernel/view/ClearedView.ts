@@ -23,11 +23,17 @@ import * as Receipts from "../beat/Receipts.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
 import type { Clearance, Denial, Page, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
-import { type CellHeld, Withheld } from "../model/SpaceError.ts"
+import { type CellHeld, SignalReserved, Withheld } from "../model/SpaceError.ts"
 import * as WaitingList from "./WaitingList.ts"
 
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 1000
+
+/**
+ * The beginnings of the signals of the runtime, and of those to the agent. Their handlers trust them, so readers must not send
+ * them: one completes a rendezvous without its token, a save and an approval start programs.
+ */
+const RESERVED = ["/CEP:", "/signals/heartbeat/"]
 
 /** The dependencies of a cleared view, beside the API of the space. */
 export interface Dependencies {
@@ -111,8 +117,12 @@ export class ClearedView implements Reader {
   }
 
   /** Sends a signal in the reader's name. A signal without an id gets a random one, since minted ids reveal the beat. */
-  signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
+  signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved> {
     const { state, space } = this.deps
+    const { signal = "" } = request
+    if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) {
+      return Effect.fail(new SignalReserved({ signal, reader: this.clearance.name }))
+    }
     // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
     if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) {
       return Effect.fail(OutgoingSignal.labelled(request.label))

@@ -37,7 +37,7 @@ import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestPage, RequestRow, SpaceIo
 } from "./Requests.ts"
 import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "./Runs.ts"
-import type { BeatAborted, CellHeld, HistoryBusy, SpaceStopped, Withheld } from "../model/SpaceError.ts"
+import type { BeatAborted, CellHeld, HistoryBusy, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, with or without a payload. */
@@ -274,8 +274,10 @@ export interface Reader {
   readonly receipt: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
   /** The same, once all handlings of the event are over. */
   readonly settled: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
-  /** Sends a signal in the reader's name. */
-  readonly signal: (request: PostedSignal) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError>
+  /** Sends a signal in the reader's name. Fails with `SignalReserved` for a signal of the runtime, or one to the agent. */
+  readonly signal: (
+    request: PostedSignal
+  ) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved>
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
   /** The waiting list after a cursor, as far as the clearance admits it. */
   readonly waiting: (page: Page) => Effect.Effect<ShownPage, ReadError>
