@@ -2,6 +2,9 @@
  * The first-party enzyme that creates the rendezvous ledger of a space and the default values of each profile.
  * Existing cells are kept.
  *
+ * `mr_init` creates the folder of completions in the same beat. So this enzyme writes it without a look: equal writes
+ * of two runs conflict only if the second one read the place. Nothing but the runtime writes there, and it writes `{}`.
+ *
  * @module
  */
 import { Enzyme } from "systole"
@@ -20,7 +23,8 @@ export default Enzyme.make({
   query: "/CEP:sig_sys/init",
   writes: ["/data/rv", "/data/inbox/flow/inst_event", "/defaults/*"],
   run: (tx) => {
-    for (const ledger of ["/data/rv", "/data/inbox/flow/inst_event"]) if (tx.get(ledger) === undefined) tx.set(ledger, {})
+    if (tx.get("/data/rv") === undefined) tx.set("/data/rv", {})
+    tx.set("/data/inbox/flow/inst_event", {})
     for (const [profile, fields] of Object.entries(defaults)) {
       const cell = `/defaults/${profile}`
       if (tx.get(cell) === undefined) tx.set(cell, fields)

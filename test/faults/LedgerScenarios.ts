@@ -4,8 +4,8 @@
  * @module
  */
 import { defaults, Flow } from "systole"
-import rvInit from "../../enzymes/rv_init.ts"
 import { enzyme } from "../kernel/TestSpace.ts"
+import rvInit from "./RecordedInit.ts"
 import { counting, done, type Numbered, posts, type Scenario } from "./Scenario.ts"
 
 /** The cells of an operation, whether it was closed on time or not. */

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import mrInit from "../../../enzymes/mr_init.ts"
 import rvInit from "../../../enzymes/rv_init.ts"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -21,6 +22,20 @@ describe("A new space", () => {
       for (let beat = 0; beat <= (yield* space.head); beat++) inputs.push(...(yield* TestKernel.ledger(space, beat, "inbox")) ?? [])
       assert.lengthOf(inputs.filter((line) => line.includes("/CEP:sig_sys/init")), 1)
       assert.strictEqual((yield* space.control.state).state, "running")
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(booting, RendezvousSpace.granted))
+
+  it.effect("has its mailroom and its ledger of rendezvous after the first beat", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([rvInit, mrInit, ask])
+      yield* space.step
+      assert.deepStrictEqual((yield* TestKernel.ledger(space, 0, "agenda"))?.map((line) => line.split(" ").slice(0, 2).join(" ")), [
+        "enzyme=mr_init rc=0",
+        "enzyme=rv_init rc=0"
+      ])
+      for (const cell of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow/inbox/inst_start"]) {
+        assert.deepStrictEqual(yield* space.get(cell), {}, cell)
+      }
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(booting, RendezvousSpace.granted))
 
