@@ -9,7 +9,6 @@
 import * as Address from "../cell/Address.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
-import * as Link from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Content from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -18,10 +17,12 @@ import type { Delay, HeardSignal, Report, SignalRequest } from "../stage/Launch.
 import { Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
+import type { Kind } from "./EarlierRead.ts"
 import { type Awaited, Handle } from "./Handle.ts"
+import { lastRead } from "./LastRead.ts"
 import { OpenHandles } from "./OpenHandles.ts"
 import * as Pairs from "./Pairs.ts"
-import { Reads } from "./Reads.ts"
+import { isWhole, Reads } from "./Reads.ts"
 import { ForeignAwait, RunDiverged, RunUnheard } from "./RunError.ts"
 import type { Call, Step } from "./Step.ts"
 
@@ -84,6 +85,7 @@ export class DurableTransaction extends Faces implements Transaction {
     this.calls = []
     this.straying = undefined
     this.pairs.begin()
+    this.reads.begin(draft)
   }
 
   /** Begins a recorded segment. */
@@ -139,11 +141,23 @@ export class DurableTransaction extends Faces implements Transaction {
   }
 
   keys(place: string | Cell): ReadonlyArray<string> | undefined {
-    return this.call("keys", textAt(place), (draft) => draft.keys(place) as Value) as ReadonlyArray<string> | undefined
+    const at = textAt(place)
+    const { recorded } = this
+    if (recorded !== undefined) {
+      const [, , value, reached = at] = this.next(recorded, "keys", at)
+      return this.met("keys", addressOf(reached), value) as ReadonlyArray<string> | undefined
+    }
+    const draft = this.live("keys", at)
+    const value = Object.freeze(draft.keys(place)) as Value
+    const { address } = lastRead(draft, at)
+    const isLinked = address.text !== at && isWhole(draft)
+    this.calls.push(isLinked ? ["keys", at, value, address.text] : value === undefined ? ["keys", at] : ["keys", at, value])
+    return this.met("keys", address, value) as ReadonlyArray<string> | undefined
   }
 
   list(id: string): ReadonlyArray<string> {
-    return this.call("list", id, (draft) => draft.list(id) as Value) as ReadonlyArray<string>
+    const names = this.call("list", id, (draft) => draft.list(id) as Value)
+    return this.met("names", Address.ofKey(id), names) as ReadonlyArray<string>
   }
 
   set(place: string | Cell, value: unknown): void {
@@ -245,14 +259,13 @@ export class DurableTransaction extends Faces implements Transaction {
 
   private read(name: "get" | "peek", place: string | Cell): Value {
     const at = textAt(place)
-    const { recorded, segment } = this
+    const { recorded } = this
     const call = recorded === undefined ? undefined : this.next(recorded, name, at)
     if (recorded !== undefined && call !== undefined) {
       const [, , value, reached = at] = call
       const hash = Content.hashOf(reached)
       if (hash !== undefined) return value === undefined ? undefined : this.content(recorded, hash)
-      this.reads.add(addressOf(reached), value, segment)
-      return value
+      return this.met("value", addressOf(reached), value)
     }
     const draft = this.live(name, at)
     const value = draft[name](place)
@@ -264,9 +277,16 @@ export class DurableTransaction extends Faces implements Transaction {
     }
     // The body may change a rich value, and the log keeps its own.
     const kept = document !== undefined && Document.isRich(document) ? Document.read(document, address.path) : value
-    this.reads.add(address, kept, segment)
+    this.met("value", address, kept)
     if (address.text !== at) this.calls.push([name, at, kept, address.text])
     else this.calls.push(kept === undefined ? [name, at] : [name, at, kept])
+    return value
+  }
+
+  /** Notes a read for later segments. Content never changes. */
+  private met(kind: Kind, address: Address.Address, value: Value): Value {
+    const isLasting = Content.hashOf(address.id) !== undefined
+    if (!isLasting) this.reads.add({ kind, address, value, segment: this.segment, writes: this.draft?.writes.length ?? 0 })
     return value
   }
 
@@ -366,21 +386,6 @@ export class DurableTransaction extends Faces implements Transaction {
 const textAt = (place: string | Cell): string => typeof place === "string" ? place : place.address.text
 
 const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
-
-/** A read of a draft. */
-interface Read {
-  readonly address: Address.Address
-  readonly document: Document.Document | undefined
-}
-
-/** The newest read of a draft: its address and its document. Content is read without a line in the log of the draft. */
-const lastRead = ({ reads }: Draft, at: string): Pick<Read, "address"> & Partial<Read> => {
-  if (reads === undefined || Content.hashOf(at) !== undefined) return { address: Address.parse(at) }
-  const address = reads.address(reads.length - 1)
-  const document = reads.documents[reads.length - 1] as Document.Document | undefined
-  const linked = document === undefined ? undefined : Link.along(Document.along(document, address.path), address.path)
-  return { address: linked === undefined ? address : Link.target(linked.link), document }
-}
 
 /** The due time of a sleep. */
 const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {

@@ -1,25 +1,25 @@
 /**
  * The reads of a durable run that its later writes depend on.
  *
- * A value that an earlier segment read counts as read at that beat. A write to it that does not commute is refused if
- * another writer changed the value since, unless the present segment has read it again.
+ * A read of an earlier segment that covers a written address counts as a read of the present segment, unless that one
+ * has read the place again before the write. A write that does not commute is refused if another writer changed the
+ * place since. If a run of the same beat changes it, the segment loses the merge. Comparison is by value.
  *
  * @module
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
-import type { Value } from "../cell/Value.ts"
-import * as Values from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { EarlierReads, Place } from "../stage/ReadLog.ts"
+import type * as Write from "../stage/Write.ts"
+import { DerivedReads } from "./DerivedReads.ts"
+import * as Earlier from "./EarlierRead.ts"
+import type { Covered, EarlierRead } from "./EarlierRead.ts"
 import { RunStale } from "./RunError.ts"
 import type { Left } from "./Step.ts"
 
-/** A value that the run read, or that it left there itself. */
-interface Known {
-  readonly address: Address.Address
-  readonly value: Value
-  readonly segment: number
-}
+/** The semantics from which earlier reads count at the merge, and reads of keys, of names and of derived cells count at all. */
+const WHOLE = 2
 
 /** A write without a fresh read of a value that an earlier segment read. It fails once another writer changes the value. */
 export interface Risk {
@@ -36,68 +36,171 @@ export interface Risk {
  * @category models
  * @since 0.1.0
  */
-export class Reads {
+export class Reads implements EarlierReads {
   /** Called with each write at risk, in development. */
   risk: ((risk: Risk) => void) | undefined
-  private readonly known = new Map<string, Map<string, Known>>()
+  derived: ReadonlyArray<Place> = []
+  private readonly known = new Map<string, Map<string, EarlierRead>>()
+  /** The lists of names, by the keys of their cells. */
+  private readonly lists = new Map<string, EarlierRead>()
+  private readonly sources = new DerivedReads(this.known, this.lists)
+  /** The writes of the live segment that earlier reads cover, by document, and the writes that were looked at. */
+  private covered = new Map<string, Array<Covered>>()
+  private checked = new Set<string>()
+
+  /** Begins a live segment. */
+  begin(draft: Draft): void {
+    this.covered = new Map()
+    this.checked = new Set()
+    this.derived = []
+    this.sources.begin()
+    if (draft.moment.semantics >= WHOLE) draft.earlier = this
+  }
 
   /** Notes a read of a segment. */
-  add(address: Address.Address, value: Value, segment: number): void {
-    const here = this.known.get(address.key)
-    if (here === undefined) this.known.set(address.key, new Map([[address.text, { address, value, segment }]]))
-    else here.set(address.text, { address, value, segment })
+  add(read: EarlierRead): void {
+    const { address: { key, text }, kind } = read
+    if (kind === "names") {
+      this.sources.met(read, this.lists.get(key))
+      this.lists.set(key, read)
+      return
+    }
+    const name = kind === "keys" ? `${KEYS}${text}` : text
+    const here = this.known.get(key)
+    this.sources.met(read, here?.get(name))
+    if (here === undefined) this.known.set(key, new Map([[name, read]]))
+    else here.set(name, read)
   }
 
   /** Checks the writes of a segment from number `first` on, against the state below the draft. */
   check(draft: Draft, first: number, segment: number): void {
     for (let i = first; i < draft.writes.length; i++) {
       const write = draft.writes[i]
-      if (write?.kind === "set") this.checkSet(write.address, draft, segment)
+      if (write?.kind === "set" || (draft.serializable && isWhole(draft))) this.checkWrite(write, draft, segment)
     }
   }
 
-  private checkSet(address: Address.Address, draft: Draft, segment: number): void {
-    const here = this.known.get(address.key)
-    if (here === undefined) return
-    const near = [...here.values()].filter((read) => Address.overlaps(read.address.path, address.path))
-    const fresh = near.filter((read) => read.segment === segment)
+  private checkWrite(write: Write.Write | undefined, draft: Draft, segment: number): void {
+    if (write === undefined) return
+    const old = this.earlier(write, segment, isWhole(draft))
+    if (old.length === 0) return
+    const { address } = write
     const document = draft.stage.visible(address.key)
-    const old = near.filter((read) => !fresh.some((other) => covers(other.address, read.address) || covers(other.address, address)))
-    const stale = old.find((read) => isChanged(read, address, document))
+    const stale = old.find((read) => Earlier.isChanged(read, write, document))
     const [first] = old
-    if (first !== undefined) this.risk?.({ at: address.text, read: first.address.text, segment: first.segment })
-    if (stale !== undefined) throw new RunStale({ address: address.text, read: stale.address.text, segment: stale.segment })
+    if (first !== undefined) this.risk?.(riskOf({ read: first, write }))
+    if (stale !== undefined) throw staleAt({ read: stale, write })
+    const covered = old.map((read) => ({ read, write }))
+    const known = this.covered.get(address.key)
+    if (known === undefined) this.covered.set(address.key, covered)
+    else known.push(...covered)
+  }
+
+  /** The reads of earlier segments that cover a write, unless the same write was looked at before. */
+  private earlier(write: Write.Write, segment: number, isWhole: boolean): ReadonlyArray<EarlierRead> {
+    const { address } = write
+    const here = this.known.get(address.key)
+    const list = isWhole && this.lists.size > 0 ? this.lists.get(folderOf(address)) : undefined
+    if (here === undefined && list === undefined) return none
+    const name = `${write.kind === "set" && write.document === undefined ? "-" : "+"}${address.text}`
+    if (this.checked.has(name)) return none
+    this.checked.add(name)
+    const near = here === undefined ? [] : [...here.values()].filter((read) => Address.overlaps(read.address.path, address.path))
+    const fresh = near.filter((read) => read.segment === segment && read.kind === "value")
+    const isOld = (read: EarlierRead): boolean => read.segment !== segment && (isWhole || read.kind === "value") &&
+      !fresh.some((other) => Earlier.covers(other.address, read.address) || Earlier.covers(other.address, address))
+    const old = near.filter(isOld)
+    return list === undefined || list.segment === segment ? old : [...old, list]
+  }
+
+  /**
+   * The body has ended the segment: checks the earlier reads of derived cells.
+   *
+   * @throws RunStale
+   */
+  conclude(draft: Draft, segment: number): void {
+    if (!isWhole(draft) || draft.writes.length === 0) return
+    const { derived, risk, stale } = this.sources.look(draft, segment)
+    if (risk !== undefined) this.risk?.(riskOf(risk))
+    if (stale === undefined) this.derived = derived
+    else throw staleAt(stale)
+  }
+
+  differs(key: string, document: Document.Document | undefined): boolean {
+    return this.covered.get(key)?.some(({ read, write }) => Earlier.isChanged(read, write, document)) === true
   }
 
   /** The values at known addresses that a segment wrote, as the segment leaves them. */
   leave(draft: Draft, segment: number): ReadonlyArray<Left> {
     const left: Array<Left> = []
+    const leave = (read: EarlierRead, value: EarlierRead["value"]): void => {
+      this.add({ ...read, value, segment, writes: 0 })
+      const { address: { text }, kind } = read
+      if (kind !== "value") left.push([text, value ?? null, kind])
+      else left.push(value === undefined ? [text] : [text, value])
+    }
+    if (!isWhole(draft)) this.leaveVisible(draft, leave)
+    else this.leaveKnown(draft, segment, leave)
+    return left
+  }
+
+  /** By the rule of semantics 1, a run knows the whole of a place afterwards in which it wrote a part. */
+  private leaveVisible(draft: Draft, leave: (read: EarlierRead, value: EarlierRead["value"]) => void): void {
     for (const key of draft.own?.keys ?? []) {
-      const here = this.known.get(key)
-      if (here === undefined) continue
       const writes = draft.own?.writesTo(key) ?? []
-      for (const { address } of here.values()) {
-        if (!writes.some((write) => Address.overlaps(write.address.path, address.path))) continue
-        const value = Document.read(draft.visible(key), address.path)
-        this.add(address, value, segment)
-        left.push(value === undefined ? [address.text] : [address.text, value])
+      for (const read of this.known.get(key)?.values() ?? none) {
+        const { address: { path }, kind } = read
+        if (kind !== "value" || !writes.some((write) => Address.overlaps(write.address.path, path))) continue
+        leave(read, Document.read(draft.visible(key), path))
       }
     }
-    return left
+  }
+
+  private leaveKnown(draft: Draft, segment: number, leave: (read: EarlierRead, value: EarlierRead["value"]) => void): void {
+    const made = draft.writes.map((write, at) => ({ write, at }))
+    for (const [key, here] of Map.groupBy(made, ({ write }) => write.address.key)) {
+      for (const read of this.known.get(key)?.values() ?? none) {
+        const mine = writtenAfter(read, segment, here).filter(({ address: { path } }) => Address.overlaps(path, read.address.path))
+        if (mine.length > 0) leave(read, Earlier.after(read, mine))
+      }
+    }
+    if (this.lists.size === 0) return
+    for (const [key, here] of Map.groupBy(made, ({ write }) => folderOf(write.address))) {
+      const list = this.lists.get(key)
+      const mine = list === undefined ? [] : writtenAfter(list, segment, here)
+      if (list !== undefined && mine.length > 0) leave(list, Earlier.after(list, mine))
+    }
   }
 
   /** Notes the values that a recorded segment left. */
   restore(left: ReadonlyArray<Left>, segment: number): void {
-    for (const [address, value] of left) this.add(Address.parse(address), value, segment)
+    for (const [text, value, kind = "value"] of left) {
+      this.add({ kind, address: Address.parse(text), value: kind !== "value" && value === null ? undefined : value, segment, writes: 0 })
+    }
   }
 }
 
-/** Whether a place is an outer one of another, or the same. */
-const covers = (outer: Address.Address, inner: Address.Address): boolean =>
-  outer.path.length <= inner.path.length && Address.overlaps(outer.path, inner.path)
+const none: ReadonlyArray<EarlierRead> = []
 
-/** Whether the place of a write has another value now than in an earlier read. */
-const isChanged = ({ address: { path }, value }: Known, write: Address.Address, document: Document.Document | undefined): boolean => {
-  const [inner, seen] = write.path.length > path.length ? [write.path, Values.at(value, write.path.slice(path.length))] : [path, value]
-  return !Values.equals(Document.read(document, inner), seen)
+/** Precedes the address of a read of keys alone. */
+const KEYS = "keys "
+
+/** Whether a segment follows the present rule. */
+export const isWhole = ({ moment: { semantics } }: Draft): boolean => semantics >= WHOLE
+
+const folderOf = ({ id, scope }: Address.Address): string => Address.make(Address.parent(id), { scope }).key
+
+/** A write, and the number of writes of its segment before it. */
+interface Made {
+  readonly write: Write.Write
+  readonly at: number
 }
+
+/** The writes of a segment that came after a read. */
+const writtenAfter = (read: EarlierRead, segment: number, made: ReadonlyArray<Made>): ReadonlyArray<Write.Write> =>
+  made.filter(({ at }) => read.segment !== segment || at >= read.writes).map(({ write }) => write)
+
+const riskOf = ({ read: { address, segment }, write }: Covered): Risk => ({ at: write.address.text, read: address.text, segment })
+
+const staleAt = ({ read: { address, segment }, write }: Covered): RunStale =>
+  new RunStale({ address: write.address.text, read: address.text, segment })

@@ -16,5 +16,8 @@ export const FULL = "run/full"
 /** The code of a cancelled run. */
 export const CANCELLED = "run/cancelled"
 
+/** The code of a run that would write from a value that another writer has changed. */
+export const STALE = "run/stale"
+
 /** The code of a run that a rollback took back. */
 export const TAKEN_BACK = "run/taken-back"

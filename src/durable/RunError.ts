@@ -4,7 +4,7 @@
  * @module
  */
 import * as Data from "effect/Data"
-import { CANCELLED, CODE_MISSING, FOREIGN, FULL, TAKEN_BACK } from "./RunCode.ts"
+import { CANCELLED, CODE_MISSING, FOREIGN, FULL, STALE, TAKEN_BACK } from "./RunCode.ts"
 
 /**
  * A body made other calls than its step log has. `expected` and `actual` name both sides.
@@ -31,7 +31,7 @@ export class RunDiverged extends Data.TaggedError("RunDiverged")<{
  * @since 0.1.0
  */
 export class RunStale extends Data.TaggedError("RunStale")<{ readonly address: string; readonly read: string; readonly segment: number }> {
-  readonly code = "run/stale"
+  readonly code = STALE
   override get message() {
     return `${this.address} cannot be written: segment ${this.segment} read ${this.read}, and another writer changed it since. ` +
       "Read it again after the await, use tx.increment, or declare order: \"strict\""

@@ -32,8 +32,8 @@ const CONTENT_LENGTH = CONTENT.length + 64
 /** One call: its name, its object, its result, and the address that a read reached over links. */
 export type Call = readonly [name: string, at: string, value?: Value, reached?: string]
 
-/** A value that the run left at an address which it had read. */
-export type Left = readonly [address: string, value?: Value]
+/** A value that the run left at an address which it had read. Of keys and of names, it is their list, or null if there is none. */
+export type Left = readonly [address: string, value?: Value, kind?: "keys" | "names"]
 
 /** One step of the log. */
 export interface Step {

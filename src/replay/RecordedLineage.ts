@@ -2,14 +2,15 @@
  * The lineage of a replay: the runs that lost through a derived cell, because another run had written one of its
  * sources.
  *
- * A replay has no graph to compute this, so the journal records it.
+ * A replay has no graph to compute this, so the journal records it; likewise the durable runs that were stale.
  *
  * @module
  */
 import type { Address, Path } from "../cell/Address.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
-import type { Lineage, Origins } from "../stage/ReadLog.ts"
-import { ownRunsOf } from "../kernel/model/JournalRecords.ts"
+import type { Changed, Lineage, Origins } from "../stage/ReadLog.ts"
+import { codeOf, ownRunsOf } from "../kernel/model/JournalRecords.ts"
+import { STALE } from "../durable/RunCode.ts"
 
 const whole: Path = []
 
@@ -21,9 +22,12 @@ const whole: Path = []
  */
 export class RecordedLineage implements Lineage {
   private readonly losses = new Map<number, Origins>()
+  private readonly stale = new Set<number>()
+  readonly writers = 0
 
   constructor(entry: Parsed) {
     ownRunsOf(entry).forEach((run, number) => {
+      if (codeOf(run) === STALE) this.stale.add(number)
       if (run.kind !== "conflict" || !run.isDerived) return
       this.losses.set(number, { places: new Map([[run.document, [whole]]]), lists: new Set() })
     })
@@ -31,5 +35,22 @@ export class RecordedLineage implements Lineage {
 
   origins(_read: Address, _depth: "deep" | "children", run: number): Origins | undefined {
     return this.losses.get(run)
+  }
+
+  isDerived(): boolean {
+    return false
+  }
+
+  noticed(): ReadonlyArray<Changed> {
+    return []
+  }
+
+  covers(): boolean {
+    return false
+  }
+
+  recorded(run: number): "stale" | "lost" | "current" {
+    if (this.stale.has(run)) return "stale"
+    return this.losses.has(run) ? "lost" : "current"
   }
 }

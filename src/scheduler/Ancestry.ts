@@ -1,16 +1,19 @@
 /**
  * Ancestry: the transitive sources of derived places.
  *
- * The merge of a beat asks for it, after all runs and before the pass. The graph does
- * not change meanwhile, so each answer is cached. The edges of a node are the reads of
+ * The merge of a beat asks for origins, after all runs and before the pass. The graph does
+ * not change meanwhile, so each answer is cached. The other questions come during the runs. The edges of a node are the reads of
  * its newest run. The reads of a node's creators count as its sources.
  *
  * @module
  */
 import type * as Address from "../cell/Address.ts"
-import type { Depth, Lineage, Origins } from "../stage/ReadLog.ts"
+import { type Changed, type Depth, derives, type Lineage, type Origins, type Place } from "../stage/ReadLog.ts"
+import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import type { Location, Node } from "./Node.ts"
+
+const { NEVER_RAN } = Flag
 
 /**
  * The ancestry of the places of one graph, for one beat.
@@ -32,10 +35,37 @@ export class Ancestry implements Lineage {
     const name = depth === "children" ? `${read.text}/*` : read.text
     let origins = this.known.get(name)
     if (origins === undefined) {
-      origins = originsOf(this.graph, writersAt(this.graph, read, depth))
+      origins = originsOf(upstreamOf(this.graph, writersAt(this.graph, read, depth)))
       this.known.set(name, origins)
     }
     return origins
+  }
+
+  get writers(): number {
+    return this.graph.writers
+  }
+
+  isDerived({ address, depth }: Place): boolean {
+    return this.graph.isDerived(address, depth)
+  }
+
+  noticed(changes: ReadonlyArray<Changed>): ReadonlyArray<Changed> {
+    const { locations } = this.graph
+    return changes.filter(({ address: { key }, isListed }) => {
+      const root = locations.known(key)
+      if (root !== undefined && this.graph.edgesTo(root).next().done === false) return true
+      return isListed && locations.listings > 0 && locations.listing({ key })?.firstReader !== undefined
+    })
+  }
+
+  covers({ address, depth }: Place, changes: ReadonlyArray<Changed>): boolean {
+    const { graph } = this
+    const writers = writersAt(graph, address, depth)
+    if (changes.length === 0) return writers.some(hasNeverRun)
+    const nodes = upstreamOf(graph, writers)
+    if ([...nodes].some(hasNeverRun)) return true
+    const origins = originsOf(nodes)
+    return changes.some((changed) => derives(origins, changed))
   }
 }
 
@@ -46,14 +76,29 @@ const writersAt = (graph: Graph, address: Address.Address, depth: Depth): Readon
   return [...writers, ...graph.writerIndex.at(address, depth)]
 }
 
-/** All reads of these nodes, and of the nodes upstream of those reads. */
-const originsOf = (graph: Graph, writers: ReadonlyArray<Node>): Origins => {
-  const places = new Map<string, Array<Address.Path>>()
-  const lists = new Set<string>()
+/** These nodes, their creators, and the nodes upstream of their reads. */
+const upstreamOf = (graph: Graph, writers: ReadonlyArray<Node>): ReadonlySet<Node> => {
   const nodes = new Set(writers)
   const seen = new Set<Location>()
   for (const node of nodes) {
     if (node.parent !== undefined) nodes.add(node.parent)
+    for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+      const { location } = edge
+      if (seen.has(location)) continue
+      seen.add(location)
+      for (const writer of graph.writersOf(location)) nodes.add(writer)
+      for (const writer of graph.writerIndex.of(location)) nodes.add(writer)
+    }
+  }
+  return nodes
+}
+
+/** All reads of these nodes. */
+const originsOf = (nodes: Iterable<Node>): Origins => {
+  const places = new Map<string, Array<Address.Path>>()
+  const lists = new Set<string>()
+  const seen = new Set<Location>()
+  for (const node of nodes) {
     for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
       const { location } = edge
       if (seen.has(location)) continue
@@ -63,9 +108,9 @@ const originsOf = (graph: Graph, writers: ReadonlyArray<Node>): Origins => {
       if (extra?.depth === "children") lists.add(key)
       else if (known === undefined) places.set(key, [extra?.path ?? []])
       else known.push(extra?.path ?? [])
-      for (const writer of graph.writersOf(location)) nodes.add(writer)
-      for (const writer of graph.writerIndex.of(location)) nodes.add(writer)
     }
   }
   return { places, lists }
 }
+
+const hasNeverRun = ({ flags }: Node): boolean => (flags & NEVER_RAN) !== 0

@@ -74,7 +74,7 @@ export class Graph {
   height = 0
   readonly writerIndex: WriterIndex
   /** Counts additions and removals of writers. */
-  private writers = 0
+  writers = 0
 
   constructor(base: BaseState, queue: Queue) {
     this.locations = new Locations(base)
@@ -359,11 +359,13 @@ export class Graph {
   /** Adds a materializer. */
   cover(node: Node): void {
     this.shape = ++this.clock
+    this.writers++
     this.writerIndex.add(node)
   }
 
   uncover(node: Node): void {
     this.shape = ++this.clock
+    this.writers++
     this.writerIndex.remove(node)
   }
 

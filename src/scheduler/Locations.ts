@@ -143,8 +143,8 @@ export class Locations {
   }
 
   /** The list of names that contains a document, if a node reads it. */
-  listing(root: Location): Location | undefined {
-    const above = this.roots.get(folderOf(root.key))
+  listing({ key }: Pick<Location, "key">): Location | undefined {
+    const above = this.roots.get(folderOf(key))
     return above?.extra?.parts?.find((part) => part.extra.depth === "children")
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type * as Document from "../cell/Document.ts"
+import type { Lineage } from "./ReadLog.ts"
 
 /**
  * Committed state.
@@ -22,6 +23,8 @@ export interface View {
   readonly committed: Committed
   readonly visible: (key: string) => Document.Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
+  /** The sources of derived cells, if there are any. */
+  readonly lineage?: Lineage | undefined
 }
 
 /** The parameters that all runs of a beat share. */

@@ -25,7 +25,7 @@ import * as Emitted from "./OutgoingSignal.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import type { BeatClock, View } from "./BeatClock.ts"
 import { WriteSet } from "./WriteSet.ts"
-import { ReadLog } from "./ReadLog.ts"
+import { type EarlierReads, ReadLog } from "./ReadLog.ts"
 import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 import * as Content from "./Content.ts"
@@ -60,6 +60,8 @@ export class Draft extends Changes implements Transaction {
   readonly run: number
   /** The read log, created by the first read. */
   reads: ReadLog | undefined
+  /** The reads of earlier segments that count as its own; `undefined` unless a durable run has any. */
+  earlier: EarlierReads | undefined
   emissions: Array<OutgoingSignal> = none
   reports: ReadonlyArray<ReportLaunch> = none
   bindings: Array<BindingChange> | undefined

@@ -22,10 +22,34 @@ export interface Origins {
   readonly lists: ReadonlySet<string>
 }
 
+/** A place that was read. */
+export interface Place {
+  readonly address: Address.Address
+  readonly depth: Depth
+}
+
 /** Returns the transitive sources of derived cells. The merge asks only where the answer can decide it. */
 export interface Lineage {
   /** The sources of a run's read; `undefined` if no node derives the place. */
   readonly origins: (read: Address.Address, depth: Depth, run: number) => Origins | undefined
+  /** Counts the nodes that came and went. While it is the same, so are the derived places. */
+  readonly writers: number
+  /** Whether nodes derive a place. */
+  readonly isDerived: (place: Place) => boolean
+  /** The changes that nodes read, other than through nodes. */
+  readonly noticed: (changes: ReadonlyArray<Changed>, run: number) => ReadonlyArray<Changed>
+  /** Whether a place derives from any of these changes, or from a node that has never run. The runs of the beat still go on. */
+  readonly covers: (place: Place, changes: ReadonlyArray<Changed>, run: number) => boolean
+  /** In a replay, what came of the earlier reads of a run; absent where there is a graph. */
+  readonly recorded?: (run: number) => "stale" | "lost" | "current"
+}
+
+/** Reads of earlier runs that count as reads of a draft, because they cover what it writes. */
+export interface EarlierReads {
+  /** Whether a document differs from them at the written places. */
+  readonly differs: (key: string, document: Document | undefined) => boolean
+  /** Those of derived cells with a source that the draft writes. */
+  readonly derived: ReadonlyArray<Place>
 }
 
 /** A change of an earlier run of the beat. */

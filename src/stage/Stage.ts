@@ -15,7 +15,7 @@ import type { Committed, View } from "./BeatClock.ts"
 import * as Envelope from "./Envelope.ts"
 import type { Interest } from "./Interest.ts"
 import { WriteSet } from "./WriteSet.ts"
-import { type Changed, type Depth, derives, type Lineage, type Reader, type ReadLog } from "./ReadLog.ts"
+import { type Changed, type Depth, derives, type Lineage, type Origins, type Place, type Reader } from "./ReadLog.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
 
@@ -223,12 +223,13 @@ export class Stage implements View {
   }
 
   private conflict(draft: Draft, run: number): Conflict | undefined {
-    const { own } = draft
+    const { earlier, own } = draft
     let place = 0
     for (const key of own?.keys ?? []) {
       const staged = this.documents.get(key)
       const here = own?.writesAt(place++)
       if (staged === undefined || here === undefined) continue
+      if (earlier?.differs(key, staged.after) === true) return { key }
       const meeting = meet(staged.writes, here)
       if (meeting === "contrary") return { key }
       const lost = meeting === "equal" ? this.informed(draft, { staged, here, run }) : undefined
@@ -237,28 +238,29 @@ export class Stage implements View {
     return draft.serializable ? this.overtaken(draft, run) : undefined
   }
 
-  /** Tests for a lost update: equal writes conflict if the later run had read the change of the earlier one. */
+  /** Tests for a lost update: equal writes conflict if the later run had read the place of the earlier one. */
   private informed(
     draft: Draft,
     { here, run, staged }: { readonly staged: Staged; readonly here: ReadonlyArray<Write.Write>; readonly run: number }
   ): Conflict | undefined {
-    const { own, reads } = draft
-    if (reads === undefined) return undefined
+    const { earlier, own, reads } = draft
+    if (reads === undefined && earlier === undefined) return undefined
     const { address, writes } = staged
     const conflict = { key: address.key }
-    if (reads.length * here.length > MAX_PAIRS) return conflict
+    const count = reads?.length ?? 0
+    if (count * here.length > MAX_PAIRS) return conflict
     const isListed = this.isListed(staged)
     const changes = here
       .filter((write) => writes.some((before) => Write.meeting(before, write) === "equal"))
       .map((write): Changed => ({ address, path: write.address.path, isListed }))
-    for (let i = 0; i < reads.length; i++) if (changes.some((changed) => reads.shows(i, changed, own))) return conflict
-    return derived(reads, { own, run, lineage: this.lineage }, () => changes)
+    for (let i = 0; i < count; i++) if (changes.some((changed) => reads!.shows(i, changed, own))) return conflict
+    return derived(draft, { own, run, lineage: this.lineage }, () => changes)
   }
 
   /** Returns the conflict of a serializable run: the first document among its reads, or their sources, that an earlier run changed. */
-  private overtaken({ own, reads }: Draft, run: number): Conflict | undefined {
-    if (reads === undefined) return undefined
-    for (let i = 0; i < reads.length; i++) {
+  private overtaken(draft: Draft, run: number): Conflict | undefined {
+    const { own, reads } = draft
+    for (let i = 0; reads !== undefined && i < reads.length; i++) {
       const { key } = reads.address(i)
       const places = reads.depth(i) === "children" ? this.documents.values() : [this.documents.get(key)]
       for (const staged of places) {
@@ -266,7 +268,7 @@ export class Stage implements View {
       }
     }
     const changes = () => [...this.documents.values()].flatMap((staged) => staged.writes.map((write) => this.changed(staged, write)))
-    return derived(reads, { own, run, lineage: this.lineage }, changes)
+    return derived(draft, { own, run, lineage: this.lineage }, changes)
   }
 
   private changed(staged: Staged, write: Write.Write): Changed {
@@ -281,18 +283,28 @@ export class Stage implements View {
 }
 
 /** Returns the first change among the sources of a run's reads. `changes` is called only if some read is derived. */
-const derived = (reads: ReadLog, reader: Reader, changes: () => ReadonlyArray<Changed>): Conflict | undefined => {
-  if (reader.lineage === undefined) return undefined
+const derived = ({ earlier, reads }: Draft, reader: Reader, changes: () => ReadonlyArray<Changed>): Conflict | undefined => {
+  const { lineage, run } = reader
+  if (lineage === undefined) return undefined
   let made: ReadonlyArray<Changed> | undefined
-  for (let i = 0; i < reads.length; i++) {
-    const origins = reads.origins(i, reader)
-    if (origins === undefined) continue
+  const conflict = (origins: Origins | undefined): Conflict | undefined => {
+    if (origins === undefined) return undefined
     made ??= changes()
     const found = made.find((changed) => derives(origins, changed))
-    if (found !== undefined) return { key: found.address.key, isDerived: true }
+    return found === undefined ? undefined : { key: found.address.key, isDerived: true }
+  }
+  for (let i = 0; reads !== undefined && i < reads.length; i++) {
+    const lost = conflict(reads.origins(i, reader))
+    if (lost !== undefined) return lost
+  }
+  for (const { address, depth } of earlier?.derived ?? none) {
+    const lost = conflict(lineage.origins(address, depth, run))
+    if (lost !== undefined) return lost
   }
   return undefined
 }
+
+const none: ReadonlyArray<Place> = []
 
 /** Too many pairs count as a conflict. The loser runs first in a later beat, without writes to compare. */
 const meet = (earlier: ReadonlyArray<Write.Write>, later: ReadonlyArray<Write.Write>): Write.Meeting => {

@@ -133,8 +133,9 @@ const advance = async (context: Context): Promise<Outcome> => {
   else continuation.resume(settled, copies)
   const progress = await continuation.progress(state.host)
   if (tx.failure !== undefined) throw tx.failure
-  if (progress !== "waits") return ended(progress, context)
+  if (progress !== "waits") return ended(progress, continuation, context)
   if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
+  tx.reads.conclude(draft, tx.segment)
   const limit = isOpen(context.handling) ? undefined : context.handling.flight.backlog?.admitRun()
   if (limit !== undefined) return postponed(draft, new RunsFull({ limit }))
   return waits(continuation, { declared, heard, note, settled }, context)
@@ -311,9 +312,11 @@ const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Se
 }
 
 /** The outcome of a body that has settled. */
-const ended = (progress: Exclude<Progress, string>, { draft }: Context): Outcome => {
+const ended = (progress: Exclude<Progress, string>, { tx }: Continuation, { draft }: Context): Outcome => {
   if ("error" in progress) return Run.failed(draft, progress.error)
-  return Run.conclude(draft, progress.value)
+  const outcome = Run.conclude(draft, progress.value)
+  if (outcome.kind === "ok") tx.reads.conclude(draft, tx.segment)
+  return outcome
 }
 
 /** The beginning of a segment: its results, the number of signals that the run heard before, and the declared ones since. */

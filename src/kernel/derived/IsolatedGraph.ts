@@ -13,7 +13,7 @@ import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
 import { WriteSet } from "../../stage/WriteSet.ts"
-import type { Depth as Logged, Origins } from "../../stage/ReadLog.ts"
+import type { Changed, Depth as Logged, Origins, Place } from "../../stage/ReadLog.ts"
 
 /** An open gate. */
 const fresh = { throttledUntil: 0, debouncedUntil: 0, backoffUntil: 0, streak: 0, measured: 0, spent: 0 }
@@ -84,6 +84,10 @@ export class IsolatedGraph {
 
   origins(read: Address.Address, depth: Logged): Origins | undefined {
     return this.scheduler.ancestry().origins(read, depth)
+  }
+
+  covers(place: Place, changes: ReadonlyArray<Changed>): boolean {
+    return this.scheduler.ancestry().covers(place, changes)
   }
 
   /** Adds the writers of a place that is about to be read. */

@@ -15,7 +15,7 @@ import type { BaseState } from "../../scheduler/Locations.ts"
 import type { Node, NodeRun } from "../../scheduler/Node.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Depth, Lineage, Origins } from "../../stage/ReadLog.ts"
+import type { Changed, Depth, Lineage, Origins, Place } from "../../stage/ReadLog.ts"
 import type { DerivedBeat } from "./DerivationPort.ts"
 import type { NodeLine } from "../model/NodeLine.ts"
 import { IsolatedGraph } from "./IsolatedGraph.ts"
@@ -97,5 +97,21 @@ export class IsolatedReads implements Lineage {
   /** The origins of a place, as the asking handling read it. */
   origins(read: Address.Address, depth: Depth, run: number): Origins | undefined {
     return this.graphs.get(run)?.origins(read, depth) ?? this.ancestry?.origins(read, depth)
+  }
+
+  get writers(): number {
+    return this.ancestry?.writers ?? 0
+  }
+
+  isDerived(place: Place): boolean {
+    return this.ancestry?.isDerived(place) === true
+  }
+
+  noticed(changes: ReadonlyArray<Changed>, run: number): ReadonlyArray<Changed> {
+    return this.graphs.has(run) ? changes : this.ancestry?.noticed(changes) ?? []
+  }
+
+  covers(place: Place, changes: ReadonlyArray<Changed>, run: number): boolean {
+    return this.graphs.get(run)?.covers(place, changes) === true || this.ancestry?.covers(place, changes) === true
   }
 }
