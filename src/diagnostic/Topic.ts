@@ -41,6 +41,7 @@ export const severities = {
   "run/late-hear": "sev:warn",
   "run/stale-risk": "sev:warn",
   "run/stuck": "sev:crit",
+  "run/unawaited": "sev:warn",
   "runtime/accident": "sev:crit",
   "rv/quarantine": "sev:warn",
   "space/stopped": "sev:crit",

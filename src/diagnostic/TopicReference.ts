@@ -146,6 +146,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A process ended, or a beat was aborted, during a run. The run is retried once, and then becomes a dead letter",
     remedy: "Make the run return within its limits of time and memory, without process.exit, and resend the dead letter"
   },
+  "run/unawaited": {
+    means: "A durable run ended with an open request that it never awaited. The request is cancelled with the run",
+    remedy: "Await the request, cancel it with its method cancel(), or give it a signal, with which it lives on after the run"
+  },
   "runtime/accident": {
     means: "An unexpected failure in the runtime, or in code that a module left running",
     remedy: "Run with SYSTOLE_DEBUG=1 to see its place; end all timers and promises of a module with its run"

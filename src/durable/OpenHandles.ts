@@ -93,6 +93,11 @@ export class OpenHandles {
     return handle
   }
 
+  /** The open requests that the body never awaited, in the order of their numbers. */
+  unawaited(): ReadonlyArray<string> {
+    return [...this.requests].flatMap(([rid, number]) => this.handles.get(number)?.isAwaited === true ? [] : [rid])
+  }
+
   /** Notes that a request has its result. */
   note(rid: string): void {
     if (this.requests.has(rid)) this.answered.add(rid)

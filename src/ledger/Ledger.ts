@@ -183,6 +183,8 @@ export interface LiveHost {
   readonly wake: () => void
   /** The time of the host, in milliseconds since 1970. */
   readonly now: () => number
+  /** The number of the newest beat. */
+  readonly beat: () => number
   /** The documents of the newest beat. */
   readonly documents: Pick<Committed, "read">
   /** Stores content; at most `limit` bytes, until `signal` is aborted. */
@@ -230,6 +232,8 @@ export interface Ledger<L extends Kinds = Kinds> {
   /** Called when the beat is in the store: updates the state. Returns the output for the live half. */
   committed(beat: LedgerBeat<L>): L["Output"] | undefined
   readonly expiry?: ExpiryRule
+  /** Whether work in progress belongs to a record of any ledger, by the key of its cell, so that the record does not expire. */
+  holds?(state: L["State"], key: string): boolean
   readonly quiescence?: Quiescence<L>
   readonly rollback?: RollbackRule<L>
   /** Makes the live half of an open space. */

@@ -186,6 +186,12 @@ export class LedgerList {
     return false
   }
 
+  /** Whether work in progress belongs to a record, by the key of its cell. */
+  holds(states: ByPlace, key: string): boolean {
+    for (const { ledger, place } of this.all) if (ledger.holds?.(states[place], key) === true) return true
+    return false
+  }
+
   /** Whether no ledger has work in progress outside the beat. */
   isResting(states: ByPlace): boolean {
     for (const { ledger, place } of this.all) if (ledger.quiescence?.isQuiet(states[place]) === false) return false

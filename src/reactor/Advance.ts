@@ -56,6 +56,7 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
   if (shim) unsupported(beat, Requests.channelOf(rid))
   // The abort of the first job of a shim reports the shim alone.
   if (shim && open === undefined) return
+  if (open !== undefined && request === undefined) return clear(beat, open)
   if (open === undefined || request === undefined || request.state !== "pending" || request.attempt !== completion.attempt) {
     return beat.diagnose(Diagnostic.of("io/late", {
       note: `request ${rid} completed when it was over`,
@@ -71,7 +72,14 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
   const { retryable, ...reason } = failure
   const failed = { ...request, ...reason, bytes_done: bytes ?? 0 }
   if (retryable && request.attempt < request.attempts) return postpone(beat, open, failed)
-  finish(beat, { open, request: { ...failed, state: "fail" }, value: undefined }, CAPTURE)
+  const isInterrupted = failure.code === INTERRUPTED.restarted.code && beat.moment.semantics > 1
+  finish(beat, { open, request: { ...failed, state: "fail", ...isInterrupted ? { uncertain: true } : {} }, value: undefined }, CAPTURE)
+}
+
+/** Clears the entry of a request without a record. */
+const clear = (beat: Beat, { rid }: Pick<OpenRequests.Open, "rid">): void => {
+  beat.stage.put(Requests.indexAddress(rid), undefined, CAPTURE)
+  workOf(beat).cleared.push(rid)
 }
 
 /** Reports a channel that works on a thread, once per opening. */
@@ -99,14 +107,14 @@ const elapse = (beat: Beat, open: OpenRequests.Open): void => {
   workOf(beat).timed.add(open.rid)
   if (state !== "pending_retry" || !Due.isOver({ beat: retry_beat, moment: retry_ms }, moment)) return
   put(beat, open, { ...rest, state: "pending", attempt: attempt + 1 })
-  workOf(beat).repeated.push(open.rid)
+  workOf(beat).repeated.add(open.rid)
 }
 
 const timeOut = (beat: Beat, open: OpenRequests.Open, request: Requests.Request): void => {
   missed(beat, open, request)
   workOf(beat).aborted.push(open.rid)
   const { code, errno } = ETIMEDOUT
-  finish(beat, { open, request: { ...request, state: "fail", errno, code }, value: undefined }, CAPTURE)
+  finish(beat, { open, request: unanswered(beat, open, { request, end: { state: "fail", errno, code } }), value: undefined }, CAPTURE)
 }
 
 /** Reports a missed deadline. */
@@ -149,6 +157,7 @@ export const merge = (launches: ReadonlyArray<RequestLaunch>, { run }: Launcher,
     if (launch.kind === "request") open(beat, launch, run)
     else if (launch.kind === "watch") watch(beat, launch, run)
     else if (launch.kind === "repeat") repeat(beat, launch, run)
+    else if (launch.kind === "end") end(beat, launch.oid, run)
     else cancel(beat, launch.rid, { writer: run, isSilent: launch.isSilent ?? false })
   }
 }
@@ -206,7 +215,7 @@ const repeat = (beat: Beat, place: Pick<OpenRequests.Open, "oid" | "rid">, run: 
 
 /** A request as if it was made now. */
 const renewed = (
-  { code: _code, deadline_beat: _beat, deadline_unix_ns, errno: _errno, note: _note, ...request }: Requests.Request,
+  { code: _code, deadline_beat: _beat, deadline_unix_ns, errno: _errno, note: _note, uncertain: _, ...request }: Requests.Request,
   { beat, now }: Beat["moment"]
 ): Requests.Request => {
   const { beats_budget, issued_ms } = request
@@ -236,8 +245,27 @@ export const cancel = (beat: Beat, rid: string, { isSilent = false, writer }: Ca
   if (oid === undefined || request === undefined || Requests.isFinished(request)) return false
   workOf(beat).aborted.push(rid)
   const { code, errno } = INTERRUPTED.cancelled
-  finish(beat, { open: { oid, rid }, request: { ...request, state: "cnl", errno, code }, value: undefined, isSilent }, writer)
+  const cancelled = unanswered(beat, { rid }, { request, end: { state: "cnl", errno, code } })
+  finish(beat, { open: { oid, rid }, request: cancelled, value: undefined, isSilent }, writer)
   return true
+}
+
+/** Cancels the open requests of a durable run that is over. No run hears of it. */
+const end = (beat: Beat, oid: string, writer: number): void => {
+  for (const { rid } of beat.state.ofRun(oid)) cancel(beat, rid, { writer, isSilent: true })
+  for (const opened of beat.work?.opened ?? []) if (opened.oid === oid) cancel(beat, opened.rid, { writer, isSilent: true })
+}
+
+/** A request, and its end by the reactor. */
+interface Unanswered {
+  readonly request: Requests.Request
+  readonly end: Pick<Requests.Request, "code" | "errno" | "state">
+}
+
+/** The record of a request that ends without an answer of its channel. An attempt of an earlier beat may be on its way. */
+const unanswered = ({ moment, work }: Beat, { rid }: Pick<OpenRequests.Open, "rid">, { end, request }: Unanswered): Requests.Request => {
+  const isSubmitted = request.state === "pending" && request.issued_beat < moment.beat && work?.repeated.has(rid) !== true
+  return { ...request, ...end, ...isSubmitted && moment.semantics > 1 ? { uncertain: true } : {} }
 }
 
 /** Cancels all requests in progress, because a pause or a shutdown does not wait longer. */
@@ -245,6 +273,7 @@ export const abandon = (beat: Beat): void => {
   // A repeated request is a later one in memory, and not in a space that opens.
   for (const open of [...beat.state.all()].sort((a, b) => Requests.bySubmission(a.rid, b.rid))) {
     const request = newest(beat, open)
+    if (request === undefined) clear(beat, open)
     if (request?.state !== "pending") continue
     missed(beat, open, request)
     cancel(beat, open.rid, { writer: CAPTURE })
@@ -264,8 +293,9 @@ export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number)
     const request = newest(beat, place)
     const isOpen = beat.state.get(rid) !== undefined
     const wasOpen = request !== undefined && request.issued_beat <= to
+    if (request === undefined && isOpen) clear(beat, place)
     if (request === undefined || (!wasOpen && !isOpen)) return []
-    const closed = { ...request, state: "cnl", errno, code } as const
+    const closed = unanswered(beat, place, { request, end: { state: "cnl", errno, code } })
     if (!isOpen) put(beat, place, closed)
     else {
       workOf(beat).aborted.push(rid)
@@ -305,9 +335,8 @@ export const committed = (beat: Beat): Output | undefined => {
   const drain = { beat: moment.beat, completed: input?.completions.length ?? 0, missed: work?.missed ?? 0 }
   if (work === undefined) return drain.completed === 0 ? undefined : { drain, submitted: [], aborted: [], watched: [] }
   for (const { hasPayload, oid, rid } of work.opened) state.add(oid, rid, hasPayload)
-  for (const { open: { rid } } of work.finished) {
-    beat.reschedule(state.remove(rid))
-  }
+  for (const { open: { rid } } of work.finished) beat.reschedule(state.remove(rid))
+  for (const rid of work.cleared) beat.reschedule(state.remove(rid))
   for (const rid of work.timed) {
     const found = state.get(rid)
     const request = found === undefined ? undefined : Requests.read(stage.newest(Requests.address(found.oid, rid).key))

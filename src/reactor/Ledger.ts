@@ -120,8 +120,8 @@ const open = (channels: Channels, { documents, store, tempo }: Opening): OpenReq
   for (const rid of rids.sort(Requests.bySubmission)) {
     const oid = Document.read(documents.read(Requests.indexAddress(rid).key), []) as string
     const request = Requests.read(documents.read(Requests.address(oid, rid).key))
-    if (request === undefined) continue
     const added = state.add(oid, rid)
+    if (request === undefined) continue
     state.see(rid, request, () => tempo)
     if (request.state === "pending") delay(state, added, { channels, documents, now: -Infinity })
   }
@@ -203,6 +203,7 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   atCommit: Advance.atCommit,
   committed: (beat) => committed(reactor.channels, beat),
   expiry,
+  holds: (state, key) => state.hasRequests(Requests.dossierOf(key)),
   quiescence: { isQuiet: (state) => state.isQuiet, abandon: Advance.abandon },
   rollback: { listed: ["taken", "requests"], nameOf: Requests.nameAt, takeBack: Advance.takeBack },
   live: (state: OpenRequests, host: LiveHost): LiveLedger<Output> => new LiveRequests(state, host, reactor)

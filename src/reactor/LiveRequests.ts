@@ -69,16 +69,34 @@ export class LiveRequests implements LiveLedger<Output> {
     return this.attempts.size === 0 && this.watches.size === 0 && this.state.rooms.size === 0 && this.state.completions.length === 0
   }
 
-  /** Submits repeatable requests again. Any other one may have been executed, so it fails, and its retry policy decides. */
+  /**
+   * Submits repeatable requests again, unless a deadline is over. Any other one may have been executed, so it fails, and its
+   * retry policy decides.
+   */
   resume(): void {
     this.state.delayed.takeDue(this.host.now())
-    for (const open of this.state.all()) {
-      const request = this.state.delayed.has(open.rid) ? undefined : this.read(open)
-      if (request?.state !== "pending") continue
-      if (this.isRepeatable(request)) this.submit(open, request)
-      else this.refuse(open, request, INTERRUPTED.restarted)
-    }
+    for (const open of this.state.all()) if (!this.state.delayed.has(open.rid)) this.resumeRequest(open)
     for (const channel of this.state.watched) this.watch(channel)
+  }
+
+  private resumeRequest(open: Open): void {
+    const { rid } = open
+    const request = this.read(open)
+    // Its record is gone, so the next beat clears its entry.
+    if (request === undefined) return this.refuse(open, { attempt: 0 }, INTERRUPTED.cancelled)
+    if (request.state !== "pending" || this.state.isMissed(rid, request, this.now)) return
+    if (this.isOver(open)) this.refuse(open, request, INTERRUPTED.cancelled)
+    else if (this.isRepeatable(request)) this.submit(open, request)
+    else this.refuse(open, request, INTERRUPTED.restarted)
+  }
+
+  /** Whether the run that awaits a request is over. */
+  private isOver({ oid }: Open): boolean {
+    return oid !== Requests.SHARED && Requests.isClosed(this.host.documents.read(Requests.dossierAddress(oid).key))
+  }
+
+  private get now(): { readonly beat: number; readonly now: number } {
+    return { beat: this.host.beat(), now: this.host.now() }
   }
 
   flushed({ aborted, drain, submitted, watched }: Output): void {
@@ -141,7 +159,7 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   /** Ends an attempt that no channel executes. */
-  private refuse({ rid }: Open, { attempt }: Requests.Request, failure: Failed): void {
+  private refuse({ rid }: Open, { attempt }: Pick<Requests.Request, "attempt">, failure: Failed): void {
     this.state.arrive({ rid, attempt, bytes: undefined, value: undefined, failure, shim: false })
     this.host.wake()
   }
@@ -150,7 +168,7 @@ export class LiveRequests implements LiveLedger<Output> {
   private submitPending(rid: string): void {
     const open = this.state.get(rid)
     const request = open === undefined ? undefined : this.read(open)
-    if (open !== undefined && request?.state === "pending") this.submit(open, request)
+    if (open !== undefined && request?.state === "pending" && !this.state.isOverdue(rid, this.now)) this.submit(open, request)
   }
 
   private submit(open: Open, request: Requests.Request): void {
@@ -186,9 +204,16 @@ export class LiveRequests implements LiveLedger<Output> {
     const request = this.isCurrent(attempt) ? this.read(open) : undefined
     // A beat that is not durable yet may have ended it.
     if (request?.state !== "pending" || request.attempt !== attempt.attempt) return undefined
+    if (this.state.isOverdue(open.rid, this.now)) return this.drop(attempt)
     attempt.since = this.host.now()
     attempt.controller = new AbortController()
     return this.job(open, request, attempt.controller.signal)
+  }
+
+  /** Drops an attempt whose deadline is over before its job began. The next beat ends the request. */
+  private drop({ open: { rid } }: Attempt): undefined {
+    this.attempts.delete(rid)
+    this.hold()
   }
 
   /** Whether an attempt was not aborted. */

@@ -10,7 +10,7 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Committed } from "../stage/BeatClock.ts"
 import { CellTimers, type TimerChange } from "../stage/CellTimers.ts"
-import type { Due } from "../stage/Due.ts"
+import * as Due from "../stage/Due.ts"
 import { DelayedRequests } from "./DelayedRequests.ts"
 import * as Requests from "./Request.ts"
 
@@ -71,6 +71,8 @@ export interface Open {
   readonly hasPayload: boolean
 }
 
+const none: ReadonlySet<Open> = new Set()
+
 /** The prefix of the keys of timers. */
 export const TIMERS = "/rt/io_reactors"
 
@@ -109,6 +111,8 @@ export class OpenRequests {
   /** Open requests that wait for their next attempt. */
   private readonly waiting = new Set<string>()
   private readonly requests = new Map<string, Open>()
+  /** The requests that durable runs await, by their operations. */
+  private readonly awaited = new Map<string, Set<Open>>()
   private submitted = 0
 
   get size(): number {
@@ -134,6 +138,16 @@ export class OpenRequests {
     return this.requests.values()
   }
 
+  /** The open requests that a durable run awaits, in the order of submission. */
+  ofRun(oid: string): Iterable<Open> {
+    return this.awaited.get(oid) ?? none
+  }
+
+  /** Whether a durable run has an open request, by its operation. */
+  hasRequests(oid: string): boolean {
+    return this.awaited.has(oid)
+  }
+
   /** Adds a completion of the live half. */
   arrive(completion: Completion): void {
     this.completions.push(completion)
@@ -150,15 +164,36 @@ export class OpenRequests {
   add(oid: string, rid: string, hasPayload = true): Open {
     const open = { oid, rid, order: this.submitted++, hasPayload }
     this.requests.set(rid, open)
+    if (oid === Requests.SHARED) return open
+    const awaited = this.awaited.get(oid)
+    if (awaited === undefined) this.awaited.set(oid, new Set([open]))
+    else awaited.add(open)
     return open
   }
 
   /** Removes a request that has its result, with its timers. */
   remove(rid: string): TimerChange {
+    const open = this.requests.get(rid)
+    const awaited = open === undefined ? undefined : this.awaited.get(open.oid)
+    if (open !== undefined && awaited?.delete(open) === true && awaited.size === 0) this.awaited.delete(open.oid)
     this.requests.delete(rid)
     this.waiting.delete(rid)
     this.delayed.delete(rid)
     return this.timers.see(timerOf(rid), [])
+  }
+
+  /** Whether a pending request has missed a deadline, so that the next beats end it. */
+  isOverdue(rid: string, now: Pick<Due.Now, "beat" | "now">): boolean {
+    return this.timers.of(timerOf(rid)).some(({ due }) => Due.isOver(due, now))
+  }
+
+  /**
+   * Whether a pending request has missed a deadline while its space was closed. The space counted no beats, and the next beat
+   * skips those up to the deadline. A tempo of 0 gives beats no time.
+   */
+  isMissed(rid: string, { issued_ms }: Requests.Request, now: Pick<Due.Now, "beat" | "now">): boolean {
+    return this.timers.of(timerOf(rid)).some(({ due }) =>
+      Due.isOver(due.moment === issued_ms ? due : { beat: undefined, moment: due.moment }, now))
   }
 
   /** Notes the state of an open request, and replaces its timers. */
@@ -192,8 +227,8 @@ export class OpenRequests {
 export const deadlines = (
   { beats_budget, deadline_beat, deadline_unix_ns, issued_ms }: Requests.Request,
   tempo: () => number
-): ReadonlyArray<Due> => {
-  const found: Array<Due> = []
+): ReadonlyArray<Due.Due> => {
+  const found: Array<Due.Due> = []
   if (deadline_beat !== undefined && beats_budget !== undefined) {
     found.push({ beat: deadline_beat, moment: Math.min(issued_ms + beats_budget * tempo(), Number.MAX_SAFE_INTEGER) })
   }
@@ -202,7 +237,7 @@ export const deadlines = (
 }
 
 /** The times at which an open request needs a beat: its deadlines, and its next attempt. */
-const dues = (request: Requests.Request, tempo: () => number): ReadonlyArray<Due> => {
+const dues = (request: Requests.Request, tempo: () => number): ReadonlyArray<Due.Due> => {
   const { retry_beat, retry_ms } = request
   const found = deadlines(request, tempo)
   return retry_beat === undefined || retry_ms === undefined ? found : [...found, { beat: retry_beat, moment: retry_ms }]

@@ -75,6 +75,8 @@ export interface Request {
   readonly code?: string
   /** The reason that the channel gave for the newest failed attempt. */
   readonly note?: string
+  /** Whether its last attempt was perhaps on its way when the request ended, so that it may have had its effect. */
+  readonly uncertain?: boolean
 }
 
 /** A channel, as its cell holds it: a declaration of the configuration. */
@@ -133,7 +135,7 @@ export const readChannel = (document: Document.Document | undefined): DeclaredCh
  * @since 0.1.0
  */
 export const resultOf = (rid: string, request: Request, value: Document.Document | undefined): IoResult => {
-  const { attempt, bytes_done, channel, code, errno, note, opcode, state } = request
+  const { attempt, bytes_done, channel, code, errno, note, opcode, state, uncertain } = request
   // In the order of the keys, as the step log and a signal have it.
   return Object.freeze({
     attempt, bytes_done, channel,
@@ -142,6 +144,7 @@ export const resultOf = (rid: string, request: Request, value: Document.Document
     ...(note === undefined ? {} : { note }),
     opcode, rid,
     state: state as IoResult["state"],
+    ...(uncertain === undefined ? {} : { uncertain }),
     ...(value === undefined ? {} : { value: Document.read(value, []) })
   })
 }
@@ -149,11 +152,18 @@ export const resultOf = (rid: string, request: Request, value: Document.Document
 /** A launch that cancels the request of a durable run, which hears nothing of it. */
 export const cancellation = (rid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "cancel", rid, isSilent: true }, shows: [] })
 
+/** A launch that cancels the open requests of a durable run that is over. */
+export const ending = (oid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "end", oid }, shows: [] })
+
 /** A launch that repeats a failed request of a durable run. */
 export const repetition = (oid: string, rid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "repeat", oid, rid }, shows: [] })
 
 /** Whether a request has its result. */
 export const isFinished = ({ state }: Pick<Request, "state">): boolean => state !== "pending" && state !== "pending_retry"
+
+/** Whether an operation is over, by its document. */
+export const isClosed = (operation: Document.Document | undefined): boolean =>
+  (Document.read(operation, []) as { readonly status?: string } | undefined)?.status !== undefined
 
 /** The name of a request in its dossier, from the key of its cell; `undefined` for another cell. */
 export const placeOf = (key: string): { readonly oid: string; readonly rid: string } | undefined => {
@@ -161,6 +171,9 @@ export const placeOf = (key: string): { readonly oid: string; readonly rid: stri
   const [oid, folder, rid, ...rest] = key.slice(DOSSIERS.length + 1).split("/")
   return oid === undefined || folder !== "io_req" || rid === undefined || rest.length > 0 ? undefined : { oid, rid }
 }
+
+/** The operation of a dossier, from the key of its cell; "" for another cell. */
+export const dossierOf = (key: string): string => key.startsWith(`${DOSSIERS}/`) ? key.slice(DOSSIERS.length + 1) : ""
 
 /** The channel of a request, from its id. */
 export const channelOf = (rid: string): string => rid.slice(0, Math.max(0, rid.indexOf(":")))

@@ -29,8 +29,10 @@ export interface Work {
   /** Requests that the beat opened, in order. */
   readonly opened: Array<Pick<Open, "oid" | "rid" | "hasPayload">>
   /** Requests with another attempt to submit. */
-  readonly repeated: Array<string>
+  readonly repeated: Set<string>
   readonly finished: Array<Finished>
+  /** Entries without a record, which the beat removed. */
+  readonly cleared: Array<string>
   /** Requests with other due times. */
   readonly timed: Set<string>
   /** Channels whose cells the beat wrote. */
@@ -50,6 +52,6 @@ export interface Work {
 /** The requests that a beat changes, from the first change on. */
 export const workOf = (beat: { work: Work | undefined }): Work =>
   beat.work ??= {
-    opened: [], repeated: [], finished: [], timed: new Set(), recorded: new Set(), aborted: [], watched: new Set(), fired: [],
-    missed: 0, before: { runs: 0, requests: 0 }
+    opened: [], repeated: new Set(), finished: [], cleared: [], timed: new Set(), recorded: new Set(), aborted: [], watched: new Set(),
+    fired: [], missed: 0, before: { runs: 0, requests: 0 }
   }

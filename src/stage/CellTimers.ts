@@ -51,6 +51,11 @@ export class CellTimers {
     return { gone, next }
   }
 
+  /** The timers of a cell. */
+  of(key: string): ReadonlyArray<Timer> {
+    return this.slots.get(key) ?? none
+  }
+
   /** The timers of all cells. */
   *all(): Iterable<Timer> {
     for (const timers of this.slots.values()) yield* timers

@@ -77,6 +77,8 @@ export interface IoResult {
   readonly note?: string
   /** The number of attempts. */
   readonly attempt: number
+  /** Whether the last attempt was perhaps on its way when the request ended, so that it may have had its effect. */
+  readonly uncertain?: boolean
 }
 
 /** The fields of a request in a dossier, as an enzyme records them for work of its own. */

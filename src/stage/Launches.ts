@@ -47,8 +47,8 @@ export interface RendezvousLaunch {
 }
 
 /**
- * A request to the world with the documents of its cells, the cancellation of one, the repetition of a failed one, or a wait
- * for the room of a channel.
+ * A request to the world with the documents of its cells, or the repetition of a failed one. The cancellation of a request, or
+ * of all open ones of a run. Or a wait for the room of a channel.
  */
 export type RequestLaunch =
   | {
@@ -60,6 +60,7 @@ export type RequestLaunch =
   }
   /** A silent cancellation resumes no durable run. */
   | { readonly kind: "cancel"; readonly rid: string; readonly isSilent?: boolean }
+  | { readonly kind: "end"; readonly oid: string }
   | { readonly kind: "repeat"; readonly oid: string; readonly rid: string }
   | { readonly kind: "watch"; readonly channel: string; readonly enzyme: string; readonly signal: string; readonly depth: number }
 

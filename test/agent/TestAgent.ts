@@ -65,9 +65,9 @@ export const fieldsOf = (text: string, id: string): Readonly<Record<string, stri
   return Object.fromEntries([...block.matchAll(/^- \*\*(\w+)\*\*: (.*)$/gm)].map(([, key = "", value = ""]) => [key, value]))
 }
 
-/** The ledger in a space. */
-export const ledgerOf = (space: Space): Ledger["Service"] => ({
-  queries: Effect.succeed(plugin.enzymes.map(({ query }) => query)),
+/** The ledger in a space, whose enzymes are the types of actions. */
+export const ledgerOf = (space: Space, enzymes: ReadonlyArray<Enzyme.Enzyme> = []): Ledger["Service"] => ({
+  queries: Effect.succeed([...plugin.enzymes, ...enzymes].map(({ query }) => query)),
   get: (cell) => Effect.orDie(space.get(cell)),
   all: (cell) =>
     Effect.flatMap(Effect.orDie(space.list(cell)), (names) => Effect.forEach(names, (name) => Effect.orDie(space.get(`${cell}/${name}`)))),
@@ -122,7 +122,7 @@ export const withAgent = <A, E>(
   return Effect.gen(function*() {
     yield* TestClock.setTime(START)
     const space = yield* TestKernel.space([...plugin.enzymes, ...enzymes], "agent")
-    const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledgerOf(space)))
+    const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledgerOf(space, enzymes)))
     const read = (): string => disk.text(PATH) ?? ""
     yield* test({
       disk,

@@ -110,28 +110,6 @@ describe("requests of durable runs", () => {
       assert.deepStrictEqual(receipt?.handlings.map(({ beat, value }) => [beat, value]), [[1, 7]])
     })))
 
-  it.effect("that no segment awaits lie in an operation that is over with the run", () => {
-    const careless = Enzyme.make({
-      name: "careless",
-      query: "/signals/careless",
-      durable: true,
-      run: async (tx) => void tx.io.request({ channel: "bank", opcode: "charge" })
-    })
-    const reactor = new TestReactor(channels)
-    return Effect.gen(function*() {
-      const space = yield* TestKernel.space([careless])
-      yield* space.signal({ signal: "/signals/careless" })
-      yield* space.step
-      const [job] = reactor.jobs
-      const oid = (yield* space.list("/rt/ops")).find((name) => name !== "OPS:io")
-      assert.include(yield* space.get(`/rt/ops/${oid}`), { status: "sts:ok" })
-      reactor.complete(job?.rid ?? "")
-      yield* steps(space, 2)
-      assert.include(yield* space.get(`/rt/ops/${oid}/io_req/${job?.rid}`), { state: "complete" })
-      yield* replays(space)
-    }).pipe(Effect.provide(TestKernel.layer({}, undefined, { reactor: reactor.layer }) as Layer.Layer<Kernel>))
-  })
-
   it.effect("of runs that are not durable need a signal", () => {
     const hasty = Enzyme.make({
       name: "hasty",

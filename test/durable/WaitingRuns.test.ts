@@ -120,20 +120,23 @@ describe("A durable run that was given up", () => {
     return (await late).value
   })
 
-  it("is no run that has to go on when a late result comes, and takes that result with its letter", () => {
+  it("has no open request, and its letter makes those again that its log awaits, each with its key", () => {
     const reactor = new TestReactor({ bank: { opcodes: { charge: { repeatable: true } } } })
     return TestSpace.use([twice], async (space) => {
       const id = await space.signal({ signal: "/signals/twice" })
       await space.step()
-      const [late, first] = reactor.jobs.map(({ rid }) => rid)
-      reactor.complete(first ?? "", { value: 1 })
+      const [late, first] = reactor.jobs
+      reactor.complete(first?.rid ?? "", { value: 1 })
       await space.step()
       assert.strictEqual((await space.receipt(id))?.status, "dead")
-      reactor.complete(late ?? "", { value: 2 })
+      assert.isTrue(late?.signal.aborted)
       await space.step(2)
       assert.deepStrictEqual(await space.list("/sys/index/run"), [])
       await space.run(controlled(space.space, space.space.set("/data/allowed", true)))
       await space.run(controlled(space.space, space.space.redeliver(id, "twice")))
+      await space.step(1)
+      assert.deepStrictEqual(reactor.jobs.map(({ key }) => key), [late?.key])
+      reactor.complete(late?.rid ?? "", { value: 2 })
       await space.step(2)
       assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, 2)
       await space.run(replays(space.space))

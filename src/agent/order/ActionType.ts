@@ -137,7 +137,9 @@ const attemptOf = (tx: Transaction, order: Order): Attempt => {
       return typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, insert(text)])) : {}
     },
     request: async (channel, opcode, payload) => {
-      const request = { channel, opcode, payload, timeoutMs: Math.max(1, until - tx.now), attempts: 1 }
+      const timeoutMs = until - tx.now
+      if (timeoutMs < 1) throw new ActionFailed("io/timeout", `its timeout was over before it asked ${channel} ${opcode}`)
+      const request = { channel, opcode, payload, timeoutMs, attempts: 1 }
       const { value }: Stage.IoResult = await tx.io.request(request)
       return value
     }

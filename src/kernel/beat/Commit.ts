@@ -67,7 +67,7 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
   ledgers.commit()
   state.durable?.committed(stage, transaction.resumed)
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
-  Expiry.retire(captured.retired, stage, state)
+  Expiry.retire(captured.retired, transaction, state)
   if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)
   state.derivation.settle(captured, facts)
   // After the settle, since failed nodes add diagnostics.

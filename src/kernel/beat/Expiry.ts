@@ -109,7 +109,7 @@ export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage"
     const folder = folderOf(rule)
     here.sort()
     for (let i = 0; i < here.length; i += MAX_NAMES) {
-      const place = Address.make(`${folder.id}/${String(beat).padStart(16, "0")}-${String(i / MAX_NAMES).padStart(6, "0")}`)
+      const place = noteAt(folder, beat, String(i / MAX_NAMES).padStart(6, "0"))
       stage.put(place, Document.encode({ clock: now, names: here.slice(i, i + MAX_NAMES) }), COMMIT)
     }
     // An unreadable count stays until the next deletion counts anew.
@@ -117,6 +117,9 @@ export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage"
     if (count !== undefined) keep(stage, folder, count + here.length)
   }
 }
+
+const noteAt = ({ id }: Address.Address, beat: number, name: string): Address.Address =>
+  Address.make(`${id}/${String(beat).padStart(16, "0")}-${name}`)
 
 const keep = (stage: Stage, folder: Address.Address, count: number): void =>
   stage.put(folder, count === 0 ? undefined : Document.encode(count), COMMIT)
@@ -127,15 +130,26 @@ const keep = (stage: Stage, folder: Address.Address, count: number): void =>
  * @category combinators
  * @since 0.1.0
  */
-export const retire = (retired: ReadonlyArray<Retired>, stage: Stage, { ledgers, store }: Pick<SpaceState, "ledgers" | "store">): void => {
+export const retire = (
+  retired: ReadonlyArray<Retired>,
+  { moment, stage }: Pick<BeatTransaction, "moment" | "stage">,
+  { ledgers, states, store }: Pick<SpaceState, "ledgers" | "states" | "store">
+): void => {
+  const isHeld = (key: string): boolean => ledgers.holds(states, key)
   for (const due of retired) {
     const rule = [...ledgers.expiry, fact].find(({ kind }) => kind === due.kind)
-    if (rule !== undefined) expire(rule, due, { stage, store })
+    if (rule !== undefined) expire(rule, due, { isHeld, moment, stage, store })
   }
 }
 
-const expire = (rule: ExpiryRule, { excess, last }: Retired, state: ExpiryState): void => {
+/** The state of the beat that deletes records. A held record has work in progress, so it is retained once more. */
+interface Retiring extends ExpiryState, Pick<BeatTransaction, "moment"> {
+  readonly isHeld: (key: string) => boolean
+}
+
+const expire = (rule: ExpiryRule, { excess, last }: Retired, state: Retiring): void => {
   const { stage, store } = state
+  const held: Array<string> = []
   const folder = folderOf(rule)
   const counted = countOf(stage.newest(folder.key))
   const written = writtenOf(rule, stage)
@@ -147,7 +161,7 @@ const expire = (rule: ExpiryRule, { excess, last }: Retired, state: ExpiryState)
       isEnd = false
       break
     }
-    const went = take(names.slice(0, due), { rule, written, since: Number(Address.name(key).split("-")[0]), left }, state)
+    const went = take(names.slice(0, due), { held, rule, written, since: Number(Address.name(key).split("-")[0]), left }, state)
     const rest = names.slice(went.count)
     stage.put(Address.ofKey(key), rest.length === 0 ? undefined : Document.encode({ clock, names: rest }), COMMIT)
     gone += went.count
@@ -156,7 +170,16 @@ const expire = (rule: ExpiryRule, { excess, last }: Retired, state: ExpiryState)
   }
   const rest = counted! - gone
   // If a note is unreadable or missing, the count may be wrong as well.
-  keep(stage, folder, isOdd || isEnd || rest <= 0 ? total(folder, state) : rest)
+  keep(stage, folder, (isOdd || isEnd || rest <= 0 ? total(folder, state) : rest) + held.length)
+  retain(folder, held, state)
+}
+
+/** Notes the held records anew, as if they had finished in this beat. */
+const retain = (folder: Address.Address, held: ReadonlyArray<string>, { moment: { beat, now }, stage }: Retiring): void => {
+  for (let i = 0; i < held.length; i += MAX_NAMES) {
+    const place = noteAt(folder, beat, `held${i / MAX_NAMES}`)
+    stage.put(place, Document.encode({ clock: now, names: held.slice(i, i + MAX_NAMES) }), COMMIT)
+  }
 }
 
 /** The number of deleted records, and the documents that may still be deleted. */
@@ -166,10 +189,16 @@ interface Went {
 }
 
 /** Deletes records up to the limit of documents. */
-const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }: Taking, state: ExpiryState): Went => {
+const take = (names: ReadonlyArray<string>, { held, left: room, rule, since, written }: Taking, state: Retiring): Went => {
   let [count, left] = [0, room]
   for (const name of names) {
     if (left <= 0) break
+    if (state.isHeld(`${rule.folders[0]}/${name}`)) {
+      held.push(name)
+      left--
+      count++
+      continue
+    }
     const { isWhole, keys } = rule.find(name, { since, left }, state)
     // The store does not have the documents that this beat wrote.
     const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []
@@ -183,6 +212,8 @@ const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }
 
 /** The context of a deletion: the rule, and the documents of the kind that the beat wrote. */
 interface Taking extends Found {
+  /** Receives the names of held records. */
+  readonly held: Array<string>
   readonly rule: ExpiryRule
   readonly written: Written
 }

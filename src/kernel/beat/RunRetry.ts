@@ -70,5 +70,5 @@ const repeat = ({ draft, oid }: Retry, log: Log): void => {
 /** Deletes the steps and the heard signals, and cancels the requests in progress. */
 const clear = ({ draft, oid, stage }: Retry): void => {
   for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), CAPTURE)
-  for (const rid of stage.merged("space", Requests.folderOf(oid))) draft.operate([], Requests.cancellation(rid))
+  draft.operate([], Requests.ending(oid))
 }

@@ -34,6 +34,7 @@ import type { DurableState } from "./DurableRuns.ts"
 import * as Ready from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
 import type { RunAdvice } from "./RunAdvice.ts"
+import * as Unawaited from "./Unawaited.ts"
 
 /** The surroundings of segments: the state of the space, and the bodies in memory. */
 export interface Place {
@@ -312,8 +313,9 @@ const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Se
 }
 
 /** The outcome of a body that has settled. */
-const ended = (progress: Exclude<Progress, string>, { tx }: Continuation, { draft }: Context): Outcome => {
+const ended = (progress: Exclude<Progress, string>, { tx }: Continuation, { draft, oid }: Context): Outcome => {
   if ("error" in progress) return Run.failed(draft, progress.error)
+  if (draft.moment.semantics > 1) Unawaited.report(draft, (rid) => Requests.address(oid, rid), tx.handles.unawaited())
   const outcome = Run.conclude(draft, progress.value)
   if (outcome.kind === "ok") tx.reads.conclude(draft, tx.segment)
   return outcome

@@ -47,7 +47,10 @@ const start = ({ flight, key }: Handling, oid: string, ledgers: RunMerge["captur
 /** Whether the operation is there. A rollback may have taken it back. */
 const isKnown = (stage: RunMerge["captured"]["stage"], oid: string): boolean => stage.newest(Dossier.address(oid).key) !== undefined
 
-/** Closes the operation of a run that is over. A run of one segment has one if it made requests, or was started anew. */
+/**
+ * Closes the operation of a run that is over, and cancels its open requests. A run of one segment has one if it made requests,
+ * or was started anew.
+ */
 export const finish = (handling: Handling, merging: RunMerge): void => {
   const { captured: { ledgers, stage }, state } = merging
   const oid = oidOf(handling, state.hash)
@@ -55,7 +58,11 @@ export const finish = (handling: Handling, merging: RunMerge): void => {
   ReadyRuns.leave(stage, oid, undefined)
   state.inbox.runs.forget(oid)
   if (handling.segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
-  if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:ok", summary: undefined }))
+  if (!isKnown(stage, oid)) return
+  ledgers.amend((draft) => {
+    if (draft.moment.semantics > 1) draft.operate([], Requests.ending(oid))
+    Verbs.close(draft, { oid, status: "sts:ok", summary: undefined })
+  })
 }
 
 /** Drops the signals that a run of one segment heard between its attempts. */
@@ -96,7 +103,7 @@ const takeBack = (oid: string, { ledgers, stage }: Pick<RunMerge["captured"], "l
   ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
 }
 
-/** Marks the operation of a run that was given up. Its log stays. Returns the run, if there is one. */
+/** Marks the operation of a run that was given up, and cancels its open requests. Its log stays. Returns the run, if there is one. */
 export const die = (handling: Handling, code: string, merging: RunMerge): string | undefined => {
   const { captured: { ledgers, stage }, state } = merging
   if (handling.segment === 0 && handling.entry?.enzyme.durable !== true) return void leave(handling, merging)
@@ -112,9 +119,8 @@ export const die = (handling: Handling, code: string, merging: RunMerge): string
     takeBack(oid, { ledgers, stage })
     return oid
   }
-  const cancelled = code === CANCELLED ? stage.merged("space", Requests.folderOf(oid)) : []
   ledgers.amend((draft) => {
-    for (const rid of cancelled) draft.operate([], Requests.cancellation(rid))
+    if (code === CANCELLED || draft.moment.semantics > 1) draft.operate([], Requests.ending(oid))
     Verbs.setState(draft, { oid, state: Cells.DEAD, note: code })
   })
   return oid

@@ -15,6 +15,7 @@ export const make = ({ documents, host, space, store }: LiveState, group: Pick<G
   space,
   wake: () => group.wake(),
   now: host.now,
+  beat: () => store.head().beat,
   documents,
   keep: (bytes, limit, signal) => uploads.keep(bytes, limit, signal),
   content: (address) => {

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Address, Fatal, Flow, Kernel, Persistence, replay, type Space, type Transaction } from "systole"
+import { Fatal, Flow, Kernel, replay, type Space, type Transaction } from "systole"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as Random from "../../support/Random.ts"
 import * as ExpiryCheck from "../../support/ExpiryCheck.ts"
+import * as Tamper from "../../support/Tamper.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, handlingOf } from "../TestSpace.ts"
@@ -141,15 +142,6 @@ const live = Effect.fnUntraced(function*(seed: number) {
 
 /** A beat in which something fails. */
 const failing = (space: Space) => Effect.andThen(space.signal({ signal: "/signals/fails", payload: 0 }), space.step)
-
-/** Writes a space's store behind its back. */
-const tamper = (writes: Readonly<Record<string, string | undefined>>) =>
-  Effect.scoped(Effect.gen(function*() {
-    const store = yield* (yield* Persistence).open("test", { create: false })
-    const cells = Object.entries(writes).map(([key, text]) => ({ address: Address.parse(key), text }))
-    store.append({ entry: undefined, cells, receipts: [], queued: [], dequeued: [], blobs: [], observations: [] })
-    yield* store.flush
-  }))
 
 const noteOf = (beat: number) => `/sys/index/over/fact/${String(beat).padStart(16, "0")}-000000`
 
@@ -299,7 +291,7 @@ describe("finished records", () => {
       yield* kernel.register(fails)
       const first = yield* kernel.space("test")
       for (let i = 0; i < 6; i++) yield* failing(first)
-      yield* tamper(cells)
+      yield* Tamper.write("test", cells)
       yield* Effect.flip(first.step)
       const space = yield* kernel.space("test")
       const head = yield* space.head
