@@ -69,7 +69,7 @@ const resched = Command.make("resched", {
 
 const release = RecordCommand.act(rendezvous, {
   name: "release",
-  description: "Release a rendezvous from quarantine, so that its next correct report is taken",
+  description: "Release a rendezvous from quarantine: it has its time for a report and its graces again",
   done: (key, beat) => `released ${key} in beat ${beat}`
 })
 

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { BeatClock } from "../stage/BeatClock.ts"
 import type * as Due from "../stage/Due.ts"
 import type { Entry, Outcome } from "./Entry.ts"
 import { isFinished, MAX_BEAT } from "./Entry.ts"
@@ -142,19 +143,27 @@ export const nextDue = (entry: Entry, now: Due.Now): ReadonlyArray<Due.Due> => {
 
 const isBefore = (a: Time.Time, b: Time.Time): boolean => a.beat <= b.beat && a.ms <= b.ms
 
+/** The time of an entry for its report, in beats: from its spawn, or its previous completion, to its due beat before the graces. */
+const spanOf = ({ due, epoch_k, grace_delta, grace_used, prof, spawn_beat }: Entry): number =>
+  Math.max(1, prof === "rv-epoch" ? epoch_k : due - grace_used * grace_delta - spawn_beat)
+
+/** The due time of a released entry. In beats of earlier semantics it was the beat of the release, which left no time to report. */
+const dueAgain = (entry: Entry, now: Released): Time.Time =>
+  now.semantics < 2 ? { beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.now } : Time.after(spanOf(entry), now)
+
+type Released = Due.Now & Pick<BeatClock, "semantics">
+
 /**
- * An entry released from quarantine: due now, with all its graces, and without an expired deadline.
+ * An entry released from quarantine: it has its time for the report again, all its graces, and no deadline before its due time.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const released = (entry: Entry, now: Due.Now): Entry => ({
-  ...entry,
-  state: "ready",
-  grace_used: 0,
-  ...dueAt({ beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.now }),
-  ...(Time.isReached(deadlineOf(entry), now) ? { deadline: 0, deadline_ms: 0 } : {})
-})
+export const released = (entry: Entry, now: Released): Entry => {
+  const due = dueAgain(entry, now)
+  const isOver = Time.isReached(deadlineOf(entry), now.semantics < 2 ? now : { beat: due.beat, now: due.ms })
+  return { ...entry, state: "ready", grace_used: 0, ...dueAt(due), ...isOver ? { deadline: 0, deadline_ms: 0 } : {} }
+}
 
 /** The result of a worker. `isKept` says whether the content named by the telemetry is stored. */
 export interface Result {

@@ -149,7 +149,7 @@ export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: {
 }
 
 /**
- * Releases an entry from quarantine, so that it accepts its next correct report.
+ * Releases an entry from quarantine, so that it accepts its next correct report, with as much time for that as at its spawn.
  *
  * @throws RendezvousAbsent, RendezvousFinished, RendezvousFree
  * @category combinators

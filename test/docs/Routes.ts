@@ -133,7 +133,7 @@ const rendezvous: Readonly<Record<string, Described>> = {
   ),
   [`POST ${SPACE}/rv/:key/resched`]: described("`{ delta }`", "Moves its due beat by `delta` beats."),
   [`POST ${SPACE}/rv/:key/kill`]: described("`{ mode?, wait? }`", "Ends it, at its next scan or `wait` scans later."),
-  [`POST ${SPACE}/rv/:key/release`]: described("", "Releases it from quarantine.")
+  [`POST ${SPACE}/rv/:key/release`]: described("", "Releases it from quarantine: it has its time for a report and its graces again.")
 }
 
 const flows: Readonly<Record<string, Described>> = {

@@ -17,7 +17,7 @@ const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string 
 })
 
 describe("Rendezvous of a paused space", () => {
-  test("stand still, refuse commands, and continue after the resume", () =>
+  test("change no state and refuse commands, and what came due meanwhile is due after the resume", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({
         spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 4, deadl_off: 1 }),
@@ -72,6 +72,53 @@ describe("Rendezvous of a paused space", () => {
       yield* steps(space, 4)
       assert.deepStrictEqual(yield* space.get("/defaults/rv-cas"), before)
       yield* RendezvousSpace.isReplayedEqual(space)
+    }))
+})
+
+describe("A rendezvous released from quarantine", () => {
+  const spec = { key: "job", due_off: 6, max_grace: 1, grace_delta: 2, on_miss: "quarantine" } as const
+
+  /** A space whose rendezvous is in quarantine. */
+  const quarantined = Effect.fnUntraced(function*(more: object = {}) {
+    const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ ...spec, ...more }) })
+    yield* ask(space, "spawn")
+    yield* steps(space, 12)
+    assert.deepInclude(yield* entry(space, "job"), { state: "quarantine" })
+    return space
+  })
+
+  test("has as much time for its report as at its spawn, and all its graces", () =>
+    Effect.gen(function*() {
+      const space = yield* quarantined()
+      assert.strictEqual(yield* codeOf(space, space.rv.release("job")), "done")
+      yield* steps(space, 6)
+      assert.deepInclude(yield* entry(space, "job"), { state: "ready" })
+      yield* steps(space, 2)
+      assert.deepInclude(yield* entry(space, "job"), { state: "late" })
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {})), "done")
+      assert.deepInclude(yield* event(space, "job"), { outcome: "applied" })
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }))
+
+  test("has more time if it was put off before", () =>
+    Effect.gen(function*() {
+      const space = yield* quarantined()
+      assert.strictEqual(yield* codeOf(space, space.rv.resched("job", 30)), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.release("job")), "done")
+      yield* steps(space, 36)
+      assert.deepInclude(yield* entry(space, "job"), { state: "ready" })
+      yield* steps(space, 1)
+      assert.deepInclude(yield* entry(space, "job"), { state: "late" })
+    }))
+
+  test("keeps no deadline before its due time, and keeps a later one", () =>
+    Effect.gen(function*() {
+      for (const [deadl_off, isKept] of [[10, false], [40, true]] as const) {
+        const space = yield* quarantined({ deadl_off })
+        const { deadline } = yield* entry(space, "job") as Effect.Effect<{ readonly deadline: string }>
+        assert.strictEqual(yield* codeOf(space, space.rv.release("job")), "done")
+        assert.deepInclude(yield* entry(space, "job"), { deadline: isKept ? deadline : "0" })
+      }
     }))
 })
 

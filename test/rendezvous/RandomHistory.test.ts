@@ -113,8 +113,10 @@ const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
       space = yield* machine.boot(enzymes(), settings)
     }
     if (draw(3) > 0) yield* pass(draw(25))
+    const released = draw(3) === 0 ? [Random.pick(draw, keys)] : []
+    for (const key of released) yield* Effect.forkChild(Effect.exit(space.rv.release(key)), { startImmediately: true })
     const beat = yield* space.step
-    const answers = model.beat({ beat, clock }, actions)
+    const answers = model.beat({ beat, clock }, actions, released)
     const handlings = accepted === undefined ? undefined : (yield* space.receipt(accepted.id))!.handlings
     if (handlings !== undefined) {
       assert.deepStrictEqual(handlings[0]!.value, answers as never, `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)

@@ -15,6 +15,8 @@ export interface Now {
 /** The state of an entry. A clock time of 0 belongs to a due time that names a beat. */
 export interface Entry {
   prof: string
+  /** The number of the beat that spawned it. */
+  spawned: number
   state: string
   due: number
   dueClock: number
@@ -70,9 +72,10 @@ export class ReferenceModel {
     this.tempo = tempo
   }
 
-  /** Runs one beat: first the due entries, then the commands. Returns the answer to each command. */
-  beat(now: Now, actions: ReadonlyArray<Action>): ReadonlyArray<boolean> {
+  /** Runs one beat: first the releases and the due entries, then the commands of its runs. Returns the answer to each of these. */
+  beat(now: Now, actions: ReadonlyArray<Action>, released: ReadonlyArray<string> = []): ReadonlyArray<boolean> {
     this.completed = new Set()
+    for (const key of released) this.release(key, now)
     for (const [key, entry] of this.entries) this.scan(key, entry, now)
     const answers = actions.map((action) => this.act(action, now))
     // The order of the last writes matters only for variants of one question.
@@ -87,6 +90,16 @@ export class ReferenceModel {
       )
     }
     return answers
+  }
+
+  /** An entry in quarantine gets its time for a report again, and all its graces. A deadline before its due time is dropped. */
+  private release(key: string, now: Now): void {
+    const entry = this.entries.get(key)
+    if (entry?.state !== "quarantine") return
+    const before = entry.due - entry.grace_used * entry.grace_delta
+    const beats = Math.max(1, entry.prof === "rv-epoch" ? entry.epoch_k : before - entry.spawned)
+    Object.assign(entry, { state: "ready", grace_used: 0, due: now.beat + beats, dueClock: now.clock + beats * this.tempo })
+    if (entry.deadline <= entry.due && entry.deadlineClock <= entry.dueClock) Object.assign(entry, { deadline: 0, deadlineClock: 0 })
   }
 
   /** Delays the due time of an entry. A named beat becomes a delay from now, in beats. */
@@ -160,6 +173,7 @@ export class ReferenceModel {
     const entry = {
       ...blank,
       ...spec,
+      spawned: now.beat,
       ...(due === undefined ? { due: now.beat + off, dueClock: now.clock + off * this.tempo } : { due: Number(due), dueClock: 0 })
     } as Entry
     if (deadl_off === undefined) return entry
