@@ -23,6 +23,8 @@ export interface Environment {
   moment: BeatClock
   /** Brings a node and all its sources up to date. Returns whether the reader has to start over. */
   readonly ensure: (writer: Node) => boolean
+  /** A run takes a writer for up to date, without a look at what is above it. */
+  readonly assume: (writer: Node) => void
   /** Starts a node for a run of another: a definition, or a piece of a module. */
   readonly start: (parent: Node, definition: Definition | string, inputs: unknown) => Definition
   /** An effect has a value, or a materializer ran. */

@@ -17,7 +17,7 @@ import { type Depth, Edge, extraOf, type Location, type Node, type NodeRun, root
 import type { Queue } from "./Queue.ts"
 import type { DemandPolicy } from "./DemandPolicy.ts"
 
-const { KEPT, ROOT, UNSETTLED } = Flag
+const { KEPT, MATERIALIZER, ROOT, UNSETTLED } = Flag
 
 const nobody: ReadonlyArray<Node> = []
 
@@ -253,6 +253,16 @@ export class Graph {
   /** The edges from a node's outputs to their readers. A removed node has no outputs, even while a run of it is in progress. */
   *readersOf(node: Node): Generator<Edge> {
     for (const location of this.outputsOf(node)) if (location.writer === node) yield* this.edgesTo(location)
+  }
+
+  /** The edges without demand to the outputs of a node, or to the places that a materializer may write. */
+  *passiveReadersOf(node: Node): Generator<Edge> {
+    const isMaterializer = (node.flags & MATERIALIZER) !== 0
+    for (const root of isMaterializer ? this.locations.values() : this.outputsOf(node)) {
+      for (const edge of this.edgesTo(root)) {
+        if (edge.isPassive && (isMaterializer ? this.writerIndex.of(edge.location).includes(node) : root.writer === node)) yield edge
+      }
+    }
   }
 
   /** The edges of all readers of a document, of a part of it, or of the list of names that contains it. */

@@ -17,7 +17,7 @@ import { adopt, derive, type Locations } from "./Locations.ts"
 import type { Edge, Location, Node, Part } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
-const { BOUND, COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
+const { BOUND, COVERED, GATED, INVALID, KEPT, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
 
 /** The origin of a change, which does not see the change itself. */
 export interface Source {
@@ -159,9 +159,21 @@ export class Invalidation {
     this.graph.clock++
     this.marked?.push(node)
     this.invalidate(node)
+    this.replacedWriter(node)
+  }
+
+  /**
+   * A node comes, leaves, or makes something else. Nodes that read its value without demand run again: they hear of the sources
+   * of the value alone. `isExempt` names nodes that know already.
+   */
+  replacedWriter(node: Node, isExempt?: (reader: Node) => boolean): void {
     if (this.graph.demandPolicy === undefined) return
-    // Who does not demand it does not hear of what it makes next.
-    for (const edge of this.graph.readersOf(node)) if (edge.isPassive) this.reach(edge)
+    this.graph.clock++
+    for (const edge of this.graph.passiveReadersOf(node)) {
+      if (isExempt?.(edge.reader) === true) continue
+      edge.reader.flags &= ~KEPT
+      this.reach(edge)
+    }
   }
 
   private reach(edge: Edge): void {

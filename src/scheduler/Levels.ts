@@ -35,6 +35,21 @@ export class Levels {
     graph.height = renumber(graph)
     this.roof = 2 * graph.height + SLACK
   }
+
+  /** Whether a node reads the output of another one, directly or through further nodes and their creators. */
+  dependsOn(reader: Node, writer: Node): boolean {
+    const seen = new Set<Node>([reader])
+    for (const node of seen) {
+      if (node === writer) return true
+      // If creators wait for each other's children, none of these is moved before its own creator.
+      if (node.parent !== undefined) seen.add(node.parent)
+      if (node.level < writer.level) continue
+      for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+        for (const above of this.graph.writersOf(edge.location)) seen.add(above)
+      }
+    }
+    return false
+  }
 }
 
 /** Sets each node one above its highest writer, ignoring edges that close a cycle. Returns the highest level. */

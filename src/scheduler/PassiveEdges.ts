@@ -12,6 +12,7 @@ import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import type { Edge, Node } from "./Node.ts"
+import type { Resumption } from "./Resumption.ts"
 
 const { NEVER_RAN } = Flag
 
@@ -23,11 +24,13 @@ interface SchedulerParts {
 
 /**
  * A node was taken in: edges that are there already carry no demand that is barred.
- * Their readers run again, and register the sources instead.
+ * Their readers run again, and register the sources instead. So do the readers
+ * without demand of a place that a new node writes.
  */
-export const admit = (parts: SchedulerParts, node: Node): void => {
-  const { graph } = parts
+export const admit = (parts: SchedulerParts & { readonly resumption: Resumption }, node: Node): void => {
+  const { graph, invalidation, resumption } = parts
   if (graph.demandPolicy === undefined) return
+  if ((node.flags & NEVER_RAN) !== 0) invalidation.replacedWriter(node, (reader) => resumption.isUnverified(reader))
   for (const edge of graph.readersOf(node)) check(parts, edge, node)
   for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
     for (const writer of graph.writersOf(edge.location)) check(parts, edge, writer)
@@ -42,6 +45,17 @@ const check = ({ graph, invalidation }: SchedulerParts, edge: Edge, writer: Node
   if (graph.demandPolicy?.bars(reader, writer) !== true) return
   graph.turn(edge, true)
   invalidation.lost(reader)
+}
+
+/** The nodes that write the reads of a node without demand, or may write them. */
+export const writersOf = ({ reads }: Node, graph: Graph): ReadonlySet<Node> => {
+  const found = new Set<Node>()
+  for (let edge = reads; edge !== undefined; edge = edge.nextRead) {
+    if (!edge.isPassive) continue
+    for (const writer of graph.writersOf(edge.location)) found.add(writer)
+    for (const writer of graph.writerIndex.of(edge.location)) found.add(writer)
+  }
+  return found
 }
 
 /** The labels are others: readers with demand that is barred now, or was until now, run again. */

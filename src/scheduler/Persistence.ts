@@ -61,8 +61,9 @@ export interface Observation {
   readonly reads: ReadonlyArray<ObservedRead>
   /** The reads that made it invalid, as indexes into the list. */
   readonly causes: ReadonlyArray<number>
-  /** The reads that carry no demand, where there are any, by their places in the list. */
+  /** The reads that carry no demand, where there are any, by their places in the list; and the digest of the nodes that write those. */
   readonly passive?: ReadonlyArray<number>
+  readonly writers?: string
   readonly throttledUntil: number
   readonly debouncedUntil: number
   readonly backoffUntil: number
@@ -85,6 +86,14 @@ interface Dependencies {
 /** The version of a node. `hash` is the digest of its module. */
 export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
   [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
+
+/** The documents that the node of an observation writes, as its version names them; none of an effect or a materializer. */
+export const outputsOf = ({ fingerprint }: Pick<Observation, "fingerprint">): ReadonlyArray<string> => {
+  const [kind, ...keys] = fingerprint.split(" ")
+  if (kind !== "Computation") return []
+  const end = keys.findIndex((key) => !key.startsWith("/"))
+  return end < 0 ? keys : keys.slice(0, end)
+}
 
 /** Whether only the reads of a node need storing, so that later runs change its observation only with them. */
 const isPlain = ({ flags, gate, run }: Node): boolean =>

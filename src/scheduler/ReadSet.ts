@@ -336,14 +336,14 @@ export abstract class ReadSet extends RunState {
 
   /** Whether a place cannot be brought up to date within this run, because its sources are too deep. */
   private isStale(location: Location): boolean {
-    const { ensure, graph, queue } = this.environment
+    const { assume, ensure, graph, queue } = this.environment
     if (graph.labels !== undefined) this.confine(location, graph.labels)
     let isAgain = false
     for (const writer of graph.writersOf(location)) {
       if (writer === this.node) continue
-      // A live, settled writer is up to date once no lower level is queued.
-      if ((writer.flags & (UNSETTLED | RUNNING)) === 0 && writer.liveRefs > 0 && queue.isPast(writer.level)) continue
-      isAgain = current.depth >= MAX_NESTING || ensure(writer) || isAgain
+      // A live, settled writer is up to date once no lower level is queued, as far as gates permit.
+      if ((writer.flags & (UNSETTLED | RUNNING)) === 0 && writer.liveRefs > 0 && queue.isPast(writer.level)) assume(writer)
+      else isAgain = current.depth >= MAX_NESTING || ensure(writer) || isAgain
     }
     return isAgain
   }

@@ -118,6 +118,7 @@ export class Registry {
     node.flags |= REMOVED
     this.nodes.delete(node.definition.name)
     this.retire(node)
+    this.invalidation.replacedWriter(node)
     if (node.definition._tag === "Materializer") this.graph.uncover(node)
     this.graph.removeWriter(node)
     if ((node.flags & RUNNING) === 0) this.dissolve(node)
@@ -181,6 +182,7 @@ export class Registry {
     }
     this.graph.noted?.promotes(node)
     const wasLive = node.isLive
+    this.invalidation.replacedWriter(node)
     this.graph.removeWriter(node)
     node.output = undefined
     node.liveRefs = 0

@@ -48,6 +48,12 @@ export class Resumption {
   private afresh: Array<Node> = []
   /** Creators with their observations. */
   private readonly creators = new Map<Node, Observation>()
+  /** Called for a node that its observation does not fit. */
+  refused: ((name: string) => void) | undefined
+  /** Nodes that returned with reads without demand, and the stored digests of those who write them. */
+  private readonly unverified = new Map<Node, string | undefined>()
+  /** The digest of the nodes that write the reads of a node without demand. */
+  digest: ((node: Node) => string | undefined) | undefined
 
   constructor(deps: Dependencies) {
     this.deps = deps
@@ -55,12 +61,31 @@ export class Resumption {
 
   /** Gives a new node its observation, if that fits. Runs no code. */
   resume(node: Node, kept: Observation, hash: string | undefined): void {
-    if (Persistence.resume(node, kept, { ...this.deps, hash }) && kept.children.length > 0) this.creators.set(node, kept)
+    if (!Persistence.resume(node, kept, { ...this.deps, hash })) return void this.refused?.(node.definition.name)
+    if (kept.children.length > 0) this.creators.set(node, kept)
+    if (kept.passive !== undefined) this.unverified.set(node, kept.writers)
   }
 
-  /** Runs all creators, regardless of demand and gates. */
+  /** Whether a node is still to be compared with those who write its reads without demand. */
+  isUnverified(node: Node): boolean {
+    return this.unverified.has(node)
+  }
+
+  /** All nodes are there: runs all creators, regardless of demand and gates, and compares the writers of reads without demand. */
   revive(): void {
-    if (this.creators.size === 0) return
+    if (this.creators.size > 0) this.runCreators()
+    if (this.unverified.size > 0) this.verify()
+  }
+
+  /** A node does not hear of changes to those who write its reads without demand, while the process is down. */
+  private verify(): void {
+    for (const [node, writers] of this.unverified) {
+      if ((node.flags & (NEVER_RAN | REMOVED)) === 0 && this.digest?.(node) !== writers) this.deps.invalidation.lost(node)
+    }
+    this.unverified.clear()
+  }
+
+  private runCreators(): void {
     this.deps.settling.begin()
     this.failed = []
     for (const [node, kept] of this.creators) {

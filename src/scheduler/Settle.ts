@@ -59,7 +59,7 @@ export class Settle {
   /** Counts passes. */
   private pass = 0
   private runs = 0
-  /** Counts nodes that walks could not bring up to date. Their readers stay out of date as well. */
+  /** Counts nodes that walks could not bring up to date, or did not look above. Their readers are not known to be up to date. */
   private held = 0
   /** Counts nodes visited by walks: the cost of reads beside the runs. */
   walked = 0
@@ -93,7 +93,7 @@ export class Settle {
   /** Brings a node and its upstream closure up to date, demanded or not. Returns the opening of the gate that prevents it. */
   pull(node: Node): number | undefined {
     if (this.isFresh(node)) return undefined
-    const isKnown = node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0
+    const isKnown = this.isChecked(node)
     const { started } = this
     // A closure that is too deep is reached in several walks, each from the levels met before.
     while (this.ensure(node)) continue
@@ -103,19 +103,24 @@ export class Settle {
 
   /**
    * Settles a closure after its walk. A walk visits a cycle once, and misses nodes started meanwhile. The stale rest runs until it
-   * settles or backs off.
+   * settles or backs off. If a gate delays a part of it, no node of the closure is known to be up to date.
    */
   private calm(node: Node): void {
     for (let ran = true; ran;) {
       ran = false
-      for (const above of this.closure(node)) {
-        if ((above.flags & UNSETTLED) === 0 || (above.flags & REMOVED) !== 0 || !this.gates.isOpen(above)) continue
+      let isLeft = false
+      const closure = this.closure(node)
+      for (const above of closure) {
+        if ((above.flags & UNSETTLED) === 0 || (above.flags & REMOVED) !== 0) continue
+        isLeft = true
+        if (!this.gates.isOpen(above)) continue
         if (this.isSpent(above)) this.gates.backOff(above)
         else {
           ran = true
           while (this.ensure(above)) continue
         }
       }
+      if (!ran && isLeft) for (const above of closure) above.checked = -1
     }
   }
 
@@ -141,7 +146,19 @@ export class Settle {
     const { gates, graph, queue } = this
     const isPlain = !graph.isCyclic && graph.writerIndex.isEmpty
     if (!(isPlain ? queue.isPast(node.level) : queue.isEmpty)) return false
-    return (node.checked >= graph.shape && !graph.isCyclic) || gates.nextDue === undefined
+    return (isPlain && node.checked >= graph.shape) || gates.nextDue === undefined
+  }
+
+  /** Whether a walk found a node and its upstream closure up to date since the last change. It misses cycles through materializers. */
+  private isChecked({ checked, flags }: Node): boolean {
+    const { gates, graph, queue } = this
+    if (checked !== graph.clock || (flags & UNSETTLED) !== 0 || graph.isCyclic) return false
+    return graph.writerIndex.isEmpty || (queue.isEmpty && gates.nextDue === undefined)
+  }
+
+  /** A run takes a live, clean writer for up to date that is new to it. A closed gate may delay a run above, which only a walk can tell. */
+  readonly assume = (writer: Node): void => {
+    if ((writer.checked < this.graph.shape || this.graph.isCyclic) && this.gates.nextDue !== undefined) this.held++
   }
 
   /** Begins the work of a beat. Earlier runs no longer count towards the budget. */
@@ -272,25 +289,10 @@ export class Settle {
   private isParentFirst(node: Node): boolean {
     const { parent } = node
     if (parent === undefined || (parent.flags & QUEUED) === 0 || parent.level < node.level) return false
-    if (this.dependsOn(parent, node)) return false
+    if (this.levels.dependsOn(parent, node)) return false
     this.graph.lift(node, parent.level + 1)
     this.queue.push(node)
     return true
-  }
-
-  /** Whether a node reads the output of another one, directly or through further nodes and their creators. */
-  private dependsOn(reader: Node, writer: Node): boolean {
-    const seen = new Set<Node>([reader])
-    for (const node of seen) {
-      if (node === writer) return true
-      // If creators wait for each other's children, none of these is moved before its own creator.
-      if (node.parent !== undefined) seen.add(node.parent)
-      if (node.level < writer.level) continue
-      for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
-        for (const above of this.graph.writersOf(edge.location)) seen.add(above)
-      }
-    }
-    return false
   }
 
   /**
@@ -351,7 +353,7 @@ export class Settle {
   /** The opening of the latest gate that keeps a node or its upstream closure from being up to date; `undefined` if all are settled. */
   heldUntil(start: Node): number | undefined {
     if (this.isFresh(start)) return undefined
-    if (!this.graph.isCyclic && start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
+    if (this.isChecked(start)) return undefined
     let until: number | undefined
     for (const node of this.closure(start)) {
       if ((node.flags & UNSETTLED) !== 0) until = Math.max(until ?? 0, eligibleAt(node))
@@ -382,7 +384,6 @@ export class Settle {
     this.provisional = kept
   }
 
-  /** Whether there is a queued node. */
   get isRunnable(): boolean {
     return !this.queue.isEmpty
   }

@@ -110,6 +110,7 @@ export class SpaceScheduler {
       invalidation: this.invalidation,
       queue,
       ensure: (node) => this.settling.ensure(node),
+      assume: (node) => this.settling.assume(node),
       start: (parent, node, inputs) => this.create(parent, this.startable(node, inputs)),
       saw: (run) => this.saw(run),
       finished: (run, children) => this.finish(run, children),
@@ -260,6 +261,11 @@ export class SpaceScheduler {
   /** The sources of places, valid until the next run. */
   ancestry(): Ancestry {
     return new Ancestry(this.graph)
+  }
+
+  /** The nodes that ran or became invalid since the newest committed beat. */
+  get changed(): ReadonlyArray<Node> {
+    return [...this.undo.ran, ...this.invalidation.marked ?? nobody]
   }
 
   /** The earliest opening of a gate that delays a demanded run. */

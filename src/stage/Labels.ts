@@ -102,7 +102,8 @@ export class Labels {
   private readonly known = new Map<string, Label.Label>()
   private readonly bounds = new WeakMap<Surface, Label.Label>()
   private readonly levels = new WeakMap<Surface, Label.Label>()
-  private readonly text: string
+  /** The rules as text: equal rules have equal texts. */
+  readonly text: string
 
   /** @throws InvalidLabels */
   constructor({ cells, declassify }: Rules) {

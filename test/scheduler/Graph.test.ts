@@ -210,6 +210,34 @@ describe("a read of a live, settled place", () => {
     scheduler.settle(1001)
     assert.isUndefined(held())
   })
+
+  for (const [how, branch] of [["its first run", false], ["a run that reads another branch", true]] as const) {
+    it(`reports a gate above it to a node without demand in ${how}`, () => {
+      const scheduler = new SpaceScheduler()
+      scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 1000, run: (tx) => Number(tx.get("/x") ?? 0) }))
+      scheduler.register(Computation.make({ name: "next", output: "/next", run: (tx) => Number(tx.get("/slow")) + 1 }))
+      scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/next"), deliver: nothing }))
+      scheduler.register(Computation.make({
+        name: "late",
+        output: "/late",
+        run: (tx) => tx.get("/which") === "other" ? -1 : Number(tx.get("/next")) + 1
+      }))
+      const held = () => scheduler.demands.read(Address.parse("/late"), "deep")
+      if (branch) {
+        scheduler.set("/which", "other")
+        assert.isUndefined(held())
+      }
+      scheduler.settle(1)
+      scheduler.set("/x", 5)
+      scheduler.settle(2)
+      scheduler.set("/which", "next")
+      assert.strictEqual(held(), 1001)
+      assert.strictEqual(scheduler.pull("/late"), 2)
+      scheduler.settle(1001)
+      assert.isUndefined(held())
+      assert.strictEqual(scheduler.pull("/late"), 7)
+    })
+  }
 })
 
 describe("removed nodes and places", () => {

@@ -198,6 +198,13 @@ export const watcher = (model: Model, draw: Random.Random, name: string): Spec =
   return model.add(name, { output: undefined, compute: recipe(draw, Random.shuffled(draw, places).slice(0, 5)) })
 }
 
+/** A computation that comes late to a graph, over some of its places; no other node reads it. */
+export const latecomer = (model: Model, draw: Random.Random, name: string): { readonly spec: Spec; readonly output: string } => {
+  const places = [...model.sources.keys(), ...model.places, ...model.folders]
+  const output = `/late/${name}`
+  return { output, spec: model.add(name, { output, compute: recipe(draw, Random.shuffled(draw, places).slice(0, 4)) }) }
+}
+
 /** Registers all nodes of a graph in random order, some with declared reads. */
 export const register = (model: Model, scheduler: SpaceScheduler, draw: Random.Random): void => {
   for (const spec of Random.shuffled(draw, model.roots)) scheduler.register(model.define(spec))

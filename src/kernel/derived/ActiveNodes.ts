@@ -11,8 +11,9 @@
 import type { ObservationRow } from "../../persistence/Persistence.ts"
 import { type Definition, NodeTaken } from "../../scheduler/Definition.ts"
 import type { ModuleChange, Modules, NodeModule } from "../../scheduler/Modules.ts"
-import { fingerprint, isKept, keep, type Observation } from "../../scheduler/Persistence.ts"
+import { fingerprint, isKept, keep, type Observation, outputsOf } from "../../scheduler/Persistence.ts"
 import type { Node } from "../../scheduler/Node.ts"
+import * as PassiveEdges from "../../scheduler/PassiveEdges.ts"
 import * as Piece from "../../scheduler/Piece.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Staged } from "../../stage/Stage.ts"
@@ -20,6 +21,7 @@ import { isChange } from "../model/Journal.ts"
 import type { NamedNode } from "../model/Journal.ts"
 import { StoredObservations } from "./StoredObservations.ts"
 import * as Pieces from "./Pieces.ts"
+import { isWatchNode } from "./WatchNodes.ts"
 
 /** The stored state of a space's nodes, and the hash of pieces. */
 interface Dependencies {
@@ -48,6 +50,8 @@ export class ActiveNodes {
   /** Position in the list of module changes, and the modules active at that position. */
   private known = 0
   private readonly active = new Map<string, NodeModule>()
+  /** The position that the beat in progress goes up to. Its commands come before its nodes, and see the same modules. */
+  private until: number | undefined
   /** Started pieces, by module. */
   private readonly pieces: Pieces.All
   private readonly hash: (bytes: Uint8Array) => string
@@ -57,6 +61,8 @@ export class ActiveNodes {
   private gone = new Set<string>()
   /** Nodes whose observations this beat stores. */
   private readonly observed: Array<Node> = []
+  /** Nodes whose observations an aborted beat would have stored. */
+  private unstored = new Set<Node>()
   /** Whether a blocked node may now be added. */
   private isFreed = false
 
@@ -72,13 +78,29 @@ export class ActiveNodes {
     return this.known < this.modules.changes.length
   }
 
-  /** Whether a pending module change adds a node that runs without further input. */
-  get isRunnable(): boolean {
-    const { changes } = this.modules
-    for (let i = this.known; i < changes.length; i++) {
-      const module = changes[i]?.module
-      if (module === undefined || module.definition._tag === "Computation") continue
-      if (this.candidates(module).some((candidate) => !this.isAtRest(candidate))) return true
+  /** Whether a pending module change adds a node that runs without further input; without a graph, in its first beat. */
+  isRunnable(scheduler: SpaceScheduler | undefined): boolean {
+    if (!this.isBehind) return false
+    const added = this.modules.changes.slice(this.known).flatMap(({ module }) => module ?? [])
+    const computations = added.filter(({ definition }) => definition._tag === "Computation")
+    for (const module of added) {
+      if (module.definition._tag !== "Computation" && this.candidates(module).some((node) => !this.isAtRest(node))) return true
+    }
+    if (scheduler === undefined) return this.isDue(new Map(computations.map((module) => [module.definition.name, module])))
+    return computations.some((module) => this.candidates(module).some(({ definition }) => isDemanded(scheduler, definition)))
+  }
+
+  /** Whether a demanded computation is new to the space, has other code now, or was to run when its gate opens. */
+  private isDue(added: ReadonlyMap<string, NodeModule>): boolean {
+    const { kept } = this
+    for (const [name, observation] of kept.entries()) {
+      const module = added.get(Piece.moduleOf(name))
+      if (module === undefined) continue
+      const isCurrent = observation.status === "clean" && observation.fingerprint.split(" ").includes(module.code?.hash ?? "")
+      if (!isCurrent && outputsOf(observation).some((key) => kept.isDemanded(key))) return true
+    }
+    for (const [name, { definition: { output, writes } }] of added) {
+      if (output !== undefined && kept.get(name) === undefined && [output, ...writes].some((key) => kept.isDemanded(key))) return true
     }
     return false
   }
@@ -90,15 +112,51 @@ export class ActiveNodes {
     return false
   }
 
-  /** The module of this name, as of the newest beat. */
+  /** The module of this name, as of the beat in progress or the next one. */
   module(name: string): Definition | undefined {
+    const { changes } = this.modules
+    for (let i = (this.until ?? changes.length) - 1; i >= this.known; i--) {
+      const change = changes[i]
+      if (change?.name === name) return change.module?.definition
+    }
     return this.active.get(name)?.definition
+  }
+
+  /** The beat has executed its commands: later module changes are of the next one. */
+  begin(): void {
+    this.until = this.modules.changes.length
+  }
+
+  /** The beat is over, committed or aborted. */
+  end(): void {
+    this.until = undefined
   }
 
   /** The digest of the module with a node's code. A node defined by a run has the module of that run. */
   hashOf({ definition: { name }, parent }: Node): string | undefined {
     if (parent !== undefined && !Piece.isPiece(name)) return this.hashOf(parent)
     return this.active.get(Piece.moduleOf(name))?.code?.hash
+  }
+
+  /** Has a graph ask here for stored observations, modules and versions, and tell of the nodes that leave. */
+  join(scheduler: SpaceScheduler): void {
+    const { kept } = this
+    scheduler.kept = (node) => ({ observation: kept.take(node.definition.name), hash: this.hashOf(node) })
+    scheduler.module = (name) => this.module(name)
+    scheduler.registry.removed = ({ definition: { name } }) => {
+      if (!isWatchNode(name)) this.left(name)
+    }
+    scheduler.registry.unclaimed = (name) => kept.drop(name)
+    scheduler.resumption.refused = (name) => kept.outdate(name)
+    scheduler.resumption.digest = (node) => this.writersOf(node, scheduler)
+  }
+
+  /** The digest of the nodes that write the reads of a node without demand, with their versions and the rules on labels. */
+  private writersOf(node: Node, { graph }: SpaceScheduler): string {
+    const versions = [...PassiveEdges.writersOf(node, graph)].map(
+      (writer) => `${writer.definition.name} ${fingerprint(writer.definition, this.hashOf(writer))}`
+    )
+    return this.hash(new TextEncoder().encode(JSON.stringify([graph.labels?.text, versions.sort()])))
   }
 
   /** Adds the nodes of the next beat to a separate scheduler. Nothing changes here. */
@@ -109,7 +167,7 @@ export class ActiveNodes {
   }
 
   /** Called when a node is removed. */
-  left(name: string): void {
+  private left(name: string): void {
     this.gone.add(name)
     this.isFreed = true
   }
@@ -131,32 +189,48 @@ export class ActiveNodes {
     for (const candidate of this.blocked.values()) this.admit(candidate, scheduler)
   }
 
-  /** The changed observations of these nodes, and of removed ones. */
-  rows(scheduler: SpaceScheduler, nodes: ReadonlyArray<Node>): ReadonlyArray<ObservationRow> {
+  /** The changed observations of these nodes, of removed ones, and of those that an aborted beat left. Later rows replace earlier ones. */
+  rows(scheduler: SpaceScheduler, nodes: Iterable<Node>): ReadonlyArray<ObservationRow> {
     const rows: Array<ObservationRow> = [...this.kept.rows()]
-    for (const node of this.gone) if (scheduler.registry.get(node) === undefined) rows.push({ node, text: undefined })
-    for (const node of nodes) {
+    const changed = new Set([...this.unstored, ...nodes])
+    for (const name of this.gone) {
+      const node = scheduler.registry.get(name)
+      if (node === undefined) rows.push({ node: name, text: undefined })
+      else changed.add(node)
+    }
+    for (const node of changed) {
       const { name } = node.definition
-      if (scheduler.registry.get(name) !== node || isKept(node)) continue
-      const observation = scheduler.observation(name, this.hashOf(node))
-      rows.push({ node: name, text: observation === undefined ? undefined : JSON.stringify(observation) })
+      if (scheduler.registry.get(name) !== node || isWatchNode(name) || isKept(node)) continue
+      rows.push({ node: name, text: this.textOf(node, scheduler) })
       keep(node, true)
       this.observed.push(node)
     }
     return rows
   }
 
+  /** The observation of a node as text; `undefined` if it never ran. */
+  private textOf(node: Node, scheduler: SpaceScheduler): string | undefined {
+    const observation = scheduler.observation(node.definition.name, this.hashOf(node))
+    if (observation?.passive === undefined) return observation === undefined ? undefined : JSON.stringify(observation)
+    return JSON.stringify({ ...observation, writers: this.writersOf(node, scheduler) })
+  }
+
   /** The beat is in the store. */
   committed(): void {
     if (this.gone.size > 0) this.gone = new Set()
     if (this.refused.length > 0) this.refused = []
+    if (this.unstored.size > 0) this.unstored = new Set()
     this.kept.committed()
     this.observed.length = 0
   }
 
-  /** The beat is aborted: the observations of nodes removed with it are stored again. */
-  abort(scheduler: SpaceScheduler): void {
+  /**
+   * The beat is aborted: the observations of nodes removed with it are stored again. The next one stores what this one would have of
+   * the given nodes: they are invalid by now, so the same change is no news to them.
+   */
+  abort(scheduler: SpaceScheduler, changed: Iterable<Node>): void {
     for (const node of this.observed.splice(0)) keep(node, false)
+    for (const node of changed) this.unstored.add(node)
     this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
   }
 
@@ -198,6 +272,7 @@ export class ActiveNodes {
     const { definition, hash } = candidate
     const { name, output } = definition
     if (taken(scheduler, definition, { kept: this.kept.take(name), hash })) return void this.blocked.delete(name)
+    this.kept.giveBack(name)
     if (!this.blocked.has(name)) this.refused.push(output === undefined ? [name] : [name, output])
     this.blocked.set(name, candidate)
   }
@@ -213,6 +288,13 @@ export class ActiveNodes {
     return kept !== undefined && kept.status === "clean" && kept.children.length === 0 && kept.fingerprint === fingerprint(definition, hash)
   }
 }
+
+/** Whether a live node reads an output of a definition. */
+const isDemanded = ({ graph }: SpaceScheduler, { output, writes }: Definition): boolean =>
+  output !== undefined && [output, ...writes].some((key) => {
+    const root = graph.locations.known(key)
+    return root !== undefined && [...graph.edgesTo(root)].some(({ reader }) => reader.isLive)
+  })
 
 /** Adds a node to a scheduler. Returns whether its name and output are free. */
 const taken = (

@@ -111,7 +111,7 @@ export class BeatScheduler implements DerivationPort {
 
   /** Whether a beat would have derivations without further input. */
   isRunnable(now: number): boolean {
-    if (this.pulls.isRunnable(now) || this.active.isRunnable) return true
+    if (this.pulls.isRunnable(now) || this.active.isRunnable(this.scheduler)) return true
     if (this.scheduler === undefined) return false
     const due = this.scheduler.nextDue
     return this.scheduler.isRunnable || (due !== undefined && due <= now)
@@ -145,6 +145,7 @@ export class BeatScheduler implements DerivationPort {
 
   begin(work: DerivedBeat): void {
     this.labels = work.labels
+    this.active.begin()
     if (work.commands.takenBack.length > 0) this.active.kept.clear()
     if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
@@ -254,12 +255,12 @@ export class BeatScheduler implements DerivationPort {
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
     if (scheduler === undefined) return this.active.kept.isChanged ? [...this.active.kept.rows()] : noRows
-    const nodes = new Set([...scheduler.undo.ran, ...scheduler.invalidation.marked ?? [], ...this.runTimes.nodes])
-    return this.active.rows(scheduler, [...nodes].filter(({ definition: { name } }) => !isWatchNode(name)))
+    return this.active.rows(scheduler, [...scheduler.changed, ...this.runTimes.nodes])
   }
 
   committed(): ReadonlyArray<Delivery> {
     const { scheduler, work } = this
+    this.active.end()
     if (scheduler === undefined || work === undefined) return nothing
     const { beat } = work.moment
     const seen = scheduler.takeSeen()
@@ -277,13 +278,15 @@ export class BeatScheduler implements DerivationPort {
 
   abort(): void {
     const { scheduler } = this
+    this.active.end()
     if (scheduler === undefined) return
+    const { changed } = scheduler
     this.end(scheduler)
     scheduler.takeSeen()
     scheduler.takeFailures()
     this.runTimes.abort(scheduler)
     scheduler.undo.revert((key) => this.committedState.read(key))
-    this.active.abort(scheduler)
+    this.active.abort(scheduler, changed)
   }
 
   private end(scheduler: SpaceScheduler): void {
@@ -320,13 +323,8 @@ export class BeatScheduler implements DerivationPort {
     scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.hashOf(node))
     scheduler.invalidation.marked = []
     scheduler.graph.noted = scheduler.undo
-    scheduler.kept = (node) => ({ observation: this.active.kept.take(node.definition.name), hash: this.active.hashOf(node) })
-    scheduler.module = (name) => this.active.module(name)
-    scheduler.registry.removed = ({ definition: { name } }) => {
-      if (!isWatchNode(name)) this.active.left(name)
-    }
+    this.active.join(scheduler)
     this.active.kept.world = beatChanges(this.committedState, scheduler.graph.locations, () => this.work)
-    scheduler.registry.unclaimed = (name) => this.active.kept.drop(name)
     scheduler.settling.timer = this.deps.timer
     this.inspector.pay(scheduler.graph)
     scheduler.observe((run) => this.note(run, scheduler))

@@ -13,17 +13,17 @@ import * as Document from "../../cell/Document.ts"
 import * as JsonParser from "../../cell/JsonParser.ts"
 import type { ObservationRow } from "../../persistence/Persistence.ts"
 import type { Locations } from "../../scheduler/Locations.ts"
-import type { Observation, ObservedRead } from "../../scheduler/Persistence.ts"
+import { type Observation, type ObservedRead, outputsOf } from "../../scheduler/Persistence.ts"
 import { FOLDER } from "../../stage/Content.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import type { DerivedBeat } from "./DerivationPort.ts"
 import { others, type Step, type Steps } from "../model/ExternalChange.ts"
 
-/** A read of an observation, by its index in the list. */
+/** A read of an observation, by its index in the list; without one, a document that its node writes. */
 interface Read {
   readonly name: string
-  readonly place: number
+  readonly place: number | undefined
 }
 
 /** A document before a beat, and with the changes of the beat so far. */
@@ -68,10 +68,10 @@ export class StoredObservations {
   /** The changes of the beat in progress, if there is one. */
   world: BeatChanges | undefined
   private readonly byName = new Map<string, Observation>()
-  /** Reads of documents, and of lists of names, by key. */
+  /** Reads and outputs by document, and reads of lists of names by cell. */
   private readonly byKey = new Map<string, Array<Read>>()
   private readonly byFolder = new Map<string, Array<Read>>()
-  /** Observations taken since the newest committed beat. */
+  /** Observations taken since the newest committed beat, with the changes up to then. */
   private taken = new Map<string, Observation>()
   /** Names whose observations changed since the last call of `rows`. */
   private marked = new Set<string>()
@@ -84,12 +84,9 @@ export class StoredObservations {
       if (kept === undefined) continue
       this.byName.set(node, kept)
       kept.reads.forEach(([text, depth], place) => {
-        const { key } = Address.parse(text)
-        const index = depth === "children" ? this.byFolder : this.byKey
-        const reads = index.get(key)
-        if (reads === undefined) index.set(key, [{ name: node, place }])
-        else reads.push({ name: node, place })
+        add(depth === "children" ? this.byFolder : this.byKey, Address.parse(text).key, { name: node, place })
       })
+      for (const key of outputsOf(kept)) add(this.byKey, key, { name: node, place: undefined })
     }
   }
 
@@ -101,6 +98,24 @@ export class StoredObservations {
     return this.byName.get(name)
   }
 
+  entries(): Iterable<readonly [name: string, kept: Observation]> {
+    return this.byName
+  }
+
+  /** Whether a reader of a document runs without further demand, or one of its own outputs has such a reader. */
+  isDemanded(key: string, seen = new Set<string>()): boolean {
+    if (seen.has(key)) return false
+    seen.add(key)
+    const folder = Address.make(Address.parent(Address.idOf(key)), { scope: Address.ofKey(key).scope }).key
+    for (const { name, place } of [...this.byKey.get(key) ?? none, ...this.byFolder.get(folder) ?? none]) {
+      const kept = place === undefined ? undefined : this.byName.get(name)
+      if (kept === undefined) continue
+      const outputs = outputsOf(kept)
+      if (outputs.length === 0 || outputs.some((output) => this.isDemanded(output, seen))) return true
+    }
+    return false
+  }
+
   /** Hands an observation to its node, marked with the changes of the beat so far. */
   take(name: string): Observation | undefined {
     if (this.world !== undefined) this.look(name, this.world)
@@ -110,15 +125,30 @@ export class StoredObservations {
     return kept
   }
 
+  /** The node was not added: its observation stays here. */
+  giveBack(name: string): void {
+    const kept = this.taken.get(name)
+    if (kept === undefined) return
+    this.taken.delete(name)
+    this.byName.set(name, kept)
+  }
+
+  /** The node did not adopt its observation, so it does not hear of changes. If the former code returns, that has to run. */
+  outdate(name: string): void {
+    const kept = this.taken.get(name)
+    if (kept === undefined || kept.status === "invalid") return
+    this.taken.set(name, { ...kept, status: "invalid" })
+    this.marked.add(name)
+  }
+
   /** The beat is in the store: taken observations belong to their nodes. */
   committed(): void {
     if (this.taken.size > 0) this.taken = new Map()
   }
 
-  /** The beat is aborted: observations of nodes that are gone with it return. */
+  /** The beat is aborted: observations of nodes that are gone with it return. Those of others are stored with the next one. */
   abort(isThere: (name: string) => boolean): void {
-    for (const [name, kept] of this.taken) if (!isThere(name)) this.byName.set(name, kept)
-    this.committed()
+    for (const name of this.taken.keys()) if (!isThere(name)) this.giveBack(name)
   }
 
   /** Marks an observation if a place that it read has changed. */
@@ -133,6 +163,7 @@ export class StoredObservations {
       const change = world.changed(key)
       if (change !== undefined && isNews([text, depth], partsOf(change, kept.group, world.steps?.get(key)))) this.invalidate(name, place)
     })
+    if (kept !== undefined && outputsOf(kept).some((key) => isOther(world.changed(key)))) this.invalidate(name, undefined)
   }
 
   /** Drops the observation of a node that does not return, and those of its children. */
@@ -148,9 +179,12 @@ export class StoredObservations {
     for (const { address, after, before } of changes) {
       for (const { name, place } of this.byKey.get(address.key) ?? []) {
         const kept = this.byName.get(name)
-        const read = kept?.reads[place]
-        if (kept === undefined || read === undefined) continue
-        if (isNews(read, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
+        if (kept === undefined) continue
+        const read = place === undefined ? undefined : kept.reads[place]
+        // A derived document belongs to its node, which derives it again when it returns.
+        if (read === undefined) {
+          if (isOther({ before, after })) this.invalidate(name, undefined)
+        } else if (isNews(read, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
       }
       if ((before === undefined) === (after === undefined)) continue
       const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key
@@ -173,10 +207,10 @@ export class StoredObservations {
     return this.marked.size > 0 || this.gone.size > 0
   }
 
-  /** The rows changed since the last call. */
+  /** The rows changed since the last call, also of observations taken meanwhile: their nodes may have nothing newer to store. */
   *rows(): Generator<ObservationRow> {
     for (const node of this.marked) {
-      const kept = this.byName.get(node)
+      const kept = this.byName.get(node) ?? this.taken.get(node)
       if (kept !== undefined) yield { node, text: JSON.stringify(kept) }
     }
     for (const node of this.gone) yield { node, text: undefined }
@@ -184,16 +218,25 @@ export class StoredObservations {
     if (this.gone.size > 0) this.gone = new Set()
   }
 
-  private invalidate(name: string, place: number): void {
+  private invalidate(name: string, place: number | undefined): void {
     const kept = this.byName.get(name)
     if (kept === undefined) return
-    const causes = kept.causes.includes(place) ? kept.causes : [...kept.causes, place]
+    const causes = place === undefined || kept.causes.includes(place) ? kept.causes : [...kept.causes, place]
     this.byName.set(name, { ...kept, status: "invalid", causes })
     this.marked.add(name)
   }
 }
 
 const none: ReadonlyArray<Read> = []
+
+const add = (index: Map<string, Array<Read>>, key: string, read: Read): void => {
+  const reads = index.get(key)
+  if (reads === undefined) index.set(key, [read])
+  else reads.push(read)
+}
+
+/** Whether a document is another one after a change. */
+const isOther = (change: Change | undefined): boolean => change !== undefined && change.before?.text !== change.after?.text
 
 /** An unreadable row counts as absent: its node starts without state. */
 const parse = (text: string | undefined): Observation | undefined => {
