@@ -50,6 +50,8 @@ const STDIN = 1_048_576
 const NAMES = 256
 /** The longest time, in milliseconds: that of a timer. */
 const LONGEST = 2 ** 31 - 1
+/** The time that a program has to end after SIGKILL, in milliseconds. */
+const END_MILLIS = 10_000
 
 const argument = Fields.guarded(`a text of at most ${ARGUMENT} bytes without NUL`, (value): value is string =>
   Fields.text(ARGUMENT).read(value) !== undefined && !(value as string).includes("\0"))
@@ -184,6 +186,7 @@ export default Plugin.make({
           hosts: ["node", "deno", "bun"],
           target: jail.root,
           jobs: limits.processes,
+          abortMillis: limits.graceMillis + END_MILLIS,
           close: async () => site.groups.forEach((group) => group.kill()),
           ...Operations.channel({
             run: Operations.operation({

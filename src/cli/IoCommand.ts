@@ -54,13 +54,16 @@ const channels = Command.make("channels", { space: SpaceArgument.name, json: Out
     Effect.flatMap(({ channels }) => Output.data(json, channels, Output.table(channels.map(columns))))
   )).pipe(Command.withDescription("List the channels, their opcodes (* repeatable), and their jobs for all spaces"))
 
-const columns = ({ active, caps, channel, clearance, hosts, opcodes, provider, shim, waiting }: ChannelRow): ReadonlyArray<string> => [
+const columns = (
+  { active, caps, channel, clearance, hosts, hung, opcodes, provider, shim, state, waiting }: ChannelRow
+): ReadonlyArray<string> => [
   channel,
   provider,
   Object.entries(opcodes).map(([opcode, isRepeatable]) => isRepeatable ? `${opcode}*` : opcode).join(","),
   `waiting ${waiting}`,
   `active ${active}`,
   shim ? "shim" : "native",
+  hung === 0 ? state : `${state}, ${hung} hung`,
   hosts.join(","),
   caps.join(","),
   clearance.length === 0 ? "" : `clearance ${clearance.join(",")}`

@@ -15,6 +15,7 @@ export const severities = {
   "control/refused": "sev:usage",
   "enzyme/held": "sev:warn",
   "flow/outgrown": "sev:crit",
+  "io/channel-impaired": "sev:crit",
   "io/late": "sev:warn",
   "label/declassified": "sev:debug",
   "mailroom/catalog": "sev:crit",

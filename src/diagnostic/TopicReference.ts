@@ -42,6 +42,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A completion does not fit into the cell of its flow instance, so the instance is in error",
     remedy: "Keep large values in cells of their own and pass their addresses; start the flow again"
   },
+  "io/channel-impaired": {
+    means: "A job of a channel did not end after its abort. Its room is given to other jobs, as often as the channel has room",
+    remedy: "Let each job of the channel end when its signal is aborted; start the process again, which ends the hung jobs"
+  },
   "io/late": {
     means: "A request completed after it was cancelled, taken back or timed out. Its result was dropped",
     remedy: "Use a longer deadline if the result was wanted; the other side may have done the work"

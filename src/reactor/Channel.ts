@@ -88,6 +88,8 @@ export interface Definition {
   readonly shim?: boolean
   /** The most jobs in progress, for all spaces; the default is 64. */
   readonly jobs?: number
+  /** The time in which a job ends after its abort, in milliseconds; the default is 10,000. Then it is hung. */
+  readonly abortMillis?: number
   /**
    * Executes a job. It resolves once, and throws a {@link ChannelError} or an error of the host. The reactor ignores all
    * that follows an abort.
@@ -183,7 +185,7 @@ const channelId = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const opcodeName = /^[a-z0-9][a-z0-9_:.-]{0,62}$/
 
 /** The reason for which a channel is refused, if any. */
-export const refusal = ({ execute, hosts, id, jobs = 1, opcodes, provider }: Channel): string | undefined => {
+export const refusal = ({ abortMillis = 0, execute, hosts, id, jobs = 1, opcodes, provider }: Channel): string | undefined => {
   if (!channelId.test(id)) return `the id ${JSON.stringify(id)} may hold a-z, 0-9, _ and -, and begins with a letter or a digit`
   if (typeof provider !== "string" || provider === "") return "it names no provider"
   const wrong = Object.keys(opcodes ?? {}).find((opcode) => !opcodeName.test(opcode))
@@ -191,5 +193,8 @@ export const refusal = ({ execute, hosts, id, jobs = 1, opcodes, provider }: Cha
   if (Object.keys(opcodes ?? {}).length === 0) return "it has no opcode"
   if (!Array.isArray(hosts) || hosts.length === 0) return "it names no host on which it works"
   if (!Number.isSafeInteger(jobs) || jobs < 1) return `its limit of jobs is ${String(jobs)}; give a whole number from 1`
+  if (!Number.isSafeInteger(abortMillis) || abortMillis < 0) {
+    return `its abortMillis is ${String(abortMillis)}; give a whole number of milliseconds from 0`
+  }
   return typeof execute === "function" ? undefined : "its execute is not a function"
 }

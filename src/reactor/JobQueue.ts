@@ -1,13 +1,13 @@
 /**
  * The queue of one channel: the spaces with waiting jobs take turns whenever the channel has room.
  *
- * The queue holds no waiting job. Requests wait in the ledgers of their spaces, so the queue has at most one entry for each
- * open space, and the turn of a space costs the same however many requests wait.
+ * The queue holds no waiting job. Requests wait in the ledgers of their spaces, so the turn of a space costs the same however
+ * many requests wait.
  *
  * @module
  */
-import { Queue } from "../registry/Queue.ts"
-import type { Channel, Job, JobResult } from "./Channel.ts"
+import { Heap } from "../cell/Heap.ts"
+import { type Channel, type ChannelError, fail, type Job, type JobResult } from "./Channel.ts"
 
 /** The outcome of a job: a result, or a thrown value. */
 export type JobOutcome = { readonly result: JobResult } | { readonly error: unknown }
@@ -31,51 +31,118 @@ export interface JobSource {
 /** The default limit on jobs in progress. */
 const JOBS = 64
 
+/** The default time in which a job ends after its abort, in milliseconds. */
+const ABORT_MILLIS = 10_000
+
 /** The numbers of jobs of a channel. */
 export interface JobState {
   readonly waiting: number
   readonly active: number
+  /** The jobs that did not end in time after their abort. */
+  readonly hung: number
+  /** Whether no further job can begin until a hung one ends. */
+  readonly isStuck: boolean
   /** The jobs that ended since the start. */
   readonly ended: number
 }
 
+/** The means of a queue. */
+export interface QueueHost {
+  /** Calls back after a number of milliseconds. Returns the call that cancels this. */
+  readonly after: (millis: number, tell: () => void) => () => void
+  /** Reports that a job of the channel hangs, once until all have ended. */
+  readonly report: (note: string) => void
+}
+
+/** A source with waiting jobs or jobs in progress. */
+interface Source {
+  readonly jobs: JobSource
+  /** The number of its jobs in progress, the hung ones included. */
+  load: number
+  /** Its place in the order of turns; `undefined` if it has no waiting job. */
+  turn: Turn | undefined
+}
+
+/** A place in the order of turns. A source whose load changes gets another one. */
+interface Turn {
+  readonly source: Source
+  readonly load: number
+  readonly place: number
+}
+
+/** A job in progress. */
+interface Progress {
+  readonly source: Source
+  isHung: boolean
+  isOver: boolean
+  /** Cancels the wait for its end after an abort. */
+  disarm: () => void
+}
+
+/** The most outdated turns that a short list keeps. */
+const FEW = 16
+
+const nothing = (): void => {}
+
 /**
  * The jobs of one channel.
+ *
+ * The next job is that of the source with the fewest jobs in progress; equal sources take turns. So a source whose jobs take
+ * long leaves the room that becomes free to the others.
+ *
+ * A job that does not end in time after its abort is *hung*. Its room is given to others, for as many hung jobs as the channel
+ * has room; each further one keeps its room. When all room is lost, waiting jobs fail until a hung job ends.
  *
  * @category models
  * @since 0.1.0
  */
 export class JobQueue {
   private readonly channel: Channel
+  private readonly host: QueueHost
   private readonly limit: number
-  /** The sources with waiting jobs, and the order of their turns. */
-  private readonly sources = new Set<JobSource>()
-  private readonly turns = new Queue<JobSource>()
+  private readonly sources = new Map<JobSource, Source>()
+  private readonly turns = new Heap<Turn>((a, b) => a.load - b.load || a.place - b.place)
+  private places = 0
   private active = 0
+  private hung = 0
   private ended = 0
   private readonly watchers = new Set<() => void>()
 
-  constructor(channel: Channel) {
+  constructor(channel: Channel, host: QueueHost) {
     this.channel = channel
+    this.host = host
     this.limit = channel.jobs ?? JOBS
   }
 
   get state(): JobState {
-    const { active, ended, sources } = this
+    const { active, ended, hung, isStuck, sources } = this
     let waiting = 0
-    for (const { size } of sources) waiting += size
-    return { waiting, active, ended }
+    for (const { jobs, turn } of sources.values()) if (turn !== undefined) waiting += jobs.size
+    return { waiting, active, hung, isStuck, ended }
+  }
+
+  private get hasRoom(): boolean {
+    return this.active + Math.max(0, this.hung - this.limit) < this.limit
+  }
+
+  private get isStuck(): boolean {
+    return this.hung >= 2 * this.limit
   }
 
   /** Takes the jobs of a source in turn with other sources, until it has none. */
-  offer(source: JobSource): void {
-    if (!this.sources.has(source)) this.add(source)
+  offer(jobs: JobSource): void {
+    let source = this.sources.get(jobs)
+    if (source === undefined) this.sources.set(jobs, source = { jobs, load: 0, turn: undefined })
+    if (source.turn === undefined) this.enter(source, this.places++)
     this.advance()
   }
 
   /** Takes no further job of a source. */
-  withdraw(source: JobSource): void {
-    if (this.sources.delete(source)) this.turns.filter((other) => other !== source)
+  withdraw(jobs: JobSource): void {
+    const source = this.sources.get(jobs)
+    if (source === undefined) return
+    source.turn = undefined
+    this.forget(source)
   }
 
   /** Calls back once, when a job would start at once. Returns the call that cancels this. */
@@ -86,48 +153,116 @@ export class JobQueue {
   }
 
   private tellRoom(): void {
-    if (this.active >= this.limit || this.watchers.size === 0) return
+    if (!this.hasRoom || this.watchers.size === 0) return
     const watchers = [...this.watchers]
     this.watchers.clear()
     for (const tell of watchers) tell()
   }
 
-  private add(source: JobSource): void {
-    this.sources.add(source)
-    this.turns.push(source)
+  private enter(source: Source, place: number): void {
+    const turn = { source, load: source.load, place }
+    source.turn = turn
+    this.turns.push(turn)
+    if (this.turns.size > 2 * this.sources.size + FEW) this.turns.retain((each) => each.source.turn === each)
   }
 
-  /** Starts one job of each source in turn while there is room. */
+  /** The source whose turn it is, without its turn; `undefined` if no job waits. */
+  private next(): Source | undefined {
+    for (let turn = this.turns.pop(); turn !== undefined; turn = this.turns.pop()) {
+      const { source } = turn
+      if (source.turn !== turn) continue
+      source.turn = undefined
+      return source
+    }
+    return undefined
+  }
+
+  private forget(source: Source): void {
+    if (source.load === 0 && source.turn === undefined) this.sources.delete(source.jobs)
+  }
+
+  /** Starts jobs of the sources in turn while there is room. */
   private advance(): void {
-    while (this.active < this.limit) {
-      const source = this.turns.shift()
+    if (this.isStuck) void this.refuse()
+    while (this.hasRoom) {
+      const source = this.next()
       if (source === undefined) return
-      this.sources.delete(source)
-      const job = source.take()
-      if (source.size > 0) this.add(source)
-      if (job !== undefined) void this.execute(job)
+      const job = source.jobs.take()
+      if (job !== undefined) void this.execute(job, source)
+      if (source.jobs.size > 0) this.enter(source, this.places++)
+      else this.forget(source)
     }
   }
 
-  private async execute(job: QueuedJob): Promise<void> {
+  /** Fails the waiting jobs. */
+  private async refuse(): Promise<void> {
+    await undefined
+    while (this.isStuck) {
+      const source = this.next()
+      if (source === undefined) return
+      for (let job = source.jobs.take(); job !== undefined; job = source.jobs.take()) job.done({ error: stuck(this.channel, this.hung) })
+      this.forget(source)
+    }
+  }
+
+  private async execute(job: QueuedJob, source: Source): Promise<void> {
+    const progress: Progress = { source, isHung: false, isOver: false, disarm: nothing }
     this.active++
+    source.load++
     // The outcome never arrives within the call of `offer`.
     await undefined
-    const outcome = await this.run(job)
-    this.active--
+    const outcome = await this.run(job, progress)
+    progress.isOver = true
+    progress.disarm()
+    if (progress.isHung) this.hung--
+    else this.active--
     this.ended++
+    this.unload(source)
     if (outcome !== undefined) job.done(outcome)
     this.advance()
     this.tellRoom()
   }
 
+  /** Notes the end of a job of a source, which keeps its place among equal ones. */
+  private unload(source: Source): void {
+    source.load--
+    if (source.turn === undefined) this.forget(source)
+    else this.enter(source, source.turn.place)
+  }
+
   /** The outcome of a job; `undefined` if it was aborted before it began. */
-  private async run({ make }: QueuedJob): Promise<JobOutcome | undefined> {
+  private async run({ make }: QueuedJob, progress: Progress): Promise<JobOutcome | undefined> {
     try {
       const job = make()
-      return job === undefined ? undefined : { result: await this.channel.execute(job) }
+      if (job === undefined) return undefined
+      const { abortMillis = ABORT_MILLIS } = this.channel
+      // An abort may come after the end, while the result is stored.
+      const wait = () => {
+        if (!progress.isOver) progress.disarm = this.host.after(abortMillis, () => this.hang(progress))
+      }
+      job.signal.addEventListener("abort", wait, { once: true })
+      return { result: await this.channel.execute(job) }
     } catch (error) {
       return { error }
     }
   }
+
+  /** Gives the room of a job to others that did not end in time after its abort. */
+  private hang(progress: Progress): void {
+    progress.isHung = true
+    this.active--
+    this.hung++
+    if (this.hung === 1) this.host.report(hangs(this.channel))
+    this.advance()
+    this.tellRoom()
+  }
 }
+
+const hangs = ({ abortMillis = ABORT_MILLIS, id }: Channel): string =>
+  `a job of channel ${id} did not end within ${abortMillis} ms of its abort, so its room is given to others`
+
+const stuck = ({ id }: Channel, hung: number): ChannelError =>
+  fail("io/channel-stuck", `channel ${id} takes no job, because ${hung} of its jobs did not end after their abort. Start the process ` +
+    "again, and let each job of the channel end when its signal is aborted", { errno: EBUSY, retryable: true })
+
+const EBUSY = -16

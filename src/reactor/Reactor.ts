@@ -8,9 +8,13 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import type { Channel } from "./Channel.ts"
-import { JobQueue, type JobSource, type JobState } from "./JobQueue.ts"
+import { JobQueue, type JobSource, type JobState, type QueueHost } from "./JobQueue.ts"
 
 /**
  * The reactor of a runtime.
@@ -59,9 +63,33 @@ export class Reactor extends Context.Service<Reactor, {
   static readonly none: Layer.Layer<Reactor> = Layer.suspend(() => layerOf([], false))
 }
 
+/** The timers and the reporter of the runtime. The timers end with it. */
+const queueHost: Effect.Effect<QueueHost, never, Scope.Scope> = Effect.gen(function*() {
+  const reporter = yield* CurrentReporter
+  const context = yield* Effect.context<never>()
+  const timers = new Set<Fiber.Fiber<void>>()
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(timers))
+  return {
+    after: (millis, tell) => {
+      const timer = Effect.runForkWith(context)(Effect.andThen(Effect.sleep(millis), Effect.sync(() => {
+        timers.delete(timer)
+        tell()
+      })))
+      timers.add(timer)
+      return () => timers.delete(timer) && void Effect.runFork(Fiber.interrupt(timer))
+    },
+    report: (note) =>
+      reporter.report({
+        ...Diagnostic.of("io/channel-impaired", { note, origin: { kind: "runtime", name: "reactor" }, subject: undefined }),
+        space: undefined, beat: undefined
+      })
+  }
+})
+
 const layerOf = (channels: ReadonlyArray<Channel>, isSynchronous: boolean): Layer.Layer<Reactor> =>
   Layer.effect(Reactor, Effect.gen(function*() {
-    const queues = new Map(channels.map((channel) => [channel.id, new JobQueue(channel)]))
+    const host = yield* queueHost
+    const queues = new Map(channels.map((channel) => [channel.id, new JobQueue(channel, host)]))
     yield* Effect.addFinalizer(() => Effect.promise(async () => {
       await Promise.allSettled(channels.map((channel) => channel.close?.()))
     }))

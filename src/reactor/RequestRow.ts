@@ -8,6 +8,7 @@ import type { Value } from "../cell/Value.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Channel, HostName } from "./Channel.ts"
 import * as Input from "./Input.ts"
+import type { JobState } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
 import * as Requests from "./Request.ts"
 
@@ -64,6 +65,10 @@ export interface ChannelRow {
   /** The jobs in the queue, and those in progress. */
   readonly waiting: number
   readonly active: number
+  /** The jobs that did not end in time after their abort. */
+  readonly hung: number
+  /** `impaired` with hung jobs, and `stuck` while no job can begin because of them. */
+  readonly state: "sound" | "impaired" | "stuck"
 }
 
 /** A completion that a beat captured. */
@@ -163,9 +168,10 @@ export const channels = (reactor: Reactor["Service"]): ReadonlyArray<ChannelRow>
 
 const channelRow = (
   { caps = [], clearance = [], hosts, id, label = [], opcodes, provider, shim = false }: Channel,
-  { active = 0, waiting = 0 }: { readonly active?: number; readonly waiting?: number } = {}
+  { active = 0, hung = 0, isStuck = false, waiting = 0 }: Partial<JobState> = {}
 ): ChannelRow => ({
-  channel: id, provider, caps, shim, hosts, clearance, label, waiting, active,
+  channel: id, provider, caps, shim, hosts, clearance, label, waiting, active, hung,
+  state: isStuck ? "stuck" : hung > 0 ? "impaired" : "sound",
   opcodes: Object.fromEntries(Object.entries(opcodes).map(([opcode, { repeatable = false }]) => [opcode, repeatable]))
 })
 

@@ -100,11 +100,11 @@ describe("Requests over HTTP", () => {
       channels: [
         {
           channel: "bank", provider: "script", caps: ["tls"], shim: false, hosts: ["node"], clearance: ["money"], label: [],
-          waiting: 0, active: 2, opcodes: { charge: true, pay: false }
+          waiting: 0, active: 2, hung: 0, state: "sound", opcodes: { charge: true, pay: false }
         },
         {
           channel: "cpu", provider: "script", caps: [], shim: true, hosts: ["node", "deno", "bun", "workers"], clearance: [], label: [],
-          waiting: 0, active: 0, opcodes: { work: false }
+          waiting: 0, active: 0, hung: 0, state: "sound", opcodes: { work: false }
         }
       ]
     } as never)

@@ -53,7 +53,7 @@ export class TestReactor {
       jobs: () => {
         const active = (id: string) => [...this.pending.values()].filter(({ channel }) => channel === id).length
         const ended = (id: string) => this.ended.get(id) ?? 0
-        return new Map(all.map(({ id }) => [id, { waiting: 0, active: active(id), ended: ended(id) }]))
+        return new Map(all.map(({ id }) => [id, { waiting: 0, active: active(id), hung: 0, isStuck: false, ended: ended(id) }]))
       },
       whenRoom: (channel, tell) => {
         const waiting = { channel, tell }
