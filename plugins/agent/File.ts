@@ -74,7 +74,7 @@ export default ActionType.make({
       await operation(attempt.request, path, name === "delete" ? "" : needed(attempt, "target"))
       return { result: past[name] ?? name }
     }
-    const folder = name === "delete" ? "" : needed(attempt, "target").replace(/\/+$/, "")
+    const folder = name === "delete" ? "" : needed(attempt, "target").replace(/(?<!\/)\/+$/, "")
     const paths = await matching(attempt, pattern)
     for (const path of paths) await operation(attempt.request, path, `${folder}/${baseOf(path)}`)
     return { result: `${paths.length} ${paths.length === 1 ? "file" : "files"} ${past[name] ?? name}`, output: paths.join("\n") }

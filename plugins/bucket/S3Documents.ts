@@ -8,18 +8,34 @@ import type { ListedObject, ObjectPage } from "systole"
 /** The characters of the entities of XML that have a name. */
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
 
-/** A text of XML without its entities, which a prefix may need. */
+/** The largest code point of Unicode. */
+const MAX_CODE_POINT = 0x10_ffff
+
+/** A text of XML without its entities, which a prefix may need. An entity that is none stays. */
 const plain = (text: string): string =>
-  text.replaceAll(/&(#x?)?([0-9a-z]{1,7});/gi, (entity, mark: string | undefined, name: string) =>
-    mark === undefined ? NAMED[name] ?? entity : String.fromCodePoint(Number.parseInt(name, mark === "#" ? 10 : 16)))
+  text.replaceAll(/&(#x?)?([0-9a-z]{1,7});/gi, (entity, mark: string | undefined, name: string) => {
+    if (mark === undefined) return NAMED[name] ?? entity
+    const point = Number.parseInt(name, mark === "#" ? 10 : 16)
+    return point <= MAX_CODE_POINT ? String.fromCodePoint(point) : entity
+  })
 
 /** A text as an XML document has it. */
 const escaped = (text: string): string => text.replaceAll(/[&<>"'\r]/g, (one) => `&#${one.charCodeAt(0)};`)
 
-const elements = (xml: string, name: string): ReadonlyArray<string> =>
-  [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g"))].map(([, content = ""]) => content)
+/** The contents of the elements of a name, of which none holds another of it. One without an end ends the search. */
+const elements = (xml: string, name: string): ReadonlyArray<string> => {
+  const [begin, end] = [`<${name}>`, `</${name}>`]
+  const contents: Array<string> = []
+  for (let at = xml.indexOf(begin); at >= 0;) {
+    const [from, to] = [at + begin.length, xml.indexOf(end, at)]
+    if (to < 0) break
+    contents.push(xml.slice(from, to))
+    at = xml.indexOf(begin, to)
+  }
+  return contents
+}
 
-const textOf = (xml: string, name: string): string => plain(new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? "")
+const textOf = (xml: string, name: string): string => plain(elements(xml, name)[0] ?? "")
 
 /** The objects of a list, by their keys after the prefix of the configuration. */
 const objectsOf = (xml: string, prefix: string): ReadonlyArray<ListedObject> =>

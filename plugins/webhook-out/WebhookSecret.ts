@@ -20,7 +20,7 @@ export const parse = (text: string): Key | undefined => {
   const encoded = text.trim()
   const body = encoded.slice(PREFIX.length)
   if (!encoded.startsWith(PREFIX) || !base64.test(body) || body.length % 4 === 1) return undefined
-  const bytes = Uint8Array.from(atob(body.replace(/=+$/, "")), (char) => char.charCodeAt(0))
+  const bytes = Uint8Array.from(atob(body.replace(/={1,2}$/, "")), (char) => char.charCodeAt(0))
   return bytes.length >= MIN_BYTES && bytes.length <= MAX_BYTES ? bytes : undefined
 }
 

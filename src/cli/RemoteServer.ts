@@ -50,7 +50,7 @@ const address = (text: string): Effect.Effect<string, CliFailure> => {
   if (url.protocol !== "https:" && url.protocol !== "http:") return Effect.fail(invalid(text, `has the protocol ${url.protocol}`))
   if (`${url.username}${url.password}` !== "") return Effect.fail(invalid(`${url.protocol}//…@${url.host}`, "names a user or a password"))
   if (url.search !== "" || url.hash !== "") return Effect.fail(invalid(text, "has a query or a fragment"))
-  return Effect.succeed(`${url.origin}${url.pathname}`.replace(/\/+$/, ""))
+  return Effect.succeed(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ""))
 }
 
 /** The token. It is no argument, because other users can list the arguments of processes, and no message shows it. */

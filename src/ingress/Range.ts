@@ -22,7 +22,7 @@ export interface Whole {
  * @since 0.1.0
  */
 export const asked = ({ headers, method }: Request, { etag, size }: Whole): Span | "unsatisfiable" | undefined => {
-  const match = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(headers.get("range") ?? "")
+  const match = /^\s{0,9}bytes\s{0,9}=\s{0,9}(\d*)\s{0,9}-\s{0,9}(\d*)\s{0,9}$/i.exec(headers.get("range") ?? "")
   if (match === null || method !== "GET") return undefined
   const condition = headers.get("if-range")
   if (condition !== null && condition.trim() !== etag) return undefined

@@ -40,7 +40,6 @@ interface SourceMap {
 
 const MARK = "systole-import:"
 const marks = /"systole-import:([^"\\\n]+)"/g
-const markParts = /^(.*?)(?: by ([a-z-]+) from (.*))?$/
 const runtimeFolder = dirname(fileURLToPath(import.meta.url))
 const builtins = new Set(builtinModules.filter((name) => !name.includes(":")))
 
@@ -102,8 +101,8 @@ export const locate = async (text: string, root: string): Promise<string> => {
     setup: (build) => {
       build.onStart(async () => {
         for (const mark of named) {
-          const [, name = "", kind, from] = partsOf(mark)
-          const origin = kind === undefined ? { ...usual, from: root } : { kind: kind as Esbuild.ImportKind, from: resolve(root, from!) }
+          const { from = "", kind, name } = partsOf(mark)
+          const origin = kind === undefined ? { ...usual, from: root } : { kind, from: resolve(root, from) }
           const found = await find(build, name, origin)
           if (found.file === undefined) return { errors: found.errors }
           places.set(MARK + mark, pathToFileURL(found.file).href)
@@ -128,11 +127,11 @@ export const linker = (root: string): Esbuild.Plugin => ({
   name: "systole-link",
   setup: (build) => {
     build.onResolve({ filter: new RegExp(`^${MARK}`) }, async ({ path }) => {
-      const [, name = "", kind, from] = partsOf(path.slice(MARK.length))
+      const { from = "", kind, name } = partsOf(path.slice(MARK.length))
       const own = sourceFile(name)
       if (own !== undefined) return { path: own }
-      const resolveDir = resolveDirOf(name, kind === undefined ? root : resolve(root, from ?? ""))
-      return build.resolve(name, { kind: kind as Esbuild.ImportKind | undefined ?? usual.kind, resolveDir, pluginData: ownRequest })
+      const resolveDir = resolveDirOf(name, kind === undefined ? root : resolve(root, from))
+      return build.resolve(name, { kind: kind ?? usual.kind, resolveDir, pluginData: ownRequest })
     })
     build.onResolve({ filter: /^systole(?:\/|$)/ }, ({ path }) => {
       const own = sourceFile(path)
@@ -166,8 +165,17 @@ const usual: Pick<ImportOrigin, "kind"> = { kind: "import-statement" }
 /** Marks the plugin's own calls of `resolve`, so that it does not recurse. */
 const ownRequest = {}
 
-/** The name of a mark, with the kind of statement and the folder of the importer unless they are the usual ones. */
-const partsOf = (mark: string): ReadonlyArray<string | undefined> => markParts.exec(mark) ?? []
+/** The parts of a mark. The kind of statement and the folder of the importer are absent if they are the usual ones. */
+interface Mark {
+  readonly name: string
+  readonly kind?: Esbuild.ImportKind
+  readonly from?: string
+}
+
+const partsOf = (mark: string): Mark => {
+  const [name = "", by, kind, , ...folder] = mark.split(" ")
+  return by === undefined ? { name } : { name, kind: kind as Esbuild.ImportKind, from: folder.join(" ") }
+}
 
 /** The folder from which a package is resolved. `effect` is the one of the runtime. */
 const resolveDirOf = (name: string, from: string): string => /^effect(?:\/|$)/.test(name) ? runtimeFolder : from

@@ -62,6 +62,17 @@ export interface ContentStore {
   readonly list: (prefix: string, after: string) => Promise<ObjectPage>
 }
 
+/**
+ * A page of a list that ends: a store whose pages do not go on in the order of keys has no more.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const listed = async (store: Pick<ContentStore, "list">, prefix: string, after: string): Promise<ObjectPage> => {
+  const { more, objects } = await store.list(prefix, after)
+  return { objects, more: more && (objects.at(-1)?.key ?? "") > after }
+}
+
 /** The content store of the runtime; `undefined` without one. */
 export const CurrentContentStore = Context.Reference<ContentStore | undefined>("systole/persistence/ContentStore", {
   defaultValue: () => undefined

@@ -57,8 +57,9 @@ export const make = (draft: Draft, context: VerbContext): Rendezvous => ({
 
 /** The entry for a completion signal: the one with the last name as its key, else the only one with that signal path. */
 const keyOf = (draft: Draft, signal: string, { sending, tells }: VerbContext): string | undefined => {
-  const [, path, key] = /^\/?(.*?([^/]+))$/.exec(signal) ?? []
-  if (path === undefined || key === undefined) return undefined
+  const path = signal.startsWith("/") ? signal.slice(1) : signal
+  const key = path.slice(path.lastIndexOf("/") + 1)
+  if (key === "") return undefined
   if (read(draft, key) !== undefined) return key
   // An entry above the run's own label is treated as absent.
   const own = Entries.address(key).key

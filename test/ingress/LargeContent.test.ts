@@ -241,6 +241,35 @@ describe("Content beyond 32 MiB", () => {
     assert.deepStrictEqual([objects.size, app.accidents], [0, []])
   })
 
+  test("answers an upload before it collects, once at a time", async (app, { store }) => {
+    const freed = Promise.withResolvers<void>()
+    const { list } = store
+    let looks = 0
+    Object.assign(store, {
+      list: async (prefix: string, after: string) => {
+        looks++
+        await freed.promise
+        return list(prefix, after)
+      }
+    })
+    for (const seed of [1, 2]) assert.strictEqual((await put(app, contentOf(STORED + MiB, seed))).status, 201)
+    assert.strictEqual(looks, 1)
+    freed.resolve()
+  })
+
+  test("ends a list that does not go on", async (app, { objects, store }) => {
+    let looks = 0
+    Object.assign(store, {
+      list: async (prefix: string) => {
+        assert.isBelow(++looks, 10)
+        return { objects: [{ key: `${prefix}a/part-000000`, modified: 0 }], more: true }
+      }
+    })
+    assert.strictEqual((await put(app, bytes)).status, 201)
+    assert.strictEqual((await app.ask("/v1/spaces/shop", { method: "DELETE" })).status, 200)
+    assert.isAbove(objects.size, 0, "the list did not tell them")
+  })
+
   test("holds up no other space while its objects are deleted", async (app, { store }) => {
     await put(app, bytes)
     const begun = Promise.withResolvers<void>()

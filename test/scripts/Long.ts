@@ -16,6 +16,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
   "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",
   "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
+  "test/expressions/Expressions.test.ts": "test/agent/Outputs.test.ts",
   "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",
   "test/kernel/beat/Noninterference.test.ts": "test/kernel/beat/ReaderLabels.test.ts",
   "test/kernel/beat/Young.test.ts": "test/kernel/beat/Expiry.test.ts",

@@ -108,7 +108,7 @@ const outputOf = (tx: Transaction, file: string) => (id: string): string => {
 }
 
 /** The beginning of a message about a request, before the reason that its channel gave. */
-const REQUEST = /^request \S+ \(\S+ \S+\) ended with \w+ \([^)]*\): (?:Request \S+: )?/
+const REQUEST = /^request \S{1,256} \(\S{1,256} \S{1,256}\) ended with \w{1,64} \([^)]{0,256}\): (?:Request \S{1,256}: )?/
 
 const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
   const { code, message, status } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown; readonly status?: unknown }
@@ -125,7 +125,11 @@ const attemptOf = (tx: Transaction, order: Order): Attempt => {
     const value = Object.hasOwn(order.fields, name) ? order.fields[name] : undefined
     return typeof value === "string" ? value : ""
   }
-  const insert = (text: string): string => Outputs.insert(text, outputOf(tx, order.file))
+  const insert = (text: string): string => {
+    const whole = Outputs.insert(text, outputOf(tx, order.file))
+    if (whole !== undefined) return whole
+    throw invalid(`a field with its outputs is longer than ${Outputs.MAX_TEXT} characters. Refer to fewer or shorter outputs`)
+  }
   return {
     tx,
     order,

@@ -218,7 +218,7 @@ export const backUp = Effect.fn("StoredFile.backUp")(function*(place: Place, byt
 
 /** The key by which backups are ordered: the time, and the number of the suffix. */
 const order = (name: string): string => {
-  const [, at = "", suffix = "1"] = /-(\d{8}-\d{6})(?:-(\d+))?\.?[^.]*$/.exec(name) ?? []
+  const [, at = "", suffix = "1"] = /-(\d{8}-\d{6})(?:-(\d{1,9}))?(?:\.[^.]{0,255})?$/.exec(name) ?? []
   return `${at}-${suffix.padStart(9, "0")}`
 }
 

@@ -49,7 +49,7 @@ export interface LargeParts extends Pick<Space, "receive"> {
 
 /** The parts of the kernel for large content: those of an open space, and the removal of the objects of a space. */
 export interface ContentParts {
-  readonly open: (state: LiveState, begin: Uploads["begin"], store: ContentStore | undefined) => LargeParts
+  readonly open: (state: LiveState, uploads: Pick<Uploads, "begin" | "open">, store: ContentStore | undefined) => LargeParts
   readonly clear: (store: ContentStore, space: string) => Promise<void>
 }
 

@@ -20,6 +20,9 @@ import type { Uploads } from "./Uploads.ts"
 
 const CONTENT = "content-"
 
+/** The most objects of one look: more than the largest upload has, and a page. */
+const MOST_OBJECTS = LargeContent.MOST / LargeContent.OBJECT + 2 * LargeContent.KEYS
+
 /** A number of a part in keys, so that keys are in the order of parts. */
 const partName = (part: number): string => `part-${String(part).padStart(6, "0")}`
 
@@ -33,10 +36,10 @@ const erase = async (store: Pick<LargeContent.ContentStore, "delete">, keys: Rea
 /** Deletes all objects of a space. */
 export const clear = async (store: LargeContent.ContentStore, space: string): Promise<void> => {
   for (let after = "", more = true; more;) {
-    const page = await store.list(`${space}/`, after)
+    const page = await LargeContent.listed(store, `${space}/`, after)
     await erase(store, page.objects.map(({ key }) => key))
     after = page.objects.at(-1)?.key ?? ""
-    more = page.more && page.objects.length > 0
+    more = page.more
   }
 }
 
@@ -48,14 +51,15 @@ export const clear = async (store: LargeContent.ContentStore, space: string): Pr
  */
 export class LargeUploads {
   private readonly state: LiveState
-  private readonly begin: Uploads["begin"]
+  private readonly uploads: Pick<Uploads, "begin" | "open">
   private readonly store: LargeContent.ContentStore | undefined
   /** The last key that the collection has seen. */
   private seen = ""
+  private isCollecting = false
 
-  constructor(state: LiveState, begin: Uploads["begin"], store: LargeContent.ContentStore | undefined) {
+  constructor(state: LiveState, uploads: Pick<Uploads, "begin" | "open">, store: LargeContent.ContentStore | undefined) {
     this.state = state
-    this.begin = begin
+    this.uploads = uploads
     this.store = store
   }
 
@@ -63,20 +67,29 @@ export class LargeUploads {
     Effect.gen({ self: this }, function*() {
       const { descriptor, hash } = yield* Effect.tryPromise({ try: () => this.upload(chunks), catch: expected(PersistenceError) })
       const isKnown = this.state.store.holds(hash)
-      const { store, writer } = yield* this.begin
+      const { store, writer } = yield* this.uploads.begin
       writer.write(LargeContent.encode(descriptor))
       yield* store(hash)
       // Known content keeps its descriptor, and with it the objects of the earlier upload.
-      yield* Effect.promise(async () => {
-        try {
-          if (isKnown) await this.drop(descriptor.upload, hash, descriptor.parts.length)
-          await this.collect()
-        } catch (error) {
-          this.state.reporter.report(UnexpectedFailure.of(error))
-        }
-      })
+      void this.tidy(isKnown ? () => this.drop(descriptor.upload, hash, descriptor.parts.length) : async () => {})
       return { hash, size: descriptor.size }
     })
+
+  /** Deletes objects while the upload is answered. A space with a deletion in progress counts as used. */
+  private async tidy(drop: () => Promise<void>): Promise<void> {
+    const { state: { reporter }, uploads } = this
+    uploads.open++
+    try {
+      await drop()
+      if (this.isCollecting) return
+      this.isCollecting = true
+      await this.collect().finally(() => this.isCollecting = false)
+    } catch (error) {
+      reporter.report(UnexpectedFailure.of(error))
+    } finally {
+      uploads.open--
+    }
+  }
 
   /** A part of content with this descriptor. */
   part(hash: string, large: LargeContent.Descriptor, part: number): Effect.Effect<BlobPart, PersistenceError> {
@@ -159,13 +172,13 @@ export class LargeUploads {
     const objects: Array<LargeContent.ListedObject> = []
     let more = true
     // A page may end within an upload, so the last upload of a list that goes on is left to the next collection.
-    while (more && new Set(objects.map(uploadOf)).size < 2) {
-      const page = await this.call((store) => store.list(`${space}/`, objects.at(-1)?.key ?? this.seen))
+    while (more && objects.length < MOST_OBJECTS && new Set(objects.map(uploadOf)).size < 2) {
+      const page = await this.call((store) => LargeContent.listed(store, `${space}/`, objects.at(-1)?.key ?? this.seen))
       objects.push(...page.objects)
-      more = page.more && page.objects.length > 0
+      more = page.more
     }
     const uploads = [...Map.groupBy(objects, uploadOf)]
-    const complete = more ? uploads.slice(0, -1) : uploads
+    const complete = more && uploads.length > 1 ? uploads.slice(0, -1) : uploads
     const unused = complete.flatMap(([upload, own]) => {
       const isNew = own.some(({ modified }) => modified > host.now() - retention.contentMillis)
       return isNew || this.isUsed(upload, own) ? [] : own.map(({ key }) => key)

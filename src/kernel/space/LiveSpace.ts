@@ -136,7 +136,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.watch = this.queries.watch
     this.uploads = new Uploads(state, this.group)
     this.content = this.uploads.begin
-    this.large = openLarge(deps.features, state, this.content, deps.contents)
+    this.large = openLarge(deps.features, state, this.uploads, deps.contents)
     this.receive = this.large.receive
     this.deps = deps
     this.ledgers = new LiveLedgers(state, LiveHost.make(state, this.group, this.uploads))

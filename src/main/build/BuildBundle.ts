@@ -127,6 +127,8 @@ const partOf = (root: string, input: string): string => {
   const own = relative(Installation.folder, file).split(sep)
   const [top = "", folder = ""] = own
   if (top !== ".." && top !== "node_modules") return top === "src" ? `systole ${folder}` : `systole ${top}`
-  const [, name] = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file) ?? []
-  return name === undefined ? "the project" : `package ${name}`
+  const names = file.split(sep)
+  const at = names.lastIndexOf("node_modules") + 1
+  if (at === 0) return "the project"
+  return `package ${names.slice(at, names[at]?.startsWith("@") ? at + 2 : at + 1).join("/")}`
 }

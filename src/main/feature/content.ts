@@ -15,6 +15,6 @@ import * as ContentProvider from "../../loader/ContentProvider.ts"
  */
 export const feature: Feature = {
   name: "content",
-  content: { open: (state, begin, store) => new LargeUploads(state, begin, store), clear },
+  content: { open: (state, uploads, store) => new LargeUploads(state, uploads, store), clear },
   contentStore: ContentProvider.open
 }

@@ -113,6 +113,18 @@ describe("The content store bucket", () => {
     assert.deepStrictEqual([failed.message, busy.seen.length], [`${busy.url} did not delete the object shop/a (SlowDown)`, 3])
   })
 
+  it("reads a hostile list in proportion to its length, and keeps what no entity is", async () => {
+    const lists = [
+      "<Contents>".repeat(400_000),
+      "<Contents><Key>".repeat(250_000),
+      `<Contents><Key>shop/&#x7ffffff;&bogus;</Key><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>`
+    ]
+    const server = await servers.http((_, response) => void response.end(lists.shift()))
+    const store = open({ endpoint: server.url, bucket: "box", ...keys })
+    for (let n = 0; n < 2; n++) assert.deepStrictEqual((await store.list("shop/", "")).objects, [])
+    assert.deepStrictEqual((await store.list("shop/", "")).objects.map(({ key }) => key), ["shop/&#x7ffffff;&bogus;"])
+  })
+
   it("ends each operation of an R2 bucket that hangs", async () => {
     const never = () => new Promise<never>(() => {})
     const body = { get: async () => ({ arrayBuffer: never }) }
