@@ -22,6 +22,9 @@ const APPLICATION = 0x53797374
 /** The time to wait for another process to release the file, in milliseconds. */
 const BUSY = 250
 
+/** The most by which the time of a file may be later than the clock of the host, in milliseconds. */
+const SKEW = 5000
+
 const HEADER = 100
 const MAGIC = "SQLite format 3\0"
 
@@ -110,6 +113,12 @@ const headerOf = (at: Place): Buffer | undefined => {
 
 /** Tests whether the log holds changes that the file lacks. */
 const isAhead = (at: Place): boolean => (statSync(`${at.place}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+
+/** Tests whether the store was last written at a time that is still to come: the clock of the host was set back. */
+const isFromLater = ({ place }: Place): boolean => {
+  const modified = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return Math.max(modified(place), modified(`${place}-wal`)) > Date.now() + SKEW
+}
 
 /** Reads the mark from the file. SQLite is used only if the log is not empty; a clean close empties it. */
 const readMark = (at: Place): number => {
@@ -328,7 +337,11 @@ const source = (folder: string, settings: Settings): SqlSource => ({
   },
   due: (space) => {
     const at = { space, place: join(folder, space + extension) }
-    return guard(at, () => ofMark(readMark(at)))
+    return guard(at, () => {
+      const due = ofMark(readMark(at))
+      // A wait by a clock that was set back would last as much longer. The open space knows better.
+      return due !== undefined && due > 0 && isFromLater(at) ? 0 : due
+    })
   },
   remove: (space) => {
     const at = { space, place: join(folder, space + extension) }

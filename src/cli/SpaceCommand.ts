@@ -1,12 +1,13 @@
 /**
- * `systole space`: creates, lists, deletes, inspects, holds and locks spaces.
+ * `systole space`: creates, lists, deletes, inspects, holds and locks spaces, and resets their clocks.
  *
  * @module
  */
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import type { SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
+import * as Flag from "effect/cli/Flag"
+import type { ClockStatus, SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as PageList from "./PageList.ts"
@@ -75,6 +76,34 @@ const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): 
   ...locks.map(({ by, cell }) => `${cell} is locked by ${by}`)
 ]
 
+const reset = Flag.Boolean("reset").pipe(
+  Flag.withDescription("Take the offset off: dates are those of the host again, and waits from before end after the same time")
+)
+
+const clock = Command.make("clock", { space: SpaceArgument.name, reset, json: Output.json }, ({ json, reset, space }) =>
+  reset ? resetClock(space, json) : showClock(space, json)).pipe(
+    Command.withDescription("Print the clock of a space and its offset from the clock of the host, or reset it")
+  )
+
+const resetClock = (space: string, json: boolean) =>
+  Client.use((client) =>
+    client.ask<{ readonly beat: number; readonly offset: number }>(`${SpaceArgument.path(space)}/clock/reset`, { method: "POST" })
+  ).pipe(
+    Effect.flatMap((answer) => Output.data(json, answer, `took ${answer.offset} ms off the clock of ${space} in beat ${answer.beat}`))
+  )
+
+const showClock = (space: string, json: boolean) =>
+  Client.use((client) => client.ask<ClockStatus>(`${SpaceArgument.path(space)}/clock`)).pipe(
+    Effect.flatMap((found) => Output.data(json, found, clockLines(found)))
+  )
+
+const clockLines = ({ date, host, keeps, offset, shifts }: ClockStatus): ReadonlyArray<string> => [
+  new Date(date).toISOString(),
+  offset === 0 ? "as its host" : `${offset} ms ahead of its host, at ${new Date(host).toISOString()}`,
+  ...keeps === null ? [] : [`nothing expires until ${new Date(keeps).toISOString()}, since the clock jumped`],
+  ...shifts.map(({ beat, by }) => `reset by ${by} ms in beat ${beat}`)
+]
+
 const cell = Argument.String("cell").pipe(Argument.withDescription("The cell, with all cells below, such as /data/orders"))
 
 const lockCommand = (verb: "lock" | "unlock", method: "PUT" | "DELETE", description: string) =>
@@ -96,7 +125,7 @@ const unlock = lockCommand("unlock", "DELETE", "Unlock a cell")
  * @since 0.1.0
  */
 export const command = Command.make("space").pipe(
-  Command.withDescription("Create, list and delete spaces, look how one stands, and lock its cells"),
-  Command.withSubcommands([create, ls, remove, state, waiting, hold, release, lock, unlock]),
+  Command.withDescription("Create, list and delete spaces, look how one stands, reset its clock, and lock its cells"),
+  Command.withSubcommands([create, ls, remove, state, waiting, hold, release, clock, lock, unlock]),
   Command.provide(Client.layer)
 )

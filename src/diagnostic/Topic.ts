@@ -11,6 +11,8 @@ import type { Severity } from "../cell/Severity.ts"
 export const severities = {
   "beat/aborted": "sev:fatal",
   "cell.store.readonly": "sev:usage",
+  "clock/ahead": "sev:crit",
+  "clock/jump": "sev:warn",
   "control/failed": "sev:crit",
   "control/refused": "sev:usage",
   "enzyme/held": "sev:warn",

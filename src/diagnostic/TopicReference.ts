@@ -26,6 +26,14 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A run wrote a sealed cell of the runtime, such as a dossier or a diagnostic, and became a dead letter",
     remedy: "Use the verbs for it in the enzyme, such as tx.op.setState and tx.report, and resend the dead letter"
   },
+  "clock/ahead": {
+    means: "The clock of the host is behind that of the space. The space goes on from its own clock, ahead of the host by an offset",
+    remedy: "Correct the clock of the host, then set that of the space to it with systole space clock NAME --reset"
+  },
+  "clock/jump": {
+    means: "The clock moved ahead by over a day between two beats, and no process saw that time pass. Nothing expires for a day",
+    remedy: "None, if the space was unused for that long; otherwise correct the clock of the host, and reset that of the space"
+  },
   "control/failed": {
     means: "A pause, rollback, resume or shutdown could not continue, and its operation failed",
     remedy: "Follow the note: release the lock, or choose a beat that the journal still has, and request it again"

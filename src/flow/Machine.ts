@@ -88,7 +88,7 @@ const failed = (instance: Instance.Instance, { draft, error }: { readonly draft:
 
 const advance = (plan: Plan, instance: Instance.Instance, context: StepContext): Instance.Instance => {
   const { draft } = context
-  const spent = Instance.overdrawn(instance, draft)
+  const spent = Instance.overdrawn(instance, draft.moment)
   if (spent !== undefined) return { ...instance, state: "error", note: spent }
   const placed = plan.steps.get(instance.pc)
   if (placed === undefined) return { ...instance, state: "error", note: `the flow has no step "${instance.pc}" any more` }
@@ -130,7 +130,8 @@ const take: Readonly<Record<Step.Kind, Take>> = {
   },
   clamp: ({ next, otherwise, step }, { started, started_ms, steps_used }, { draft }) => {
     const { beats, steps = Infinity } = (step as Step.Clamp<string>).clamp
-    const isOver = beats !== undefined && Due.isOver(Due.after(beats, { beat: started, now: started_ms, tempo: draft.moment.tempo }), draft)
+    const { moment } = draft
+    const isOver = beats !== undefined && Due.isOver(Due.after(beats, { beat: started, now: started_ms, tempo: moment.tempo }), moment)
     const isWithin = steps_used < steps && !isOver
     return { outcome: isWithin ? "within" : "beyond", goal: isWithin ? next : otherwise }
   }
@@ -198,7 +199,7 @@ const await_: Take = (placed, instance, context) => {
     const { outcome } = event
     return { outcome, result: event, goal: next, change: { jobs: { ...instance.jobs, [source]: rest } } }
   }
-  if (Instance.isLate(instance, draft)) return { outcome: "late", result: { outcome: "late", telemetry: {} }, goal: otherwise }
+  if (Instance.isLate(instance, draft.moment)) return { outcome: "late", result: { outcome: "late", telemetry: {} }, goal: otherwise }
   const { beat, moment } =
     instance.until > 0 || within === undefined ? { beat: instance.until, moment: instance.until_ms } : Due.after(within, draft.moment)
   return { outcome: "", goal: undefined, change: { until: beat, until_ms: moment, jobs: { ...instance.jobs, [source]: job } } }

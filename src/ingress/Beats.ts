@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ReadError } from "../kernel/view/Expected.ts"
 import type { Space } from "../kernel/view/Space.ts"
+import * as SpaceClock from "../stage/SpaceClock.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import * as PageQuery from "./PageQuery.ts"
@@ -30,6 +31,7 @@ export const list = async (
   query: { readonly before: string | undefined; readonly limit: string | undefined }
 ): Promise<Response> => {
   const head = await Effect.runPromise(space.head)
+  const { shifts } = await Effect.runPromise(space.control.clock)
   const before = query.before === undefined ? head + 1 : Math.min(Body.count(query.before), head + 1)
   const limit = PageQuery.limit(query.limit)
   const last = Math.max(0, before - MAX_LOOKED_AT)
@@ -37,7 +39,7 @@ export const list = async (
   let beat = before - 1
   for (; beat >= last && beats.length < limit; beat--) {
     const row = await Effect.runPromise(space.journal(beat))
-    if (row !== undefined) beats.push({ beat: row.beat, clock: row.clock, hash: row.hash })
+    if (row !== undefined) beats.push({ beat: row.beat, clock: row.clock - SpaceClock.sumBefore(shifts, beat), hash: row.hash })
   }
   return Json.answer({ head, beats, next: beat < 0 ? null : beat + 1 }, Json.noStore)
 }

@@ -1,6 +1,6 @@
 /**
  * HTTP routes for lifecycle control: the state of a space, pause, resume, rollback, shutdown, restart,
- * hold and release, and locks of cells.
+ * hold and release, its clock, and locks of cells.
  *
  * @module
  */
@@ -16,6 +16,7 @@ import { RequestRefused } from "./Problem.ts"
 type Find = (space: string) => Promise<Space>
 
 const CONTROL = "/v1/spaces/:space/control"
+const CLOCK = "/v1/spaces/:space/clock"
 const LOCKS = "/v1/spaces/:space/locks/*"
 
 /** The verbs without a request body. */
@@ -43,6 +44,14 @@ export const routes = (app: Hono, find: Find): void => {
   app.post(`${CONTROL}/rollback`, async (c) => {
     const to = beatOf(await Body.json(c.req.raw))
     return begun(await find(c.req.param("space")), (control) => control.rollback(to))
+  })
+  app.get(CLOCK, async (c) => {
+    const space = await find(c.req.param("space"))
+    return Json.answer({ ...await Effect.runPromise(space.control.clock) }, Json.noStore)
+  })
+  app.post(`${CLOCK}/reset`, async (c) => {
+    const { control } = await find(c.req.param("space"))
+    return Json.answer({ ...await Effect.runPromise(control.resetClock()) })
   })
   app.put(LOCKS, async (c) => locked(await find(c.req.param("space")), cellOf(c.req.url), "lock"))
   app.delete(LOCKS, async (c) => locked(await find(c.req.param("space")), cellOf(c.req.url), "unlock"))

@@ -142,6 +142,7 @@ const fields = {
     stuckMillis: Schema.optionalKey(count),
     stopMillis: Schema.optionalKey(count),
     moduleMillis: Schema.optionalKey(count),
+    behindMillis: Schema.optionalKey(count),
     pullMillis: Schema.optionalKey(count)
   }))
 }

@@ -14,7 +14,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Anchor, BlobPart, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { Anchor, BlobPart, CellRow, Head, JournalRow, Jump, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
 
 /** Most bytes of one part of content: 1 MiB. */
@@ -59,6 +59,8 @@ export interface Group {
   readonly observations: ReadonlyMap<string, ObservationRow>
   /** The moment of the next work, as `SpaceStore.setDue` takes it: 0 for at once, `undefined` for never. */
   readonly due: number | undefined
+  /** The jumps of the clock that make nothing older, in their order. `Pruning.cutoff` takes them into account. */
+  readonly jumps: ReadonlyArray<Jump>
 }
 
 /**

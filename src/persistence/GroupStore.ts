@@ -11,7 +11,7 @@ import * as Address from "../cell/Address.ts"
 import { attempt, type Backend, partOf } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
-import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow } from "./Persistence.ts"
+import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, Jump } from "./Persistence.ts"
 import type { ObservationRow, OpenOptions, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
 import { BeatConflict, isUnapplied, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
 import { Upload } from "./Upload.ts"
@@ -44,7 +44,7 @@ export class GroupStore implements SpaceStore {
     this.space = backend.space
     this.place = backend.place
     this.backend = backend
-    this.overlay = new Overlay(backend.head, backend.due)
+    this.overlay = new Overlay(backend.head, { due: backend.due, jumps: [] })
     this.flush = this.makeFlush(backend.sync)
   }
 
@@ -224,6 +224,10 @@ export class GroupStore implements SpaceStore {
     this.overlay.due = moment
   }
 
+  setJumps(jumps: ReadonlyArray<Jump>): void {
+    this.overlay.jumps = jumps
+  }
+
   /** Closes the backend. Batches that were not flushed are gone. */
   close(): void {
     this.failed ??= this.unavailable("this handle is closed")
@@ -247,7 +251,7 @@ export class GroupStore implements SpaceStore {
       if (!isUnapplied(cause)) this.failed = cause instanceof PersistenceError ? cause : this.unavailable("its last flush broke off")
       throw cause
     }
-    this.overlay = new Overlay(this.overlay.head, this.overlay.due)
+    this.overlay = new Overlay(this.overlay.head, this.overlay)
     this.committed++
   }
 

@@ -20,7 +20,7 @@ import {
   type Retention, retention
 } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
-import { expired, Pruning, sizeOf } from "./Pruning.ts"
+import { cutoff, expired, Pruning, sizeOf } from "./Pruning.ts"
 import { firstAfter, SortedKeys } from "./SortedKeys.ts"
 
 /** The data of a space, which outlives its handles. */
@@ -284,10 +284,10 @@ class MemoryBackend implements Backend {
     const { data, pruning } = this
     const budget = pruning.budget(group)
     if (budget === undefined) return
-    const { clock } = group.head
+    const { head: { clock }, jumps } = group
     const { contentMillis, journalBytes, journalMillis, receiptMillis } = pruning.retention
     const count = expired(data.journal, {
-      cutoff: clock - journalMillis,
+      cutoff: cutoff(clock, journalMillis, jumps),
       excess: data.journalSize - journalBytes,
       budget: { ...budget, rows: Math.min(budget.rows, data.journal.length - 1) },
       sizeOf
@@ -299,13 +299,15 @@ class MemoryBackend implements Backend {
       for (const id of data.pointers.get(row.beat) ?? []) this.dropReceipts(id, isKept)
       data.pointers.delete(row.beat)
     }
+    const forgotten = cutoff(clock, receiptMillis, jumps)
     let left = budget.rows
     for (const [id, written] of data.callers) {
-      if (left-- === 0 || written >= clock - receiptMillis) break
+      if (left-- === 0 || written >= forgotten) break
       data.callers.delete(id)
       this.dropReceipts(id, ({ digest }) => digest === undefined)
     }
-    if (data.content.collect({ clock, millis: contentMillis, anchor: data.anchor.beat, limit: budget.rows })) pruning.lookAgain()
+    const collected = { clock: cutoff(clock, contentMillis, jumps) + contentMillis, millis: contentMillis, anchor: data.anchor.beat }
+    if (data.content.collect({ ...collected, limit: budget.rows })) pruning.lookAgain()
   }
 }
 

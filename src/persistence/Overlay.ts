@@ -8,7 +8,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Content, Group } from "./Backend.ts"
-import type { Batch, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { Batch, CellRow, Head, JournalRow, Jump, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 
 /**
  * The batches appended since the last flush.
@@ -20,6 +20,7 @@ export class Overlay implements Group {
   readonly base: Head
   head: Head
   due: number | undefined
+  jumps: ReadonlyArray<Jump>
   /** Whether the overlay is unchanged. */
   empty = true
   readonly cells = new Map<string, CellRow>()
@@ -38,8 +39,9 @@ export class Overlay implements Group {
   private readonly byId = new Map<string, Array<QueueRow>>()
   private filed = 0
 
-  constructor(head: Head, due: number | undefined) {
+  constructor(head: Head, { due, jumps }: Pick<Group, "due" | "jumps">) {
     this.due = due
+    this.jumps = jumps
     this.base = head
     this.head = head
   }

@@ -110,6 +110,12 @@ export interface Head {
   readonly hash: string
 }
 
+/** A jump of the clock that makes nothing older: the clock after it, and its length in milliseconds. */
+export interface Jump {
+  readonly clock: number
+  readonly millis: number
+}
+
 /** The newest pruned journal row; `beat` is -1 and `hash` empty before the first pruning. */
 export interface Anchor {
   readonly beat: number
@@ -208,6 +214,8 @@ export interface SpaceStore {
    * `undefined` for never. The next flush with data stores it.
    */
   readonly setDue: (moment: number | undefined) => void
+  /** Sets the jumps of the clock, in their order, that do not count for the {@link Retention}. None before the first call. */
+  readonly setJumps: (jumps: ReadonlyArray<Jump>) => void
   /**
    * Makes all appended data durable. A failure is final for this handle, except for `StoreBusy`: that flush applied
    * nothing, and can be repeated.
@@ -259,7 +267,8 @@ export class Persistence extends Context.Service<Persistence, {
   readonly open: (space: string, options: OpenOptions) => Effect.Effect<SpaceStore, PersistenceError, Scope.Scope>
   /**
    * Returns the wake time that the last flush of a space stored, without opening the space. The result may be up to one
-   * second early, never late; it is 0 before the first flush.
+   * second early, never late. It is 0 before the first flush, and may be 0 if the last flush lies in the future by the
+   * clock of the host, which has been set back since.
    */
   readonly due: (space: string) => Effect.Effect<number | undefined, PersistenceError>
   /** Removes a space with all its data. Its handles are closed before; one that is left open writes no more. */

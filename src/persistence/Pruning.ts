@@ -7,7 +7,7 @@
  * @module
  */
 import type { Group } from "./Backend.ts"
-import type { JournalRow, Retention } from "./Persistence.ts"
+import type { JournalRow, Jump, Retention } from "./Persistence.ts"
 
 /** The number of rows, or characters of journal text, written between two checks for old data. */
 const ROWS = 256
@@ -52,6 +52,15 @@ export class Pruning {
     this.rows = ROWS
   }
 }
+
+/**
+ * The clock before which data is older than `millis` at a clock. A jump of the clock after the data does not count.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const cutoff = (clock: number, millis: number, jumps: ReadonlyArray<Jump>): number =>
+  jumps.reduceRight((before, jump) => before < jump.clock ? before - jump.millis : before, clock - millis)
 
 /**
  * The size of a journal row for the retention, in characters.

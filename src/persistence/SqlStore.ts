@@ -20,7 +20,7 @@ import {
   type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow,
   type ReceiptRow, retention
 } from "./Persistence.ts"
-import { type Budget, Pruning, sizeOf, tooOld } from "./Pruning.ts"
+import { type Budget, cutoff, Pruning, sizeOf, tooOld } from "./Pruning.ts"
 import * as RowChecksums from "./RowChecksums.ts"
 import * as SortKey from "./SortKey.ts"
 import { filterOf, SqlContent } from "./SqlContent.ts"
@@ -294,10 +294,11 @@ class SqlBackend implements Backend {
   }
 
   /** Writes the receipts that only the journal notes into rows, and prunes within the budget. */
-  private gather({ head }: Group, budget: Budget | undefined): void {
+  private gather(group: Group, budget: Budget | undefined): void {
+    const { head } = group
     this.callers.gather(head.clock)
     const { anchor } = readMeta(this.sql)
-    const { beat, hash } = budget === undefined ? anchor : this.prune(head, { anchor, budget })
+    const { beat, hash } = budget === undefined ? anchor : this.prune(group, { anchor, budget })
     this.sql.setMeta.run(head.beat, this.journalSize, beat, hash)
   }
 
@@ -335,10 +336,11 @@ class SqlBackend implements Backend {
   }
 
   /** Deletes some of the rows older than the retention, but never the head's row. Returns the newest deleted row. */
-  private prune({ beat, clock }: Head, { anchor: before, budget }: { readonly anchor: Anchor; readonly budget: Budget }): Anchor {
+  private prune(group: Group, { anchor: before, budget }: { readonly anchor: Anchor; readonly budget: Budget }): Anchor {
+    const { head: { beat, clock }, jumps } = group
     const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
     const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {
-      cutoff: clock - receiptMillis,
+      cutoff: cutoff(clock, receiptMillis, jumps),
       excess: 0,
       budget,
       sizeOf: (row) => row.size
@@ -347,13 +349,14 @@ class SqlBackend implements Backend {
     const oldest = (limit: number) =>
       this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge)
     const gone = tooOld(oldest, {
-      cutoff: clock - journalMillis,
+      cutoff: cutoff(clock, journalMillis, jumps),
       excess: this.journalSize - journalBytes,
       budget,
       sizeOf: (row) => row.size
     })
     const anchor = gone.at(-1) ?? before
-    if (this.content.collect({ clock, millis: contentMillis, anchor: anchor.beat, limit: budget.rows })) this.pruning.lookAgain()
+    const collected = { clock: cutoff(clock, contentMillis, jumps) + contentMillis, millis: contentMillis, anchor: anchor.beat }
+    if (this.content.collect({ ...collected, limit: budget.rows })) this.pruning.lookAgain()
     if (gone.length === 0) return anchor
     this.sql.pruneJournal.run(anchor.beat)
     this.texts.prune(anchor.beat)

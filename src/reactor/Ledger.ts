@@ -145,9 +145,13 @@ const delay = (state: OpenRequests, open: Open, { channels, documents, now }: De
   const channel = channels.get(Requests.channelOf(rid))
   const request = channel?.notBefore === undefined ? undefined : Requests.read(documents.read(Requests.address(oid, rid).key))
   if (channel === undefined || request === undefined) return
-  const { issued_ms: issued, opcode } = request
-  const moment = DelayedRequests.momentOf(channel, { rid, issued, opcode, payload: payloadOf(open, documents) })
-  if (moment !== undefined && moment > now) state.delayed.add({ rid, order, moment })
+  const { opcode } = request
+  const issued = Requests.dateOf(request, documents)
+  const date = DelayedRequests.momentOf(channel, { rid, issued, opcode, payload: payloadOf(open, documents) })
+  if (date === undefined) return
+  // A channel knows dates alone.
+  const moment = date + request.issued_ms - issued
+  if (moment > now) state.delayed.add({ rid, order, moment })
 }
 
 /** Updates the open requests once the beat is in the store. */

@@ -226,8 +226,10 @@ export class LiveRequests implements LiveLedger<Output> {
     this.state.isAwaited = this.reactor.isSynchronous && this.attempts.size > 0
   }
 
-  private job(open: Open, { attempt, issued_ms: issued, key, opcode }: Requests.Request, signal: AbortSignal): Job {
+  private job(open: Open, request: Requests.Request, signal: AbortSignal): Job {
+    const { attempt, key, opcode } = request
     const { content, documents, keep, space } = this.host
+    const issued = Requests.dateOf(request, documents)
     return {
       space, rid: open.rid, opcode, payload: payloadOf(open, documents), key, issued, attempt, signal,
       keep: (bytes, limit = MAX_CONTENT) => keep(bytes, limit, signal),

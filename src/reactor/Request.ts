@@ -20,8 +20,10 @@ import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
+import type { Committed } from "../stage/BeatClock.ts"
 import type { IoResult } from "../stage/Io.ts"
 import type { Launched } from "../stage/Launches.ts"
+import * as SpaceClock from "../stage/SpaceClock.ts"
 
 /** The dossier of the requests of ordinary runs. */
 export const SHARED = "OPS:io"
@@ -100,6 +102,10 @@ export interface DeclaredChannel {
 /** The address of a request, or of a cell below it. */
 export const address = (oid: string, rid: string, ...below: ReadonlyArray<string>): Address.Address =>
   Address.make(below.length === 0 ? `${DOSSIERS}/${oid}/io_req/${rid}` : [DOSSIERS, oid, "io_req", rid, ...below].join("/"))
+
+/** The date at which a request was made, in milliseconds since 1970. Its other times are by the clock of the space. */
+export const dateOf = ({ issued_beat, issued_ms }: Request, documents: Pick<Committed, "read">): number =>
+  issued_ms - SpaceClock.shiftAt(SpaceClock.read(documents.read(SpaceClock.ADDRESS.key)), issued_beat)
 
 /** The folder of the requests of a dossier. */
 export const folderOf = (oid: string): string => `${DOSSIERS}/${oid}/io_req`

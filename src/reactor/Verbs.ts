@@ -143,7 +143,7 @@ interface Declared extends Step {
 const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, hash, origin, step }: Declared): Requests.Request => {
   const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
-  const { beat, now } = draft
+  const { beat, now } = draft.moment
   // In the order of the keys, so that no copy is made for the document.
   return {
     attempt: 1,

@@ -193,6 +193,9 @@ export class HistoricStore implements SpaceStore {
   /** A replay has no wake time. */
   setDue(): void {}
 
+  /** A replay removes nothing. */
+  setJumps(): void {}
+
   append({ blobs, cells, entry }: Batch): void {
     if (entry === undefined) return
     this.see(blobs.map(({ hash }) => hash))

@@ -22,6 +22,7 @@ import { BeatAborted } from "../kernel/model/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import * as Labels from "../stage/Labels.ts"
+import * as SpaceClock from "../stage/SpaceClock.ts"
 import { Code } from "./Code.ts"
 import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
@@ -256,6 +257,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     bindings,
     durable: history.durable?.fresh(),
     mode: SpaceMode.read(historic, documents),
+    clock: SpaceClock.read(documents.read(SpaceClock.ADDRESS.key)),
     readLabels: Labels.read,
     ledgers: history.ledgers,
     states: history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo }),

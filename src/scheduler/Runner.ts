@@ -57,7 +57,7 @@ export class Runner extends ReadSet implements NodeRun {
 
   override get now(): number {
     this.isDated = true
-    return (this.recalled ?? this.environment.moment).now
+    return this.recalled?.now ?? this.environment.moment.date
   }
 
   override peek(place: string | Cell): Value.Value {
@@ -195,8 +195,8 @@ export class Runner extends ReadSet implements NodeRun {
     const { isDated, sights = unseen } = this
     this.isDated = false
     if (this.children === undefined || (!isDated && sights.length === 0)) return undefined
-    const { beat, now } = this.environment.moment
-    return { beat, now, peeks: sights.map(([place, value]) => Standpoints.peeked(place, value)) }
+    const { beat, date } = this.environment.moment
+    return { beat, now: date, peeks: sights.map(([place, value]) => Standpoints.peeked(place, value)) }
   }
 
   /** Publishes the result, after the read set is updated. Returns the changed keys. */

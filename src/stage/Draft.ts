@@ -85,7 +85,7 @@ export class Draft extends Changes implements Transaction {
     this.stage = stage
     this.moment = moment
     this.beat = moment.beat
-    this.now = moment.now
+    this.now = moment.date
     this.run = grant.run
     this.envelope = grant.envelope
     this.serializable = grant.serializable

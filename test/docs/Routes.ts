@@ -96,6 +96,8 @@ const control: Readonly<Record<string, Described>> = {
   ),
   [`POST ${SPACE}/control/hold`]: described("", "Holds the space: no beat runs by itself until it is released or the server ends."),
   [`POST ${SPACE}/control/release`]: described("", "Releases a held space."),
+  [`GET ${SPACE}/clock`]: described("", "The date of the space and that of its host, its offset, and the resets."),
+  [`POST ${SPACE}/clock/reset`]: described("", "Takes the offset off the dates of later beats: `{ offset, beat }`."),
   [`PUT ${SPACE}/locks/*`]: described("", "Locks a cell and all cells below it."),
   [`DELETE ${SPACE}/locks/*`]: described("", "Unlocks a cell."),
   [`GET ${SPACE}/debug`]: described("", "Under `systole dev`: whether the space is held, and its breakpoints."),

@@ -9,8 +9,8 @@ import type { Enzyme, Settings, SpaceStore } from "systole"
 import {
   Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
 } from "systole"
-import { TestPacemaker } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
+import * as SetClock from "../support/SetClock.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** One store for all spaces, and the kernels that run over it one after another. */
@@ -30,6 +30,8 @@ export interface RestartableKernel {
   readonly breakRemoval: (space: string, broken: boolean) => void
   /** Makes each later read of the time of a space's next work fail, or succeed again. */
   readonly breakDue: (space: string, broken: boolean) => void
+  /** The clock of the host. */
+  readonly clock: SetClock.SetClock
   /** The spaces that the newest kernel opened, in order. */
   readonly openings: () => ReadonlyArray<string>
   /** The spaces that are open now. */
@@ -44,11 +46,12 @@ const trouble = (space: string) =>
 /** A store whose kernels register these enzymes. */
 export const make = (
   enzymes: ReadonlyArray<Enzyme.Enzyme>,
-  reactor: Layer.Layer<Reactor> = Reactor.none
+  reactor: Layer.Layer<Reactor> = Reactor.none,
+  clock = SetClock.make()
 ): Effect.Effect<RestartableKernel, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, TestPacemaker.layer)))
+    const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, clock.layer)))
     const memory = Context.get(context, Persistence)
     const gates = new Map<string, Latch.Latch>()
     const broken = new Set<string>()
@@ -120,6 +123,7 @@ export const make = (
       breakRemoval: (space, isBroken) => void (isBroken ? kept.add(space) : kept.delete(space)),
       breakDue: (space, isBroken) => void (isBroken ? timeless.add(space) : timeless.delete(space)),
       breakDisk: (space, on) => void (on ? broken.add(space) : broken.delete(space)),
+      clock,
       openings: () => openings,
       open: () => open,
       most: () => most

@@ -9,8 +9,8 @@ import type { Batch, Enzyme, NodeDefinition, Settings, Space } from "systole"
 import {
   Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
 } from "systole"
-import { TestPacemaker } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
+import * as SetClock from "../support/SetClock.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** A module, and the digest of its code. */
@@ -49,6 +49,8 @@ export interface TestMachine {
   readonly breakDisk: (broken: boolean) => void
   /** Makes each later read from the store fail, or succeed again. */
   readonly breakReads: (broken: boolean) => void
+  /** The clock of its host. */
+  readonly clock: SetClock.SetClock
   /** The number of successful flushes. */
   readonly flushes: () => number
   /** The number of documents read from the store. */
@@ -60,7 +62,8 @@ export interface TestMachine {
 /** A machine whose store is in memory. */
 export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(function*() {
   const scope = yield* Effect.scope
-  const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, TestPacemaker.layer)))
+  const clock = SetClock.make()
+  const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, clock.layer)))
   const memory = Context.get(context, Persistence)
   const gate = yield* Latch.make(true)
   let arrived = yield* Deferred.make<void>()
@@ -133,6 +136,7 @@ export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(f
     held: Effect.suspend(() => Deferred.await(arrived)),
     breakDisk: (on) => { broken = on },
     breakReads: (on) => { unreadable = on },
+    clock,
     flushes: () => flushes,
     reads: () => reads,
     observations: () => observations

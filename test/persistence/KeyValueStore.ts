@@ -223,12 +223,12 @@ class KeyValueBackend implements Backend.Backend {
   private prune(group: Backend.Group): void {
     const budget = this.pruning.budget(group)
     if (budget === undefined) return
-    const { clock } = group.head
+    const { head: { clock }, jumps } = group
     const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
     const changes = new Changes(this.data)
     const meta = metaOf(changes)
     const oldest = this.journal(0, meta.head.beat - 1, budget.rows)
-    const bounds = { cutoff: clock - journalMillis, excess: meta.size - journalBytes, budget, sizeOf: Pruning.sizeOf }
+    const bounds = { cutoff: Pruning.cutoff(clock, journalMillis, jumps), excess: meta.size - journalBytes, budget, sizeOf: Pruning.sizeOf }
     const count = Pruning.expired(oldest, bounds)
     const gone = oldest.slice(0, count)
     for (const { beat } of gone) dropBeat(changes, beat)
@@ -237,8 +237,9 @@ class KeyValueBackend implements Backend.Backend {
       "meta",
       JSON.stringify({ ...meta, anchor: { beat, hash }, size: gone.reduce((size, row) => size - Pruning.sizeOf(row), meta.size) })
     )
-    dropCallers(changes, clock - receiptMillis, budget.rows)
-    if (collect(changes, { clock, millis: contentMillis, anchor: beat, limit: budget.rows })) this.pruning.lookAgain()
+    dropCallers(changes, Pruning.cutoff(clock, receiptMillis, jumps), budget.rows)
+    const collected = { clock: Pruning.cutoff(clock, contentMillis, jumps) + contentMillis, millis: contentMillis, anchor: beat }
+    if (collect(changes, { ...collected, limit: budget.rows })) this.pruning.lookAgain()
     this.data.write(changes.all)
   }
 }

@@ -15,6 +15,7 @@ import type { LiveState } from "./SpaceState.ts"
 import type { Queued } from "../model/Command.ts"
 import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
 import { type Retired, SEMANTICS } from "../model/Journal.ts"
+import * as ClockChange from "./ClockChange.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as LostBeats from "./LostBeats.ts"
 import * as Modules from "../model/Modules.ts"
@@ -50,8 +51,11 @@ export interface BeatInput {
   readonly begin: (beat: number) => Begun
   /** Step 3: commands from outside. They stay queued until the beat is committed. */
   readonly commands: () => ReadonlyArray<Queued>
-  /** Step 3: commands of the space itself: a note of lost beats, the boot of a new space, and the cutover of a planned rollback. */
-  readonly own: (mode: SpaceMode.SpaceMode) => ReadonlyArray<Queued>
+  /**
+   * Step 3: commands of the space itself: a note of lost beats, one of its clock, the boot of a new space, and the cutover of
+   * a planned rollback.
+   */
+  readonly own: (mode: SpaceMode.SpaceMode, start: Start) => ReadonlyArray<Queued>
   /** Steps 5 and 6: signals, in the order of the agenda. */
   readonly take: (start: Start, how: TakeRules) => ReadonlyArray<Taken>
   /** Step 5: the due timers of ledgers. */
@@ -127,9 +131,11 @@ export class LiveInput implements BeatInput {
     return this.state.inbox.nextCommands(this.state.settings.limits)
   }
 
-  own(mode: SpaceMode.SpaceMode): ReadonlyArray<Queued> {
+  own(mode: SpaceMode.SpaceMode, { clock }: Start): ReadonlyArray<Queued> {
     const lost = this.opened ? undefined : LostBeats.note(this.state)
-    return lost === undefined ? this.steering(mode) : [lost, ...this.steering(mode)]
+    const noted = ClockChange.noted(this.state, clock)
+    const steering = this.steering(mode)
+    return lost === undefined && noted === undefined ? steering : [lost, noted, ...steering].filter((queued) => queued !== undefined)
   }
 
   /** The boot of a new space, and the cutover of a planned rollback. */

@@ -10,6 +10,7 @@ import type { BeatClock } from "../../stage/BeatClock.ts"
 import * as Labels from "../../stage/Labels.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Savepoint } from "../../stage/Changes.ts"
+import type { SpaceClock } from "../../stage/SpaceClock.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Begun } from "../model/Begun.ts"
@@ -28,6 +29,7 @@ const inputBit = (place: number): number => 2 << place
 export interface Before {
   readonly bindings: BindingTable
   readonly mode: SpaceMode
+  readonly clock: SpaceClock
   readonly hash: (data: string | Uint8Array) => string
   /** Decodes the rules on labels, where the kernel has labels. */
   readonly readLabels: typeof Labels.read | undefined
@@ -41,6 +43,7 @@ class TrackedClock implements BeatClock {
   readonly beat: number
   readonly semantics: number
   readonly now: number
+  readonly date: number
   readonly seed: string
   readonly hash: BeatClock["hash"]
   private readonly millis: number
@@ -50,6 +53,7 @@ class TrackedClock implements BeatClock {
     this.beat = beat
     this.semantics = semantics
     this.now = clock
+    this.date = clock - transaction.clock.shifted
     this.seed = seed
     this.hash = hash
     this.millis = tempo
@@ -76,6 +80,8 @@ export class BeatTransaction {
   readonly bindings: BeatBindings
   /** The mode of the space, as the newest command left it. */
   mode: SpaceMode
+  /** The clock of the space, as the newest command left it for the next beat. */
+  clock: SpaceClock
   /** The captured parts that the results depend on, as bits. Only these are journaled. */
   used = 0
   /** Diagnostics, written at the commit. */
@@ -90,10 +96,11 @@ export class BeatTransaction {
   private count = 0
 
   /** The label rules of this beat are staged before. */
-  constructor(stage: Stage, begun: Begun, { bindings, hash, mode, readLabels }: Before) {
+  constructor(stage: Stage, begun: Begun, { bindings, clock, hash, mode, readLabels }: Before) {
     this.stage = stage
     this.labels = readLabels?.(stage.visible(Labels.ADDRESS.key))
     this.mode = mode
+    this.clock = clock
     this.moment = new TrackedClock(this, begun, hash)
     this.bindings = new BeatBindings(bindings, stage, begun.beat)
   }
@@ -132,7 +139,7 @@ export class BeatTransaction {
    * they are written when a command can no longer be refused.
    */
   savepoint(draft: Draft): Savepoint {
-    const { count, diagnostics, queued, mode, sent, used } = this
+    const { clock, count, diagnostics, queued, mode, sent, used } = this
     const [reported, told, waiting] = [diagnostics.length, sent.length, queued.length]
     const writes = draft.savepoint()
     return {
@@ -144,6 +151,7 @@ export class BeatTransaction {
         queued.length = waiting
         this.count = count
         this.mode = mode
+        this.clock = clock
         this.used = used
       }
     }

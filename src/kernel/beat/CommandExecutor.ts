@@ -24,6 +24,7 @@ import { Pending } from "../model/Signal.ts"
 import { ControlRefused, WriteRefused } from "../model/SpaceError.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { SpaceState } from "./SpaceState.ts"
+import * as ClockChange from "./ClockChange.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
 import * as Lifecycle from "./Lifecycle.ts"
@@ -129,6 +130,7 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
     transaction.diagnostics.push(LostBeats.fact(command))
     return { reply: undefined }
   },
+  clock: (command, { parts: { draft, transaction } }) => ({ reply: ClockChange.execute(transaction, draft, command) }),
   lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),
   ledger: ({ command, ledger: name }, { parts: { state, draft, ledgers } }) => {
     const placed = state.ledgers.named(name)

@@ -158,9 +158,10 @@ const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: SpaceState): Reado
 const apply = (merged: Merged, changes: ReadonlyArray<Staged>): ReadonlyArray<Output> => {
   const { state, captured, transaction } = merged
   const { documents, inbox } = state
-  const { mode } = transaction
+  const { clock, mode } = transaction
   const before = state.mode
   state.mode = mode
+  state.clock = clock
   inbox.dropCommands(captured.commands.count)
   for (const { address, after } of changes) documents.put(address.key, after)
   for (const [cell, list] of transaction.bindings.changed) state.bindings.put(cell, list)

@@ -19,7 +19,9 @@ import * as Name from "../../cell/Name.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import { type ExpiryRule, type ExpiryState, type Found, MAX_DOCUMENTS, nameBelow, whole } from "../../ledger/Expiry.ts"
 import { below } from "../../persistence/Below.ts"
+import { cutoff } from "../../persistence/Pruning.ts"
 import { LETTER } from "../../stage/Interest.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
 import { COMMIT, type Stage, type Staged } from "../../stage/Stage.ts"
 import type { Start } from "../model/Begun.ts"
 import type { Retired } from "../model/Journal.ts"
@@ -266,7 +268,7 @@ interface IndexedKind {
  * @since 0.1.0
  */
 export class ExpiryIndex {
-  private readonly state: Pick<LiveState, "documents" | "store" | "settings">
+  private readonly state: Pick<LiveState, "clock" | "documents" | "store" | "settings">
   private readonly kinds: ReadonlyArray<IndexedKind>
 
   constructor(state: ExpiryIndex["state"] & Pick<LiveState, "ledgers">) {
@@ -276,9 +278,9 @@ export class ExpiryIndex {
 
   /** The records to delete: the kind, the newest expired clock, and the excess number. */
   due({ clock }: Start): ReadonlyArray<Retired> {
-    const { documents, settings: { limits } } = this.state
+    const { clock: state, documents, settings: { limits } } = this.state
     // A clock is never negative, so -1 stands for no expiry by age.
-    const last = Math.max(-1, clock - limits.finishedMillis)
+    const last = Math.max(-1, cutoff(clock, limits.finishedMillis, SpaceClock.uncounted(state, clock)))
     let due: Array<Retired> | undefined
     for (const indexed of this.kinds) {
       const count = countOf(documents.read(indexed.folder.key))

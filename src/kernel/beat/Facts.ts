@@ -33,7 +33,7 @@ export class Facts {
     const { moment, stage } = this.transaction
     const place = Diagnostic.address(moment.beat, this.all.length)
     this.all.push({ fact, place })
-    stage.put(place, Diagnostic.toDocument(fact, moment, place), COMMIT)
+    stage.put(place, Diagnostic.toDocument(fact, { beat: moment.beat, now: moment.date }, place), COMMIT)
     if (fact.payload !== undefined) stage.put(Diagnostic.payloadOf(place), fact.payload, COMMIT)
   }
 }

@@ -323,7 +323,7 @@ export class GroupCommit {
     this.then = then
     try {
       this.save(unsaved)
-      this.state.store.setDue(isSending ? WakeTime.SENDING : this.due)
+      WakeTime.keep(this.state, isSending ? WakeTime.SENDING : this.due)
     } catch (error) {
       return this.stop(asStopped(this.state.space, error))
     }

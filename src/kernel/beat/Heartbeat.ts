@@ -22,6 +22,7 @@ import type { SpaceState } from "./SpaceState.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "./CommandExecutor.ts"
+import type { Begun } from "../model/Begun.ts"
 import type { Handling, Outcome, Taken } from "../model/InFlight.ts"
 import type { HeardBy } from "./DurableRuns.ts"
 import { LedgerBeats } from "./LedgerBeats.ts"
@@ -87,7 +88,7 @@ export class Heartbeat {
     const transaction = new BeatTransaction(stage, begun, state)
     const agenda = new Agenda(begun.beat)
     const ledgers = new LedgerBeats(transaction, { begun, runs: agenda.runs }, state)
-    const commands = this.captureCommands(transaction, ledgers)
+    const commands = this.captureCommands(begun, transaction, ledgers)
     this.checkStore()
     const { mode } = transaction
     const resolve = this.memo(transaction.bindings)
@@ -123,10 +124,10 @@ export class Heartbeat {
   }
 
   /** Step 3: executes the commands before the runs, so each run sees their effects. */
-  private captureCommands(transaction: BeatTransaction, ledgers: LedgerBeats): CapturedCommands {
+  private captureCommands(begun: Begun, transaction: BeatTransaction, ledgers: LedgerBeats): CapturedCommands {
     const { state, input, pieces } = this
     const queue = input.commands()
-    const own = input.own(transaction.mode)
+    const own = input.own(transaction.mode, begun)
     if (queue.length === 0 && own.length === 0 && transaction.mode.control === undefined) return CommandExecutor.none
     const { moment, stage } = transaction
     const draft = new Draft(stage, moment, { run: CAPTURE, envelope: outside, serializable: false })

@@ -11,6 +11,7 @@ import type { Modules } from "../../scheduler/Modules.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Labels } from "../../stage/Labels.ts"
+import type { SpaceClock } from "../../stage/SpaceClock.ts"
 import type { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import type { DerivationPort } from "../derived/DerivationPort.ts"
 import type { BeatScheduler } from "../derived/BeatScheduler.ts"
@@ -26,6 +27,7 @@ import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import type { Before } from "./BeatTransaction.ts"
 import type { CommitHandshake } from "./CommitHandshake.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
+import type { LiveClock } from "./LiveClock.ts"
 import type { RunHost } from "./RunHost.ts"
 
 /**
@@ -50,6 +52,8 @@ export interface SpaceState {
   readonly durable: DurableRuns | undefined
   /** The mode of the space after the newest beat. */
   mode: SpaceMode
+  /** The clock of the space after the newest beat. */
+  clock: SpaceClock
   /** Signals parked while the space is paused, and not reported by a beat yet. */
   readonly parked: Parked
   readonly ledgers: LedgerList
@@ -79,6 +83,10 @@ export interface SpaceState {
  */
 export interface LiveState extends SpaceState {
   readonly derivation: BeatScheduler
+  /** The clock, over that of the host. */
+  readonly liveClock: LiveClock
+  /** The time since which the clock of the host has run evenly. */
+  readonly steady: { readonly since: number }
   /** The node modules of the runtime. */
   readonly nodes: Modules
   /** The kernel's spaces in manual mode, by name. */

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as SpaceClock from "../../stage/SpaceClock.ts"
 import type { LiveState } from "./SpaceState.ts"
 import * as Awaited from "./Awaited.ts"
 import { isAdvancing } from "../model/SpaceMode.ts"
@@ -51,7 +52,8 @@ export const hasInput = ({ host, inbox, ledgers, mode, states, store }: LiveStat
 export const isNow = (state: LiveState): boolean => {
   const { bindings, derivation, enzymes, host, inbox, ledgers, mode, settings, states, store } = state
   const { beat } = store.head()
-  if (isAdvancing(mode) || (beat < 0 && settings.boot)) return true
+  // An offset that no beat has captured would be lost when the space is closed, and its waits would begin anew.
+  if (isAdvancing(mode) || (beat < 0 && settings.boot) || state.liveClock.uncaptured(state.clock) !== undefined) return true
   if (enzymes.leavesOut) {
     inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
   }
@@ -84,6 +86,17 @@ export const next = (
   const moment = timed(state, opened)
   // A start may bring back the enzyme of a held signal.
   return inbox.held.size === 0 ? moment : Math.min(moment ?? Infinity, held(state))
+}
+
+/**
+ * Has the next flush store the wake time, and the jumps of the clock that make nothing older.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const keep = ({ clock, liveClock, store }: LiveState, moment: number | undefined): void => {
+  store.setDue(liveClock.wakeOf(moment))
+  store.setJumps(SpaceClock.uncounted(clock, store.head().clock))
 }
 
 /**

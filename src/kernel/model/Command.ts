@@ -46,7 +46,8 @@ export interface Queued {
  * @since 0.1.0
  */
 export type Command =
-  Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | Locking | LedgerCommand
+  | Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | ClockCommand | Locking
+  | LedgerCommand
 
 /** A write to a cell. */
 export interface Setting {
@@ -114,6 +115,17 @@ export interface LossNote {
   /** The code of the failure. */
   readonly code: string
   readonly beats: readonly [first: number, last: number] | readonly []
+}
+
+/**
+ * A change of the clock: `ahead` of the host by `millis`, which the space itself noted; a jump of `millis` since the beat
+ * before; or a reset from outside. The reply to a reset is the offset that it took back.
+ */
+export interface ClockCommand {
+  readonly kind: "clock"
+  readonly verb: "ahead" | "jump" | "reset"
+  /** 0 for a reset. */
+  readonly millis: number
 }
 
 /** A lock or an unlock of a cell from outside. */
@@ -186,6 +198,7 @@ type KernelLine =
   | readonly ["steer", verb: Verb, of?: number | string]
   | readonly ["lock", cell: string, on: boolean]
   | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
+  | readonly ["clock", verb: ClockCommand["verb"], millis: number]
   | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
   | readonly ["redeliver", id: string, enzyme: string, anew?: true]
   | readonly ["start", module: string, inputs: readonly [unknown]]
@@ -254,6 +267,10 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     encode: ({ beats, code, topic }) => JSON.stringify(["lost", topic, code, ...beats]),
     size: small
   },
+  clock: {
+    encode: ({ millis, verb }) => JSON.stringify(["clock", verb, millis]),
+    size: small
+  },
   lock: {
     encode: ({ cell, on }) => JSON.stringify(["lock", cell, on]),
     size: small
@@ -308,6 +325,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
     writes: writes.map(([key, [value]]) => [key, document(value)] as const)
   }),
   lost: ([, topic, code, ...beats]) => ({ kind: "lost", topic, code, beats }),
+  clock: ([, verb, millis]) => ({ kind: "clock", verb, millis }),
   redeliver: ([, id, enzyme, anew]) => ({ kind: "redeliver", id, enzyme, ...anew === undefined ? {} : { anew } }),
   start: ([, module, [inputs]]) => ({ kind: "piece", ask: { verb: "start", module, inputs: Codec.decode(JSON.stringify(inputs)) } }),
   stop: ([, name]) => ({ kind: "piece", ask: { verb: "stop", name } })

@@ -89,6 +89,11 @@ export interface Limits {
    * (`module/broken`); all others continue.
    */
   readonly moduleMillis: number
+  /**
+   * Milliseconds by which the clock of the host may be behind that of a space, which then waits. Further behind, the space
+   * goes on with an offset, and reports `clock/ahead`.
+   */
+  readonly behindMillis: number
   /** The default wait of a pull for a gate or a backoff, in milliseconds. */
   readonly pullMillis: number
 }
@@ -163,6 +168,7 @@ export const defaults: Limits = {
   stuckMillis: 4000,
   stopMillis: 8000,
   moduleMillis: 10_000,
+  behindMillis: 5000,
   pullMillis: 10_000
 }
 

@@ -26,6 +26,11 @@ export type Turn = (run: () => void, again?: boolean) => void
 export class Pacemaker extends Context.Service<Pacemaker, {
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /**
+   * Milliseconds of a clock that nobody sets. The difference to `now` shows that the clock of the host was set, or that the
+   * host was asleep. A host without it has a clock that is never set.
+   */
+  readonly elapsed?: () => number
   /** 32 random hexadecimal digits. */
   readonly seed: () => string
   /** Begins a group of beats. A host may run it before the next macrotask. */
@@ -41,7 +46,8 @@ export class Pacemaker extends Context.Service<Pacemaker, {
    */
   readonly timer: (at: number, run: () => void) => () => void
   /**
-   * Runs a function at the time of a resting space's next work, in milliseconds since 1970; returns its cancellation. A host
+   * Runs a function at the time of a resting space's next work, in milliseconds since 1970; returns its cancellation. It may
+   * run early, as it does after the clock of the host was set: the space then looks for work, and arms the next wake. A host
    * that sleeps may open the space at that time instead: `SpaceStore.setDue` stores it with the commit.
    */
   readonly wake: (at: number, run: () => void) => () => void

@@ -245,18 +245,21 @@ export class Pending {
   readonly undelivered: Undelivered | undefined
   /** Whether it was sent again from the dead letters, to be handled as if for the first time. */
   readonly anew: boolean
+  /** The clock at which a wait from outside began: no beat has captured it. */
+  readonly since: number | undefined
   /** Whether the store has its row. */
   stored = false
   /** The beat that captured it. */
   beat: number | undefined
 
-  constructor(seq: number, signal: Signal, wait: Pick<Partial<Pending>, "due" | "again" | "undelivered" | "anew"> = {}) {
+  constructor(seq: number, signal: Signal, wait: Pick<Partial<Pending>, "due" | "again" | "undelivered" | "anew" | "since"> = {}) {
     this.seq = seq
     this.signal = signal
     this.due = wait.due
     this.again = wait.again
     this.undelivered = wait.undelivered
     this.anew = wait.anew ?? false
+    this.since = wait.since
   }
 
   /** The id of its row: a caller may ask for it, and it groups the attempts of one signal. */
@@ -277,10 +280,11 @@ export class Pending {
   /** The row's text, made only for a signal that outlives its group. */
   get text(): string {
     const { awaits, depth, event, id, label, origin, payload, qos, signal, target, to } = this.signal
-    const { again, anew, due, undelivered } = this
+    const { again, anew, due, since, undelivered } = this
     return JSON.stringify({
       id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, label, qos, due, again, undelivered,
-      anew: anew || undefined
+      anew: anew || undefined,
+      since
     })
   }
 
@@ -294,10 +298,10 @@ export class Pending {
 
   /** The pending signal of a row. */
   static fromRow(row: { readonly seq: number; readonly text: string }): Pending {
-    const { again, anew, due, payload, undelivered, ...rest } = JSON.parse(row.text)
+    const { again, anew, due, payload, since, undelivered, ...rest } = JSON.parse(row.text)
     const signal =
       { ...rest, payload: payload === undefined ? undefined : Codec.decode(payload), expected: expectedBy(rest.id), pair: pairOf(rest) }
-    const pending = new Pending(row.seq, signal, { due, again, undelivered, anew })
+    const pending = new Pending(row.seq, signal, { due, again, undelivered, anew, since })
     pending.stored = true
     return pending
   }

@@ -10,7 +10,7 @@
 import * as Label from "../../cell/Label.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type * as Launch from "../../stage/Launch.ts"
-import type { SpaceState } from "../beat/SpaceState.ts"
+import type { LiveState } from "../beat/SpaceState.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import * as Signal from "../model/Signal.ts"
 import type { PostedSignal } from "../view/Space.ts"
@@ -27,7 +27,7 @@ interface Sender {
   readonly id: string | undefined
   readonly given: string
   readonly depth: number
-  /** The clock time from which its delay counts; by default that of its arrival. */
+  /** The time from which its delay counts, by the clock of the host; by default that of its arrival. */
   readonly since?: number | undefined
   readonly label?: Label.Label | undefined
 }
@@ -42,11 +42,11 @@ const MAX_ID = 512
  * @since 0.1.0
  */
 export class Admission {
-  private readonly state: SpaceState
+  private readonly state: LiveState
   /** The expected beat of the newest minted ids, and the next number for it. */
   private minted: { beat: number; next: number }
 
-  constructor(state: SpaceState) {
+  constructor(state: LiveState) {
     this.state = state
     this.minted = { beat: state.store.head().beat + 1, next: 0 }
     for (const id of state.inbox.waiting.keys()) {
@@ -80,7 +80,7 @@ export class Admission {
 
   private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, since }: Sender): Entered {
     const { state } = this
-    const { inbox, settings: { limits, tempo } } = state
+    const { inbox, settings: { limits } } = state
     const head = state.store.head()
     if (known !== undefined && this.isKnown(known, sent.payload?.text ?? "", given)) return { kind: "known", id: known }
     const limit = inbox.limitFor(Signal.size(sent), limits)
@@ -89,8 +89,17 @@ export class Admission {
       ? { origin: "ingress", expected: head.beat + 1 } as const
       : { origin: "caller", expected: undefined } as const
     const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label })
-    const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: since ?? state.host.now(), tempo })
-    return { kind: "new", pending: new Signal.Pending(state.number(), signal, { due }) }
+    const wait = sent.at === undefined ? {} : this.wait(sent.at, since)
+    return { kind: "new", pending: new Signal.Pending(state.number(), signal, wait) }
+  }
+
+  /** The wait of a delayed signal, from its arrival or from a time of the host. */
+  private wait(at: Launch.At, from: number | undefined): Pick<Signal.Pending, "due" | "since"> {
+    const { host, liveClock, settings: { tempo }, store } = this.state
+    const since = host.now()
+    const clock = from === undefined ? since : Math.min(liveClock.ofSpace(from), since)
+    liveClock.note(since)
+    return { due: Signal.due(at, { beat: store.head().beat, clock, tempo }), since }
   }
 
   /** The label given by a caller. Its atoms have to be known in the space, since no clearance admits a mistyped one. */

@@ -11,6 +11,7 @@ import * as JsonParser from "../../cell/JsonParser.ts"
 import type * as Ledger from "../../ledger/Command.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
+import { DAY } from "../../stage/SpaceClock.ts"
 import * as Write from "../../stage/Write.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Commands from "../model/Command.ts"
@@ -22,7 +23,7 @@ import * as Features from "../model/Feature.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import type { SpaceControl, SpaceStatus } from "../view/Space.ts"
+import type { ClockStatus, SpaceControl, SpaceStatus } from "../view/Space.ts"
 import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /**
@@ -156,6 +157,22 @@ export class CommandQueue implements SpaceControl {
 
   readonly hold: SpaceControl["hold"] = this.holding(true)
   readonly release: SpaceControl["release"] = this.holding(false)
+
+  readonly clock: SpaceControl["clock"] = Effect.callback((resume) =>
+    this.group.whenDurable(() => resume(Effect.succeed(this.showClock())), (error) => resume(Effect.fail(error))))
+
+  private showClock(): ClockStatus {
+    const { clock, host, liveClock, store } = this.live
+    const { jump, offset, shifted, shifts } = clock
+    const now = host.now()
+    const keeps = jump !== undefined && store.head().clock < jump.clock + DAY ? jump.clock + DAY - shifted : null
+    return { date: now - shifted, host: liveClock.ofHost(now), offset, shifts, keeps }
+  }
+
+  resetClock(): ReturnType<SpaceControl["resetClock"]> {
+    const done = this.submit(() => ({ kind: "clock", verb: "reset", millis: 0 }))
+    return Effect.map(done, ({ beat, reply }) => ({ offset: reply as number, beat }))
+  }
 
   private holding(isHeld: boolean): SpaceControl["hold"] {
     return Effect.callback((resume) =>

@@ -64,7 +64,8 @@ const io: Members<keyof SpaceIo> = { list: "method", get: "method", cancel: "met
 const runs: Members<keyof SpaceRuns> = { list: "method", get: "method", cancel: "method", retry: "method" }
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
-  unlock: "method", command: "method", hold: "effect", release: "effect"
+  unlock: "method", command: "method", hold: "effect", release: "effect",
+  clock: "effect", resetClock: "method"
 }
 const graph: Members<keyof SpaceGraph> = { view: "effect", trace: "method", traces: "effect" }
 const debug: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }

@@ -35,6 +35,7 @@ import type * as Recovery from "./Recovery.ts"
 import { RunWatch } from "../watchdog/RunWatch.ts"
 import type { Space } from "../view/Space.ts"
 import { Spaces } from "./Spaces.ts"
+import { SteadyClock } from "./SteadyClock.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
 import { CurrentSupervision } from "../watchdog/Supervision.ts"
 
@@ -121,6 +122,7 @@ export class Kernel extends Context.Service<Kernel, {
       const host = { now, timer, turn: task, wake, watch: yield* RunWatch, decode }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
+        steady: new SteadyClock(pacemaker),
         held: (yield* CurrentHolds) ?? new Set(settings.held), losses: new Losses(),
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
         supervision: yield* CurrentSupervision

@@ -11,7 +11,9 @@ import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import { PART } from "../../persistence/Backend.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
 import { type BlobPart, retention } from "../../persistence/Persistence.ts"
+import { cutoff } from "../../persistence/Pruning.ts"
 import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persistence/PersistenceError.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { expected } from "../view/Expected.ts"
 import type { Space } from "../view/Space.ts"
@@ -168,7 +170,7 @@ export class LargeUploads {
 
   /** Deletes the objects without a use among one page of them. */
   private async collect(): Promise<void> {
-    const { host, space } = this.state
+    const { clock, host, liveClock, space } = this.state
     const objects: Array<LargeContent.ListedObject> = []
     let more = true
     // A page may end within an upload, so the last upload of a list that goes on is left to the next collection.
@@ -179,8 +181,11 @@ export class LargeUploads {
     }
     const uploads = [...Map.groupBy(objects, uploadOf)]
     const complete = more && uploads.length > 1 ? uploads.slice(0, -1) : uploads
+    const now = host.now()
+    // The content store dates objects by the clock of its own host.
+    const last = liveClock.ofHost(cutoff(now, retention.contentMillis, SpaceClock.uncounted(clock, now)))
     const unused = complete.flatMap(([upload, own]) => {
-      const isNew = own.some(({ modified }) => modified > host.now() - retention.contentMillis)
+      const isNew = own.some(({ modified }) => modified > last)
       return isNew || this.isUsed(upload, own) ? [] : own.map(({ key }) => key)
     })
     await this.call((store) => erase(store, unused))

@@ -168,9 +168,9 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.close(isRemoved ? "it is being removed" : "it is closed, since nothing uses it", isRemoved)
   }
 
-  /** The time of its next work, as {@link GroupCommit.due} defines it. */
+  /** The time of its next work by the clock of the host, as {@link GroupCommit.due} defines it. */
   get due(): number | undefined {
-    return this.group.due
+    return this.state.liveClock.wakeOf(this.group.due)
   }
 
   /** Whether it has no users and no work in progress, so that closing it is unnoticed. */

@@ -155,10 +155,20 @@ export class OutboxRelay {
       this.safely(() => {
         const { departures, mode, space } = this.state
         const batch = departures.next(route.space)
-        if (Exit.isSuccess(exit)) void hand(origin(mode, space), batch, exit.value).then((answers) => this.conclude(route, batch, answers))
+        const sent = batch.map((pending) => this.dated(pending))
+        if (Exit.isSuccess(exit)) void hand(origin(mode, space), sent, exit.value).then((answers) => this.conclude(route, batch, answers))
         else this.conclude(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
       })
     })
+  }
+
+  /** A signal with the time of its wait by the clock of the host: that of the receiver may be ahead of it by another offset. */
+  private dated(pending: Pending): Pending {
+    const { seq, signal } = pending
+    const { to } = signal
+    if (to?.wait === undefined) return pending
+    const wait = { ...to.wait, since: this.state.liveClock.ofHost(to.wait.since) }
+    return new Pending(seq, { ...signal, to: { ...to, wait } }, pending)
   }
 
   /** A failure of the store stops the space. */

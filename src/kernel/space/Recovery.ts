@@ -15,6 +15,7 @@ import type { DurableRuns } from "../beat/DurableRuns.ts"
 import type { RunHost } from "../beat/RunHost.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { CommitHandshake } from "../beat/CommitHandshake.ts"
+import { LiveClock } from "../beat/LiveClock.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { CursorKey } from "../model/CursorKey.ts"
@@ -24,6 +25,7 @@ import type { Settings } from "../model/Limits.ts"
 import type { Holds } from "../model/Holds.ts"
 import type { Losses } from "../model/Losses.ts"
 import * as Labels from "../../stage/Labels.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Awaited from "../beat/Awaited.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
@@ -34,6 +36,7 @@ import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 import { checkStore, type KernelFeature, labelsIn, needs } from "./Feature.ts"
+import type { SteadyClock } from "./SteadyClock.ts"
 import type { Supervision } from "../watchdog/Supervision.ts"
 
 /** The dependencies that the spaces of a kernel share. */
@@ -47,6 +50,8 @@ export interface Parts {
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
   readonly host: RunHost
+  /** The clock of the host, since it has run evenly. */
+  readonly steady: SteadyClock
   readonly restore: ModuleRestore
   readonly reporter: Reporter
   /** The names of held spaces. */
@@ -68,9 +73,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const labels = labelsIn(parts.features)
   // Records come with beats.
   if (store.head().beat >= 0) checkStore(store, parts.features)
-  const documents = new Documents(store, settings.limits.residentBytes)
-  // Content that arrived after the last beat of the previous process. The next beat dates it.
-  for (const hash of store.undated()) documents.arrive(hash)
+  const documents = documentsOf(store, settings.limits.residentBytes)
   Modules.leaveOut(registry, documents)
   const inbox = new Inbox(settings.limits, store)
   const bindings = bindingsIn(store, documents)
@@ -81,7 +84,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   inbox.rule(mode)
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
   const durable = durableRuns(store, parts)
-  let number = restoreQueue(store, { inbox, departures, durable })
+  const clocks = clocksOf(store, documents, parts)
+  let number = restoreQueue(store, { inbox, departures, durable, liveClock: clocks.liveClock })
   inbox.held.tell = telling(store.space, reporter, (signal) =>
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
@@ -114,6 +118,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     bindings,
     durable,
     mode,
+    ...clocks,
     parked: new Parked(),
     ledgers,
     states,
@@ -122,7 +127,6 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     labels: settings.labels === undefined ? undefined : labels?.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,
     seed: pacemaker.seed,
-    host,
     sentry,
     restore,
     startHash: hash.start,
@@ -132,6 +136,21 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     held,
     number: next
   }
+}
+
+/** The documents of a space. Content that arrived after the last beat of the previous process is dated by the next beat. */
+const documentsOf = (store: SpaceStore, residentBytes: number): Documents => {
+  const documents = new Documents(store, residentBytes)
+  for (const hash of store.undated()) documents.arrive(hash)
+  return documents
+}
+
+/** The clock of a space, over that of the host. */
+const clocksOf = (store: SpaceStore, documents: Documents, { host, settings, steady }: Parts) => {
+  const clock = SpaceClock.read(documents.read(SpaceClock.ADDRESS.key))
+  const { behindMillis } = settings.limits
+  const liveClock = new LiveClock({ host, head: () => store.head(), recorded: clock, behindMillis })
+  return { clock, liveClock, host: liveClock.host, steady }
 }
 
 /** The durable runs of a space, if the kernel has that feature. */
@@ -154,6 +173,7 @@ interface Queues {
   readonly inbox: Inbox
   readonly departures: OutboxQueue
   readonly durable: DurableRuns | undefined
+  readonly liveClock: LiveClock
 }
 
 /**
@@ -161,10 +181,11 @@ interface Queues {
  *
  * @throws PersistenceError
  */
-const restoreQueue = (store: SpaceStore, { departures, durable, inbox }: Queues): number => {
+const restoreQueue = (store: SpaceStore, { departures, durable, inbox, liveClock }: Queues): number => {
   let number = 0
   for (const row of store.queue()) {
     const pending = whole(Pending.fromRow(row), store, durable)
+    if (pending.since !== undefined) liveClock.note(pending.since)
     if (durable === undefined && pending.again?.run !== undefined) throw needs(store, "durable", "/rt/ops")
     if (pending.leaves) departures.add(pending)
     else inbox.restore(pending)

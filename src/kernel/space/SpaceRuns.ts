@@ -33,7 +33,7 @@ const MAX_SHOWN = 100
 const MAX_LISTED = 16_384
 
 /** The parts of a space that tell where its runs stand. */
-type Source = Pick<LiveState, "durable" | "inbox" | "mode" | "space" | "store">
+type Source = Pick<LiveState, "clock" | "durable" | "inbox" | "mode" | "space" | "store">
 
 /**
  * The durable runs of a space.
@@ -132,8 +132,15 @@ export class LiveRuns implements SpaceRuns {
     return {
       oid, event, enzyme, since,
       ...this.standing(run),
-      ...log === undefined || status !== undefined ? {} : { awaits: Array.from(log.open.values(), awaitedRow) }
+      ...log === undefined || status !== undefined ? {} : { awaits: Array.from(log.open.values(), (handle) => this.awaited(handle)) }
     }
+  }
+
+  private awaited({ awaited, beat, number, object }: OpenHandle): AwaitedRow {
+    if (awaited.kind !== "sleep") return { number, object, since: beat }
+    const { due: { beat: at, moment } } = awaited
+    const { clock: { shifted } } = this.source()
+    return { number, object, since: beat, due: { beat: at, moment: moment === undefined ? undefined : moment - shifted } }
   }
 
   /** The state of a run, from its dossier and the row of its next segment. */
@@ -177,9 +184,6 @@ const find = (store: LiveState["store"], oid: string): Cells.Run | undefined => 
 /** The number of steps of a run. */
 const stepsOf = (store: LiveState["store"], oid: string): number =>
   store.children("space", Dossier.address(oid, "step").id).length
-
-const awaitedRow = ({ awaited, beat, number, object }: OpenHandle): AwaitedRow =>
-  ({ number, object, since: beat, ...awaited.kind === "sleep" ? { due: awaited.due } : {} })
 
 const stepRow = ({ beat, calls, now, settled }: Step.Step, { segments, texts }: Log): StepRow => ({
   segment: segments - 1,

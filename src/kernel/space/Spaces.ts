@@ -90,7 +90,8 @@ export class Spaces {
 
   constructor(deps: Dependencies) {
     this.deps = deps
-    this.wakeQueue = new WakeQueue(deps.parts.host, (name, moment) => {
+    const { host, settings: { limits } } = deps.parts
+    this.wakeQueue = new WakeQueue(host, limits.behindMillis, (name, moment) => {
       this.due.push({ name, moment, number: this.added++ })
       this.openNext()
     })

@@ -23,13 +23,17 @@ const OUTDATED = 1024
 export class WakeQueue {
   private readonly host: Pick<RunHost, "now" | "wake">
   private readonly due: (name: string, moment: number) => void
+  private readonly behindMillis: number
+  /** The latest time that the host's clock has shown. */
+  private latest = 0
   private readonly byMoment = new Heap<Wake>((a, b) => a.moment - b.moment)
   private readonly current = new Map<string, Wake>()
   private armed: { readonly moment: number; readonly disarm: () => void } | undefined
 
-  /** `due` is called once for each due space. */
-  constructor(host: Pick<RunHost, "now" | "wake">, due: (name: string, moment: number) => void) {
+  /** `due` is called once for each due space, and for all of them when the host's clock was set back by more than `behindMillis`. */
+  constructor(host: Pick<RunHost, "now" | "wake">, behindMillis: number, due: (name: string, moment: number) => void) {
     this.host = host
+    this.behindMillis = behindMillis
     this.due = due
   }
 
@@ -37,7 +41,9 @@ export class WakeQueue {
   set(name: string, moment: number | undefined): void {
     this.forget(name)
     if (moment === undefined) return
-    if (moment <= this.host.now()) return this.due(name, moment)
+    const now = this.host.now()
+    this.latest = Math.max(this.latest, now)
+    if (moment <= now) return this.due(name, moment)
     const wake = { name, moment }
     this.current.set(name, wake)
     this.byMoment.push(wake)
@@ -79,6 +85,10 @@ export class WakeQueue {
   private ring(): void {
     this.armed = undefined
     const now = this.host.now()
+    // The waits of a space are by its own clock, which has not gone back. Only the open space knows how far it is ahead.
+    const isBehind = now < this.latest - this.behindMillis
+    this.latest = isBehind ? now : Math.max(this.latest, now)
+    if (isBehind) this.ringAll()
     for (let wake = this.byMoment.peek(); wake !== undefined && wake.moment <= now; wake = this.byMoment.peek()) {
       this.byMoment.pop()
       if (!this.isCurrent(wake)) continue
@@ -86,5 +96,12 @@ export class WakeQueue {
       this.due(wake.name, wake.moment)
     }
     this.arm()
+  }
+
+  private ringAll(): void {
+    const wakes = [...this.current.values()]
+    this.current.clear()
+    this.byMoment.retain(() => false)
+    for (const { moment, name } of wakes) this.due(name, moment)
   }
 }

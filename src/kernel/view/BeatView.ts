@@ -12,6 +12,7 @@ import type { Value } from "../../cell/Value.ts"
 import { at } from "../../cell/Value.ts"
 import type { Count } from "../../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Records from "../model/JournalRecords.ts"
 import * as Parked from "../model/Parked.ts"
@@ -38,6 +39,7 @@ export interface Source extends LiveSources {
   /** Counts of diagnostics in the space since the runtime started. */
   readonly counts: () => ReadonlyArray<Count>
   readonly metrics: () => HandshakeMetrics
+  readonly clock: () => SpaceClock.SpaceClock
   /** The loss of the space that is not journaled yet. */
   readonly loss: () => Loss | undefined
 }
@@ -96,11 +98,11 @@ const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Valu
       `commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`
     ]
   },
-  meta: ({ entry }, hash) => ({
-    activated: entry.activated ?? 0,
+  meta: (view, hash) => ({
+    activated: view.entry.activated ?? 0,
     hash,
-    prev: entry.prev,
-    unix_ts_ns: String(BigInt(entry.clock) * 1_000_000n)
+    prev: view.entry.prev,
+    unix_ts_ns: String(BigInt(view.date) * 1_000_000n)
   }),
   // A row is read only when it is durable.
   state: () => ({ state: "ist:store" })
@@ -124,6 +126,12 @@ class EntryView {
       const { signal = "-", target = "-" }: Paths = input.isWhole || input.again !== undefined ? input : this.sent(input.id)
       return `signal=${signal} target=${target}`
     })
+  }
+
+  /** The date that the runs of the beat saw. */
+  get date(): number {
+    const { beat, clock } = this.entry
+    return clock - SpaceClock.shiftAt(this.source.clock(), beat)
   }
 
   agenda(): ReadonlyArray<string> {

@@ -185,7 +185,7 @@ export class ClearedView implements Reader {
     const { state, denials } = this.deps
     return Effect.suspend(() => {
       const { name } = this.clearance
-      denials.push({ at: state.host.now(), reader: name, address })
+      denials.push({ at: state.host.now() - state.clock.shifted, reader: name, address })
       if (denials.length > MAX_DENIALS) denials.shift()
       return Effect.fail(new Withheld({ address, reader: name }))
     })

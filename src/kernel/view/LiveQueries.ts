@@ -105,7 +105,7 @@ export class LiveQueries {
           return Effect.sync(end)
         })
         return settled.pipe(
-          Effect.timeoutOrElse({ duration: wait, orElse: () => Effect.fail(held(text, want?.until, state.host.now())) }),
+          Effect.timeoutOrElse({ duration: wait, orElse: () => Effect.fail(held(text, want?.until, state)) }),
           Effect.flatMap((see) =>
             Effect.callback<A, ReadError>((resume) => {
               const seen = (found: A): void => resume(Effect.succeed(found))
@@ -131,9 +131,10 @@ const seen = <A>(see: () => A): () => A => {
 /** Retry delay of a pull that no beat has served, in milliseconds. */
 const SOON = 1000
 
-const held = (address: string, until: number | undefined, now: number): CellHeld => {
+const held = (address: string, until: number | undefined, { clock, host }: LiveState): CellHeld => {
+  const now = host.now()
   const at = Math.max(until ?? now + SOON, now + 1)
-  return new CellHeld({ address, at, after: at - now })
+  return new CellHeld({ address, at: at - clock.shifted, after: at - now })
 }
 
 const watchable = (text: string) => Effect.try({ try: () => Queries.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })

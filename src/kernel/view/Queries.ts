@@ -50,6 +50,7 @@ export const read = (state: LiveState, text: string, live: BeatView.LiveSources)
     ...live,
     counts: () => reporter.counts(space),
     metrics: () => handshake.metrics,
+    clock: () => state.clock,
     loss: () => losses.of(space)
   }, address.id)
   return Value.at(value, address.path)
@@ -122,6 +123,7 @@ export const labelled = (state: SpaceState, text: string, labels: Disclosure): {
 /** A draft that reads committed state and never writes. */
 const draft = (state: SpaceState, labels?: Disclosure): Draft => {
   const { beat, clock } = state.store.head()
-  const moment = { beat, semantics: 0, now: clock, tempo: state.settings.tempo, seed: "", hash: state.hash }
+  const { clock: { shifted }, hash, settings: { tempo } } = state
+  const moment = { beat, semantics: 0, now: clock, date: clock - shifted, tempo, seed: "", hash }
   return new Draft(new Stage(state.documents), moment, { run: 0, envelope: reader, serializable: false, labels })
 }

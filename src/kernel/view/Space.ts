@@ -24,6 +24,7 @@ import type {
   StateNote
 } from "../../stage/Launch.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
+import type { ClockStatus } from "./ClockStatus.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
@@ -89,6 +90,7 @@ export interface Waits {
 }
 
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
+export type { ClockStatus }
 export type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
 export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestPage, RequestRow, SpaceIo }
@@ -168,6 +170,12 @@ export interface SpaceControl {
    */
   readonly lock: (cell: string) => Effect.Effect<number, ControlError>
   readonly unlock: (cell: string) => Effect.Effect<number, ControlError>
+  readonly clock: Effect.Effect<ClockStatus, ReadError>
+  /**
+   * Takes the offset off the dates of later beats. Waits that began before end after the same time as without the reset.
+   * Returns the offset; 0 without one.
+   */
+  readonly resetClock: () => Effect.Effect<{ readonly offset: number; readonly beat: number }, ControlError>
   /**
    * Runs beats by `step` alone, until `release` or the end of the process. Input is accepted and waits. The journal does not
    * record it.

@@ -90,12 +90,12 @@ const rowOf = (pending: Pending, state: LiveState): WaitingRow => {
     ...target === undefined ? {} : { target },
     ...reasonOf(pending, state),
     ...again === undefined ? {} : { enzymes: [again.enzyme], attempt: again.attempt },
-    ...due === undefined ? {} : { due: dueOf(due) }
+    ...due === undefined ? {} : { due: dueOf(due, state.clock.shifted) }
   }
 }
 
-const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>): NonNullable<WaitingRow["due"]> =>
-  ({ ...beat === undefined ? {} : { beat }, ...moment === undefined ? {} : { moment } })
+const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>, shifted: number): NonNullable<WaitingRow["due"]> =>
+  ({ ...beat === undefined ? {} : { beat }, ...moment === undefined ? {} : { moment: moment - shifted } })
 
 const reasonOf = (pending: Pending, state: LiveState): Pick<WaitingRow, "why" | "code" | "on" | "enzymes"> => {
   const { again, due, seq, signal, urgent } = pending

@@ -47,6 +47,21 @@ export const retained: Group = {
           same(store.anchor(), { beat: 1999, hash: "hash1999" })
         }), options)
     }),
+  "prunes nothing for a jump of the clock that does not count, and the rest by its age": () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const jump = { clock: 1000 * day, millis: 1000 * day }
+        store.setJumps([jump])
+        yield* write(store, at(0, 0, "before"))
+        for (let n = 1; n < 600; n++) yield* write(store, at(n, jump.clock + n, "after"))
+        same(kept(store)[0], 0)
+        same(store.receipts("caller0").length, 1)
+        for (let n = 600; n < 1500; n++) yield* write(store, at(n, jump.clock + 3 * day, "later"))
+        same(kept(store)[0], 0)
+        same(store.receipts("caller0"), [])
+        for (let n = 1500; n < 3000; n++) yield* write(store, at(n, jump.clock + 6 * day, "last"))
+        same(kept(store)[0], 600)
+      }), { create: true, retention: { journalMillis: 5 * day, receiptMillis: 2 * day } }),
   "keeps each receipt without a digest exactly as long as the journal row that it points to": () =>
     using("shop", (store) =>
       Effect.gen(function*() {

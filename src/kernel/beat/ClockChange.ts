@@ -1,0 +1,71 @@
+/**
+ * Changes of the space's clock: the offset and the jumps that the space notes, and resets.
+ *
+ * Each is a command in the journal, so a replay has the same clock and the same dates.
+ *
+ * @module
+ */
+import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
+import * as Write from "../../stage/Write.ts"
+import type { ClockCommand, Queued } from "../model/Command.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
+import type { LiveState } from "./SpaceState.ts"
+
+const ignored = (): void => {}
+
+/**
+ * The change that a beat at this clock notes by itself: the host is behind, or the clock jumped; `undefined` for none.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const noted = (
+  { clock, liveClock, steady, store }: Pick<LiveState, "clock" | "liveClock" | "steady" | "store">,
+  now: number
+): Queued | undefined => {
+  const { beat, clock: before } = store.head()
+  const ahead = liveClock.uncaptured(clock)
+  if (ahead !== undefined) return { command: { kind: "clock", verb: "ahead", millis: ahead }, answer: ignored }
+  const millis = now - before
+  // A process knows no time before its start, so only a clock that ran evenly since the last beat shows that the time passed.
+  if (beat < 0 || millis <= SpaceClock.DAY || liveClock.ofHost(before) >= steady.since) return undefined
+  return { command: { kind: "clock", verb: "jump", millis }, answer: ignored }
+}
+
+/**
+ * Executes a change, and returns its reply.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const execute = (work: BeatTransaction, draft: Draft, { millis, verb }: ClockCommand): number | undefined => {
+  const { clock, moment: { beat, now } } = work
+  const after = verb === "reset"
+    ? SpaceClock.reset(clock, beat)
+    : verb === "ahead" ? SpaceClock.ahead(clock, millis) : SpaceClock.jumped(clock, { clock: now, millis })
+  if (after === clock) return 0
+  draft.operate([Write.set(SpaceClock.ADDRESS, SpaceClock.value(after))])
+  work.clock = after
+  if (verb === "reset") return clock.offset
+  work.diagnostics.push(verb === "ahead" ? aheadFact(after) : jumpFact(millis))
+  return undefined
+}
+
+const origin = { kind: "runtime", name: "clock" } as const
+
+const aheadFact = ({ offset }: SpaceClock.SpaceClock): Diagnostic.Diagnostic =>
+  Diagnostic.of("clock/ahead", {
+    note: `the clock of the space is ${offset} ms ahead of its host, and goes on from there. ` +
+      "Set the clock of the host right, then reset that of the space: systole space clock NAME --reset",
+    origin,
+    subject: SpaceClock.ADDRESS
+  })
+
+const jumpFact = (millis: number): Diagnostic.Diagnostic =>
+  Diagnostic.of("clock/jump", {
+    note: `the clock moved ${millis} ms ahead since the beat before, and no process saw this time pass. Nothing expires for a day`,
+    origin,
+    subject: SpaceClock.ADDRESS
+  })

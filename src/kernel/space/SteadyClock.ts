@@ -1,0 +1,42 @@
+/**
+ * The steady clock: since when the clock of the host has run without a step.
+ *
+ * A process cannot know how much time passed before it started, nor while its computer was asleep.
+ *
+ * @module
+ */
+import type { Pacemaker } from "../model/Pacemaker.ts"
+
+/** A larger difference between the two clocks of the host is a step, in milliseconds. */
+const STEP = 1000
+
+/**
+ * Compares the clock of the host with its monotonic one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class SteadyClock {
+  private readonly now: () => number
+  private readonly elapsed: (() => number) | undefined
+  private seen: { readonly now: number; readonly elapsed: number }
+  private begin: number
+
+  constructor({ elapsed, now }: Pick<Pacemaker["Service"], "elapsed" | "now">) {
+    this.now = now
+    this.elapsed = elapsed
+    this.seen = { now: now(), elapsed: elapsed?.() ?? 0 }
+    // A host without a monotonic clock has one that is never set.
+    this.begin = elapsed === undefined ? -Infinity : this.seen.now
+  }
+
+  /** The time since which the clock has run evenly, in milliseconds since 1970. */
+  get since(): number {
+    if (this.elapsed === undefined) return this.begin
+    const seen = { now: this.now(), elapsed: this.elapsed() }
+    const step = seen.now - this.seen.now - (seen.elapsed - this.seen.elapsed)
+    if (Math.abs(step) > STEP) this.begin = seen.now
+    this.seen = seen
+    return this.begin
+  }
+}
