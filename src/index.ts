@@ -39,7 +39,7 @@ export {
 export { TokenRefused } from "./rendezvous/TokenRefused.ts"
 export type * from "./stage/Io.ts"
 export type {
-  At, Continuation, Delay, FlowBudget, FlowRequest, Flows, HeardSignal, OperationRequest, Operations, Pipeline, Qos, Rendezvous,
+  At, Continuation, Delay, FlowBudget, FlowRequest, Flows, HeardSignal, OperationRequest, Operations, PendingResult, Pipeline, Qos, Rendezvous,
   RendezvousSpec, Report, SignalRequest, StateNote
 } from "./stage/Launch.ts"
 export { InvalidLabels, LabelBelow, type Rules as LabelRules } from "./stage/Labels.ts"

@@ -8,9 +8,10 @@
  */
 import * as Effect from "effect/Effect"
 import type { Enzyme } from "../registry/Enzyme.ts"
-import { type ContentSource, DurableTransaction } from "./DurableTransaction.ts"
+import { DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
 import type { Settled } from "./Handle.ts"
+import type { ContentSource } from "./Recorded.ts"
 import { RunDiverged } from "./RunError.ts"
 import type { Step } from "./Step.ts"
 
@@ -78,7 +79,7 @@ export class Continuation {
   resume(settled: ReadonlyArray<Settled>, copies: ReadonlyMap<number, Settled> = none): void {
     for (const result of settled) {
       const [number] = result
-      this.tx.handles.take(number)?.settle(copies.get(number) ?? result, errorOf)
+      this.tx.handles.take(number)?.settle(copies.get(number) ?? result)
     }
   }
 
@@ -116,7 +117,3 @@ const none: ReadonlyMap<number, Settled> = new Map()
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"
-
-/** The error of a failed handle, as the body sees it. */
-const errorOf = (tag: string, code: string, message: string): unknown =>
-  Object.assign(new Error(message), { _tag: tag, code, name: tag })

@@ -12,29 +12,22 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Content from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
-import * as Due from "../stage/Due.ts"
-import type { Delay, HeardSignal, Report, SignalRequest } from "../stage/Launch.ts"
+import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "../stage/Launch.ts"
+import { cancellation } from "../stage/Launches.ts"
 import { Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 import type { Kind } from "./EarlierRead.ts"
-import { type Awaited, Handle } from "./Handle.ts"
+import { type Awaited, Handle, type HandleOwner } from "./Handle.ts"
 import { lastRead } from "./LastRead.ts"
 import { OpenHandles } from "./OpenHandles.ts"
 import * as Pairs from "./Pairs.ts"
 import { isWhole, Reads } from "./Reads.ts"
+import * as RequestCall from "./RequestCall.ts"
 import { ForeignAwait, RunDiverged, RunUnheard } from "./RunError.ts"
+import { dueOf } from "./SleepDue.ts"
+import type { ContentSource, Recorded } from "./Recorded.ts"
 import type { Call, Step } from "./Step.ts"
-
-/** A recorded segment, and the number of its calls that the body has repeated. */
-interface Recorded {
-  readonly step: Step
-  readonly contentOf: ContentSource
-  next: number
-}
-
-/** Returns content by its digest; `undefined` if it is not kept. */
-export type ContentSource = (hash: string) => Uint8Array | undefined
 
 /**
  * The transaction of one durable run.
@@ -42,7 +35,7 @@ export type ContentSource = (hash: string) => Uint8Array | undefined
  * @category models
  * @since 0.1.0
  */
-export class DurableTransaction extends Faces implements Transaction {
+export class DurableTransaction extends Faces implements Transaction, HandleOwner {
   /** The number of the segment in progress, or of the next one. */
   segment = 0
   /** The calls of the live segment. */
@@ -67,6 +60,8 @@ export class DurableTransaction extends Faces implements Transaction {
   private requests = 0
   /** How often the run was started anew. It is part of the idempotency keys, too. */
   anew = 0
+  /** Called when the body awaits a handle for the first time. */
+  awaits: ((handle: Handle) => void) | undefined
   private readonly oid: string
 
   constructor(oid: string) {
@@ -208,10 +203,10 @@ export class DurableTransaction extends Faces implements Transaction {
     this.call("report", report.topic, (draft) => void draft.report(report))
   }
 
-  sleep(delay: Delay): Promise<void> {
+  sleep(delay: Delay): PendingResult<void> {
     const handle = this.await("sleep", typeof delay === "number" ? `${delay} ms` : `${delay.beats} beats`, (draft) =>
       draft.guarded(() => ({ kind: "sleep", due: dueOf(delay, draft) })))
-    return handle as Promise<unknown> as Promise<void>
+    return handle as PendingResult<unknown> as PendingResult<void>
   }
 
   hear(signal: string, target: string): void {
@@ -224,7 +219,7 @@ export class DurableTransaction extends Faces implements Transaction {
     this.pairs.hear(pairOf())
   }
 
-  waitForSignal(signal: string, target: string): Promise<HeardSignal> {
+  waitForSignal(signal: string, target: string): PendingResult<HeardSignal> {
     const pairOf = () => Pairs.make(signal, target, "tx.waitForSignal")
     const handle = this.await("waitForSignal", `${signal} ${target}`, (draft) =>
       draft.guarded(() => {
@@ -235,7 +230,7 @@ export class DurableTransaction extends Faces implements Transaction {
         return { kind: "signal", pair: this.pairs.size, nth: 0 }
       }))
     this.pairs.wait(this.pairs.hear(pairOf()))
-    return handle as Promise<unknown> as Promise<HeardSignal>
+    return handle as PendingResult<unknown> as PendingResult<HeardSignal>
   }
 
   /** Drops a handle that is of no use any more, so that it begins no segment. */
@@ -247,14 +242,29 @@ export class DurableTransaction extends Faces implements Transaction {
 
   private await(name: string, at: string, make: (draft: Draft) => Awaited): Handle {
     const awaited = this.call(name, at, (draft) => make(draft) as unknown as Value) as unknown as Awaited
-    const handle = Handle.pending(this.made++, awaited, (handle) => this.listen(handle))
+    const handle = Handle.pending(this.made++, awaited, this)
     this.handles.add(handle)
     return handle
   }
 
   /** The body awaits a handle. */
-  private listen({ isAwaited, number }: Handle): void {
-    if (!isAwaited) this.handles.await(number)
+  listen(handle: Handle): void {
+    if (handle.isAwaited || !this.handles.has(handle.number)) return
+    this.handles.await(handle.number)
+    this.awaits?.(handle)
+  }
+
+  /** The body cancels a handle. A request ends with its record, and no segment begins for it. */
+  cancel(handle: Handle): boolean {
+    const { awaited, number } = handle
+    if (!this.handles.has(number)) return false
+    this.call("cancel", String(number), (draft) => {
+      if (awaited.kind === "request") draft.operate([], cancellation(awaited.rid))
+    })
+    this.handles.cancel(number)
+    if (awaited.kind === "signal") this.pairs.unwait(awaited.pair)
+    handle.settle(handle.cancelled)
+    return true
   }
 
   private read(name: "get" | "peek", place: string | Cell): Value {
@@ -322,18 +332,18 @@ export class DurableTransaction extends Faces implements Transaction {
   }
 
   /** Makes a request. One without a signal is a handle. */
-  private request(verb: "request" | "fetch", args: ReadonlyArray<unknown>): Handle | string {
+  private request(verb: RequestCall.Verb, given: ReadonlyArray<unknown>): Handle | string {
     const step = this.requests++
-    const [asked, , options] = args as ReadonlyArray<Readonly<Record<string, unknown>> | undefined>
-    const at = verb === "fetch" ? String(args[0]) : `${String(asked?.["channel"])} ${String(asked?.["opcode"])}`
+    const { abort, args, at, isAwaited } = RequestCall.make(verb, given)
     const send = (draft: Draft): string => {
       draft.owner = { oid: this.oid, step: this.anew === 0 ? step : `${step} anew ${this.anew}` }
       const face = draft.io as unknown as Readonly<Record<typeof verb, (...args: ReadonlyArray<unknown>) => string>>
       return face[verb](...args)
     }
-    const signal = (verb === "fetch" ? options : asked)?.["signal"]
-    if (signal !== undefined) return this.call(`io.${verb}`, at, send) as string
-    return this.await(`io.${verb}`, at, (draft) => ({ kind: "request", rid: send(draft) }))
+    if (!isAwaited) return this.call(`io.${verb}`, at, send) as string
+    const handle = this.await(`io.${verb}`, at, (draft) => ({ kind: "request", rid: send(draft) }))
+    if (abort !== undefined) RequestCall.follow(abort, handle)
+    return handle
   }
 
   /** Makes a call of a live segment, or answers it from the log. The body cannot change its result, which is in the log. */
@@ -386,14 +396,3 @@ export class DurableTransaction extends Faces implements Transaction {
 const textAt = (place: string | Cell): string => typeof place === "string" ? place : place.address.text
 
 const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
-
-/** The due time of a sleep. */
-const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {
-  const length = typeof delay === "number" ? delay : delay?.beats
-  const isValid = typeof length === "number" && length >= 0 && (typeof delay === "number" || Number.isInteger(length))
-  if (!isValid) {
-    throw new TransactionRefused({ reason: `tx.sleep needs milliseconds or { beats }, from 0 on, and got ${JSON.stringify(delay)}` })
-  }
-  const bounded = Math.min(length, Due.MAX_WAIT)
-  return typeof delay === "number" ? { beat: undefined, moment: moment.now + Math.ceil(bounded) } : Due.after(bounded, moment)
-}

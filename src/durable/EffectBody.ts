@@ -11,6 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import type { DurableTransaction } from "./DurableTransaction.ts"
@@ -30,10 +31,20 @@ export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransa
     Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe }),
     Effect.provideService(Scheduler.Scheduler, new Scheduler.MixedScheduler("sync"))
   )
+  if (!tx.hearsByWaiting) tx.awaits = cancelWithFiber
   return Effect.runPromiseExit(body).then((exit) => {
     if (Exit.isSuccess(exit)) return exit.value
     throw Cause.squash(exit.cause)
   })
+}
+
+/** Cancels a request with the fiber that awaits it. */
+const cancelWithFiber = (handle: Handle): void => {
+  if (handle.awaited.kind !== "request") return
+  const stop = Fiber.getCurrent()?.addObserver((exit) => {
+    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) handle.cancel()
+  })
+  if (stop !== undefined) Promise.prototype.then.call(handle, stop, stop)
 }
 
 /** The clock of the segments; its sleeps are handles. */

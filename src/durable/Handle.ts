@@ -7,6 +7,7 @@
  */
 import type { Value } from "../cell/Value.ts"
 import type { Due } from "../stage/Due.ts"
+import { WaitCancelled } from "./RunError.ts"
 
 /** The object of a handle: a time, or a request to a channel. */
 export type Awaited =
@@ -19,6 +20,13 @@ export type Awaited =
 export type Settled =
   | readonly [handle: number, outcome: "ok", value?: Value]
   | readonly [handle: number, outcome: "failed", tag: string, code: string, message: string]
+
+/** The transaction that made a handle. */
+export interface HandleOwner {
+  /** The body awaits a handle. */
+  readonly listen: (handle: Handle) => void
+  readonly cancel: (handle: Handle) => boolean
+}
 
 /**
  * A pending result.
@@ -33,15 +41,15 @@ export class Handle extends Promise<Value> {
   awaited: Awaited = { kind: "request", rid: "" }
   private resolve: (value: Value) => void = nothing
   private reject: (error: unknown) => void = nothing
-  private heard: (handle: Handle) => void = nothing
+  private owner: HandleOwner | undefined
 
   /** Promises that derive from a handle are plain ones. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
 
-  /** Creates a pending handle; `heard` is called when the body awaits it. */
-  static pending(number: number, awaited: Awaited, heard: (handle: Handle) => void): Handle {
+  /** Creates a pending handle. */
+  static pending(number: number, awaited: Awaited, owner: HandleOwner): Handle {
     let settle: readonly [Handle["resolve"], Handle["reject"]] = [nothing, nothing]
     const handle = new Handle((resolve, reject) => {
       settle = [resolve, reject]
@@ -51,7 +59,7 @@ export class Handle extends Promise<Value> {
     const [resolve, reject] = settle
     handle.resolve = resolve
     handle.reject = reject
-    handle.heard = heard
+    handle.owner = owner
     // A handle that the body never awaits may fail.
     Promise.prototype.then.call(handle, nothing, nothing)
     return handle
@@ -61,16 +69,33 @@ export class Handle extends Promise<Value> {
     onFulfilled?: ((value: Value) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null
   ): Promise<A | B> {
-    this.heard(this)
+    this.owner?.listen(this)
     this.isAwaited = true
     return super.then(onFulfilled, onRejected)
   }
 
+  /** Ends the wait: the promise rejects at once. Returns false if the result is there already. */
+  cancel(): boolean {
+    return this.owner?.cancel(this) ?? false
+  }
+
+  /** The failure of the handle if its body cancels it. */
+  get cancelled(): Settled {
+    const { awaited, number } = this
+    if (awaited.kind === "request") return [number, "failed", "RequestFailed", "io/cancelled", `request ${awaited.rid} was cancelled by its run`]
+    const { _tag, code, message } = new WaitCancelled({ name: awaited.kind === "sleep" ? "tx.sleep" : "tx.waitForSignal" })
+    return [number, "failed", _tag, code, message]
+  }
+
   /** Settles the handle with a recorded or captured result. */
-  settle(settled: Settled, errorOf: (tag: string, code: string, message: string) => unknown): void {
+  settle(settled: Settled): void {
     if (settled[1] === "ok") this.resolve(settled[2])
     else this.reject(errorOf(settled[2], settled[3], settled[4]))
   }
 }
 
 const nothing = (): void => {}
+
+/** The error of a failed handle, as the body sees it. */
+const errorOf = (tag: string, code: string, message: string): unknown =>
+  Object.assign(new Error(message), { _tag: tag, code, name: tag })

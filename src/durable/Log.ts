@@ -58,11 +58,18 @@ export class Log {
 
   private call([name, at, value]: Call, beat: number): void {
     if (name === "forget") this.open.delete(Number(at))
+    if (name === "cancel") this.cancel(Number(at))
     if (name === "hear") this.pairs.hear(pairAt(at))
     if (!MAKERS.has(name) || typeof value !== "object") return
     const awaited = value as unknown as Awaited
     const number = this.made++
     this.open.set(number, { number, awaited, object: this.objectOf(awaited, at), segment: this.segments, beat })
+  }
+
+  private cancel(number: number): void {
+    const awaited = this.open.get(number)?.awaited
+    this.open.delete(number)
+    if (awaited?.kind === "signal") this.pairs.unwait(awaited.pair)
   }
 
   private objectOf(awaited: Awaited, at: string): string {

@@ -13,6 +13,8 @@ import { Sleeps } from "./Sleeps.ts"
 type Request = Extract<Awaited, { readonly kind: "request" }>
 type Wait = Extract<Awaited, { readonly kind: "signal" }>
 
+const none: ReadonlyMap<number, Wait> = new Map()
+
 /** The results that a beat has. */
 export interface Results {
   readonly now: Pick<Due.Now, "beat" | "now">
@@ -91,6 +93,14 @@ export class OpenHandles {
       this.answered.delete(awaited.rid)
     }
     return handle
+  }
+
+  /** Removes a handle that the body cancels. Later waits for its signal hear what it would have heard. */
+  cancel(number: number): void {
+    const awaited = this.take(number)?.awaited
+    if (awaited?.kind !== "signal") return
+    const waits = this.waits.get(awaited.pair)
+    for (const [other, wait] of waits ?? none) if (other > number) waits?.set(other, { ...wait, nth: wait.nth - 1 })
   }
 
   /** The open requests that the body never awaited, in the order of their numbers. */

@@ -71,6 +71,13 @@ export class Pairs {
     this.changed.add(number)
   }
 
+  /** Takes a wait for a pair back. */
+  unwait(number: number): void {
+    const [signal, target, waits] = this.list[number]!
+    this.list[number] = [signal, target, waits - 1]
+    this.changed.add(number)
+  }
+
   /** The pairs from a number on. */
   from(number: number): ReadonlyArray<Pair> {
     return this.list.slice(number)

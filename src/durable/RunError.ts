@@ -124,6 +124,19 @@ export class RunCancelled extends Data.TaggedError("RunCancelled")<{ readonly oi
 }
 
 /**
+ * The body of a run cancelled a sleep, or its wait for a signal.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class WaitCancelled extends Data.TaggedError("WaitCancelled")<{ readonly name: string }> {
+  readonly code = "run/wait-cancelled"
+  override get message() {
+    return `The run cancelled its own wait, ${this.name}. Await what it needs, or catch this error`
+  }
+}
+
+/**
  * A run began after the beat to which its space was rolled back.
  *
  * @category errors

@@ -155,9 +155,6 @@ export const resultOf = (rid: string, request: Request, value: Document.Document
   })
 }
 
-/** A launch that cancels the request of a durable run, which hears nothing of it. */
-export const cancellation = (rid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "cancel", rid, isSilent: true }, shows: [] })
-
 /** A launch that cancels the open requests of a durable run that is over. */
 export const ending = (oid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "end", oid }, shows: [] })
 

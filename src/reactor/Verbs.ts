@@ -58,7 +58,7 @@ export const make = (draft: Draft, requesting: Requesting): Io => {
   return {
     request: request as Io["request"],
     fetch: ((url, init, options) =>
-      request({ ...options, channel: "http", opcode: "fetch", payload: payloadOf(url, init) })) as Io["fetch"],
+      request({ ...options, channel: "http", opcode: "fetch", payload: payloadOf(url, init) } as Asked)) as Io["fetch"],
     cancel: (rid) => draft.guarded(() => cancel(draft, rid)),
     watch: (channel, signal) => draft.guarded(() => watch(draft, { channel, signal }, requesting)),
     get: (rid) => draft.guarded(() => Requests.isName(rid) ? shown(draft, rid) : undefined),
@@ -119,6 +119,7 @@ const check = (request: Asked, { beat, owner }: Draft): void => {
   if (signal === undefined && owner === undefined) {
     throw refuse("it names no signal for its result. Name one that this enzyme's query matches, or declare the enzyme durable and await it")
   }
+  if (typeof signal === "object") throw refuse("its signal is no path; only a durable run awaits a request that an AbortSignal cancels")
   if (signal !== undefined) OutgoingSignal.make("", { signal }, beat)
   const amounts = [["budget", budget, 0], ["timeoutMs", timeoutMs, 1], ["bytes", bytes, 0]] as const
   for (const [name, amount, least] of amounts) {

@@ -4,8 +4,10 @@
  * @module
  */
 
+import type { PendingResult } from "./Launch.ts"
+
 /** The arguments of a request whose result a signal delivers. */
-export interface IoOptions extends AwaitOptions {
+export interface IoOptions extends RequestOptions {
   /**
    * The signal that delivers the result to the requesting enzyme. The event's payload is an {@link IoResult}, and its
    * target is the cell of the request.
@@ -14,7 +16,13 @@ export interface IoOptions extends AwaitOptions {
 }
 
 /** The arguments of a request that a durable run awaits. */
-export interface AwaitOptions {
+export interface AwaitOptions extends RequestOptions {
+  /** Cancels the request when it is aborted, such as the signal that `Effect.promise` passes for an interruption. */
+  readonly signal?: AbortSignal
+}
+
+/** The arguments of any request. */
+export interface RequestOptions {
   /** The deadline in beats from now, from 0 to 2^43. The default is the budget of the channel. */
   readonly budget?: number
   /** The deadline in milliseconds from now, from 1 to 2^43. The request fails at the first of both. */
@@ -41,7 +49,7 @@ export interface IoRequest extends IoOptions {
 }
 
 /** A request to a channel that a durable run awaits. */
-export type AwaitedRequest = Omit<IoRequest, "signal">
+export type AwaitedRequest = Omit<IoRequest, "signal"> & AwaitOptions
 
 /** The arguments of an HTTP request beside its URL. */
 export interface FetchInit {
@@ -134,14 +142,15 @@ export interface ReactorRecord {
  */
 export interface Io {
   /**
-   * Makes a request. With a signal it returns the id of the request. Without one, in a durable run, the promise resolves
-   * with the result, and rejects with a `RequestFailed` that has the code of the failure.
+   * Makes a request. With the path of a signal it returns the id of the request, which lives on after its run. Without one, in
+   * a durable run, the promise resolves with the result, and rejects with a `RequestFailed` that has the code of the failure.
+   * Its method `cancel`, an `AbortSignal` and the end of the run cancel the request.
    *
    * @throws InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull
    */
   readonly request: {
     (request: IoRequest): string
-    (request: AwaitedRequest): Promise<IoResult>
+    (request: AwaitedRequest): PendingResult<IoResult>
   }
   /**
    * Makes an HTTP request through the channel `http`, in the same way.
@@ -150,7 +159,7 @@ export interface Io {
    */
   readonly fetch: {
     (url: string, init: FetchInit, options: IoOptions): string
-    (url: string, init?: FetchInit, options?: AwaitOptions): Promise<IoResult>
+    (url: string, init?: FetchInit, options?: AwaitOptions): PendingResult<IoResult>
   }
   /** Cancels an open request, which then has the result `cnl`. Returns false if it is unknown or has a result. */
   readonly cancel: (rid: string) => boolean

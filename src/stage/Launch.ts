@@ -363,6 +363,17 @@ export interface Flows {
   readonly budget: (inst: string, budget: FlowBudget) => boolean
 }
 
+/**
+ * A result that a durable run awaits. `cancel` ends the wait: the promise rejects at once, a request is cancelled with its
+ * record, and a signal is left to the next wait for it. It returns false if the result is there already.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PendingResult<A> extends Promise<A> {
+  readonly cancel: () => boolean
+}
+
 /** The length of a sleep: milliseconds, or a number of beats. */
 export type Delay = number | { readonly beats: number }
 

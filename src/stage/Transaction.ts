@@ -9,7 +9,7 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Delay, HeardSignal, Report, SignalRequest } from "./Launch.ts"
+import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "./Launch.ts"
 import type { Ledgers } from "./Ledgers.ts"
 
 /** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
@@ -117,7 +117,7 @@ export interface Transaction extends Ledgers {
    * Waits, in a durable run, for a number of milliseconds or of beats. Effect's own `sleep`, time-outs and schedules do
    * the same there. In any other run it is refused (`transaction/refused`).
    */
-  readonly sleep: (delay: Delay) => Promise<void>
+  readonly sleep: (delay: Delay) => PendingResult<void>
   /**
    * Has a durable run hear a signal to a cell from now on, unless it does already. In any other run it is refused
    * (`transaction/refused`).
@@ -167,5 +167,5 @@ export interface Transaction extends Ledgers {
    * })
    * ```
    */
-  readonly waitForSignal: (signal: string, target: string) => Promise<HeardSignal>
+  readonly waitForSignal: (signal: string, target: string) => PendingResult<HeardSignal>
 }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Enzyme, type Kernel, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import { Continuation } from "../../src/durable/Continuation.ts"
-import { type Awaited, Handle, type Settled } from "../../src/durable/Handle.ts"
+import { type Awaited, Handle, type HandleOwner, type Settled } from "../../src/durable/Handle.ts"
 import { OpenHandles } from "../../src/durable/OpenHandles.ts"
 import { Residents } from "../../src/durable/Residents.ts"
 import * as Due from "../../src/stage/Due.ts"
@@ -12,6 +12,9 @@ import { replays, steps } from "../kernel/TestSpace.ts"
 import * as Random from "../support/Random.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Trials from "../support/Trials.ts"
+
+/** A transaction that hears nothing of its handles. */
+const unheard: HandleOwner = { listen: () => {}, cancel: () => false }
 
 /** A beat, and the results that there are by then. */
 interface Moment {
@@ -68,7 +71,7 @@ const trial = (seed: number): void => {
   for (let move = 0; move < 120; move++) {
     for (let i = draw(4); i > 0; i--) {
       const awaited = awaitedOf()
-      handles.add(Handle.pending(made, awaited, ({ number }) => handles.await(number)))
+      handles.add(Handle.pending(made, awaited, { ...unheard, listen: ({ number }) => handles.await(number) }))
       open.set(made++, awaited)
     }
     for (const [number, awaited] of open) {
@@ -117,8 +120,8 @@ describe("open handles", () => {
       const moment = { now: { beat: 0, now: 0 }, answered: new Set(["last"]), heard: [0, 1] }
       let most = 0
       for (let n = 0; n < 1000; n++) {
-        handles.add(Handle.pending(2 * n, awaitedOf(n), () => {}))
-        handles.add(Handle.pending(2 * n + 1, { kind: "request", rid: "last" }, () => {}))
+        handles.add(Handle.pending(2 * n, awaitedOf(n), unheard))
+        handles.add(Handle.pending(2 * n + 1, { kind: "request", rid: "last" }, unheard))
         handles.note("last")
         const { dues, looks, numbers } = looked(handles, moment)
         assert.deepStrictEqual(numbers, [2 * n + 1])
@@ -141,7 +144,7 @@ describe("the bodies in memory", () => {
   it("get notes of results, and doubt them after a result that came while their segment was merged", () => {
     const residents = new Residents(10)
     const body = new Continuation("OPS:a")
-    for (const n of [0, 1]) body.tx.handles.add(Handle.pending(n, { kind: "request", rid: String(n) }, () => {}))
+    for (const n of [0, 1]) body.tx.handles.add(Handle.pending(n, { kind: "request", rid: String(n) }, unheard))
     assert.deepStrictEqual(resultsOf(body), [0, 1], "a new body knows of no result")
     residents.keep("OPS:a", body)
     residents.note("OPS:a", "1")

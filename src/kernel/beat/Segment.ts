@@ -23,6 +23,7 @@ import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import type * as Due from "../../stage/Due.ts"
 import * as Envelope from "../../stage/Envelope.ts"
+import { cancellation } from "../../stage/Launches.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -177,7 +178,7 @@ const resultsOf = (continuation: Continuation, context: Context, copies: Copies)
 const cancelledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
   const { _tag, code, message } = new RunCancelled({ oid })
   return Array.from(continuation.tx.handles.all(), ([number, awaited]) => {
-    if (awaited.kind === "request") draft.operate([], Requests.cancellation(awaited.rid))
+    if (awaited.kind === "request") draft.operate([], cancellation(awaited.rid))
     return [number, "failed", _tag, code, message]
   })
 }
