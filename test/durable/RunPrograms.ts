@@ -13,12 +13,13 @@ export type Op =
   | { readonly kind: "sleep"; readonly ms: number }
   | { readonly kind: "all" | "race"; readonly ms: ReadonlyArray<number> }
   | { readonly kind: "count" | "chance" | "own" | "catch" | "ask" | "refused" | "pay" | "both" }
-  | { readonly kind: "answer" | "hear" | "fall" | "retry" }
+  | { readonly kind: "answer" | "hear" | "fall" | "retry" | "drop" | "leave" }
 
 export type Program = ReadonlyArray<Op>
 
 const SIMPLE = [
-  "sleep", "sleep", "all", "race", "count", "chance", "own", "catch", "ask", "refused", "pay", "both", "answer", "retry"
+  "sleep", "sleep", "all", "race", "count", "chance", "own", "catch", "ask", "refused", "pay", "both", "answer", "retry",
+  "drop", "leave"
 ] as const
 
 /** The signal that runs hear at their places. */
@@ -94,6 +95,16 @@ const perform = async (op: Op, performed: Performed): Promise<Value> => {
       return ask(performed, op.kind)
     case "both":
       return Promise.all([ask(performed, "ask"), ask(performed, "refused")])
+    case "drop": {
+      const request = tx.io.request({ channel: "bank", opcode: "ask", payload: { run, at, opcode: "ask" } })
+      const ended = request.then(({ value }) => value as Value, codeOf)
+      await tx.sleep(2)
+      request.cancel()
+      return ended
+    }
+    case "leave":
+      void tx.io.request({ channel: "bank", opcode: "ask", payload: { run, at, opcode: "ask" } })
+      return "left"
     case "answer": {
       // The answer comes before the run waits for it.
       tx.hear(HEARD, `${place}/${at}`)
@@ -166,6 +177,10 @@ const rightOf = (program: Program, run: number, at: number): ReadonlyArray<Value
       return [answer, "io/interrupted"]
     case "both":
       return [[answer, "bank/refused"]]
+    case "drop":
+      return [answer, "io/cancelled"]
+    case "leave":
+      return ["left"]
     case "answer":
       return [at]
     case "hear":
@@ -193,6 +208,7 @@ export const model = {
   own: (program: Program): number | undefined => countOf(program, ["own"]) || undefined,
   /** The number of signals that a run hears. */
   heard: (program: Program): number => countOf(program, ["hear"]),
-  /** The number of requests that a run makes. */
-  requests: (program: Program): number => countOf(program, ["ask", "refused", "pay"]) + 2 * countOf(program, ["both"])
+  /** The number of requests that a run makes: those that it waits for, and those that may end before they are submitted. */
+  requests: (program: Program): { readonly awaited: number; readonly others: number } =>
+    ({ awaited: countOf(program, ["ask", "refused", "pay"]) + 2 * countOf(program, ["both"]), others: countOf(program, ["drop", "leave"]) })
 }
