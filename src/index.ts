@@ -39,8 +39,8 @@ export {
 export { TokenRefused } from "./rendezvous/TokenRefused.ts"
 export type * from "./stage/Io.ts"
 export type {
-  At, Continuation, Delay, FlowBudget, FlowRequest, Flows, HeardSignal, OperationRequest, Operations, PendingResult, Pipeline, Qos, Rendezvous,
-  RendezvousSpec, Report, SignalRequest, StateNote
+  At, Continuation, Delay, FlowBudget, FlowRequest, Flows, HeardSignal, OperationRequest, Operations, PendingResult, Pipeline, Qos,
+  Rendezvous, RendezvousSpec, Report, SignalRequest, StateNote
 } from "./stage/Launch.ts"
 export { InvalidLabels, LabelBelow, type Rules as LabelRules } from "./stage/Labels.ts"
 export type { Transaction } from "./stage/Transaction.ts"

@@ -82,7 +82,9 @@ export class Handle extends Promise<Value> {
   /** The failure of the handle if its body cancels it. */
   get cancelled(): Settled {
     const { awaited, number } = this
-    if (awaited.kind === "request") return [number, "failed", "RequestFailed", "io/cancelled", `request ${awaited.rid} was cancelled by its run`]
+    if (awaited.kind === "request") {
+      return [number, "failed", "RequestFailed", "io/cancelled", `request ${awaited.rid} was cancelled by its run`]
+    }
     const { _tag, code, message } = new WaitCancelled({ name: awaited.kind === "sleep" ? "tx.sleep" : "tx.waitForSignal" })
     return [number, "failed", _tag, code, message]
   }

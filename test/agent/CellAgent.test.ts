@@ -53,7 +53,6 @@ describe("An agent of a file in a cell", () => {
   it.effect("runs firings that it missed once", () => {
     const { asked, scripts } = counting()
     return withCellAgent(({ pass, save }) => Effect.gen(function*() {
-      // The firing of the first minutes goes on a day later, still before its deadline.
       yield* save(fileOf(check("health", { schedule: "every:5m", timeout: "48h" })))
       yield* pass("1 second")
       yield* TestClock.setTime(START + 86_400_000)

@@ -67,13 +67,12 @@ interface World {
 
 const inSpace = <A, E>(work: Enzyme.Enzyme, test: (world: World) => Effect.Effect<A, E, Kernel>, residentRuns = 100) => {
   const reactor = new TestReactor(channels)
+  const settings = { limits: { ...TestKernel.settings.limits, residentRuns } }
   return Effect.gen(function*() {
     const space = yield* TestKernel.space([work])
     yield* test({ reactor, space })
     yield* replays(space)
-  }).pipe(Effect.provide(
-    TestKernel.layer({ limits: { ...TestKernel.settings.limits, residentRuns } }, undefined, { reactor: reactor.layer }) as Layer.Layer<Kernel>
-  ))
+  }).pipe(Effect.provide(TestKernel.layer(settings, undefined, { reactor: reactor.layer }) as Layer.Layer<Kernel>))
 }
 
 const recordOf = Effect.fnUntraced(function*(space: Space, rid: string) {
