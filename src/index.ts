@@ -5,6 +5,7 @@
  */
 export * as Address from "./cell/Address.ts"
 export * as Cell from "./cell/Cell.ts"
+export { base64, hmac, sha256 } from "./cell/Digest.ts"
 export * as Document from "./cell/Document.ts"
 export * as JsonText from "./cell/JsonText.ts"
 export * as Label from "./cell/Label.ts"

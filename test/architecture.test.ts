@@ -239,6 +239,7 @@ describe("architecture", () => {
     const expected = plugins.map((name): [string, string] => [`systole/plugins/${name}`, `./plugins/${name}.ts`])
     const own = [
       ["systole", "./src/index.ts"],
+      ["systole/guards", "./src/main/RunGuards.ts"],
       ["systole/testing", "./src/main/testing/index.ts"],
       ["systole/workers", "./src/main/workers/index.ts"]
     ] as const

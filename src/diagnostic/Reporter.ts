@@ -85,7 +85,8 @@ export const line = ({ beat, code, note, origin, raised, severity, space, topic 
   const place = space === undefined ? "" : ` ${space}${beat === undefined ? "" : `@${beat}`}`
   const by = origin.kind === "runtime" ? "" : ` ${origin.name}`
   const said = raised === undefined ? note : `${note}: ${raised.message}`
-  const end = `${source === undefined ? "" : ` at ${source}`}${code === topic ? "" : ` (${code})`}`
+  const at = source === undefined || said.includes(source) ? "" : ` at ${source}`
+  const end = `${at}${code === topic ? "" : ` (${code})`}`
   return Printable.line(`${severity} ${topic}${place}${by}: ${said}`).slice(0, MAX_LINE) + Printable.line(end)
 }
 

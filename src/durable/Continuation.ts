@@ -8,6 +8,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Enzyme } from "../registry/Enzyme.ts"
+import type { RunScope } from "../registry/RunScope.ts"
 import { DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
 import type { Settled } from "./Handle.ts"
@@ -19,6 +20,7 @@ import type { Step } from "./Step.ts"
 export interface SegmentHost {
   /** Runs a function at the next macrotask. */
   readonly turn: (run: () => void) => void
+  readonly scope: RunScope
 }
 
 /** The end of a body. */
@@ -56,19 +58,25 @@ export class Continuation {
   }
 
   /** Starts the body within the first segment. */
-  start(body: (tx: DurableTransaction) => unknown): void {
+  start(body: (tx: DurableTransaction) => unknown, scope: RunScope): void {
+    const { tx } = this
     try {
-      const result = body(this.tx)
-      if (Effect.isEffect(result)) this.follow(EffectBody.start(result as Effect.Effect<unknown, unknown>, this.tx))
-      else if (isThenable(result)) this.follow(result)
+      const result = scope.inside(() => {
+        const result = body(tx)
+        if (Effect.isEffect(result)) return EffectBody.start(result as Effect.Effect<unknown, unknown>, tx, scope)
+        return isThenable(result) ? Promise.resolve(result) : result
+      })
+      if (result instanceof Promise) this.follow(result as Promise<unknown>, scope)
       else this.settlement = { value: result }
     } catch (error) {
       this.settlement = { error }
     }
   }
 
-  private follow(result: PromiseLike<unknown>): void {
+  private follow(result: Promise<unknown>, scope: RunScope): void {
+    scope.begins()
     const settle = (settlement: Settlement): void => {
+      scope.ends()
       this.settlement = settlement
       if (!this.tx.isActive) this.tx.stray("it ended outside a segment")
     }
@@ -100,7 +108,7 @@ export class Continuation {
     tx.repeat(step, how.contentOf)
     if (tx.segment === 0) tx.hearsByWaiting = hearsByWaiting(step)
     tx.declare(step.hears ?? [])
-    if (tx.segment === 0) this.start(how.body)
+    if (tx.segment === 0) this.start(how.body, how.host.scope)
     else this.resume(step.settled)
     const progress = await this.progress(how.host)
     const { segment } = tx

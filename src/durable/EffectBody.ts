@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
+import type { RunScope } from "../registry/RunScope.ts"
 import type { DurableTransaction } from "./DurableTransaction.ts"
 import type { Handle } from "./Handle.ts"
 
@@ -23,13 +24,13 @@ import type { Handle } from "./Handle.ts"
  * @category combinators
  * @since 0.1.0
  */
-export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransaction): Promise<unknown> => {
+export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransaction, { inside }: RunScope): Promise<unknown> => {
   const nextDoubleUnsafe = (): number => tx.random()
   const nextIntUnsafe = (): number => Math.floor((tx.random() - 0.5) * 2 ** 53)
   const body = effect.pipe(
     Effect.provideService(Clock.Clock, clockOf(tx)),
     Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe }),
-    Effect.provideService(Scheduler.Scheduler, new Scheduler.MixedScheduler("sync"))
+    Effect.provideService(Scheduler.Scheduler, new Scheduler.MixedScheduler("sync", microtask(inside)))
   )
   if (!tx.hearsByWaiting) tx.awaits = cancelWithFiber
   return Effect.runPromiseExit(body).then((exit) => {
@@ -45,6 +46,15 @@ const cancelWithFiber = (handle: Handle): void => {
     if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) handle.cancel()
   })
   if (stop !== undefined) Promise.prototype.then.call(handle, stop, stop)
+}
+
+/** Schedules a task as a microtask in the scope of runs. */
+const microtask = (inside: RunScope["inside"]) => (task: () => void): () => void => {
+  let isCancelled = false
+  void Promise.resolve().then(() => isCancelled || inside(task))
+  return () => {
+    isCancelled = true
+  }
 }
 
 /** The clock of the segments; its sleeps are handles. */

@@ -31,7 +31,9 @@ import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
+import * as RunGuards from "./RunGuards.ts"
 import * as Runtime from "./Runtime.ts"
+import * as SourceMaps from "./SourceMaps.ts"
 
 /** The quiet period after file changes, before modules are reloaded. */
 const QUIET = "100 millis"
@@ -98,7 +100,9 @@ export const open = Effect.fn("Project.open")(function*(
   const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision)
   const services = { features, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
-  const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
+  const places = { placeOf: SourceMaps.place }
+  const guards = config.check === true ? DevWatch.layer(places) : RunGuards.layer(places)
+  const context = yield* Layer.build(Layer.provide(runtime, guards))
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { explain, replay, type Space, verify, why } from "systole"
+import { setTimeout } from "node:timers/promises"
 import * as TestSpace from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -96,7 +97,7 @@ describe("A history session", () => {
     Effect.gen(function*() {
       let millis = 1
       const space = yield* TestKernel.space([TestSpace.enzyme("slow", async (tx) => {
-        await new Promise((resolve) => setTimeout(resolve, millis))
+        await setTimeout(millis)
         tx.set("/data/slow", 1)
       }, { limitMs: 400 })])
       yield* space.signal({ signal: "/signals/slow" })

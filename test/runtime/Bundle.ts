@@ -28,8 +28,8 @@ export const bundle = async (contents: string): Promise<Bundle> => {
     stdin: { contents, resolveDir: root, loader: "ts" },
     alias: { systole: join(root, "src", "index.ts") },
     bundle: true,
-    // The platform has the base class of objects.
-    external: ["cloudflare:workers"],
+    // The platform has the base class of objects, and with a flag the scope of runs.
+    external: ["cloudflare:workers", "node:async_hooks"],
     conditions: ["workerd", "worker"],
     format: "esm",
     logLevel: "silent",

@@ -12,6 +12,9 @@ import { bundled } from "./Bundle.ts"
 /** The last compatibility date at which Workers provide no Node modules by default. */
 export const COMPATIBILITY_DATE = "2026-08-03"
 
+/** The flag with which Workers are tested, and which a build sets. */
+export const COMPATIBILITY_FLAG = "nodejs_als"
+
 /** The secret token of the operator. */
 export const TOKEN = "a-token-for-tests"
 
@@ -43,10 +46,10 @@ export const evict = async ({ json, miniflare }: Edge, space: string): Promise<v
   assert.isAbove((await json(`/test/seen/${space}`)).number, number)
 }
 
-/** Bundles the entry of a Worker. It imports nothing of a host but the base class of objects. */
+/** Bundles the entry of a Worker. It imports nothing of a host but the base class of objects, and what the scope of runs needs. */
 export const script = async (entry: string): Promise<string> => {
   const { imports, text } = await bundled(entry)
-  assert.deepStrictEqual(imports, ["cloudflare:workers"])
+  assert.deepStrictEqual(imports.filter((module) => module !== "node:async_hooks"), ["cloudflare:workers"])
   return text
 }
 
@@ -71,6 +74,7 @@ export const running = async <A>(
   const miniflare = new Miniflare({
     ...code,
     compatibilityDate: COMPATIBILITY_DATE,
+    compatibilityFlags: [COMPATIBILITY_FLAG],
     cf: false,
     durableObjects: {
       SPACES: { className: "Space", useSQLite: true },

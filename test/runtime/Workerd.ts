@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { createRequire } from "node:module"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
-import { COMPATIBILITY_DATE } from "./Edge.ts"
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAG } from "./Edge.ts"
 
 /** The program, which miniflare brings. */
 const workerd = (createRequire(import.meta.url)("workerd") as { readonly default: string }).default
@@ -47,6 +47,7 @@ const config :Workerd.Config = (
 const worker :Workerd.Worker = (
   modules = [${["worker.js", ...Object.keys(chunks)].map((name) => `(name = "${name}", esModule = embed "${name}")`).join(", ")}],
   compatibilityDate = "${COMPATIBILITY_DATE}",
+  compatibilityFlags = ["${COMPATIBILITY_FLAG}"],
   bindings = [
     ${Object.entries(objects).map(([name, type]) => `(name = "${name}", durableObjectNamespace = "${type}"),`).join("\n    ")}
     ${token === undefined ? "" : `(name = "SYSTOLE_TOKEN", text = "${token}")`}

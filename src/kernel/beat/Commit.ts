@@ -69,7 +69,7 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
   Expiry.retire(captured.retired, transaction, state)
   if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)
-  state.derivation.settle(captured, facts)
+  state.host.scope.inside(() => state.derivation.settle(captured, facts))
   // After the settle, since failed nodes add diagnostics.
   Expiry.note(transaction, Expiry.facts)
   DiagnosticsCommit.send(transaction, facts, { state, input })

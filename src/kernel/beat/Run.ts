@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
+import * as Scheduler from "effect/Scheduler"
 import * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
@@ -67,8 +68,11 @@ export const prefetch = (handling: Handling, draft: Draft, host: RunHost): Outco
   const { reads } = entry.enzyme
   if (typeof reads !== "function" && reads.length === 0) return undefined
   try {
-    const addresses = typeof reads === "function" ? reads(toEvent(handling, host, draft)) : reads
-    for (const address of addresses) draft.visible(Address.parse(address).key)
+    const event = typeof reads === "function" ? toEvent(handling, host, draft) : undefined
+    host.scope.inside(() => {
+      const addresses = typeof reads === "function" ? reads(event!) : reads
+      for (const address of addresses) draft.visible(Address.parse(address).key)
+    })
     return undefined
   } catch (error) {
     return failed(draft, error)
@@ -99,17 +103,10 @@ const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Out
   }
 }
 
-/** The synchronous part of a run, under the watchdog if the host has one. */
+/** The synchronous part of a run. */
 const start = (handling: Handling, { draft, entry, host }: RunContext): unknown => {
   const event = toEvent(handling, host, draft)
-  const { watch } = host
-  if (watch === undefined) return entry.enzyme.run(draft, event)
-  watch.enter()
-  try {
-    return entry.enzyme.run(draft, event)
-  } finally {
-    watch.leave()
-  }
+  return host.scope.inside(() => entry.enzyme.run(draft, event))
 }
 
 /** The enzyme, the transaction and the host of a run. */
@@ -158,14 +155,15 @@ const hasCaptures = (pattern: Pattern.Pattern): boolean => pattern.text.includes
 
 /** Starts an Effect. A synchronous one is over on return. */
 const runEffect = (effect: Effect.Effect<unknown, unknown>, context: RunContext): Outcome | Promise<Outcome> => {
-  const { draft } = context
+  const { draft, host } = context
   const nextDoubleUnsafe = (): number => draft.random()
   const nextIntUnsafe = (): number => Math.floor((draft.random() - 0.5) * 2 ** 53)
   const deterministic = effect.pipe(
     Effect.provideService(Clock.Clock, clockOf(draft)),
-    Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe })
+    Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe }),
+    Effect.provideService(Scheduler.Scheduler, schedulerOf(host))
   )
-  const fiber = Effect.runFork(deterministic)
+  const fiber = host.scope.inside(() => Effect.runFork(deterministic))
   const exit = fiber.pollUnsafe()
   if (exit !== undefined) return fromExit(draft, exit)
   const exits = new Promise<unknown>((resolve, reject) => {
@@ -173,6 +171,19 @@ const runEffect = (effect: Effect.Effect<unknown, unknown>, context: RunContext)
   })
   return limited(exits, { ...context, stop: () => Effect.runFork(Fiber.interrupt(fiber)) })
 }
+
+/**
+ * The scheduler of a run. That of all Effects runs the tasks of several fibers in one task of the host, which is in the scope of
+ * the first.
+ */
+const schedulerOf = ({ scope, turn }: RunHost): Scheduler.Scheduler =>
+  new Scheduler.MixedScheduler("async", (task) => {
+    let isCancelled = false
+    turn(() => isCancelled || scope.inside(task))
+    return () => {
+      isCancelled = true
+    }
+  })
 
 const fromExit = (draft: Draft, exit: Exit.Exit<unknown, unknown>): Outcome =>
   Exit.isSuccess(exit) ? conclude(draft, exit.value) : failed(draft, Cause.squash(exit.cause))
@@ -197,6 +208,8 @@ const clockOf = (draft: Draft): Clock.Clock => {
 const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly stop?: () => void }): Promise<Outcome> => {
   const { draft, entry, host, stop } = context
   const { limitMs } = entry.enzyme
+  const { scope } = host
+  scope.begins()
   return new Promise((resolve) => {
     const cancel = host.timer(host.now() + limitMs, () => {
       draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
@@ -205,10 +218,12 @@ const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly 
       resolve({ kind: "retry", tag: "Timeout", code: TIMEOUT, message })
     })
     const complete = (outcome: Outcome): void => {
+      scope.ends()
       cancel()
       resolve(outcome)
     }
-    void Promise.resolve(result).then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(complete)
+    const settled = scope.inside(() => Promise.resolve(result))
+    void settled.then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(complete)
   })
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { PayloadDecoder } from "../../registry/Enzyme.ts"
+import type { RunScope } from "../../registry/RunScope.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 
 /** The host's clock and timers, which limit the time of a run. */
@@ -13,7 +14,9 @@ export interface RunHost {
   readonly wake: (at: number, run: () => void) => () => void
   /** Runs a function at the next macrotask, when the microtask queue is empty. */
   readonly turn: (run: () => void) => void
-  /** Notified while synchronous code of a run blocks the host. */
+  /** The scope of the code of runs. */
+  readonly scope: RunScope
+  /** The watch of a development host. */
   readonly watch?: Watch | undefined
   /** Decodes payloads; `undefined` in a build without schemas. */
   readonly decode?: PayloadDecoder | undefined

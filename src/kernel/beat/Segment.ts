@@ -183,16 +183,10 @@ const cancelledOf = (continuation: Continuation, { draft, oid }: Context): Reado
   })
 }
 
-/** Starts the body, under the watchdog if the host has one. */
+/** Starts the body. */
 const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host } }: Context): void => {
-  const { watch } = host
   continuation.tx.anew = note.anew ?? 0
-  watch?.enter()
-  try {
-    continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, host, draft)))
-  } finally {
-    watch?.leave()
-  }
+  continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, host, draft)), host.scope)
 }
 
 /** The body as the log left it. It reads no cells but the log. */

@@ -11,7 +11,7 @@ import type { LiveState } from "../beat/SpaceState.ts"
 import type { Delivery } from "../derived/DerivationPort.ts"
 
 /** The parts of a space that a delivery needs. */
-type Delivering = Pick<LiveState, "reporter" | "sentry" | "space">
+type Delivering = Pick<LiveState, "host" | "reporter" | "sentry" | "space">
 
 /**
  * The deliveries of one space.
@@ -38,10 +38,10 @@ export class EffectDelivery {
   }
 
   tell({ beat, definition, value }: Delivery): void {
-    const { sentry } = this.state
+    const { host, sentry } = this.state
     try {
       sentry?.tells(definition.name, beat)
-      const told = definition.deliver?.(value, { beat, key: definition.name })
+      const told = host.scope.outside(() => definition.deliver?.(value, { beat, key: definition.name }))
       if (!(told instanceof Promise)) return
       this.open++
       void told.catch((error: unknown) => this.failed(definition.name, error)).finally(() => this.close())

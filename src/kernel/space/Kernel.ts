@@ -32,6 +32,7 @@ import { Losses } from "../model/Losses.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
 import { ModuleRestore } from "../model/ModuleRestore.ts"
 import type * as Recovery from "./Recovery.ts"
+import { CurrentRunScope, type RunScope } from "../../registry/RunScope.ts"
 import { RunWatch } from "../watchdog/RunWatch.ts"
 import type { Space } from "../view/Space.ts"
 import { Spaces } from "./Spaces.ts"
@@ -114,12 +115,13 @@ export class Kernel extends Context.Service<Kernel, {
       // A space without rules has no labels, so it needs none of the channels.
       const settings = given.labels === undefined ? given : { ...given, labels: labels?.rules(given.labels, reactor.channels) }
       const hash = yield* Hash
-      const pacemaker = yield* Pacemaker
+      const scope = yield* CurrentRunScope
+      const pacemaker = outOfRuns(yield* Pacemaker, scope)
       const nodes = new Modules()
       const stops = new Stops()
       const decode = features.find(({ decode }) => decode !== undefined)?.decode
       const { now, timer, turn, wake, task = turn } = pacemaker
-      const host = { now, timer, turn: task, wake, watch: yield* RunWatch, decode }
+      const host = { now, timer, turn: task, wake, scope, watch: yield* RunWatch, decode }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
         steady: new SteadyClock(pacemaker),
@@ -145,6 +147,18 @@ export class Kernel extends Context.Service<Kernel, {
       })
     })
   )
+}
+
+/** A pacemaker out of the scope of runs, also where the kernel uses it within one. */
+const outOfRuns = ({ now, seed, task, timer, turn, wake }: Pacemaker["Service"], { outside }: RunScope): Pacemaker["Service"] => {
+  return {
+    now: () => outside(now),
+    seed: () => outside(seed),
+    turn: (run, again) => outside(() => turn(run, again)),
+    ...task === undefined ? {} : { task: (run) => outside(() => task(run)) },
+    timer: (at, run) => outside(() => timer(at, run)),
+    wake: (at, run) => outside(() => wake(at, run))
+  }
 }
 
 /** The configuration needs a feature that the build lacks. */

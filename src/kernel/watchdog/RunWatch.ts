@@ -1,8 +1,5 @@
 /**
- * The run watch: called when a run takes and leaves the thread.
- *
- * In development it detects access to globals beside the transaction. A space works the
- * same with and without it.
+ * The run watch of a development host. A space works the same with and without it.
  *
  * @module
  */
@@ -15,12 +12,8 @@ export interface Stop {
   readonly causes: ReadonlyArray<string>
 }
 
-/** Callbacks of the synchronous part of each run. */
+/** The callbacks of a watch. */
 export interface Watch {
-  /** A run takes the thread. */
-  readonly enter: () => void
-  /** It leaves the thread. */
-  readonly leave: () => void
   /** A node with a breakpoint is about to run. */
   readonly stop: (at: Stop) => void
 }

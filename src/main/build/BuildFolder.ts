@@ -20,8 +20,13 @@ export interface Text {
 
 /** A file that belongs to the user as soon as it is there, and the lines that it needs. */
 export interface Kept extends Text {
-  /** The texts that the file has to contain, without regard to white space. */
-  readonly needs: ReadonlyArray<string>
+  readonly needs: ReadonlyArray<Need>
+}
+
+/** A line that a file has to contain, without regard to white space, and texts that are as good. */
+export interface Need {
+  readonly line: string
+  readonly texts?: ReadonlyArray<string>
 }
 
 /** The contents of the folder. */
@@ -95,7 +100,8 @@ const keep = async (folder: string, { contents, file, needs }: Kept): Promise<Re
     return []
   }
   const plain = (text: string) => text.replaceAll(/\s+/g, "")
-  const missing = needs.filter((need) => !plain(found).includes(plain(need)))
+  const has = (text: string) => plain(found).includes(plain(text))
+  const missing = needs.filter(({ line, texts = [] }) => ![line, ...texts].some(has)).map(({ line }) => line)
   return missing.length === 0 ? [] : [`${place} is there already and stays. Add to it:`, ...missing]
 }
 

@@ -83,25 +83,29 @@ const withServe = (target: Target): Target =>
   ({ ...target, modules: { ...target.modules, serve }, entries: { ...target.entries, serve: "systole-build:serve" } })
 
 /** The lines of a Wrangler configuration that a build needs. The names of classes and migrations are forever. */
-const wranglerNeeds = [
-  "\"main\": \"worker.js\"",
-  "\"no_bundle\": true",
-  "\"rules\": [{ \"type\": \"ESModule\", \"globs\": [\"*.js\"] }]",
-  `"durable_objects": { "bindings": [
+const wranglerNeeds: ReadonlyArray<BuildFolder.Need> = [
+  { line: "\"main\": \"worker.js\"" },
+  { line: "\"no_bundle\": true" },
+  { line: "\"rules\": [{ \"type\": \"ESModule\", \"globs\": [\"*.js\"] }]" },
+  // The guards of runs follow a run over its awaits.
+  { line: "\"compatibility_flags\": [\"nodejs_als\"]", texts: ["\"nodejs_als\"", "\"nodejs_compat\""] },
+  {
+    line: `"durable_objects": { "bindings": [
     { "name": "SPACES", "class_name": "Space" },
     { "name": "DIRECTORY", "class_name": "Directory" }
-  ] }`,
-  "\"migrations\": [{ \"tag\": \"v1\", \"new_sqlite_classes\": [\"Space\", \"Directory\"] }]"
+  ] }`
+  },
+  { line: "\"migrations\": [{ \"tag\": \"v1\", \"new_sqlite_classes\": [\"Space\", \"Directory\"] }]" }
 ]
 
 /** The newest date with whose behaviour the build is tested. */
 const COMPATIBILITY_DATE = "2026-08-03"
 
 /** The bucket of the content store, if it is a binding. */
-const bucketNeeds = (name: string, { content }: Pick<Config.Settings, "content">): ReadonlyArray<string> => {
+const bucketNeeds = (name: string, { content }: Pick<Config.Settings, "content">): ReadonlyArray<BuildFolder.Need> => {
   const binding = content?.options["binding"]
   if (typeof binding !== "string") return []
-  return [`"r2_buckets": [{ "binding": ${JSON.stringify(binding)}, "bucket_name": "${name}-content" }]`]
+  return [{ line: `"r2_buckets": [{ "binding": ${JSON.stringify(binding)}, "bucket_name": "${name}-content" }]` }]
 }
 
 /** The name of the Worker of a project, which leaves room for the ending of its bucket's name. */
@@ -116,7 +120,7 @@ const wrangler = (project: string, settings: Pick<Config.Settings, "content">): 
     `"name": ${JSON.stringify(name)}`,
     `"compatibility_date": "${COMPATIBILITY_DATE}"`,
     "\"limits\": { \"cpu_ms\": 30000 }",
-    ...needs
+    ...needs.map(({ line }) => line)
   ]
   return { file: "wrangler.jsonc", contents: `{\n  ${lines.join(",\n  ")}\n}\n`, needs }
 }
@@ -152,7 +156,7 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
         name: "systole-router",
         setup: (build) => build.onResolve({ filter: /^hono$/ }, ({ kind, resolveDir }) => build.resolve("hono/tiny", { kind, resolveDir }))
       }],
-      external: ["cloudflare:workers"],
+      external: ["cloudflare:workers", "node:async_hooks"],
       minify: true
     },
     hasHostModules: false,

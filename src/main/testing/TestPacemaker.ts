@@ -10,7 +10,10 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { Pacemaker } from "../../kernel/model/Pacemaker.ts"
 
-/** The next turn of the host. Workers have no `setImmediate`. */
+/** Taken before the guards of runs. Workers have no `setImmediate`. */
+const { setImmediate, setTimeout } = globalThis
+
+/** The next turn of the host. */
 const turn = (run: () => void): void => {
   if (typeof setImmediate === "function") setImmediate(run)
   else setTimeout(run, 0)

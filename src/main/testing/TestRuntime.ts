@@ -15,10 +15,12 @@ import type { Hash } from "../../persistence/Hash.ts"
 import * as MemoryStore from "../../persistence/MemoryStore.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
 import { Registry } from "../../registry/Registry.ts"
+import { CurrentRunScope, unguarded } from "../../registry/RunScope.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
 import * as Features from "../feature/Features.ts"
 import * as PureHash from "../PureHash.ts"
+import * as RunGuards from "../RunGuards.ts"
 import * as Runtime from "../Runtime.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
 
@@ -69,6 +71,10 @@ const checked = Layer.effect(CurrentReporter, Effect.gen(function*() {
   })
 }))
 
+/** The guards of a host, unless the test has others. */
+const guarded = Layer.unwrap(Effect.map(CurrentRunScope, (scope) =>
+  scope === unguarded ? RunGuards.layer() : Layer.succeed(CurrentRunScope, scope)))
+
 const nameOf = (node: string, place: unknown): string =>
   place === undefined ? node : `${node} ${String(place instanceof Object && "text" in place ? place.text : place)}`
 
@@ -91,7 +97,8 @@ export const layer = <E = never>(options: Options<E> = {}): Layer.Layer<Kernel |
     ...named
   }
   const { pacemaker, persistence, registry } = services
-  return Layer.mergeAll(Runtime.compose(services).pipe(Layer.provide(checked)), persistence, pacemaker, registry).pipe(
+  const kernel = Runtime.compose(services).pipe(Layer.provide([checked, guarded]))
+  return Layer.mergeAll(kernel, persistence, pacemaker, registry).pipe(
     Layer.provideMerge([hash, Layer.succeed(KernelSettings, { ...settings, ...changed })])
   )
 }

@@ -34,6 +34,7 @@ import { TokenRefused } from "../../rendezvous/TokenRefused.ts"
 import * as Feature from "../Feature.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
+import * as RunGuards from "../RunGuards.ts"
 import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
@@ -243,7 +244,7 @@ export class SpaceHost {
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
     const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) => hash.hex(JSON.stringify(["systole/cursor", proof, origin])))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
-      Layer.provide(past),
+      Layer.provide([past, RunGuards.layer()]),
       Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, cursorKey, persistence,
         Layer.succeed(CurrentHolds, holds), Layer.succeed(CurrentContentStore, contents)]),
       // The platform ends an object without notice, so this scope is never closed.

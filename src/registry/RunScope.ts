@@ -1,0 +1,36 @@
+/**
+ * The scope of runs: which code on this host is that of a run.
+ *
+ * A host that knows it refuses to a run what no replay can repeat: time, chance, timers and the network of the host. A run is in
+ * scope from its call to its end, over its awaits, and so is all that it starts.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+
+/** The scope of runs on a host. */
+export interface RunScope {
+  /** Calls a function of a run, in scope. */
+  readonly inside: <A>(run: () => A) => A
+  /** Calls a function of the host out of scope, from wherever. */
+  readonly outside: <A>(act: () => A) => A
+  /** A run that has returned goes on by itself, until `ends`. */
+  readonly begins: () => void
+  readonly ends: () => void
+  /** The place in the code of a module from which an error comes, such as `enzymes/greet.ts:12:7`, if the host tells it. */
+  readonly placeOf: (error: unknown) => string | undefined
+}
+
+const call = <A>(run: () => A): A => run()
+const nothing = (): void => {}
+
+/** The scope on a host without guards. */
+export const unguarded: RunScope = { inside: call, outside: call, begins: nothing, ends: nothing, placeOf: () => undefined }
+
+/**
+ * The scope of the runs of a kernel; without guards by default.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentRunScope = Context.Reference<RunScope>("systole/registry/RunScope", { defaultValue: () => unguarded })
