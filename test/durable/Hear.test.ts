@@ -8,6 +8,7 @@ import { CurrentReporter, Reporter } from "../../src/diagnostic/Reporter.ts"
 import { Continuation } from "../../src/durable/Continuation.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import { RunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
+import { unguarded } from "../../src/registry/RunScope.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import { controlled, replays, steps } from "../kernel/TestSpace.ts"
 import { TestBeat } from "../stage/TestBeat.ts"
@@ -183,7 +184,7 @@ describe("A wait for a signal that the run does not hear", () => {
 describe("A run that began under the first rules", () => {
   it("hears a signal from its first wait for it on, and its log needs no tx.hear", async () => {
     const body = new Continuation("OPS:1")
-    const host = { now: () => 0, timer: () => () => {}, turn: (run: () => void) => void setTimeout(run, 0) }
+    const host = { turn: (run: () => void) => void setTimeout(run, 0), scope: unguarded }
     const run = async (tx: Transaction) => {
       tx.hear(ANSWERED, "/data/a")
       await tx.sleep(1)
