@@ -9,6 +9,7 @@ import * as Random from "../support/Random.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Trials from "../support/Trials.ts"
 import * as Runs from "./RunPrograms.ts"
+import * as Shared from "./SharedCells.ts"
 
 const NAME = "test"
 
@@ -38,6 +39,9 @@ class History {
   readonly programs: ReadonlyArray<Runs.Program>
   readonly reactor: TestReactor
   readonly ids: Array<string> = []
+  /** The runs in shared cells, and the ids of their events. */
+  readonly takes: Array<Shared.Take> = []
+  readonly taken: Array<string> = []
   /** The number of each disturbance. */
   readonly seen = { cuts: 0, faults: 0, falls: 0, letters: 0 }
   private readonly heard: Array<number>
@@ -62,7 +66,7 @@ class History {
     const draw = Random.make(seed)
     const options = { order: Random.pick(draw, ["loose", "strict"] as const), lane: Random.pick(draw, ["pair", "space"] as const) }
     const reactor = new TestReactor(channels)
-    const machine = yield* RestartableKernel.make([Runs.interpreter(options), falls, permit], reactor.layer)
+    const machine = yield* RestartableKernel.make([Runs.interpreter(options), falls, permit, ...Shared.modules], reactor.layer)
     const history = new History(draw, reactor, machine)
     yield* history.boot()
     return history
@@ -83,7 +87,7 @@ class History {
     for (const [run, payload] of this.programs.entries()) {
       this.ids.push((yield* this.now.signal({ signal: `/signals/interpret/${run}`, payload })).id)
     }
-    for (let i = 0; i < MOVES; i++) yield* this.move(this.draw(20))
+    for (let i = 0; i < MOVES; i++) yield* this.move(this.draw(24))
     for (let i = 0; i < MOST && !(yield* this.isOver()); i++) yield* this.settle()
     return this.now
   })
@@ -95,14 +99,35 @@ class History {
     if (kind === 14) return this.fall()
     if (kind === 15) return this.allow(this.draw(this.programs.length))
     if (kind === 16) return this.fault()
+    if (kind > 19) return kind === 20 ? this.wake : this.take()
     return kind === 17 ? this.held() : kind === 18 ? this.cut() : this.revive()
   }
+
+  /** Starts a few runs that count in shared cells. One that was not acknowledged is sent again with its id. */
+  private readonly take = Effect.fnUntraced(function*(this: History) {
+    for (let i = this.draw(3); i >= 0; i--) {
+      this.takes.push(Shared.takeOf(this.draw))
+      yield* this.sendTakes(this.takes.length - 1)
+    }
+  })
+
+  private readonly sendTakes = Effect.fnUntraced(function*(this: History, from: number) {
+    for (const [i, take] of this.takes.slice(from).entries()) {
+      const sent = yield* Effect.result(this.now.signal(Shared.signalOf(take, from + i)))
+      if (sent._tag === "Success") this.taken[from + i] = sent.success.id
+    }
+  })
+
+  /** Wakes all runs that wait for it, in one beat. */
+  private readonly wake = Effect.suspend(() => Effect.ignore(this.now.signal(Shared.WAKE)))
 
   private readonly step = Effect.suspend(() => Effect.ignore(this.now.step))
 
   private readonly settle = Effect.fnUntraced(function*(this: History) {
     this.endJobs(10)
     for (const run of this.programs.keys()) yield* Effect.andThen(this.tell(run), this.allow(run))
+    yield* this.sendTakes(0)
+    yield* this.wake
     yield* this.revive()
     yield* TestClock.adjust(10)
     yield* this.step
@@ -110,6 +135,7 @@ class History {
 
   private readonly isOver = Effect.fnUntraced(function*(this: History) {
     for (const id of this.ids) if ((yield* this.now.receipt(id))?.status !== "handled") return false
+    for (const n of this.takes.keys()) if (!isEnd((yield* this.now.receipt(this.taken[n] ?? ""))?.status)) return false
     return true
   })
 
@@ -191,6 +217,8 @@ class History {
   })
 }
 
+const isEnd = (status: string | undefined): boolean => status === "handled" || status === "dead"
+
 /** The runs leave what the model says. */
 const checkRuns = Effect.fnUntraced(function*({ ids, programs }: History, space: Space) {
   for (const [run, program] of programs.entries()) {
@@ -225,13 +253,17 @@ const checkJournal = Effect.fnUntraced(function*(space: Space, draw: Random.Rand
 
 describe("Durable runs", () => {
   it.effect("leave what the reference model says, whatever disturbs them", () => Effect.gen(function*() {
-    const total = { cuts: 0, faults: 0, falls: 0, letters: 0, requests: 0 }
+    const total = { cuts: 0, faults: 0, falls: 0, letters: 0, requests: 0, takes: 0, stale: 0 }
     for (const seed of Trials.seeds(160, { from: 1, least: 8 })) {
       yield* Effect.gen(function*() {
         const history = yield* History.make(seed)
         const space = yield* history.run()
         yield* checkRuns(history, space)
         yield* checkRequests(history, space)
+        const { stale, wrong } = yield* Shared.check(space, history)
+        assert.deepStrictEqual(wrong, [])
+        total.takes += history.takes.length
+        total.stale += stale
         yield* checkJournal(space, Random.make(seed))
         for (const [name, count] of Object.entries(history.seen)) total[name as keyof typeof history.seen] += count
         total.requests += history.reactor.submitted.length

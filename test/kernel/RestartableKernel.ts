@@ -5,7 +5,7 @@
  * @module
  */
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
-import type { Enzyme, Settings, SpaceStore } from "systole"
+import type { Enzyme, NodeDefinition, Settings, SpaceStore } from "systole"
 import {
   Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
 } from "systole"
@@ -43,9 +43,9 @@ export interface RestartableKernel {
 const trouble = (space: string) =>
   new PersistenceError({ reason: new StoreUnavailable({ space, place: "memory", detail: "the disk is broken" }) })
 
-/** A store whose kernels register these enzymes. */
+/** A store whose kernels register these modules. */
 export const make = (
-  enzymes: ReadonlyArray<Enzyme.Enzyme>,
+  modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition>,
   reactor: Layer.Layer<Reactor> = Reactor.none,
   clock = SetClock.make()
 ): Effect.Effect<RestartableKernel, never, Scope.Scope> =>
@@ -109,7 +109,7 @@ export const make = (
           Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
         ))
         const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
-        for (const enzyme of enzymes) yield* Effect.orDie(kernel.register(enzyme))
+        for (const module of modules) yield* Effect.orDie(kernel.register(module))
         return kernel
       }),
       edit: (space, change) =>
