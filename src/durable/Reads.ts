@@ -54,7 +54,7 @@ export class Reads implements EarlierReads {
     this.checked = new Set()
     this.derived = []
     this.sources.begin()
-    if (draft.moment.semantics >= WHOLE) draft.earlier = this
+    if (isWhole(draft)) draft.earlier = this
   }
 
   /** Notes a read of a segment. */

@@ -1,10 +1,12 @@
 /**
  * A durable run of ten awaited requests, answered when its receipt is durable,
  * compared with ten commits written by hand. In a run of a thousand segments, a late
- * one must cost no more than an early one. A run that waits
+ * one must cost no more than an early one, and a run of a thousand earlier reads no
+ * more than one without them. A run that waits
  * costs at most 1 KiB of memory.
  */
 import { bench } from "./Durable.ts"
+import { earlierReads } from "./EarlierReads.ts"
 import { longRun } from "./LateSteps.ts"
 import * as RunMemory from "./RunMemory.ts"
 
@@ -15,7 +17,7 @@ const { cases, ...rest } = await bench({ path: "/chain?durable", concurrencies: 
 
 export default {
   ...rest,
-  cases: [...cases, longRun, RunMemory.runMemory, RunMemory.runsBack],
+  cases: [...cases, longRun, earlierReads, RunMemory.runMemory, RunMemory.runsBack],
   close: async () => {
     RunMemory.close()
     await rest.close?.()

@@ -1,24 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Computation, Enzyme, type NodeDefinition, Retry, type Transaction, type Value } from "systole"
+import { Computation, Enzyme, type NodeDefinition, Retry, type Settings, type Transaction, type Value } from "systole"
 import { TestSpace } from "systole/testing"
 import { replays } from "../kernel/TestSpace.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+/** The signal that wakes runs. */
+const go = { signal: "/signals/go", target: "/data/n" }
 
 interface Taking extends Omit<Partial<Enzyme.Definition>, "before" | "after"> {
+  /** The cell of the signal for which it waits. */
+  readonly target?: string
   readonly before: (tx: Transaction) => Value
   readonly after: (tx: Transaction, seen: Value) => void
 }
 
 /** A durable enzyme that reads before an await, and writes after it. */
-const taker = (name: string, { after, before, ...options }: Taking) =>
+const taker = (name: string, { after, before, target = go.target, ...options }: Taking) =>
   Enzyme.make({
     name,
     query: `/signals/${name}`,
     durable: true,
-    hears: [{ signal: "/signals/go", target: "/data/n" }],
+    hears: [{ signal: go.signal, target }],
     ...options,
     run: async (tx) => {
       const seen = before(tx)
-      await tx.waitForSignal("/signals/go", "/data/n")
+      await tx.waitForSignal(go.signal, target)
       after(tx, seen)
     }
   })
@@ -32,8 +38,6 @@ const writer = Enzyme.make({ name: "writer", query: "/signals/write", run: (tx, 
 const write = (space: TestSpace, ...cells: ReadonlyArray<readonly [string, Value]>) =>
   space.handled({ signal: "/signals/write", payload: cells as Value })
 
-const go = { signal: "/signals/go", target: "/data/n" }
-
 /** How each event ended: the error of its handling, or its outcome. */
 const endsOf = async (space: TestSpace, ids: ReadonlyArray<string>) => {
   const ends: Array<string> = []
@@ -44,12 +48,28 @@ const endsOf = async (space: TestSpace, ids: ReadonlyArray<string>) => {
   return ends
 }
 
-/** Wakes runs of these enzymes with one signal. Returns how each ended. */
-const raced = async (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition>, cells: ReadonlyArray<readonly [string, Value]>, runs: {
+type Cells = ReadonlyArray<readonly [string, Value]>
+
+/** The events of runs, the changes before the signal that wakes them, and the check of what they leave. */
+interface Runs {
   readonly signals: ReadonlyArray<string>
   readonly meanwhile?: (space: TestSpace) => Promise<unknown>
   readonly check: (space: TestSpace) => Promise<void>
-}) => {
+  readonly target?: string
+  readonly settings?: Partial<Settings>
+}
+
+type Modules = ReadonlyArray<Enzyme.Enzyme | NodeDefinition>
+
+/** Wakes runs of these enzymes with one signal. Returns how each ended, with bodies in memory and with ones made from their logs. */
+const raced = async (modules: Modules, cells: Cells, runs: Runs) => {
+  const resident = await racedOnce(modules, cells, runs)
+  const limits = { ...TestKernel.settings.limits, residentRuns: 0 }
+  assert.deepStrictEqual(await racedOnce(modules, cells, { ...runs, settings: { ...runs.settings, limits } }), resident)
+  return resident
+}
+
+const racedOnce = async (modules: Modules, cells: Cells, { settings = {}, target = go.target, ...runs }: Runs) => {
   let ends: ReadonlyArray<string> = []
   await TestSpace.use([...modules, writer], async (space) => {
     await write(space, ...cells)
@@ -57,12 +77,12 @@ const raced = async (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition>, cel
     for (const signal of runs.signals) ids.push(await space.signal({ signal }))
     await space.step()
     await runs.meanwhile?.(space)
-    await space.handled(go)
+    await space.handled({ ...go, target })
     await space.idle()
     ends = await endsOf(space, ids)
     await runs.check(space)
     await space.run(replays(space.space))
-  })
+  }, { settings })
   return ends
 }
 
@@ -248,6 +268,39 @@ describe("A write to a source of a derived cell that an earlier segment read", (
         check: leaves("/data/n", left)
       })
       assert.deepStrictEqual(ends, [end])
+    }
+  })
+
+  it("is stale after a deployment of the node, although nobody has read the cell since", async () => {
+    const ends = await raced([tenfold, taker("one", from("/data/d"))], [["/data/n", 7]], {
+      signals: ["/signals/one"],
+      meanwhile: async (space) => {
+        await space.run(space.kernel.unregister(tenfold))
+        await write(space, ["/data/n", 5])
+        await space.run(space.kernel.register(tenfold))
+      },
+      check: leaves("/data/n", 5)
+    })
+    assert.deepStrictEqual(ends, ["run/stale"])
+  })
+
+  it("loses no update of cells with a label", async () => {
+    const secret = Computation.make({ name: "secret", output: "/data/s/d", run: (tx) => Number(tx.get("/data/s/n")) * 10 })
+    const how = {
+      before: (tx: Transaction) => tx.get("/data/s/d"),
+      after: (tx: Transaction, seen: Value) => tx.set("/data/s/n", Number(seen) / 10 - 1),
+      target: "/data/s/go"
+    }
+    const settings = { labels: { cells: { "/data/s/**": ["secret"] }, declassify: {} } }
+    for (const names of [["one", "two"], ["one"]]) {
+      const ends = await raced([secret, ...names.map((name) => taker(name, how))], [["/data/s/n", 7]], {
+        settings,
+        signals: names.map((name) => `/signals/${name}`),
+        meanwhile: (space) => write(space, ...names.length > 1 ? [] : [["/data/s/n", 5] as const]),
+        target: how.target,
+        check: leaves("/data/s/n", names.length > 1 ? 6 : 5)
+      })
+      assert.deepStrictEqual(ends, names.length > 1 ? ["ok", "run/stale"] : ["run/stale"])
     }
   })
 

@@ -167,6 +167,43 @@ const neighbours: Story = make({
   })
 })
 
+/** The signal that wakes the runs below. */
+const wake = { signal: "/signals/wake", target: "/data/wake" } as const
+
+const earlierReads: Story = make({
+  name: "durable runs that write from earlier reads",
+  enzymes: [
+    put,
+    enzyme("take", async (tx) => {
+      const left = number(tx.get("/data/stock"))
+      await tx.waitForSignal(wake.signal, wake.target)
+      tx.set("/data/stock", left - 1)
+    }, { query: "/signals/take/:n", durable: true, hears: [wake] }),
+    enzyme("parts", async (tx) => {
+      const seen = [tx.get("/data/order"), tx.keys("/data/linked") ?? null, tx.list("/data/all")]
+      await tx.waitForSignal(wake.signal, wake.target)
+      tx.set("/data/order#/b", 3)
+      tx.set(`/data/all/${tx.list("/data/all").length}`, 1)
+      await tx.waitForSignal(wake.signal, wake.target)
+      tx.set("/data/order#/a", 4)
+      return seen
+    }, { durable: true, hears: [wake] })
+  ],
+  nodes: [Computation.make({ name: "worth", output: "/data/worth", run: (tx) => 10 * number(tx.get("/data/stock")) })],
+  act: Fx.fnUntraced(function*({ kernel }) {
+    const space = yield* kernel.space("home")
+    const cells = [["/data/stock", 7], ["/data/order", { a: 1, b: 2 }], ["/data/linked", Link.make("/data/order")]] as const
+    yield* together(space, [space.signal(write(...cells))])
+    const runs = ["/signals/take/1", "/signals/take/2", "/signals/parts"].map((signal) => space.signal({ signal }))
+    yield* together(space, [...runs, space.pull("/data/worth")])
+    yield* together(space, [space.signal(write(["/data/order#/a", 5], ["/data/all/x", 1]))])
+    for (let i = 0; i < 2; i++) {
+      yield* together(space, [space.signal(wake)])
+      yield* beats(space, 3)
+    }
+  })
+})
+
 /** A module's text in each of its versions. */
 const source = (version: string): string => `import { Computation, Enzyme } from "systole"
 export default [
@@ -196,7 +233,7 @@ const swapped: Story = make({
 })
 
 /** All stories, each recorded under its name. */
-export const all: ReadonlyArray<Story> = [...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped]
+export const all: ReadonlyArray<Story> = [...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped, earlierReads]
 
 /** The space whose store is from before spaces had an incarnation. */
 const young = all
