@@ -46,16 +46,16 @@ const run = async (attempt: ActionType.Attempt): Promise<ActionType.Done> => {
     method: (raw("method") || (body === "" ? "GET" : "POST")).toUpperCase(),
     headers: table("headers"),
     ...body === "" ? {} : { body }
-  }) as { readonly status: number; readonly body?: string; readonly content?: string }
+  }) as { readonly status: number; readonly retryAfterMs?: number; readonly body?: string; readonly content?: string }
   const { status } = answer
   if (!isExpected(status, expected)) {
-    throw new ActionType.ActionFailed("http/status", `The server answered with ${nameOf(status)}, and ${expected} is expected`, status)
+    throw new ActionType.ActionFailed("http/status", `The server answered with ${nameOf(status)}, and ${expected} is expected`, answer)
   }
   const output = answer.body ?? (answer.content === undefined ? "" : textAt(attempt, answer.content))
   const wanted = text("expect_body")
   if (wanted !== "" && !output.includes(wanted)) {
     const message = `The server answered with ${nameOf(status)}, and its body does not contain expect_body`
-    throw new ActionType.ActionFailed("http/body", message, status)
+    throw new ActionType.ActionFailed("http/body", message, answer)
   }
   return { result: nameOf(status), output }
 }

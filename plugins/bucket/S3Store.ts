@@ -7,6 +7,7 @@ import { md5 } from "@noble/hashes/legacy.js"
 import { Channel, type ContentStore, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import type * as HttpClient from "../http/HttpClient.ts"
+import type * as Options from "../http/Options.ts"
 import * as Answers from "../s3/Answers.ts"
 import * as Bucket from "../s3/Bucket.ts"
 import * as BucketOptions from "../s3/BucketOptions.ts"
@@ -72,7 +73,7 @@ const repeated = async <A>(run: () => Promise<A>): Promise<A> => {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (settings: Plugin.ContentSettings, world: BucketOptions.World = {}): ContentStore => {
+export const make = (settings: Plugin.ContentSettings, world: Options.World = {}): ContentStore => {
   const { maxBytes, ...options } = Fields.options("bucket", optionFields, settings)
   const { bucket } = BucketOptions.open({ plugin: "bucket", settings, maxBytes: MOST }, options, world)
   const { base, prefix } = bucket

@@ -38,8 +38,8 @@ const failure = (error: unknown, { opcode, rid }: Channel.Job, about: string): C
   if (!(error instanceof Channel.ChannelError)) {
     return Channel.hostFailure(error, `Request ${rid}: ${opcode} ${about} failed with ${nameOf(error)}`)
   }
-  const { code, errno, reason, retryable } = error
-  return reason.includes(rid) ? error : Channel.fail(code, `Request ${rid}: ${reason}`, { errno, retryable })
+  const { code, reason, ...kind } = error
+  return reason.includes(rid) ? error : Channel.fail(code, `Request ${rid}: ${reason}`, kind)
 }
 
 /** Makes an operation. Errors of the host become failures with the id of the request. */

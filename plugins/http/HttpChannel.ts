@@ -14,7 +14,7 @@ import * as Options from "./Options.ts"
 import * as OriginHeaders from "./OriginHeaders.ts"
 import * as Status from "./Status.ts"
 import * as TargetUrl from "./TargetUrl.ts"
-import type { Headers, Transport } from "./Transport.ts"
+import type { Headers } from "./Transport.ts"
 
 /** The largest body of an answer by default, in bytes: 32 MiB. */
 const MAX_BYTES = 33_554_432
@@ -41,12 +41,12 @@ const fetchOf = async (job: Channel.Job, request: FetchRequest.FetchRequest, exe
   const headers: Headers = [...request.headers, ["idempotency-key", job.key]]
   const answer = await execute({ ...request, headers, body })
   try {
-    const { status, url } = answer
+    const { retryAfterMs, status, url } = answer
     if (!request.isExpected(status)) {
-      throw Status.failure("http/status", status, `${url.origin} answered with ${status}, and ${request.expected} is expected`)
+      throw Status.failure("http/status", answer, `${url.origin} answered with ${status}, and ${request.expected} is expected`)
     }
     url.hash = ""
-    const head = { status, headers: valueOf(answer.headers), url: url.href }
+    const head = { status, headers: valueOf(answer.headers), url: url.href, ...retryAfterMs === undefined ? {} : { retryAfterMs } }
     const hasBody = request.method !== "HEAD" && status !== 204 && status !== 304
     const room = Operations.INLINE - JSON.stringify({ ...head, body: "" }).length
     const { bytes, ...taken } = hasBody
@@ -68,16 +68,16 @@ const fields = {
 type Execute = (request: HttpClient.HttpRequest) => Promise<HttpClient.Exchange>
 
 /**
- * The definition of the channel. A test gives a transport in place of the host's.
+ * The definition of the channel.
  *
  * @throws InvalidPlugin
  * @category constructors
  * @since 0.1.0
  */
-export const define = (settings: Plugin.ChannelSettings, transport?: Transport): Channel.Definition => {
+export const define = (settings: Plugin.ChannelSettings, world: Options.World = {}): Channel.Definition => {
   const options = Fields.options("http", fields, settings)
   const headers = OriginHeaders.read(options.headers, "http", settings)
-  const { client, shown } = Options.common({ plugin: "http", settings, transport, headers }, options)
+  const { client, shown } = Options.common({ plugin: "http", settings, headers, ...world }, options)
   const { maxBytes, timeoutMs } = options
   const fetch = Operations.operation({
     repeatable: true,

@@ -8,17 +8,19 @@ import type { AddressPolicy } from "./AddressPolicy.ts"
 import * as Deadline from "./Deadline.ts"
 import * as IpAddress from "./IpAddress.ts"
 import * as OriginHeaders from "./OriginHeaders.ts"
+import * as RetryAfter from "./RetryAfter.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 import { type Answer, header, type Headers, type Transport } from "./Transport.ts"
 
 /** The most redirects of a request. */
 const MAX_REDIRECTS = 5
 
-/** A client: a policy over the transport of a host, and the headers of origins. */
+/** A client: a policy over the transport of a host, the headers of origins, and the rule of waits. */
 export interface HttpClient {
   readonly headers: OriginHeaders.OriginHeaders
   readonly policy: AddressPolicy
   readonly transport: Transport
+  readonly retryAfter: RetryAfter.Rule
 }
 
 /** The treatment of a redirect: another request, a result, or a failure. */
@@ -33,9 +35,10 @@ export interface HttpRequest {
   readonly redirect: RedirectMode
 }
 
-/** The last answer, and the URL that gave it. */
+/** The last answer, the URL that gave it, and the wait in milliseconds that it asks for. */
 export interface Exchange extends Answer {
   readonly url: URL
+  readonly retryAfterMs: number | undefined
 }
 
 const refuse = (reason: string) => Channel.fail("http/refused", reason, { errno: -13 })
@@ -86,7 +89,8 @@ const once = async (client: HttpClient, request: HttpRequest, { origin, signal }
   const { body, method } = request
   const headers = OriginHeaders.added(client.headers, url, request.headers)
   const isNamed = url.origin === origin
-  return { ...await client.transport.send({ url, method, headers, body, addresses, isNamed, signal }), url }
+  const answer = await client.transport.send({ url, method, headers, body, addresses, isNamed, signal })
+  return { ...answer, url, retryAfterMs: RetryAfter.of(answer, client.retryAfter) }
 }
 
 /** The place of a redirect; `undefined` for any other answer. */

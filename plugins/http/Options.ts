@@ -17,6 +17,9 @@ import type { Transport } from "./Transport.ts"
 const TIMEOUT = 120_000
 const MAX_TIMEOUT = 86_400_000
 
+/** The longest wait for which an answer can ask, by default: 1 hour, in milliseconds. */
+const RETRY_AFTER = 3_600_000
+
 const JOBS = 64
 const MAX_JOBS = 65_536
 
@@ -35,6 +38,7 @@ export const fields = {
   allow: entries,
   deny: entries,
   timeoutMs: Fields.or(Fields.count(1, MAX_TIMEOUT), TIMEOUT),
+  maxRetryAfterMs: Fields.or(Fields.count(0, MAX_TIMEOUT), RETRY_AFTER),
   jobs: Fields.or(Fields.count(1, MAX_JOBS), JOBS),
   ca: Fields.optional(Secret.field),
   cert: Fields.optional(Secret.field),
@@ -44,11 +48,17 @@ export const fields = {
 /** The decoded options. */
 type Options = Fields.Of<typeof fields>
 
-/** A channel that is configured: its plugin, its settings, its headers, and in a test the transport in place of the host's. */
-export interface Configured {
+/** The time of the host, and its connections. A test gives its own. */
+export interface World {
+  readonly transport?: Transport | undefined
+  /** Milliseconds since 1970. */
+  readonly now?: () => number
+}
+
+/** A channel that is configured: its plugin, its settings, its headers, and in a test its world. */
+export interface Configured extends World {
   readonly plugin: string
   readonly settings: Plugin.ChannelSettings
-  readonly transport?: Transport | undefined
   readonly headers?: OriginHeaders
 }
 
@@ -81,10 +91,11 @@ export const common = (configured: Configured, options: Options): Common => {
   const isWorkers = configured.settings.host === "workers"
   const transport = configured.transport ?? (isWorkers ? FetchTransport.make() : SocketTransport.make(tls))
   const pinned = transport.resolve !== undefined
-  const { allow, deny, jobs } = options
+  const { allow, deny, jobs, maxRetryAfterMs: longest } = options
   const caps = ["stream", "tls", pinned ? "pinned" : "pinned:false"]
+  const { headers = new Map(), now = Date.now } = configured
   return {
-    client: { policy: AddressPolicy.make({ allow, deny, pinned }), transport, headers: configured.headers ?? new Map() },
+    client: { policy: AddressPolicy.make({ allow, deny, pinned }), transport, headers, retryAfter: { longest, now } },
     shown: pinned ? { caps, jobs } : { caps, jobs, target: allow.join(" ") }
   }
 }

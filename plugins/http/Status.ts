@@ -4,6 +4,7 @@
  * @module
  */
 import { Channel } from "systole"
+import type { Exchange } from "./HttpClient.ts"
 
 /** The statuses below 500 that a later attempt may change: time-out, too early, too many requests. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429])
@@ -14,6 +15,9 @@ export const isRetryable = (status: number): boolean => status >= 500 || passing
 /** Tests whether a status is a success. */
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
-/** The failure of an answer with an unexpected status. */
-export const failure = (code: string, status: number, reason: string): Channel.ChannelError =>
-  Channel.fail(code, reason, { retryable: isRetryable(status) })
+/** The failure of an answer with an unexpected status, with the wait that it asks for. */
+export const failure = (
+  code: string,
+  { retryAfterMs, status }: Pick<Exchange, "retryAfterMs" | "status">,
+  reason: string
+): Channel.ChannelError => Channel.fail(code, reason, { retryable: isRetryable(status), retryAfterMs })

@@ -27,5 +27,5 @@ export const isFound = async (answer: HttpClient.Exchange, absent: ReadonlyArray
   const code = await codeOf(answer)
   if (status === 404 && absent.includes(code)) return false
   const named = code === undefined ? "" : ` (${code})`
-  throw Status.failure("s3/status", status, `${url.origin} answered with ${status}${named}, and 2xx is expected`)
+  throw Status.failure("s3/status", answer, `${url.origin} answered with ${status}${named}, and 2xx is expected`)
 }

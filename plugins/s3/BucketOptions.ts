@@ -8,7 +8,6 @@ import * as Fields from "../channel/Fields.ts"
 import * as Options from "../http/Options.ts"
 import * as Secret from "../http/Secret.ts"
 import * as TargetUrl from "../http/TargetUrl.ts"
-import type { Transport } from "../http/Transport.ts"
 import type { Bucket } from "./Bucket.ts"
 import type * as Signature from "./Signature.ts"
 
@@ -42,18 +41,12 @@ export const fields = {
   prefix: Fields.or(segments(PREFIX), "")
 }
 
-/** A plugin that opens a bucket, its settings, and the most bytes of an object that it reads. */
+/** A plugin that opens a bucket, its settings, the most bytes of an object that it reads, and the longest wait for an attempt. */
 interface Configured {
   readonly plugin: string
   readonly settings: Plugin.ChannelSettings
   readonly maxBytes: number
-}
-
-/** The time of the host, and its connections. A test gives its own. */
-export interface World {
-  readonly transport?: Transport
-  /** Milliseconds since 1970. */
-  readonly now?: () => number
+  readonly maxRetryAfterMs?: number
 }
 
 const credentialsOf = (
@@ -79,13 +72,14 @@ const credentialsOf = (
 export const open = (
   configured: Configured,
   options: Fields.Of<typeof fields>,
-  { now = Date.now, transport }: World
+  world: Options.World
 ): { readonly bucket: Bucket; readonly shown: Options.Common["shown"] } => {
-  const { maxBytes, plugin, settings } = configured
+  const { maxBytes, maxRetryAfterMs = 0, plugin, settings } = configured
+  const { now = Date.now } = world
   const { bucket: name, endpoint, prefix, timeoutMs } = options
   const { host, port } = TargetUrl.targetOf(new URL(endpoint))
   const allow = [`${host.includes(":") ? `[${host}]` : host}:${port}`]
-  const { client, shown } = Options.common({ plugin, settings, transport }, { ...options, allow, deny: [] })
+  const { client, shown } = Options.common({ plugin, settings, ...world }, { ...options, allow, deny: [], maxRetryAfterMs })
   const base = name === undefined ? endpoint : `${endpoint}/${name}`
   return { bucket: { client, credentials: credentialsOf(options, configured), base, prefix, maxBytes, timeoutMs, now }, shown }
 }

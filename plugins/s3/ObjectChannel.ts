@@ -10,6 +10,7 @@ import * as Content from "../http/Content.ts"
 import * as FetchRequest from "../http/FetchRequest.ts"
 import * as HeaderField from "../http/HeaderField.ts"
 import type * as HttpClient from "../http/HttpClient.ts"
+import * as Options from "../http/Options.ts"
 import { header } from "../http/Transport.ts"
 import * as Answers from "./Answers.ts"
 import * as Bucket from "./Bucket.ts"
@@ -145,9 +146,11 @@ const presign = (bucket: Bucket.Bucket) =>
  * @category constructors
  * @since 0.1.0
  */
-export const define = (settings: Plugin.ChannelSettings, world: BucketOptions.World = {}): Channel.Definition => {
-  const { maxBytes, ...options } = Fields.options("s3", { ...BucketOptions.fields, maxBytes: mostBytes }, settings)
-  const { bucket, shown } = BucketOptions.open({ plugin: "s3", settings, maxBytes }, options, world)
+export const define = (settings: Plugin.ChannelSettings, world: Options.World = {}): Channel.Definition => {
+  const { maxRetryAfterMs: longest } = Options.fields
+  const fields = { ...BucketOptions.fields, maxBytes: mostBytes, maxRetryAfterMs: longest }
+  const { maxBytes, maxRetryAfterMs, ...options } = Fields.options("s3", fields, settings)
+  const { bucket, shown } = BucketOptions.open({ plugin: "s3", settings, maxBytes, maxRetryAfterMs }, options, world)
   const operations = {
     s3_put: put(bucket),
     s3_get: get(bucket),

@@ -13,7 +13,7 @@ import * as Options from "../http/Options.ts"
 import * as Secret from "../http/Secret.ts"
 import * as Status from "../http/Status.ts"
 import * as TargetUrl from "../http/TargetUrl.ts"
-import type { Headers, Transport } from "../http/Transport.ts"
+import type { Headers } from "../http/Transport.ts"
 import * as WebhookSecret from "./WebhookSecret.ts"
 
 /** The most secrets of a channel: the present one, and old ones until all receivers have changed. */
@@ -65,19 +65,13 @@ const secretsOf = (secrets: ReadonlyArray<Secret.Secret>, settings: Plugin.Chann
   })
 }
 
-/** The time of the host, and its connections. A test gives its own. */
-export interface World {
-  readonly transport?: Transport
-  /** Milliseconds since 1970. */
-  readonly now?: () => number
-}
-
 /** Throws the failure of a status that is no success. */
-const check = ({ status, url }: HttpClient.Exchange): void => {
+const check = (answer: HttpClient.Exchange): void => {
+  const { status, url } = answer
   if (Status.isOk(status)) return
   const reason = `${url.origin} answered with ${status}, and 2xx is expected`
-  if (status !== GONE) throw Status.failure("webhook/status", status, reason)
-  throw Status.failure("webhook/gone", status, `${reason}. The receiver is gone: send it no more webhooks`)
+  if (status !== GONE) throw Status.failure("webhook/status", answer, reason)
+  throw Status.failure("webhook/gone", answer, `${reason}. The receiver is gone: send it no more webhooks`)
 }
 
 /**
@@ -87,9 +81,10 @@ const check = ({ status, url }: HttpClient.Exchange): void => {
  * @category constructors
  * @since 0.1.0
  */
-export const define = (settings: Plugin.ChannelSettings, { now = Date.now, transport }: World = {}): Channel.Definition => {
+export const define = (settings: Plugin.ChannelSettings, world: Options.World = {}): Channel.Definition => {
+  const { now = Date.now } = world
   const options = Fields.options("webhook-out", optionFields, settings)
-  const { client, shown } = Options.common({ plugin: "webhook-out", settings, transport }, options)
+  const { client, shown } = Options.common({ plugin: "webhook-out", settings, ...world }, options)
   const keys = secretsOf(options.secrets, settings)
   const headersOf = async (id: string, body: string): Promise<Headers> => {
     const timestamp = Math.floor(now() / 1000)

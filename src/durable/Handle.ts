@@ -17,9 +17,10 @@ export type Awaited =
   | { readonly kind: "signal"; readonly pair: number; readonly nth: number }
 
 /** The result of a handle, as the step log has it. */
-export type Settled =
-  | readonly [handle: number, outcome: "ok", value?: Value]
-  | readonly [handle: number, outcome: "failed", tag: string, code: string, message: string]
+export type Settled = readonly [handle: number, outcome: "ok", value?: Value] | Failed
+
+/** The failure of a handle, as the step log has it. */
+export type Failed = readonly [handle: number, outcome: "failed", tag: string, code: string, message: string, retryAfterMs?: number]
 
 /** The transaction that made a handle. */
 export interface HandleOwner {
@@ -92,12 +93,12 @@ export class Handle extends Promise<Value> {
   /** Settles the handle with a recorded or captured result. */
   settle(settled: Settled): void {
     if (settled[1] === "ok") this.resolve(settled[2])
-    else this.reject(errorOf(settled[2], settled[3], settled[4]))
+    else this.reject(errorOf(settled))
   }
 }
 
 const nothing = (): void => {}
 
 /** The error of a failed handle, as the body sees it. */
-const errorOf = (tag: string, code: string, message: string): unknown =>
-  Object.assign(new Error(message), { _tag: tag, code, name: tag })
+const errorOf = ([, , tag, code, message, retryAfterMs]: Failed): unknown =>
+  Object.assign(new Error(message), { _tag: tag, code, name: tag, ...retryAfterMs === undefined ? {} : { retryAfterMs } })

@@ -69,11 +69,13 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
     const done = { ...rest, state: "complete", bytes_done: bytes ?? request.bytes_expected } as const
     return finish(beat, { open, request: done, value }, CAPTURE)
   }
-  const { retryable, ...reason } = failure
+  const { retryAfterMs, retryable, ...reason } = failure
   const failed = { ...request, ...reason, bytes_done: bytes ?? 0 }
-  if (retryable && request.attempt < request.attempts) return postpone(beat, open, failed)
+  if (retryable && request.attempt < request.attempts) return postpone(beat, open, { failed, retryAfterMs })
   const isInterrupted = failure.code === INTERRUPTED.restarted.code && beat.moment.semantics > 1
-  finish(beat, { open, request: { ...failed, state: "fail", ...isInterrupted ? { uncertain: true } : {} }, value: undefined }, CAPTURE)
+  const asked = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }
+  const end = { ...failed, ...asked, state: "fail", ...isInterrupted ? { uncertain: true } : {} } as const
+  finish(beat, { open, request: end, value: undefined }, CAPTURE)
 }
 
 /** Clears the entry of a request without a record. */
@@ -90,10 +92,19 @@ const unsupported = (beat: Beat, channel: string): void =>
     subject: Requests.channelAddress(Requests.SHARED, channel)
   }))
 
-/** Waits 1, 2, 4 … beats for the next attempt. */
-const postpone = (beat: Beat, open: OpenRequests.Open, request: Requests.Request): void => {
-  const next = Due.after(Math.min(2 ** (request.attempt - 1), MAX_BACKOFF), beat.moment)
-  put(beat, open, { ...request, state: "pending_retry", retry_beat: next.beat, retry_ms: next.moment })
+/** A request with a failed attempt, and the wait that the other side asked for. */
+interface Failing {
+  readonly failed: Requests.Request
+  readonly retryAfterMs: number | undefined
+}
+
+/** Waits 1, 2, 4 … beats for the next attempt, and as long as the other side asks, at most until the deadline. */
+const postpone = (beat: Beat, open: OpenRequests.Open, { failed, retryAfterMs = 0 }: Failing): void => {
+  const { attempt, deadline_unix_ns } = failed
+  const next = Due.after(Math.min(2 ** (attempt - 1), MAX_BACKOFF), beat.moment)
+  const deadline = deadline_unix_ns === undefined ? Infinity : Number(deadline_unix_ns / 1_000_000n)
+  const asked = Math.min(beat.moment.now + retryAfterMs, deadline)
+  put(beat, open, { ...failed, state: "pending_retry", retry_beat: next.beat, retry_ms: Math.max(next.moment, asked) })
   workOf(beat).timed.add(open.rid)
 }
 
@@ -214,11 +225,9 @@ const repeat = (beat: Beat, place: Pick<OpenRequests.Open, "oid" | "rid">, run: 
 }
 
 /** A request as if it was made now. */
-const renewed = (
-  { code: _code, deadline_beat: _beat, deadline_unix_ns, errno: _errno, note: _note, uncertain: _, ...request }: Requests.Request,
-  { beat, now }: Beat["moment"]
-): Requests.Request => {
-  const { beats_budget, issued_ms } = request
+const renewed = (failed: Requests.Request, { beat, now }: Beat["moment"]): Requests.Request => {
+  const { code: _code, deadline_beat: _beat, errno: _errno, note: _note, retry_after_ms: _after, uncertain: _, ...request } = failed
+  const { beats_budget, deadline_unix_ns, issued_ms } = request
   return {
     ...request,
     ...(beats_budget === undefined ? {} : { deadline_beat: beat + beats_budget }),

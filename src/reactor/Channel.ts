@@ -133,6 +133,8 @@ export class ChannelError extends Data.TaggedError("ChannelError")<{
   readonly reason: string
   readonly errno: number
   readonly retryable: boolean
+  /** The least wait before the next attempt, in milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }> {
   override get message() {
     return this.reason
@@ -156,8 +158,12 @@ export class ChannelError extends Data.TaggedError("ChannelError")<{
 export const fail = (
   code: string,
   reason: string,
-  { errno = -5, retryable = false }: { readonly errno?: number; readonly retryable?: boolean } = {}
-): ChannelError => new ChannelError({ code, reason, errno, retryable })
+  { errno = -5, retryAfterMs, retryable = false }: {
+    readonly errno?: number
+    readonly retryable?: boolean
+    readonly retryAfterMs?: number | undefined
+  } = {}
+): ChannelError => new ChannelError({ code, reason, errno, retryable, retryAfterMs })
 
 /**
  * A failure with the number and the code of a host's error, such as `io/absent` for a missing file. A {@link ChannelError}

@@ -20,7 +20,7 @@ export const MAX_SIZE = 1_048_576
 type Line = readonly [rid: string, attempt: number, bytes: number, shim: 0 | 1, failure: Failed | 0, value: readonly [unknown?]]
 
 /** A failure in the journal. */
-type Failed = readonly [errno: number, code: string, retryable: 0 | 1, note?: string]
+type Failed = readonly [errno: number, code: string, retryable: 0 | 1, note?: string | null, retryAfterMs?: number]
 
 /** The input in the journal. */
 interface Recorded {
@@ -53,11 +53,17 @@ const taken = (state: Pick<OpenRequests, "completions" | "get">): ReadonlyArray<
   return found.sort((a, b) => orderOf(a) - orderOf(b))
 }
 
-const failedLine = ({ code, errno, note, retryable }: NonNullable<Completion["failure"]>): Failed =>
-  note === undefined ? [errno, code, retryable ? 1 : 0] : [errno, code, retryable ? 1 : 0, note]
+const failedLine = ({ code, errno, note, retryAfterMs, retryable }: NonNullable<Completion["failure"]>): Failed => {
+  const head = [errno, code, retryable ? 1 : 0] as const
+  if (retryAfterMs !== undefined) return [...head, note ?? null, retryAfterMs]
+  return note === undefined ? head : [...head, note]
+}
 
-const failureOf = ([errno, code, retryable, note]: Failed): NonNullable<Completion["failure"]> =>
-  ({ errno, code, retryable: retryable === 1, ...(note === undefined ? {} : { note }) })
+const failureOf = ([errno, code, retryable, note, retryAfterMs]: Failed): NonNullable<Completion["failure"]> => ({
+  errno, code, retryable: retryable === 1,
+  ...(typeof note === "string" ? { note } : {}),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+})
 
 const lineOf = ({ attempt, bytes, failure, rid, shim, value }: Completion): string => {
   const failed = failure === undefined ? 0 : failedLine(failure)

@@ -33,6 +33,8 @@ export interface Failed {
   readonly errno: number
   readonly code: string
   readonly retryable: boolean
+  /** The least wait before the next attempt, in milliseconds, as the other side asked. */
+  readonly retryAfterMs?: number
   /** The reason that the channel gave. */
   readonly note?: string
 }

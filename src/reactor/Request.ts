@@ -77,6 +77,8 @@ export interface Request {
   readonly code?: string
   /** The reason that the channel gave for the newest failed attempt. */
   readonly note?: string
+  /** The wait in milliseconds that the other side asked for with the failure. */
+  readonly retry_after_ms?: number
   /** Whether its last attempt was perhaps on its way when the request ended, so that it may have had its effect. */
   readonly uncertain?: boolean
 }
@@ -141,14 +143,16 @@ export const readChannel = (document: Document.Document | undefined): DeclaredCh
  * @since 0.1.0
  */
 export const resultOf = (rid: string, request: Request, value: Document.Document | undefined): IoResult => {
-  const { attempt, bytes_done, channel, code, errno, note, opcode, state, uncertain } = request
+  const { attempt, bytes_done, channel, code, errno, note, opcode, retry_after_ms, state, uncertain } = request
   // In the order of the keys, as the step log and a signal have it.
   return Object.freeze({
     attempt, bytes_done, channel,
     ...(code === undefined ? {} : { code }),
     ...(errno === undefined ? {} : { errno }),
     ...(note === undefined ? {} : { note }),
-    opcode, rid,
+    opcode,
+    ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+    rid,
     state: state as IoResult["state"],
     ...(uncertain === undefined ? {} : { uncertain }),
     ...(value === undefined ? {} : { value: Document.read(value, []) })

@@ -10,6 +10,7 @@ import * as Value from "../cell/Value.ts"
 import { ChannelError } from "./Channel.ts"
 import * as Errno from "./Errno.ts"
 import { INVALID_RESULT } from "./Failures.ts"
+import { MAX_WAIT } from "../stage/Due.ts"
 import type { Completion, Failed } from "./OpenRequests.ts"
 
 /** The largest number of an error, as hosts define them. */
@@ -55,10 +56,13 @@ const failed = (failure: Failed): End => ({ bytes: undefined, value: undefined, 
 
 const failureOf = (error: unknown): Failed => {
   if (!(error instanceof ChannelError)) return Errno.of(error)
-  const { code, errno, reason, retryable } = error
+  const { code, errno, reason, retryAfterMs = -1, retryable } = error
   const isErrno = Number.isInteger(errno) && errno < 0 && errno >= -MAX_ERRNO
   if (code.length === 0 || code.length > MAX_CODE) return INVALID_RESULT
-  return { errno: isErrno ? errno : -5, code, retryable, note: reason.slice(0, MAX_NOTE).toWellFormed() }
+  const isWait = Number.isSafeInteger(retryAfterMs) && retryAfterMs >= 0 && retryAfterMs <= MAX_WAIT
+  return {
+    errno: isErrno ? errno : -5, code, retryable, note: reason.slice(0, MAX_NOTE).toWellFormed(), ...isWait ? { retryAfterMs } : {}
+  }
 }
 
 const isCount = (bytes: unknown): bytes is number => Number.isSafeInteger(bytes) && (bytes as number) >= 0

@@ -83,6 +83,8 @@ export interface IoResult {
   readonly code?: string
   /** The reason that the channel gave, at most 500 characters. */
   readonly note?: string
+  /** The wait in milliseconds that the other side asked for with the failure, such as by the header `Retry-After`. */
+  readonly retry_after_ms?: number
   /** The number of attempts. */
   readonly attempt: number
   /** Whether the last attempt was perhaps on its way when the request ended, so that it may have had its effect. */
@@ -143,8 +145,8 @@ export interface ReactorRecord {
 export interface Io {
   /**
    * Makes a request. With the path of a signal it returns the id of the request, which lives on after its run. Without one, in
-   * a durable run, the promise resolves with the result, and rejects with a `RequestFailed` that has the code of the failure.
-   * Its method `cancel`, an `AbortSignal` and the end of the run cancel the request.
+   * a durable run, the promise resolves with the result, and rejects with a `RequestFailed` that has the `code` of the failure
+   * and its `retryAfterMs`. Its method `cancel`, an `AbortSignal` and the end of the run cancel the request.
    *
    * @throws InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull
    */

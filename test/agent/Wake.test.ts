@@ -55,6 +55,29 @@ describe("Wake", () => {
         assert.isUndefined((yield* wake()).nextDue)
       }), { scripts: { http: () => ({ status: 503, headers: {}, url: "", body: "" }) } }))
 
+  it.effect("waits before the next attempt as long as the server asks for, and else its own delay", () => {
+    const failing = (id: string, fields: object) =>
+      action(id, { url: target, retry: "2", retry_delay: "fixed:10s", status: "pending", ...fields })
+    const answers = (_: string, { url }: { readonly url: string }) =>
+      url === target ? { status: 429, headers: {}, url, body: "", retryAfterMs: 90_000 } : { status: 500, headers: {}, url, body: "" }
+    const refused = () => {
+      throw Channel.fail("webhook/status", "it answered with 503", { retryable: true, retryAfterMs: 40_000 })
+    }
+    const signed = { type: "notify", channel: "signed", target, message: "It is down" }
+    const other = { type: "http", url: "http://example.com/other" }
+    return withAgent(fileOf(failing("a", { type: "http" }), failing("b", signed), failing("c", other)), ({ wake }) =>
+      Effect.gen(function*() {
+        const until = ({ plan }: { readonly plan: ReadonlyArray<object> }) =>
+          plan.map((decision) => (decision as { readonly at?: number }).at ?? 0)
+        yield* wake()
+        assert.deepStrictEqual(until(yield* wake()).map((at) => at - START), [90_000, 40_000, 10_000])
+        yield* TestClock.adjust("89 seconds")
+        assert.deepStrictEqual(ids(yield* wake()), ["b", "c"])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(ids(yield* wake()), ["a"])
+      }), { scripts: { http: answers, "webhook-out": refused } })
+  })
+
   it.effect("runs an action again that a person sets to pending", () =>
     withAgent(fileOf(hello), ({ disk, text, wake }) =>
       Effect.gen(function*() {

@@ -23,6 +23,12 @@ const LINE = 500
 /** The most characters of an output in a record. The end of a longer one is dropped. */
 export const OUTPUT = 65_536
 
+/** An answer over HTTP that fails an attempt. */
+export interface FailedAnswer {
+  readonly status?: number | undefined
+  readonly retryAfterMs?: number | undefined
+}
+
 /**
  * An attempt failed. `code` is stable, such as `agent/field`.
  *
@@ -34,11 +40,14 @@ export class ActionFailed extends Error {
   readonly code: string
   /** The status of an answer over HTTP, for `retry_on: status:5xx`. */
   readonly status: number | undefined
+  /** The wait in milliseconds that the answer asks for before the next attempt. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: string, message: string, status?: number) {
+  constructor(code: string, message: string, { retryAfterMs, status }: FailedAnswer = {}) {
     super(message)
     this.code = code
     this.status = status
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -111,11 +120,12 @@ const outputOf = (tx: Transaction, file: string) => (id: string): string => {
 const REQUEST = /^request \S{1,256} \(\S{1,256} \S{1,256}\) ended with \w{1,64} \([^)]{0,256}\): (?:Request \S{1,256}: )?/
 
 const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
-  const { code, message, status } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown; readonly status?: unknown }
+  const { code, message, retryAfterMs, status } = (error ?? {}) as Readonly<Record<"code" | "message" | "retryAfterMs" | "status", unknown>>
   return {
     code: typeof code === "string" ? code : "agent/failed",
     message: line((typeof message === "string" ? message : String(error)).replace(REQUEST, "")),
-    ...typeof status === "number" ? { status } : {}
+    ...typeof status === "number" ? { status } : {},
+    ...typeof retryAfterMs === "number" ? { retryAfterMs } : {}
   }
 }
 

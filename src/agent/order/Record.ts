@@ -10,7 +10,9 @@ const Failure = Schema.Struct({
   code: Schema.String,
   message: Schema.String,
   /** The status of an answer over HTTP. */
-  status: Schema.optionalKey(Schema.Int)
+  status: Schema.optionalKey(Schema.Int),
+  /** The wait in milliseconds that the answer asks for. */
+  retryAfterMs: Schema.optionalKey(Schema.Int)
 })
 
 const Shape = Schema.Struct({

@@ -31,7 +31,7 @@ const nameOf = ({ failure }: Record): string => {
 export const retrial = ({ retry }: Action, record: Record | undefined): Retrial | undefined => {
   if (record?.status !== "failed" || record.finishedAt === undefined || record.attempt >= retry.attempts) return undefined
   if (!Retries.isRetried(retry, nameOf(record))) return undefined
-  const delay = Retries.delayAfter(retry.delay, record.attempt)
+  const delay = Math.max(Retries.delayAfter(retry.delay, record.attempt), record.failure?.retryAfterMs ?? 0)
   return { occurrence: record.occurrence, attempt: record.attempt + 1, at: record.finishedAt + delay, delay }
 }
 

@@ -302,9 +302,11 @@ const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Se
     const value = draft.stage.visible(Requests.address(oid, rid, "value").key)
     return ok(number, value, () => Requests.resultOf(rid, request, value) as unknown as Value)
   }
-  const { channel, code = "io/failed", note, opcode, state } = request
+  const { channel, code = "io/failed", note, opcode, retry_after_ms: wait, state } = request
   const reason = note === undefined ? "" : `: ${note}`
-  return [number, "failed", "RequestFailed", code, `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}`]
+  const message = `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}`
+  const failed = [number, "failed", "RequestFailed", code, message] as const
+  return wait === undefined ? failed : [...failed, wait]
 }
 
 /** The outcome of a body that has settled. */

@@ -23,7 +23,7 @@ const channelOf = (options: Readonly<Record<string, unknown>> = {}): Channel.Def
 const scripted = (answers: ReadonlyArray<ReadonlyArray<string>>, options: Readonly<Record<string, unknown>> = {}) => {
   const asked: Array<string> = []
   const resolve = async (name: string) => answers[asked.push(name) - 1] ?? []
-  return { asked, channel: HttpChannel.define(settingsOf(options), { ...SocketTransport.make({}), resolve }) }
+  return { asked, channel: HttpChannel.define(settingsOf(options), { transport: { ...SocketTransport.make({}), resolve } }) }
 }
 
 const fetched = async (payload: Value, channel = channelOf()) => (await TestJob.run(channel, TestJob.make("fetch", payload))).value
@@ -54,6 +54,17 @@ describe("HttpChannel", () => {
     await fetched({ url, method })
     assert.deepInclude(seen[0], { method })
     assert.strictEqual(seen[0]?.headers["idempotency-key"], "key-1")
+  })
+
+  it("keeps the wait that a server asks for, up to its limit, with the failure and with the answer", async () => {
+    const { url } = await servers.http((_, response) => response.writeHead(429, { "retry-after": "120" }).end())
+    assert.deepInclude(await failed({ url, expect: "2xx" }), { code: "http/status", retryable: true, retryAfterMs: 120_000 })
+    assert.deepInclude(await fetched({ url }), { status: 429, retryAfterMs: 120_000 })
+    const short = channelOf({ maxRetryAfterMs: 30_000 })
+    assert.deepInclude(await failed({ url, expect: "2xx" }, short), { retryAfterMs: 30_000 })
+    const bad = await servers.http((_, response) => response.writeHead(503, { "retry-after": "soon" }).end())
+    assert.deepInclude(await failed({ url: bad.url, expect: "2xx" }), { retryable: true, retryAfterMs: undefined })
+    assert.notProperty(await fetched({ url: bad.url }), "retryAfterMs")
   })
 
   it("sends a text, bytes and stored content as the body", async () => {
@@ -162,7 +173,7 @@ describe("HttpChannel", () => {
   it("gives a resolver up that never answers", async () => {
     const transport = { ...SocketTransport.make({}), resolve: () => new Promise<never>(() => {}) }
     const job = TestJob.make("fetch", { url: "http://shop.test/" })
-    const failure = TestJob.failure(HttpChannel.define(settingsOf({}), transport), job)
+    const failure = TestJob.failure(HttpChannel.define(settingsOf({}), { transport }), job)
     job.abort()
     assert.deepInclude(await failure, { code: "io/cancelled" })
   })
@@ -199,7 +210,7 @@ describe("HttpChannel", () => {
     assert.deepInclude(await failed({ url: junk.url }), { code: "io/protocol", retryable: false })
     const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND x.test"), { code: "ENOTFOUND", errno: -3008 })
     const transport = { ...SocketTransport.make({}), resolve: () => Promise.reject(unknown) }
-    const absent = await failed({ url: "http://x.test/" }, HttpChannel.define(settingsOf({}), transport))
+    const absent = await failed({ url: "http://x.test/" }, HttpChannel.define(settingsOf({}), { transport }))
     assert.deepInclude(absent, { code: "io/unreachable", errno: -3008, retryable: true })
     assert.deepInclude(await failed({ url: "http://x.test/" }, scripted([[]]).channel), { code: "io/unreachable", errno: -3008 })
   })

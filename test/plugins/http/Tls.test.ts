@@ -25,7 +25,7 @@ const settingsOf = (options: Readonly<Record<string, unknown>>, root = import.me
 
 /** A channel that resolves each name to the local server. */
 const named = (tls: Parameters<typeof SocketTransport.make>[0]) =>
-  HttpChannel.define(settingsOf({}), { ...SocketTransport.make(tls), resolve: async () => ["127.0.0.1"] })
+  HttpChannel.define(settingsOf({}), { transport: { ...SocketTransport.make(tls), resolve: async () => ["127.0.0.1"] } })
 
 const outcome = async (url: string, channel = HttpChannel.define(settingsOf({}))) => {
   const job = TestJob.make("fetch", { url })

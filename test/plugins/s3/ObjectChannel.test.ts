@@ -133,6 +133,12 @@ describe("The channel s3", () => {
     }
   )
 
+  it("keeps the wait for which a bucket asks", async () => {
+    const { url } = await servers.http((_, response) => response.writeHead(503, { "retry-after": "5" }).end())
+    const failure = await TestJob.failure(channelOf({ endpoint: url }), TestJob.make("s3_get", { key: "a" }))
+    assert.deepInclude(failure, { code: "s3/status", retryAfterMs: 5_000 })
+  })
+
   it("ends with its deadline and with its job", async () => {
     const { url } = await servers.http(() => {})
     const channel = channelOf({ endpoint: url, timeoutMs: 20 })

@@ -70,6 +70,12 @@ describe("WebhookChannel", () => {
     ])
   })
 
+  it("keeps the wait that a receiver asks for, with a date from its own clock", async () => {
+    const headers = { "date": "Sun, 06 Nov 1994 08:49:37 GMT", "retry-after": "Sun, 06 Nov 1994 08:50:37 GMT" }
+    const { url } = await servers.http((_, response) => response.writeHead(503, headers).end())
+    assert.deepInclude(await failed({ url, data: 1 }), { code: "webhook/status", retryable: true, retryAfterMs: 60_000 })
+  })
+
   it.each([
     [400, "webhook/status", false], [404, "webhook/status", false], [408, "webhook/status", true], [410, "webhook/gone", false],
     [425, "webhook/status", true], [429, "webhook/status", true], [500, "webhook/status", true], [503, "webhook/status", true]
