@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { APPROVE, SAVE } from "../agent/cells/CellAgent.ts"
 import * as CellFile from "../agent/cells/CellFile.ts"
 import * as CellStore from "../agent/cells/CellStore.ts"
-import { hash } from "../persistence/PureSha256.ts"
+import * as ControlFiles from "../agent/document/ControlFile.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import { type Answer, checkHandled } from "./SignalAnswer.ts"
@@ -25,7 +25,7 @@ const refuse = (): never => {
  * @since 0.1.0
  */
 export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: string) {
-  const place = CellStore.place(cell, hash)
+  const place = CellStore.place(cell)
   if (place === undefined) {
     return yield* new CliFailure({
       exit: exits.usage,
@@ -44,14 +44,19 @@ export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: s
         `Save one with the signal ${SAVE}`
     })
   }
-  const bytes = yield* client.bytes(`${path}/blobs/${content.slice("/cas/".length)}`)
+  // The text of a confidential file is in a cell.
+  const bytes = yield* client.bytes(`${path}/blobs/${content.slice("/cas/".length)}`).pipe(
+    Effect.catch((error) => error.exit === exits.absent
+      ? Effect.map(client.ask<string>(`${path}/cells${CellStore.textCell(place, content)}`), ControlFiles.encode)
+      : Effect.fail(error))
+  )
   const { names } = yield* client.ask<{ readonly names: ReadonlyArray<string> }>(`${path}/cells${CellStore.FOLDER}?list`)
   const settings = yield* client.ask<unknown>(`${path}/cells${CellFile.SETTINGS}`).pipe(
     Effect.catch((error) => error.exit === exits.absent ? Effect.succeed(undefined) : Effect.fail(error))
   )
   const get = (address: string) => address === content ? bytes : address === `${cell}#/content` ? content : undefined
   const cells = { get: get as CellStore.Cells["get"], list: () => names, now: 0, blob: refuse, set: refuse }
-  return { place, ...CellFile.settingsOf(settings), store: CellStore.make(cells, place, hash) }
+  return { place, ...CellFile.settingsOf(settings), store: CellStore.make(cells, place) }
 })
 
 /**

@@ -8,7 +8,6 @@ import plugin from "../../plugins/agent.ts"
 import { replays } from "../kernel/TestSpace.ts"
 import * as CellStore from "../../src/agent/cells/CellStore.ts"
 import * as Record from "../../src/agent/order/Record.ts"
-import { hash } from "../../src/persistence/PureSha256.ts"
 import { action, fileOf, moving, START } from "./TestAgent.ts"
 import { CELL, withCellAgent } from "./TestCellAgent.ts"
 
@@ -154,7 +153,7 @@ describe("An agent of a file in a cell whose wake dies", () => {
         action: `a${id}`, event: "e", occurrence: "o", attempt: 1, attempts: 1, status: "completed", startedAt: START, pendings: 1,
         result: "x".repeat(1_000_000)
       })
-      const { key = "" } = CellStore.place(CELL, hash) ?? {}
+      const { key = "" } = CellStore.place(CELL) ?? {}
       for (let id = 0; id < 9; id++) yield* moving(space.set(Record.cell(key, `a${id}`), large(id)))
       yield* save(fileOf(check("a"), check("b")))
       yield* pass("4 minutes")

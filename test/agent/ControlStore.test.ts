@@ -54,10 +54,10 @@ const inCells = Effect.map(Effect.clockWith((clock) => Effect.succeed(clock)), (
       return content
     }
   }
-  const place = CellStore.place("/data/agent/files/heartbeat.md", hash) ?? assert.fail("the cell is no place")
+  const place = CellStore.place("/data/agent/files/heartbeat.md") ?? assert.fail("the cell is no place")
   return {
-    store: CellStore.make(tx, place, hash),
-    save: (bytes) => void CellStore.put(tx, place.cell, bytes),
+    store: CellStore.make(tx, place),
+    save: (bytes) => void CellStore.put(tx, place, bytes),
     copy: (name) => at(String(at(`/data/agent/files/${name}#/content`))) as Uint8Array | undefined
   }
 })

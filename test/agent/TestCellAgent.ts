@@ -5,7 +5,7 @@
  */
 import { type Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { type Enzyme, type Kernel, Reactor, type Space } from "systole"
+import { type Enzyme, type Kernel, Reactor, type Settings, type Space } from "systole"
 import plugin from "../../plugins/agent.ts"
 import { SAVE } from "../../src/agent/cells/CellAgent.ts"
 import { SETTINGS } from "../../src/agent/cells/CellFile.ts"
@@ -39,23 +39,31 @@ export interface CellAgent {
   readonly pass: (time: Duration.Input) => Effect.Effect<void>
 }
 
-const kernelWith = (reactor: Layer.Layer<Reactor>, residentRuns: number) =>
-  TestKernel.layer({ pace: "demand", limits: { ...TestKernel.settings.limits, residentRuns } }, undefined, { reactor })
+const kernelWith = ({ labels, residentRuns, scripts = {}, without }: CellOptions) => {
+  const limits = { ...TestKernel.settings.limits, ...residentRuns === undefined ? {} : { residentRuns } }
+  const reactor = Reactor.native(channelsOf(scripts, without))
+  return TestKernel.layer({ pace: "demand", limits, ...labels === undefined ? {} : { labels } }, undefined, { reactor })
+}
+
+/** The world of a test. */
+export interface CellOptions {
+  readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
+  readonly labels?: Settings["labels"]
+  /** The most bodies of durable runs in memory. */
+  readonly residentRuns?: number
+  readonly scripts?: Scripts
+  readonly settings?: object
+  /** The channels that the host lacks. */
+  readonly without?: ReadonlyArray<string>
+}
 
 /** Runs a test with an agent. */
 export const withCellAgent = <A, E>(
   test: (agent: CellAgent) => Effect.Effect<A, E, Kernel>,
-  { enzymes = [], residentRuns = TestKernel.settings.limits.residentRuns, scripts = {}, settings = { approval: "none" }, without = [] }: {
-    readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
-    /** The most bodies of durable runs in memory. */
-    readonly residentRuns?: number
-    readonly scripts?: Scripts
-    readonly settings?: object
-    /** The channels that the host lacks. */
-    readonly without?: ReadonlyArray<string>
-  } = {}
+  options: CellOptions = {}
 ): Effect.Effect<void, unknown> =>
   Effect.gen(function*() {
+    const { enzymes = [], settings = { approval: "none" } } = options
     yield* TestClock.setTime(START)
     const space = yield* TestKernel.space([...plugin.enzymes, ...enzymes], "agent")
     yield* moving(space.set(SETTINGS, settings as never))
@@ -78,6 +86,6 @@ export const withCellAgent = <A, E>(
       pass: (time) => moving(Effect.sleep(time))
     })
   }).pipe(
-    Effect.provide(Layer.fresh(kernelWith(Reactor.native(channelsOf(scripts, without)), residentRuns)) as Layer.Layer<Kernel>),
+    Effect.provide(Layer.fresh(kernelWith(options)) as Layer.Layer<Kernel>),
     Effect.asVoid
   )

@@ -50,6 +50,22 @@ describe("systole agent with a control file in a cell", () => {
       })
     }))
 
+  it.live("checks one that label rules make confidential", () =>
+    Effect.gen(function*() {
+      const labels = config.replace("agent: {},", "agent: {}, labels: { cells: { \"/data/agent/**\": [\"ops\"] } },")
+      const { run } = yield* terminal({ "systole.config.ts": labels })
+      yield* Effect.promise(async () => {
+        await run("space", "create", "home")
+        const payload = JSON.stringify({ text: file })
+        const saved = await run(
+          "signal", "home", "--signal", "/signals/heartbeat/save", "--target", CELL, "--payload", payload, "--wait", "60"
+        )
+        assert.strictEqual(saved.code, 0, saved.stderr)
+        const { code, stdout } = await run("agent", "check", "--cell", CELL, "--space", "home")
+        assert.deepStrictEqual([code, stdout.trimEnd().split("\n").at(-1)], [0, "3 actions, 1 issues"])
+      })
+    }))
+
   it.effect("has approved a program only when the space has handled that", () =>
     Effect.gen(function*() {
       const exitAfter = (answer: object) => {

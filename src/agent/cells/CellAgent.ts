@@ -107,7 +107,7 @@ const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.Cell
   const { settings } = settingsIn(tx)
   const start = tx.now
   const result = yield* Effect.result(Wake.run({ settings, startup: CellFile.STARTUP, versions }).pipe(
-    Effect.provideService(ControlStore, CellStore.make(tx, place, hash)),
+    Effect.provideService(ControlStore, CellStore.make(tx, place)),
     Effect.provideService(Ledger, CellLedger.make(tx, types)),
     Effect.provideService(Hash, hash)
   ))
@@ -133,17 +133,24 @@ const absent = (target: string | undefined) => ({
   reason: `${target ?? "A signal without a target"} is no control file. Name a cell such as ${CellStore.FOLDER}/heartbeat.md`
 })
 
+/** The address of the version that a person read, and of the present one. */
+interface Versioned {
+  readonly place: CellStore.CellPlace
+  readonly from: string
+  readonly current: string
+}
+
 /**
  * The text of a save after the versions that the agent wrote since the person read the file; `undefined` if another person
  * saved meanwhile.
  */
-const merged = (tx: Transaction, versions: { readonly from: string; readonly current: string }, text: string): string | undefined => {
+const merged = (tx: Transaction, { current, from, place }: Versioned, text: string): string | undefined => {
   const fileOf = (content: string): ControlFile | undefined => {
-    const bytes = CellStore.bytesAt(tx, content)
+    const bytes = CellStore.bytesAt(tx, place, content)
     const read = bytes === undefined ? undefined : ControlFiles.decode(bytes)
     return typeof read === "string" ? ControlFiles.parse(read) : undefined
   }
-  const [base, now] = [fileOf(versions.from), fileOf(versions.current)]
+  const [base, now] = [fileOf(from), fileOf(current)]
   const changes = base === undefined || now === undefined ? undefined : Merge.changesBetween(base, now)
   return base === undefined || changes === undefined ? undefined : Merge.merge3(base, changes, ControlFiles.parse(text)).text
 }
@@ -165,13 +172,13 @@ const refusalOf = (text: string): string | undefined => {
 const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text }, types }: Asked) => {
   const current = CellStore.contentOf(tx, place)
   const isBehind = from !== undefined && from !== current
-  const whole = !isBehind ? text : current === undefined ? undefined : merged(tx, { from, current }, text)
+  const whole = !isBehind ? text : current === undefined ? undefined : merged(tx, { from, current, place }, text)
   const refusal = refusalOf(text) ?? (whole === undefined ? undefined : refusalOf(whole))
   if (refusal !== undefined) return { saved: false, reason: `The text is refused: ${refusal}` }
   if (whole === undefined) {
     return { saved: false, content: current ?? null, reason: "The file was saved meanwhile. Read it again, and repeat the change there" }
   }
-  const content = CellStore.put(tx, place.cell, ControlFiles.encode(whole))
+  const content = CellStore.put(tx, place, ControlFiles.encode(whole))
   wakeUp(tx, place.cell)
   const { misfit, settings } = settingsIn(tx)
   const known = Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types)))
@@ -201,7 +208,7 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
     onMissing: "end",
     onDead: DIED,
     run: (tx, { target }) => {
-      const place = CellStore.place(target, hash)
+      const place = CellStore.place(target)
       return place === undefined ? absent(target) : woken(tx, place, known)
     }
   }),
@@ -211,7 +218,7 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
     bind: [CellStore.FOLDER],
     writes: ["/data/agent/**"],
     run: (tx, { target }) => {
-      const place = CellStore.place(target, hash)
+      const place = CellStore.place(target)
       if (place !== undefined) again(tx, place)
     }
   }),
@@ -222,7 +229,7 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
     writes: ["/data/agent/**"],
     payload: Save,
     run: (tx, { payload, target }) => {
-      const place = CellStore.place(target, hash)
+      const place = CellStore.place(target)
       return place === undefined ? absent(target) : save(tx, place, { save: payload, types: known.types })
     }
   }),
@@ -233,7 +240,7 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
     writes: ["/data/agent/**"],
     payload: Approval,
     run: (tx, { payload: { hash: approved }, target }) => {
-      const place = CellStore.place(target, hash)
+      const place = CellStore.place(target)
       if (place === undefined) return absent(target)
       tx.set(Record.approval(place.key, approved), {})
       wakeUp(tx, place.cell)

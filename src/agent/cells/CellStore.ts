@@ -1,18 +1,26 @@
 /**
  * The store of a control file in a cell of its space.
  *
- *     /data/agent/files/<name>    { content, bytes }: the address of the bytes, and their number
- *     /data/agent/<file>/valid    the address of the latest valid bytes
+ *     /data/agent/files/<name>             { content, bytes, kept? }: the address of the bytes, and their number
+ *     /data/agent/files/<name>/<digest>    the text of a version, if label rules make the file confidential
+ *     /data/agent/<file>/valid             the address of the latest valid bytes
  *
  * The bytes are content, so the log of a durable run names them and holds no copy. The address is the SHA-256 of the bytes,
  * and so it is the version, too. A beat reads, compares and writes as a whole: no save comes between, and there is no
  * conflict copy. Earlier versions are in the journal, so there is no backup, either.
  *
+ * Content is open to all readers unless a label rule names it, and no such rule tells one content from another. So the text of a
+ * file that is more confidential lies in a cell below it, under the same rules. `kept` names these cells, the newest last.
+ *
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Hash } from "../../persistence/Hash.ts"
+import * as Address from "../../cell/Address.ts"
+import * as Label from "../../cell/Label.ts"
+import { hash } from "../../persistence/PureSha256.ts"
+import * as Labels from "../../stage/Labels.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
+import * as ControlFiles from "../document/ControlFile.ts"
 import { ControlStore, type Place, stamp } from "../store/ControlStore.ts"
 import { pathOf } from "../order/Order.ts"
 
@@ -37,9 +45,13 @@ export type Cells = Pick<Transaction, "blob" | "get" | "list" | "now" | "set">
  * @category constructors
  * @since 0.1.0
  */
-export const place = (cell: string | undefined, hash: Hash["Service"]): CellPlace | undefined => {
+export const place = (cell: string | undefined): CellPlace | undefined => {
   const name = cell?.startsWith(`${FOLDER}/`) === true ? cell.slice(FOLDER.length + 1) : ""
-  if (cell === undefined || !NAME.test(name)) return undefined
+  return NAME.test(name) ? placeOf(name) : undefined
+}
+
+const placeOf = (name: string): CellPlace => {
+  const cell = `${FOLDER}/${name}`
   const path = pathOf(cell)
   return { cell, name, path, key: hash.hex(path).slice(0, 32) }
 }
@@ -62,16 +74,53 @@ const contentAt = (cells: Cells, address: string): string | undefined => {
  */
 export const contentOf = (cells: Cells, { cell }: CellPlace): string | undefined => contentAt(cells, `${cell}#/content`)
 
-/** Bytes by their address; `undefined` if they are gone, or if it is not the address of content. */
-export const bytesAt = (cells: Cells, content: string | undefined): Uint8Array | undefined => {
-  const bytes = isContent(content) ? cells.get(content) : undefined
-  return bytes instanceof Uint8Array ? bytes : undefined
+const digestOf = (content: string): string => content.slice("/cas/".length)
+
+/**
+ * The cell of the text of a version of a confidential file.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const textCell = ({ cell }: Pick<CellPlace, "cell">, content: string): string => `${cell}/${digestOf(content)}`
+
+/** Bytes of a version of a file by their address; `undefined` if they are gone, or if it is not the address of content. */
+export const bytesAt = (cells: Cells, place: CellPlace, content: string | undefined): Uint8Array | undefined => {
+  if (!isContent(content)) return undefined
+  const bytes = cells.get(content)
+  if (bytes instanceof Uint8Array) return bytes
+  const text = cells.get(textCell(place, content))
+  return typeof text === "string" ? ControlFiles.encode(text) : undefined
+}
+
+/** The number of versions of a confidential file that are kept: a save merges with changes since one of them. */
+const KEPT = 8
+
+/** Whether readers who may not read the file may read content. */
+const isConfidential = (cells: Cells, { cell }: CellPlace): boolean => {
+  const rules = cells.get(Labels.ADDRESS.id) as unknown as Labels.Rules | undefined
+  if (rules === undefined) return false
+  const labels = new Labels.Labels(rules)
+  return !Label.isWithin(labels.of(Address.make(cell)), labels.of(Address.make(`/cas/${"0".repeat(64)}`)))
+}
+
+const keptIn = (cells: Cells, cell: string): ReadonlyArray<string> => {
+  const kept = cells.get(`${cell}#/kept`)
+  return Array.isArray(kept) ? kept.filter((digest) => typeof digest === "string") : []
 }
 
 /** Writes the bytes of a file, and returns their address. */
-export const put = (cells: Cells, cell: string, bytes: Uint8Array): string => {
-  const content = cells.blob(bytes)
-  cells.set(cell, { content, bytes: bytes.length })
+export const put = (cells: Cells, place: CellPlace, bytes: Uint8Array): string => {
+  const { cell } = place
+  const before = keptIn(cells, cell)
+  const text = isConfidential(cells, place) ? ControlFiles.decode(bytes) : undefined
+  const content = typeof text === "string" ? `/cas/${hash.hex(bytes)}` : cells.blob(bytes)
+  const all = typeof text === "string" ? [...before.filter((digest) => digest !== digestOf(content)), digestOf(content)] : []
+  const valid = contentAt(cells, validOf(place))
+  const kept = all.filter((digest, i) => i >= all.length - KEPT || `/cas/${digest}` === valid)
+  for (const digest of before) if (!kept.includes(digest)) cells.set(`${cell}/${digest}`, undefined)
+  if (typeof text === "string") cells.set(textCell(place, content), text)
+  cells.set(cell, { content, bytes: bytes.length, ...kept.length === 0 ? {} : { kept } })
   return content
 }
 
@@ -87,16 +136,16 @@ const partsOf = (name: string): readonly [stem: string, extension: string] => {
 
 /** Puts the latest valid bytes back, and keeps the present ones in a cell beside. Returns its name. */
 const restore = (cells: Cells, place: CellPlace): string | undefined => {
-  const valid = bytesAt(cells, contentAt(cells, validOf(place)))
-  const damaged = bytesAt(cells, contentOf(cells, place))
+  const valid = bytesAt(cells, place, contentAt(cells, validOf(place)))
+  const damaged = bytesAt(cells, place, contentOf(cells, place))
   if (valid === undefined || damaged === undefined) return undefined
   const [stem, extension] = partsOf(place.name)
   const taken = new Set(cells.list(FOLDER))
   const base = `${stem}.damaged-${stamp(cells.now)}`
   let name = `${base}${extension}`
   for (let i = 2; taken.has(name); i++) name = `${base}-${i}${extension}`
-  put(cells, `${FOLDER}/${name}`, damaged)
-  put(cells, place.cell, valid)
+  put(cells, placeOf(name), damaged)
+  put(cells, place, valid)
   return name
 }
 
@@ -106,7 +155,7 @@ const restore = (cells: Cells, place: CellPlace): string | undefined => {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (cells: Cells, place: CellPlace, hash: Hash["Service"]): ControlStore["Service"] => {
+export const make = (cells: Cells, place: CellPlace): ControlStore["Service"] => {
   const nothing = Effect.succeed([])
   let known: { readonly content: string; readonly bytes: Uint8Array } | undefined
   const addressOf = (bytes: Uint8Array): string => known?.bytes === bytes ? known.content : `/cas/${hash.hex(bytes)}`
@@ -114,7 +163,7 @@ export const make = (cells: Cells, place: CellPlace, hash: Hash["Service"]): Con
     const content = contentOf(cells, place)
     if (content === undefined) return undefined
     if (known?.content === content) return known.bytes
-    const bytes = bytesAt(cells, content)
+    const bytes = bytesAt(cells, place, content)
     known = bytes === undefined ? undefined : { content, bytes }
     return bytes
   }
@@ -127,12 +176,14 @@ export const make = (cells: Cells, place: CellPlace, hash: Hash["Service"]): Con
     settle: Effect.void,
     replace: (from, to) => Effect.sync(() => {
       if (contentOf(cells, place) !== addressOf(from)) return { _tag: "Changed" }
-      known = { content: put(cells, place.cell, to), bytes: to }
+      known = { content: put(cells, place, to), bytes: to }
       return { _tag: "Replaced", conflict: undefined }
     }),
     backUp: () => Effect.void,
     noteValid: (bytes) => Effect.sync(() => {
-      if (contentAt(cells, validOf(place)) !== addressOf(bytes)) cells.set(validOf(place), cells.blob(bytes))
+      const content = addressOf(bytes)
+      if (contentAt(cells, validOf(place)) === content) return
+      cells.set(validOf(place), isConfidential(cells, place) ? content : cells.blob(bytes))
     }),
     restore: Effect.sync(() => restore(cells, place)),
     copies: Effect.sync(() => {
