@@ -45,6 +45,7 @@ export const severities = {
   "run/stale-risk": "sev:warn",
   "run/stuck": "sev:crit",
   "run/unawaited": "sev:warn",
+  "run/undo-lost": "sev:crit",
   "runtime/accident": "sev:crit",
   "rv/quarantine": "sev:warn",
   "space/stopped": "sev:crit",

@@ -162,6 +162,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A durable run ended with an open request that it never awaited. The request is cancelled with the run",
     remedy: "Await the request, cancel it with its method cancel(), or give it a signal, with which it lives on after the run"
   },
+  "run/undo-lost": {
+    means: "A durable run ended by its cancellation, and the segment that undoes its effects was refused. Nothing of it is kept",
+    remedy: "Undo the effects by other means; read again what the undo writes from, and let it write less"
+  },
   "runtime/accident": {
     means: "An unexpected failure in the runtime, or in code that a module left running",
     remedy: "Run with SYSTOLE_DEBUG=1 to see its place; end all timers and promises of a module with its run"

@@ -87,7 +87,8 @@ export class Continuation {
   resume(settled: ReadonlyArray<Settled>, copies: ReadonlyMap<number, Settled> = none): void {
     for (const result of settled) {
       const [number] = result
-      this.tx.handles.take(number)?.settle(copies.get(number) ?? result)
+      const error = this.tx.handles.take(number)?.settle(copies.get(number) ?? result)
+      if (error !== undefined) this.tx.cancellations.give(error)
     }
   }
 

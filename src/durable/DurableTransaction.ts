@@ -17,6 +17,7 @@ import { cancellation } from "../stage/Launches.ts"
 import { Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
+import { Cancellations } from "./Cancellations.ts"
 import type { Kind } from "./EarlierRead.ts"
 import { type Awaited, Handle, type HandleOwner } from "./Handle.ts"
 import { lastRead } from "./LastRead.ts"
@@ -43,6 +44,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   /** The open handles, by number. */
   readonly handles = new OpenHandles()
   readonly reads = new Reads()
+  readonly cancellations = new Cancellations()
   /** The first call that the log does not have, or that was made outside the segments. */
   failure: RunDiverged | ForeignAwait | undefined
   private lastCall: Call | undefined

@@ -35,6 +35,7 @@ export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransa
   if (!tx.hearsByWaiting) tx.awaits = cancelWithFiber
   return Effect.runPromiseExit(body).then((exit) => {
     if (Exit.isSuccess(exit)) return exit.value
+    tx.cancellations.endEffect(exit.cause)
     throw Cause.squash(exit.cause)
   })
 }

@@ -22,6 +22,11 @@ export type Settled = readonly [handle: number, outcome: "ok", value?: Value] | 
 /** The failure of a handle, as the step log has it. */
 export type Failed = readonly [handle: number, outcome: "failed", tag: string, code: string, message: string, retryAfterMs?: number]
 
+/** The error of a failed handle, as the body sees it. */
+interface FailedWait extends Error {
+  readonly code: string
+}
+
 /** The transaction that made a handle. */
 export interface HandleOwner {
   /** The body awaits a handle. */
@@ -90,15 +95,16 @@ export class Handle extends Promise<Value> {
     return [number, "failed", _tag, code, message]
   }
 
-  /** Settles the handle with a recorded or captured result. */
-  settle(settled: Settled): void {
-    if (settled[1] === "ok") this.resolve(settled[2])
-    else this.reject(errorOf(settled))
+  /** Settles the handle with a recorded or captured result. Returns the error of a failed one. */
+  settle(settled: Settled): FailedWait | undefined {
+    if (settled[1] === "ok") return void this.resolve(settled[2])
+    const error = errorOf(settled)
+    this.reject(error)
+    return error
   }
 }
 
 const nothing = (): void => {}
 
-/** The error of a failed handle, as the body sees it. */
-const errorOf = ([, , tag, code, message, retryAfterMs]: Failed): unknown =>
+const errorOf = ([, , tag, code, message, retryAfterMs]: Failed): FailedWait =>
   Object.assign(new Error(message), { _tag: tag, code, name: tag, ...retryAfterMs === undefined ? {} : { retryAfterMs } })

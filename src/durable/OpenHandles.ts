@@ -87,7 +87,7 @@ export class OpenHandles {
     this.handles.delete(number)
     if (isAwaited) this.awaited--
     if (awaited.kind === "sleep") this.sleeps.delete(number)
-    else if (awaited.kind === "signal") this.waits.get(awaited.pair)?.delete(number)
+    else if (awaited.kind === "signal") this.dropWait(number, awaited)
     else {
       this.requests.delete(awaited.rid)
       this.answered.delete(awaited.rid)
@@ -106,6 +106,13 @@ export class OpenHandles {
   /** The open requests that the body never awaited, in the order of their numbers. */
   unawaited(): ReadonlyArray<string> {
     return [...this.requests].flatMap(([rid, number]) => this.handles.get(number)?.isAwaited === true ? [] : [rid])
+  }
+
+  /** A pair without waits is left out, so that a segment looks at those with waits alone. */
+  private dropWait(number: number, { pair }: Wait): void {
+    const waits = this.waits.get(pair)
+    waits?.delete(number)
+    if (waits?.size === 0) this.waits.delete(pair)
   }
 
   /** Notes that a request has its result. */

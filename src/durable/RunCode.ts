@@ -21,3 +21,6 @@ export const STALE = "run/stale"
 
 /** The code of a run that a rollback took back. */
 export const TAKEN_BACK = "run/taken-back"
+
+/** The code of a cancelled run whose last segment, which undoes its effects, is refused. */
+export const UNDO_LOST = "run/undo-lost"

@@ -161,7 +161,7 @@ export class RecordedInput implements BeatInput {
       const label = LabelCheck.at(this.entry.labels?.runs, number)
       if (kind === "fatal") return { kind, tag, code, message: "", label }
       // An author's error may have such a code and is dead at once, so each outcome is kept.
-      if (Run.isHosts(code)) return { kind, tag, code, message: "", label }
+      if (Run.isHosts(run)) return { kind, tag, code, message: "", label }
     }
     return undefined
   }

@@ -105,6 +105,15 @@ const trial = (seed: number): void => {
 }
 
 describe("open handles", () => {
+  it("look at the pairs with waits alone, however many pairs had some", () => {
+    const handles = new OpenHandles()
+    for (let pair = 0; pair < 1000; pair++) {
+      handles.add(Handle.pending(pair, { kind: "signal", pair, nth: 0 }, unheard))
+      handles.take(pair)
+    }
+    assert.strictEqual(handles["waits"].size, 0)
+  })
+
   it("have the results that a look at all of them finds", () => {
     for (const seed of Trials.seeds(400, { least: 20 })) trial(seed)
   })

@@ -49,11 +49,22 @@ const work = Enzyme.make({
       }
     } catch (error) {
       const { code } = error as { readonly code?: string }
-      if (code !== "run/cancelled" || made % 2 === 1) throw error
+      if (code !== "run/cancelled" || made % 2 === 1) {
+        tx.increment(`/data/undone/${name}`)
+        tx.signal({ signal: "/signals/undone", payload: name })
+        throw error
+      }
       await tx.io.request({ channel: "bank", opcode: "undo" })
     }
     return made
   }
+})
+
+/** Counts the undone runs by their signals. */
+const undone = Enzyme.make({
+  name: "undone",
+  query: "/signals/undone",
+  run: (tx, { payload }) => tx.increment(`/data/told/${String(payload)}`)
 })
 
 /** The codes with which commands may be refused. */
@@ -75,7 +86,7 @@ class World {
 
   static readonly make = Effect.fnUntraced(function*(seed: number) {
     const reactor = new TestReactor({ bank: { opcodes: { ask: { repeatable: true }, undo: {} } } })
-    const machine = yield* RestartableKernel.make([work], reactor.layer)
+    const machine = yield* RestartableKernel.make([work, undone], reactor.layer)
     const world = new World(Random.make(seed), reactor, machine)
     yield* world.boot()
     return world

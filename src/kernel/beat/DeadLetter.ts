@@ -26,7 +26,7 @@ import type * as RunRetry from "./RunRetry.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
 import { below } from "../../persistence/Below.ts"
-import type { Handling, Outcome } from "../model/InFlight.ts"
+import type { Failed, Handling } from "../model/InFlight.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
 import * as Signal from "../model/Signal.ts"
 import { DeadAbsent } from "../model/SpaceError.ts"
@@ -64,6 +64,8 @@ export interface DeadLetter {
   readonly attempt: number
   /** The number of the segment that a durable run has to make. Sent again, the run goes on there. */
   readonly segment?: number
+  /** Whether the run ended by its cancellation, and its last segment undid its effects. It can only start over. */
+  readonly undone?: true
   /** The beat that gave the handling up. */
   readonly beat: number
   /** The beat that captured the event. */
@@ -90,7 +92,7 @@ export interface DeadPage {
  * @category constructors
  * @since 0.1.0
  */
-export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, { readonly code: string }>): void => {
+export const put = (stage: Stage, handling: Handling, outcome: Failed): void => {
   const { attempt, beat, flight: { captured, signal }, key } = handling
   const place = letterPlace(signal.id, key)
   const payload = payloadOf(place)
@@ -102,6 +104,7 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
     enzyme: key,
     tag: outcome.tag,
     ...(handling.segment === 0 ? {} : { segment: handling.segment }),
+    ...(outcome.undo === "merged" ? { undone: true } : {}),
     ...(signal.signal === undefined ? {} : { signal: signal.signal }),
     ...(signal.target === undefined ? {} : { target: signal.target }),
     ...(signal.to === undefined ? {} : { space: signal.to.space }),
@@ -217,7 +220,8 @@ export const redeliver = (
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
   const oid = oidOf(id, enzyme, state.hash)
-  const next = prepare({ oid, segment: letter.segment, anew: anew === true, draft, stage: work.stage }, state)
+  const { segment, undone = false } = letter
+  const next = prepare({ oid, segment, isUndone: undone, anew: anew === true, draft, stage: work.stage }, state)
   if (next instanceof Error) return next
   const refused = ledgers.refusal(draft)
   if (refused !== undefined) return refused

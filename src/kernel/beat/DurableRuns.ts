@@ -16,7 +16,7 @@ import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { Heard } from "../model/Signal.ts"
 import type { Straying } from "../../durable/Ledger.ts"
-import type { RunAbsent } from "../../durable/RunError.ts"
+import type { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { BeatSignals } from "./BeatSignals.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { RunHost } from "./RunHost.ts"
@@ -105,7 +105,7 @@ export interface DurableRuns {
   /** Cancels the operation of a run that a rollback discarded. */
   readonly discard: (captured: CapturedSignal, merge: RunMerge) => void
   /** Prepares the operation of a run for its redelivery. */
-  readonly prepare: (retry: Retry) => Next | RunAbsent
+  readonly prepare: (retry: Retry) => Next | RunAbsent | RunState
   /** The receipts of the segments of an event's runs; `undefined` if no handling of the event has several. */
   readonly segments: (store: LogStore & Pick<SpaceStore, "waiting">, receipt: Receipt) => SegmentReceipts | undefined
   /** The signals that a run of a store hears, where its row lists the changed ones alone. */

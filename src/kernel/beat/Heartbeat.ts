@@ -226,7 +226,7 @@ export class Heartbeat {
     // A run that read a stale value has no valid result, whatever its outcome.
     handling.outcome = LabelCheck.judge(transaction, handling, this.state.derivation.parked() ?? outcome)
     // A replay does not repeat a run that the host ended, so the input that only this run used is not journaled.
-    if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) transaction.used = used
+    if ("code" in handling.outcome && Run.isHosts(handling.outcome)) transaction.used = used
     if (handling.outcome.kind === "retry") return
     if (outcome.kind === "fatal") this.abort({ begun, taken }, handling, outcome)
   }

@@ -15,8 +15,8 @@ import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { Captured } from "./Phases.ts"
 import type { LabelChange } from "../model/Begun.ts"
 import type { Documents } from "../model/Documents.ts"
-import { failure } from "../model/Failure.ts"
-import type { Handling, Outcome } from "../model/InFlight.ts"
+import { failure, undoLost } from "../model/Failure.ts"
+import { type Handling, isMerged, type Outcome } from "../model/InFlight.ts"
 import type { LabelLine, LabelLines } from "../model/Journal.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 
@@ -37,7 +37,7 @@ export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, han
   const { draft, key } = handling
   if (labels === undefined || draft === undefined) return outcome
   handling.label = draft.label
-  if (outcome.kind !== "ok" && outcome.kind !== "waits") return outcome
+  if (!isMerged(outcome)) return outcome
   const leaving = labels.leaving(draft.label, key)
   // An attached diagnostic fails its operation, which is a write.
   const attached = draft.reports.flatMap(({ attach }) => attach === undefined ? [] : [Dossier.address(attach).key])
@@ -46,7 +46,7 @@ export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, han
   const { bindings, blobs, emissions } = draft
   const sinks = draft.launches.flatMap(({ sink }) => sink ?? [])
   const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached, ...heard], emissions, bindings, blobs, sinks })
-  if (refused !== undefined) return failure(refused)
+  if (refused !== undefined) return outcome.kind === "dead" ? undoLost(failure(refused)) : failure(refused)
   handling.label = leaving
   if (leaving !== draft.label) {
     const taken = draft.label.filter((atom) => !leaving.includes(atom))

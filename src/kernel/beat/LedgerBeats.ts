@@ -29,7 +29,7 @@ import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
 import * as Features from "../model/Feature.ts"
-import type { Handling } from "../model/InFlight.ts"
+import { type Handling, isMerged } from "../model/InFlight.ts"
 import { lockOver, origin } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
@@ -308,8 +308,7 @@ class OneLedgerBeat implements LedgerBeat {
 
   draftOf(run: number): Draft | undefined {
     const handling = this.ledgers.captured.runs[run]
-    const kind = handling?.outcome?.kind
-    return kind === "ok" || kind === "waits" ? handling?.draft : undefined
+    return handling?.outcome !== undefined && isMerged(handling.outcome) ? handling.draft : undefined
   }
 
   resume(oid: string, rid?: string): void {

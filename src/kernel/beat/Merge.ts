@@ -9,7 +9,7 @@
 import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
-import { CODE_MISSING } from "../../durable/RunCode.ts"
+import { CODE_MISSING, UNDO_LOST } from "../../durable/RunCode.ts"
 import type { BlobRow, ReceiptRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Draft } from "../../stage/Draft.ts"
@@ -19,8 +19,9 @@ import type { Conflict } from "../../stage/Stage.ts"
 import type { OutgoingSignal } from "../../stage/Launch.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import { GATED } from "../derived/DerivationPort.ts"
-import { failure } from "../model/Failure.ts"
-import type { CapturedSignal, InFlight, Outcome, Waits } from "../model/InFlight.ts"
+import { failure, undoLost } from "../model/Failure.ts"
+import * as InFlights from "../model/InFlight.ts"
+import type { CapturedSignal, Failed, InFlight, Outcome, Waits } from "../model/InFlight.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
@@ -33,10 +34,13 @@ import * as LabelCheck from "./LabelCheck.ts"
 import type { Captured, Executed, ExecutedHandling } from "./Phases.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import * as Receipts from "./Receipts.ts"
-import { TIMEOUT } from "./Run.ts"
+import * as Run from "./Run.ts"
 
 /** Losses in a row after which a run is reported, once. */
 const REPORTED_LOSSES = 3
+
+/** The rules from which on a failed segment tells what it drops. */
+const REPORTING = 2
 
 /** The maximum size of a failed run in the journal besides its payload, in characters: its line, message, letter and diagnostic. */
 const FAILURE = 4096
@@ -96,13 +100,14 @@ const conclude = (handling: ExecutedHandling, merged: Merged): void => {
   } catch (error) {
     if (error instanceof PersistenceError) throw error
     // Writes of several runs are combined only here, which may fail: an increment of a value that is no longer a number.
-    bury(handling, failure(error) as Failure, merged)
+    const failed = failure(error)
+    bury(handling, isUndone(handling.outcome) ? undoLost(failed) : failed, merged)
   }
 }
 
 const decide = (handling: ExecutedHandling, merged: Merged): void => {
   const { entry, flight, outcome } = handling
-  if (outcome.kind === "ok" || outcome.kind === "waits") return succeed(handling, outcome, merged)
+  if (InFlights.isMerged(outcome)) return succeed(handling, outcome, merged)
   if (outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   // Without an enzyme, a further attempt cannot run.
   const canWait = entry !== undefined && outcome.kind !== "fatal"
@@ -113,17 +118,18 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
     if (outcome.code === GATED) return park(handling, outcome.until, merged)
     if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome.code, merged)
   }
-  bury(handling, outcome, merged)
+  bury(handling, outcome.undo === "waits" ? undoLost(outcome, outcome.tag) : outcome, merged)
 }
 
-type Succeeded = Extract<Outcome, { readonly kind: "ok" | "waits" }>
+/** Whether a run ended by its cancellation, and its last segment is to be merged. */
+const isUndone = (outcome: Outcome): boolean => InFlights.isMerged(outcome) && outcome.kind === "dead"
 
 /** Whether a failed handling is attempted again. Time-outs delay the whole space, so fewer of them are allowed. */
 const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { state }: Merged): boolean =>
-  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== TIMEOUT || timeouts + 1 < state.settings.limits.timeoutAttempts)
+  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== Run.TIMEOUT || timeouts + 1 < state.settings.limits.timeoutAttempts)
 
-/** Merges a successful run: its writes, launches, diagnostics, signals, bindings and content. */
-const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged): void => {
+/** Merges a run that succeeded, or that undid its effects: its writes, launches, diagnostics, signals, bindings and content. */
+const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: Merged): void => {
   const { captured, transaction } = merged
   const { draft } = handling
   // A durable run heard the signal, and goes on in a run of its own.
@@ -131,7 +137,7 @@ const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged)
   if (draft === undefined) throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   const lists = draft.bindings === undefined ? [] : transaction.bindings.lists(draft.bindings)
   if (typeof lists === "string") throw new TransactionRefused({ reason: lists })
-  let size = outcome.kind === "ok" ? outcome.result?.text.length ?? 0 : outcome.step.length
+  let size = outcome.kind === "ok" ? outcome.result?.text.length ?? 0 : outcome.kind === "waits" ? outcome.step.length : FAILURE
   for (const list of lists) size += list.size
   draft.launch(size)
   const lock = lockOver(transaction, draft)
@@ -141,7 +147,8 @@ const succeed = (handling: ExecutedHandling, outcome: Succeeded, merged: Merged)
   if (draft.launches.length > 0) captured.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
   if (draft.reports.length > 0 && DiagnosticsCommit.take(draft.reports, handling, transaction)) merged.falls = true
   if (outcome.kind === "waits") wait(handling, outcome, merged)
-  else finish(handling, merged)
+  else if (outcome.kind === "ok") finish(handling, merged)
+  else bury(handling, outcome, merged)
   for (const emission of draft.emissions) emit(emission, handling, merged)
   transaction.bindings.keep(lists, handling.run)
   for (const [hash, bytes] of draft.blobs ?? []) {
@@ -209,7 +216,7 @@ const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void 
     const note = `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more`
     merged.transaction.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note }))
   }
-  const timeouts = handling.timeouts + (code === TIMEOUT ? 1 : 0)
+  const timeouts = handling.timeouts + (code === Run.TIMEOUT ? 1 : 0)
   again(handling, merged, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts, due })
 }
 
@@ -222,7 +229,7 @@ const park = (handling: ExecutedHandling, until: number | undefined, merged: Mer
 }
 
 /** Queues a run whose module is missing. It goes on when the modules change, and at the next start. */
-const hold = (handling: ExecutedHandling, outcome: Failure, merged: Merged): void => {
+const hold = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
   const { flight: { signal }, key, segment, waiting } = handling
   const oid = oidOf(handling, merged)
   const note = `${key} waits for its module with ${signal.id}`
@@ -277,10 +284,8 @@ const hearer = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun |
 
 const oidOf = ({ flight, key }: ExecutedHandling, { state: { hash } }: Merged): string => ReadyRuns.oidOf(flight.signal.id, key, hash)
 
-type Failure = Extract<Outcome, { readonly code: string }>
-
 /** Ends a handling that failed permanently: writes its dead letter and its diagnostic. */
-const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): void => {
+const bury = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
@@ -292,17 +297,33 @@ const bury = (handling: ExecutedHandling, outcome: Failure, merged: Merged): voi
   if (isFatal && handling.entry?.enzyme.onFatal !== "continue") merged.falls = true
   const refusal = handling.draft?.refusal
   const sealed = refusal instanceof Envelope.SealedCell && outcome.code === refusal.code ? refusal : undefined
-  transaction.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : sealed === undefined ? "run/dead" : "cell.store.readonly", {
+  const topic = outcome.code === UNDO_LOST ? "run/undo-lost" : sealed === undefined ? "run/dead" : "cell.store.readonly"
+  transaction.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : topic, {
     ...DiagnosticsCommit.about(handling),
     ...(sealed === undefined ? {} : { subject: Address.parse(sealed.address) }),
     code: outcome.code,
     raised: outcome,
-    note: `${key} gave up ${signal.id} after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${outcome.tag}`
+    note: `${key} gave up ${signal.id} after ${counted(attempt, "attempt")}: ${outcome.tag}${droppedBy(handling, outcome)}`
   }))
 }
 
+/**
+ * The end of the note on a durable run, if it wrote or sent something in the segment that failed. A replay copies some outcomes,
+ * and has no draft for them.
+ */
+const droppedBy = ({ draft, entry }: ExecutedHandling, outcome: Failed): string => {
+  if (draft === undefined || outcome.kind === "fatal" || outcome.undo === "merged" || Run.isHosts(outcome)) return ""
+  if (entry?.enzyme.durable !== true || draft.moment.semantics < REPORTING) return ""
+  const { emissions: { length: signals }, writes: { length: writes } } = draft
+  if (signals + writes === 0) return ""
+  const dropped = [counted(writes, "write"), counted(signals, "signal")].filter((text) => !text.startsWith("0 ")).join(" and ")
+  return `. Its last segment drops ${dropped}, which an await before the error is thrown on would keep`
+}
+
+const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`
+
 /** Sends the signal of `onDead`. */
-const tell = ({ entry, flight: { signal }, key, label }: ExecutedHandling, { code }: Failure, { state, transaction }: Merged): void => {
+const tell = ({ entry, flight: { signal }, key, label }: ExecutedHandling, { code }: Failed, { state, transaction }: Merged): void => {
   const path = entry?.enzyme.onDead
   if (path === undefined) return
   const { beat } = transaction.moment

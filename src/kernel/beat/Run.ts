@@ -16,7 +16,7 @@ import * as Scheduler from "effect/Scheduler"
 import * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
-import { CODE_MISSING, FOREIGN, FULL } from "../../durable/RunCode.ts"
+import { CODE_MISSING, FOREIGN, FULL, UNDO_LOST } from "../../durable/RunCode.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
@@ -27,7 +27,7 @@ import type { RunHost } from "./RunHost.ts"
 import { GATED } from "../derived/DerivationPort.ts"
 import { failure } from "../model/Failure.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
-import type { Handling, Outcome } from "../model/InFlight.ts"
+import { type Failed, type Handling, isMerged, type Outcome } from "../model/InFlight.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 
 /**
@@ -47,13 +47,17 @@ export const TIMEOUT = "run/timeout"
 /** The codes of outcomes that depend on the host: run times, endless runs, missing modules, full limits, and closed gates of nodes. */
 const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, FOREIGN, FULL, CODE_MISSING, "backlog/full", GATED, STUCK])
 
+/** The tag of a run that sends more than the backlog admits. */
+const BACKLOG_FULL = "BacklogFull"
+
 /**
- * Whether the host decided the outcome with this code. A replay copies such an outcome and does not run the handling.
+ * Whether the host decided the outcome with this code and tag. A replay copies such an outcome and does not run the handling.
  *
  * @category predicates
  * @since 0.1.0
  */
-export const isHosts = (code: unknown): boolean => HOSTS.has(code as string)
+export const isHosts = ({ code, tag }: { readonly code: string; readonly tag: string }): boolean =>
+  HOSTS.has(code) || (code === UNDO_LOST && tag === BACKLOG_FULL)
 
 /**
  * Updates the cells that an enzyme declares in `reads`. Returns the outcome of the handling if `reads` fails.
@@ -81,13 +85,14 @@ export const prefetch = (handling: Handling, draft: Draft, host: RunHost): Outco
 
 /** Checks the backlog limits of the space. A run that sends more than they admit is retried. */
 export const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
-  if ((outcome.kind !== "ok" && outcome.kind !== "waits") || draft.emissions.length === 0) return outcome
+  if (!isMerged(outcome) || draft.emissions.length === 0) return outcome
   const limit = flight.backlog?.admit(draft.emissions)
   if (limit === undefined) return outcome
   const count = draft.emissions.length
   const message =
     `The run sends ${count} signals, and with what waits in the space they are over the limit of ${limit}. Send fewer, or raise the limit`
-  return { kind: "retry", tag: "BacklogFull", code: "backlog/full", message }
+  const full = { kind: "retry", tag: BACKLOG_FULL, code: "backlog/full", message } as const
+  return outcome.kind === "dead" ? { ...full, undo: "waits" } : full
 }
 
 const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Outcome> => {
@@ -241,7 +246,7 @@ export const conclude = (draft: Draft, value: unknown): Outcome => {
 }
 
 /** The outcome of a run that raised an error, or that was refused a call. */
-export const failed = (draft: Draft, raised: unknown): Outcome => {
+export const failed = (draft: Draft, raised: unknown): Failed => {
   draft.revoke("the run is over")
   return failure(draft.refusal ?? raised)
 }

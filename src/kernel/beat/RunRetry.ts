@@ -6,7 +6,7 @@
 import * as Cells from "../../durable/Cells.ts"
 import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
-import { RunAbsent } from "../../durable/RunError.ts"
+import { RunAbsent, RunState } from "../../durable/RunError.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import type { Again } from "../model/Signal.ts"
 import { RUNNING } from "../../operation/Vocabulary.ts"
@@ -21,11 +21,15 @@ export interface Retry {
   readonly oid: string
   /** The segment in its letter. */
   readonly segment: number | undefined
+  /** Whether it ended by its cancellation, and undid its effects. */
+  readonly isUndone: boolean
   /** Whether it starts over, with other idempotency keys. */
   readonly anew: boolean
   readonly draft: Draft
   readonly stage: Stage
 }
+
+const UNDONE = "it was cancelled, and what undid its effects is kept, so it does not go on from its log. Start it over with --anew"
 
 /** The segment that a run makes next, `undefined` for the first; and the run, if its operation is open. */
 export type Next = Pick<Again, "run" | "segment">
@@ -34,12 +38,13 @@ export type Next = Pick<Again, "run" | "segment">
  * Prepares the operation of a run for its redelivery. A run that goes on hears its signals again, and makes its failed
  * requests again; one that starts anew loses its log.
  *
- * @throws RunAbsent, OperationClosed
+ * @throws RunAbsent, RunState, OperationClosed
  * @category combinators
  * @since 0.1.0
  */
 export const prepare = (retry: Retry): Next => {
-  const { anew, draft, oid, segment, stage } = retry
+  const { anew, draft, isUndone, oid, segment, stage } = retry
+  if (isUndone && !anew) throw new RunState({ oid, verb: "retry", reason: UNDONE })
   const run = Cells.find(oid, (key) => draft.visible(key))
   if (run === undefined) {
     if (anew) throw new RunAbsent({ oid })

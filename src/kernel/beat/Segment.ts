@@ -28,12 +28,13 @@ import type { Stage } from "../../stage/Stage.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { failure, messageOf } from "../model/Failure.ts"
-import type { Handling, Outcome, Waits } from "../model/InFlight.ts"
+import { type Handling, isMerged, type Outcome, type Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
 import type { DurableState } from "./DurableRuns.ts"
 import * as Ready from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
+import * as Undo from "./Undo.ts"
 import type { RunAdvice } from "./RunAdvice.ts"
 import * as Unawaited from "./Unawaited.ts"
 
@@ -52,6 +53,8 @@ interface Context extends Place {
   readonly enzyme: Enzyme
   readonly oid: string
   readonly note: Note.Note
+  /** Whether the run was cancelled, in this segment or in an earlier one. */
+  isCancelled: boolean
 }
 
 /**
@@ -82,17 +85,18 @@ export const run = async (handling: Handling, draft: Draft, place: Place): Promi
   const enzyme = handling.entry!.enzyme
   const oid = oidOf(handling, state.hash)
   const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
+  const context: Context = { ...place, handling, draft, enzyme, oid, note, isCancelled: note.cancel !== undefined }
+  const judged = (outcome: Outcome): Outcome => context.isCancelled ? Undo.judged(outcome, draft) : outcome
   try {
     if (note.back !== undefined) handling.segment = note.back
-    const context: Context = { ...place, handling, draft, enzyme, oid, note }
     const end = endOf(oid, note)
-    return Run.admitted(handling, draft, end === undefined ? await advance(context) : Run.failed(draft, end))
+    return Run.admitted(handling, draft, end === undefined ? judged(await advance(context)) : Run.failed(draft, end))
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
     // Without its module, a cancelled run has no body that could react.
     if (error instanceof CodeMissing && note.cancel !== undefined) return Run.failed(draft, cancelledBy(oid, note))
     if (error instanceof CodeMissing && enzyme.onMissing === "end") return Run.failed(draft, error)
-    return error instanceof CodeMissing ? postponed(draft, error) : Run.failed(draft, error)
+    return error instanceof CodeMissing ? postponed(draft, error) : judged(Run.failed(draft, error))
   }
 }
 
@@ -119,6 +123,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   const continuation = known ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
+  if (tx.cancellations.isGiven) context.isCancelled = true
   if (segment === 0 && context.handling.entry?.code !== undefined) continuation.enzyme = enzyme
   const own = continuation.enzyme ?? enzyme
   if (own !== enzyme) draft.envelope = Envelope.make(own.writes, draft.envelope.system)
@@ -311,10 +316,12 @@ const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Se
 
 /** The outcome of a body that has settled. */
 const ended = (progress: Exclude<Progress, string>, { tx }: Continuation, { draft, oid }: Context): Outcome => {
-  if ("error" in progress) return Run.failed(draft, progress.error)
+  const outcome = "error" in progress
+    ? Undo.raised(progress.error, Run.failed(draft, progress.error), { draft, cancellations: tx.cancellations })
+    : Run.conclude(draft, progress.value)
+  if (!isMerged(outcome)) return outcome
   if (draft.moment.semantics > 1) Unawaited.report(draft, (rid) => Requests.address(oid, rid), tx.handles.unawaited())
-  const outcome = Run.conclude(draft, progress.value)
-  if (outcome.kind === "ok") tx.reads.conclude(draft, tx.segment)
+  tx.reads.conclude(draft, tx.segment)
   return outcome
 }
 

@@ -7,7 +7,7 @@ import * as Cells from "../../durable/Cells.ts"
 import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { Residents } from "../../durable/Residents.ts"
-import { RunAbsent } from "../../durable/RunError.ts"
+import { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { Taken, Waits } from "../model/InFlight.ts"
 import type { DurableOptions, DurableRuns, MakeDurableRuns } from "./DurableRuns.ts"
@@ -82,7 +82,7 @@ class Segments implements DurableRuns {
     try {
       return RunRetry.prepare(retry)
     } catch (error) {
-      if (error instanceof RunAbsent) return error
+      if (error instanceof RunAbsent || error instanceof RunState) return error
       throw error
     }
   }

@@ -4,10 +4,11 @@
  * @module
  */
 import { codeOf, isTagged, tagOf } from "../../registry/Outcome.ts"
-import type { Outcome } from "./InFlight.ts"
+import { UNDO_LOST } from "../../durable/RunCode.ts"
+import type { Failed } from "./InFlight.ts"
 
-/** An outcome with an error. */
-type Failed = Extract<Outcome, { readonly code: string }>
+/** The most characters of a message. */
+const MAX_MESSAGE = 2000
 
 /** The outcome for a thrown value. The value may be of any type, and inspecting it may throw again. */
 export const failure = (error: unknown): Failed => {
@@ -23,6 +24,14 @@ const describe = (error: unknown): Failed => {
   return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error), thrown: error }
 }
 
+/** The outcome of a run that ended by its cancellation, and whose last segment is refused with a code. */
+export const undoLost = ({ code, message: reason }: Pick<Failed, "code" | "message">, tag = "RunUndoLost"): Failed => {
+  const refused = `The run was cancelled, and nothing of its last segment is kept, because it was refused with ${code}`
+  const remedy = "Mend the cause, send the run again, and cancel it again; or undo its effects by other means"
+  const message = `${refused}: ${reason}. ${remedy}`.slice(0, MAX_MESSAGE)
+  return { kind: "dead", tag, code: UNDO_LOST, message }
+}
+
 /** The message of a thrown value of any type. */
 export const messageOf = (error: unknown): string =>
-  String((error as { readonly message?: unknown } | null)?.message ?? error).slice(0, 2000)
+  String((error as { readonly message?: unknown } | null)?.message ?? error).slice(0, MAX_MESSAGE)

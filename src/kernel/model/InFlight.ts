@@ -37,6 +37,8 @@ export type Outcome =
     readonly until?: number | undefined
     /** The label of the run, if it is confidential. */
     readonly label?: Label | undefined
+    /** The last segment of a run that ended by its cancellation: it is merged although the run failed, or it is tried again. */
+    readonly undo?: "merged" | "waits" | undefined
   }
   | Waits
   | {
@@ -45,6 +47,24 @@ export type Outcome =
     /** Whether the run lost because its reads derive from the document. */
     readonly isDerived?: boolean | undefined
   }
+
+/** A failure of a run. */
+export type Failed = Extract<Outcome, { readonly code: string }>
+
+/** The end of a run by its cancellation, of which the last segment is merged. */
+export type Undone = Failed & { readonly kind: "dead"; readonly undo: "merged" }
+
+/** An outcome whose writes and launches the beat merges. */
+export type Merged = Extract<Outcome, { readonly kind: "ok" | "waits" }> | Undone
+
+/**
+ * Whether the beat merges the writes and launches of a run with this outcome.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isMerged = (outcome: Outcome): outcome is Merged =>
+  outcome.kind === "ok" || outcome.kind === "waits" || (outcome.kind === "dead" && outcome.undo === "merged")
 
 /** A segment of a durable run that ended with an await. */
 export interface Waits {

@@ -21,7 +21,7 @@ import type { At, OutgoingSignal } from "../../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import * as Commands from "./Command.ts"
-import type { CapturedSignal, Handling } from "./InFlight.ts"
+import { type CapturedSignal, type Handling, isMerged } from "./InFlight.ts"
 import type { ParkedNote } from "./Parked.ts"
 import * as NodeLines from "./NodeLine.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
@@ -215,9 +215,9 @@ const unheard: ReadonlyArray<Heard> = []
 const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome === undefined) return ""
   if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${outcome.isDerived === true ? `,"${DERIVED}"` : ""}`
-  if (outcome.kind !== "ok" && outcome.kind !== "waits") return `,"${outcome.kind}","${outcome.tag}","${outcome.code}"`
-  const emissions = draft?.emissions ?? none
-  const result = outcome.kind === "waits" ? `"waits",${outcome.segment}`
+  const emissions = isMerged(outcome) ? draft?.emissions ?? none : none
+  const result = "code" in outcome ? `"${outcome.kind}","${outcome.tag}","${outcome.code}"`
+    : outcome.kind === "waits" ? `"waits",${outcome.segment}`
     : outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
   if (emissions.length === 0) return `,${result}`
   let text = ""
@@ -274,7 +274,10 @@ export type In =
     readonly awaits?: string
   }
 
-/** One line of an entry's `runs`. */
+/** The kinds of failures. */
+type Failure = "retry" | "dead" | "fatal"
+
+/** One line of an entry's `runs`. A failed run with emissions is a cancelled one, which undid its effects. */
 export type RunLine =
   | readonly [input: number, enzyme: string, result: readonly [unknown?], emissions?: ReadonlyArray<Emitted>]
   | readonly [input: number, enzyme: string, outcome: "waits", segment: number, emissions?: ReadonlyArray<Emitted>]
@@ -283,7 +286,7 @@ export type RunLine =
   | readonly [input: number, oid: string, outcome: "heard", heard: Omit<Heard, "oid">]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
   | readonly [input: number, enzyme: "", outcome: "discarded"]
-  | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
+  | readonly [input: number, enzyme: string, outcome: Failure, tag: string, code: string, emissions?: ReadonlyArray<Emitted>]
 
 /** One changed document: its writers, and its value before and after. */
 export type CellLine =

@@ -45,7 +45,7 @@ type End =
   | { readonly kind: "heard"; readonly heard: unknown }
   | { readonly kind: "cycle"; readonly names: ReadonlyArray<string> }
   | { readonly kind: "discarded" }
-  | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string }
+  | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string; readonly sent: ReadonlyArray<SentRecord> }
 
 /** A line of an entry's `runs`: the index of its input, its enzyme and its result. */
 export type RunRecord = { readonly input: number; readonly enzyme: string } & End
@@ -142,7 +142,7 @@ const runOf = (line: Journal.RunLine): RunRecord => {
   return { input, enzyme, ...endOf(line) }
 }
 
-const endOf = ([, , kind, detail, last]: Journal.RunLine): End => {
+const endOf = ([, , kind, detail, last, more]: Journal.RunLine): End => {
   if (typeof kind === "object") return { kind: "ok", value: kind, sent: ((detail ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
   if (kind === "waits") {
     return { kind, segment: detail as number, sent: ((last ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
@@ -152,7 +152,7 @@ const endOf = ([, , kind, detail, last]: Journal.RunLine): End => {
   if (kind === "heard") return { kind, heard: detail }
   if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }
   if (kind === "discarded") return { kind }
-  return { kind, tag: detail as string, code: last as string }
+  return { kind, tag: detail as string, code: last as string, sent: ((more ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
 }
 
 /** With more than four items, the payload is in a list. */

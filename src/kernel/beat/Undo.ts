@@ -1,0 +1,38 @@
+/**
+ * The ends of cancelled runs.
+ *
+ * A run that ends by its cancellation has undone its effects, so its last segment is merged although the run failed. A
+ * segment that is refused leaves nothing, and the undoing of a cancelled run is lost with it.
+ *
+ * @module
+ */
+import type { Cancellations } from "../../durable/Cancellations.ts"
+import { RunStale, StepsFull } from "../../durable/RunError.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import { failure, undoLost } from "../model/Failure.ts"
+import type { Failed, Outcome } from "../model/InFlight.ts"
+
+/** The rules from which on the last segment of a cancelled run is merged. */
+const SEMANTICS = 2
+
+/** A segment that has ended, and the cancellations that its run was given. */
+interface Ended {
+  readonly draft: Draft
+  readonly cancellations: Cancellations
+}
+
+/** The outcome of a body that raised an error: an end by its cancellation, or a failure. */
+export const raised = (error: unknown, failed: Failed, { cancellations, draft }: Ended): Failed => {
+  if (draft.moment.semantics < SEMANTICS || draft.refusal !== undefined || failed.kind === "fatal") return failed
+  const cancellation = cancellations.endOf(error)
+  return cancellation === undefined ? failed : { ...failure(cancellation), thrown: error, undo: "merged" }
+}
+
+/** The outcome of a segment of a cancelled run: if it is refused, what undoes the effects of the run is lost. */
+export const judged = (outcome: Outcome, draft: Draft): Outcome => {
+  const isRefused = "code" in outcome && (draft.refusal !== undefined || isWholly(outcome.thrown))
+  return isRefused && draft.moment.semantics >= SEMANTICS ? undoLost(outcome) : outcome
+}
+
+/** Whether a segment was refused as a whole: by its earlier reads, or by the length of the log. */
+const isWholly = (thrown: unknown): boolean => thrown instanceof RunStale || thrown instanceof StepsFull
