@@ -12,11 +12,13 @@ module.enableCompileCache?.(fileURLToPath(new URL("../../node_modules/.cache/sys
 
 const index = new URL("../../src/index.ts", import.meta.url).href
 const testing = new URL("../../src/main/testing/index.ts", import.meta.url).href
+const guards = new URL("../../src/main/RunGuards.ts", import.meta.url).href
 const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
 
 const locate = (specifier) => {
   if (specifier === "systole") return index
   if (specifier === "systole/testing") return testing
+  if (specifier === "systole/guards") return guards
   return specifier.startsWith("systole/plugins/") ? plugin(specifier.slice(16)) : specifier
 }
 

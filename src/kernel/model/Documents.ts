@@ -14,6 +14,7 @@ import { below } from "../../persistence/Below.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Bindings from "../../registry/Bindings.ts"
+import { type RunScope, unguarded } from "../../registry/RunScope.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
 
 const none: ReadonlyArray<string> = []
@@ -30,6 +31,7 @@ const OVERHEAD = 200
 export class Documents implements Committed {
   private readonly store: SpaceStore
   private readonly limit: number
+  private readonly outside: RunScope["outside"]
   private recent = new Map<string, Document | null>()
   private earlier: ReadonlyMap<string, Document | null> = new Map()
   /** The size of the recent generation, in characters. */
@@ -39,9 +41,11 @@ export class Documents implements Committed {
   /** The last read failure of the store, if there was one. */
   failure: unknown
 
-  constructor(store: SpaceStore, limit: number) {
+  /** `outside` calls the store out of the scope of runs, which read through this cache. */
+  constructor(store: SpaceStore, limit: number, outside: RunScope["outside"] = unguarded.outside) {
     this.store = store
     this.limit = limit
+    this.outside = outside
   }
 
   read(key: string): Document | undefined {
@@ -101,7 +105,7 @@ export class Documents implements Committed {
   /** Reads the store and records a failure, so that a run that catches it cannot continue as if the document were absent. */
   private ask<A>(read: () => A): A {
     try {
-      return read()
+      return this.outside(read)
     } catch (error) {
       this.failure ??= error
       throw error

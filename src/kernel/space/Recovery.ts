@@ -73,7 +73,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const labels = labelsIn(parts.features)
   // Records come with beats.
   if (store.head().beat >= 0) checkStore(store, parts.features)
-  const documents = documentsOf(store, settings.limits.residentBytes)
+  const documents = documentsOf(store, parts)
   Modules.leaveOut(registry, documents)
   const inbox = new Inbox(settings.limits, store)
   const bindings = bindingsIn(store, documents)
@@ -139,8 +139,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
 }
 
 /** The documents of a space. Content that arrived after the last beat of the previous process is dated by the next beat. */
-const documentsOf = (store: SpaceStore, residentBytes: number): Documents => {
-  const documents = new Documents(store, residentBytes)
+const documentsOf = (store: SpaceStore, { host, settings }: Pick<Parts, "host" | "settings">): Documents => {
+  const documents = new Documents(store, settings.limits.residentBytes, host.scope.outside)
   for (const hash of store.undated()) documents.arrive(hash)
   return documents
 }
