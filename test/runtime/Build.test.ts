@@ -129,13 +129,28 @@ export default Flow.make({ name: "approval", steps: { note: { transform: () => {
       assert.notInclude(await build(), "is there already")
       assert.notInclude(await build(), "is there already")
       const file = join(folder, "out", "wrangler.jsonc")
-      const mine = "{ \"name\": \"mine\", \"main\":\"worker.js\" } // mine"
+      assert.include(readFileSync(file, "utf8"), "\"compatibility_flags\": [\"nodejs_als\"]")
+      const mine = "{ \"name\": \"mine\", \"main\":\"worker.js\", \"compatibility_flags\": [\"nodejs_compat\"] } // mine"
       writeFileSync(file, mine)
       const output = await build()
+      assert.notInclude(output, "nodejs_als")
       assert.include(output, "wrangler.jsonc is there already and stays. Add to it:")
       assert.include(output, "\"new_sqlite_classes\"")
       assert.notInclude(output, "\"main\"")
       assert.strictEqual(readFileSync(file, "utf8"), mine)
+    }))
+
+  it("opens no space without the flag that a build writes into its configuration, and asks for it there", () =>
+    built(async ({ build, folder }) => {
+      await build()
+      await Edge.running({ folder: join(folder, "out") }, async ({ fetch }) => {
+        const paths = ["/livez", "/readyz", "/v1/spaces/shop/cells/data/stock"]
+        const statuses = await Promise.all(paths.map(async (path) => (await fetch(path)).status))
+        assert.deepStrictEqual(statuses, [200, 503, 503])
+      }, { flags: [] })
+      const file = join(folder, "out", "wrangler.jsonc")
+      writeFileSync(file, "{}")
+      assert.include(await build(), "\"compatibility_flags\": [\"nodejs_als\"]")
     }))
 
   it("asks for the R2 bucket of the content store", () =>

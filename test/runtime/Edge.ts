@@ -37,6 +37,8 @@ export interface Options {
   readonly r2Buckets?: ReadonlyArray<string>
   /** Lets everybody in, without a token. */
   readonly public?: true
+  /** Its compatibility flags; {@link COMPATIBILITY_FLAG} unless given. */
+  readonly flags?: ReadonlyArray<string>
 }
 
 /** Takes an object of a counted Worker out of memory, as the platform does with an idle one. Its sockets stay open. */
@@ -74,7 +76,7 @@ export const running = async <A>(
   const miniflare = new Miniflare({
     ...code,
     compatibilityDate: COMPATIBILITY_DATE,
-    compatibilityFlags: [COMPATIBILITY_FLAG],
+    compatibilityFlags: [...options.flags ?? [COMPATIBILITY_FLAG]],
     cf: false,
     durableObjects: {
       SPACES: { className: "Space", useSQLite: true },

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import type { Built } from "../Built.ts"
 import * as Gate from "./Gate.ts"
 import type * as Inside from "./Inside.ts"
@@ -20,6 +21,13 @@ export interface Loaded {
   readonly ofBuild: typeof Inside.ofBuild
 }
 
+/** Explains the failure of a Worker without the flag that the guards of runs need. */
+const unflagged = (failure: unknown): never => {
+  if (!String(failure).includes("node:async_hooks")) throw failure
+  const flag = "\"compatibility_flags\": [\"nodejs_als\"]"
+  throw new InvalidConfig({ reason: `the Worker has no module node:async_hooks. Add ${flag} to wrangler.jsonc, and deploy it again` })
+}
+
 /**
  * The classes and the handler of a build, from its generated modules. `load` imports the second one, with the modules of the
  * project and the runtime, when an object or a page needs it.
@@ -32,7 +40,7 @@ export const ofBuild = (outside: Outside, load: () => Promise<Loaded>): Objects.
   return Objects.make({
     gate: (env) => made ??= Gate.make(Gate.secured(outside, env), Gate.isPublic(env)),
     inside: async (env) => {
-      const { built, ofBuild } = await load()
+      const { built, ofBuild } = await load().catch(unflagged)
       return ofBuild(built, env)
     }
   })
