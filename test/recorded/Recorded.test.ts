@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { present } from "../support/Present.ts"
 import * as Recording from "./Recording.ts"
 import { all, earlier } from "./Stories.ts"
+import { beats } from "./Story.ts"
+import * as StoryProcess from "./StoryProcess.ts"
 
 /** The names of the views that differ, each with both sides. */
 const differences = (actual: Recording.Views, expected: Recording.Views): ReadonlyArray<string> =>
@@ -24,6 +28,22 @@ describe("A recorded store", () => {
   it.each(all)("of $name is made again, each journal row to the byte", async (story) => {
     const views = await Recording.inFolder((root) => Effect.andThen(Recording.act(story, root), Recording.look(story, root)))
     assert.deepStrictEqual(differences(views, Recording.recorded(story)), [])
+  })
+
+  it("has its runs go on under the rules with which they began", async () => {
+    const story = present(earlier.find(({ name }) => name === "durable runs that hear and are cancelled, semantics 1"))
+    const receipt = await Recording.inFolder((root) => {
+      Recording.restore(story, root)
+      return StoryProcess.live(story, root, ({ kernel }) => Effect.gen(function*() {
+        const space = yield* kernel.space("home")
+        yield* TestClock.setTime(1_000_000)
+        yield* beats(space, 70)
+        yield* space.signal({ signal: "/signals/heard", target: "/data/lasting", payload: "heard" })
+        yield* beats(space, 2)
+        return yield* space.receipt("x.0.4")
+      }))
+    })
+    assert.deepStrictEqual(receipt?.handlings.map(({ enzyme, value }) => [enzyme, value]), [["lasting", "heard"]])
   })
 
   it("verifies and replays without a difference", () => {

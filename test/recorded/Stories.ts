@@ -204,6 +204,54 @@ const earlierReads: Story = make({
   })
 })
 
+/** The signal that the runs below hear or miss. */
+const heard = (target: string) => ({ signal: "/signals/heard", target, payload: target })
+
+/** Under the first rules a run hears from its first wait on, and the undo of a cancelled one is lost. */
+const undone: Story = make({
+  name: "durable runs that hear and are cancelled",
+  enzymes: [
+    enzyme("early", async (tx) => {
+      const first = await tx.waitForSignal("/signals/heard", "/data/early")
+      return [first.payload, (await tx.waitForSignal("/signals/heard", "/data/early")).payload]
+    }, { durable: true }),
+    enzyme("late", async (tx) => {
+      await tx.sleep({ beats: 3 })
+      return (await tx.waitForSignal("/signals/heard", "/data/late")).payload
+    }, { durable: true }),
+    enzyme("room", async (tx) => {
+      tx.set("/data/room", "held")
+      try {
+        await tx.sleep({ beats: 10_000 })
+      } finally {
+        tx.set("/data/room", "free")
+        tx.signal({ signal: "/signals/freed", payload: "room" })
+      }
+    }, { durable: true }),
+    enzyme("fails", async (tx) => {
+      await tx.sleep({ beats: 1 })
+      tx.set("/data/room", "broken")
+      throw new RangeError("it is broken")
+    }, { durable: true }),
+    enzyme("freed", (tx) => tx.increment("/data/freed")),
+    enzyme("lasting", async (tx) => {
+      await tx.sleep({ beats: 60 })
+      return (await tx.waitForSignal("/signals/heard", "/data/lasting")).payload
+    }, { durable: true })
+  ],
+  act: Fx.fnUntraced(function*({ kernel }) {
+    const space = yield* kernel.space("home")
+    yield* together(space, ["early", "late", "room", "fails", "lasting"].map((name) => space.signal({ signal: `/signals/${name}` })))
+    const cells = ["/data/early", "/data/late"]
+    yield* together(space, cells.map((target) => space.signal(heard(target))))
+    yield* beats(space, 4)
+    yield* together(space, cells.map((target) => space.signal(heard(target))))
+    const { runs } = yield* space.runs.list({ limit: 10 })
+    yield* together(space, runs.filter(({ enzyme }) => enzyme === "room").map(({ oid }) => space.runs.cancel(oid)))
+    yield* beats(space, 4)
+  })
+})
+
 /** A module's text in each of its versions. */
 const source = (version: string): string => `import { Computation, Enzyme } from "systole"
 export default [
@@ -233,7 +281,9 @@ const swapped: Story = make({
 })
 
 /** All stories, each recorded under its name. */
-export const all: ReadonlyArray<Story> = [...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped, earlierReads]
+export const all: ReadonlyArray<Story> = [
+  ...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped, earlierReads, undone
+]
 
 /** The space whose store is from before spaces had an incarnation. */
 const young = all
