@@ -107,7 +107,16 @@ export const read = async (space: Space, place: Place, request: Request): Promis
     })
   }
   if (value !== undefined) return Wire.response(value)
-  throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"` })
+  const failed = place.query.has("pull") ? await failureAt(space, text) : ""
+  throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"${failed}` })
+}
+
+/** The failure of the node that derives a cell, as a part of a sentence. A build without the graph's views does not tell it. */
+const failureAt = async (space: Space, text: string): Promise<string> => {
+  const failed = await Effect.runPromise(Effect.catchCause(space.graph.failed(text), () => Effect.undefined))
+  if (failed === undefined) return ""
+  const { code, message, name } = failed
+  return `: node "${name}", which derives it, failed with ${code} (${message}). It runs again when a value that it read changes`
 }
 
 /**

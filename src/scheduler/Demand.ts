@@ -70,6 +70,13 @@ export class Demand {
     return until
   }
 
+  /** A node whose newest run failed, among the writers of a place and of the targets of its links. */
+  failed(address: Address.Address): Node | undefined {
+    let found: Node | undefined
+    this.along(address, (location) => void (found ??= this.writersOf(location).find(({ run }) => run?.error !== undefined)))
+    return found
+  }
+
   /** Whether all writers of a place are settled. Changes no state. */
   isSettled(address: Address.Address, depth: Depth): boolean {
     if (!this.graph.isDerived(address, depth)) return true

@@ -50,6 +50,8 @@ export interface Observation {
   /** The node's version: kind, output, writes, the digest of its module and a piece's inputs. A different one starts without state. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
+  /** It waits for its first run since this gate was set. */
+  readonly isNew?: true
   /** The failure of its newest run, if it failed. */
   readonly failed?: Failed
   /** The standpoint of a node that started others; `null` if it is too large. */
@@ -107,10 +109,10 @@ export const keep = (node: Node, isDone: boolean): void => {
   node.flags = isDone && isPlain(node) ? node.flags | KEPT : node.flags & ~KEPT
 }
 
-/** The observation of a node; `undefined` without a completed run. */
+/** The observation of a node; `undefined` without a completed run, unless a debounce delays the first one. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
   const { definition: { changeGroup }, flags, gate, run } = node
-  if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
+  if (run === undefined || (flags & NEVER_RAN) !== 0) return isDelayed(node) ? delayed(node, hash) : undefined
   const found = Reads.of(node)
   const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
   const causes = found.flatMap(({ cause }, i) => cause > run.since ? [i] : [])
@@ -144,14 +146,18 @@ const failedBy = (error: unknown): Failed =>
 /** The restored error of a run of an earlier process. */
 const errorOf = ({ code, message, tag }: Failed): Error => Object.assign(new Error(message), { _tag: tag, code })
 
-/** The observation of a node that has read one place. */
-export const seen = (definition: Definition, address: Address.Address): Observation => ({
+/** Whether a debounce delays the first run of a node. */
+export const isDelayed = ({ flags, gate, run }: Node): boolean =>
+  (flags & NEVER_RAN) !== 0 && run?.children === undefined && gate !== undefined && gate.debouncedUntil > 0
+
+/** An observation without a gate. */
+const plain = ({ definition }: Pick<Node, "definition">, hash: string | undefined): Observation => ({
   v: 2,
   name: definition.name,
-  fingerprint: fingerprint(definition, undefined),
+  fingerprint: fingerprint(definition, hash),
   status: "clean",
   children: [],
-  reads: [[address.text, "deep"]],
+  reads: [],
   causes: [],
   throttledUntil: 0,
   debouncedUntil: 0,
@@ -161,6 +167,13 @@ export const seen = (definition: Definition, address: Address.Address): Observat
   measured: 0,
   spent: 0
 })
+
+const delayed = (node: Node, hash: string | undefined): Observation =>
+  ({ ...plain(node, hash), status: "invalid", isNew: true, debouncedUntil: node.gate?.debouncedUntil ?? 0 })
+
+/** The observation of a node that has read one place. */
+export const seen = (definition: Definition, address: Address.Address): Observation =>
+  ({ ...plain({ definition }, undefined), reads: [[address.text, "deep"]] })
 
 /**
  * Gives a new node its observation, without reading or running. Returns whether it fits. A node with children gets its gate, and
@@ -178,6 +191,7 @@ export const resume = (node: Node, kept: Observation, deps: Dependencies): boole
   if (labels !== undefined && looks(kept).some(isAbove)) return false
   const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0
   if (isGated) gates.restore(node, kept)
+  if (kept.isNew === true) return true
   if (creator !== undefined) {
     if (kept.status === "clean") creator.recalled = kept.standpoint ?? undefined
     return true

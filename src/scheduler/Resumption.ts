@@ -59,11 +59,16 @@ export class Resumption {
     this.deps = deps
   }
 
-  /** Gives a new node its observation, if that fits. Runs no code. */
-  resume(node: Node, kept: Observation, hash: string | undefined): void {
-    if (!Persistence.resume(node, kept, { ...this.deps, hash })) return void this.refused?.(node.definition.name)
+  /** Gives a new node its observation, if there is one and it fits. Runs no code. Returns whether the node has its former gate. */
+  resume(node: Node, kept: Observation | undefined, hash: string | undefined): boolean {
+    if (kept === undefined || !Persistence.resume(node, kept, { ...this.deps, hash })) {
+      if (kept !== undefined) this.refused?.(node.definition.name)
+      if (Persistence.isDelayed(node)) this.deps.invalidation.marked?.push(node)
+      return false
+    }
     if (kept.children.length > 0) this.creators.set(node, kept)
     if (kept.passive !== undefined) this.unverified.set(node, kept.writers)
+    return true
   }
 
   /** Whether a node is still to be compared with those who write its reads without demand. */

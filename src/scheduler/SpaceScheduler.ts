@@ -140,7 +140,7 @@ export class SpaceScheduler {
    */
   resume(definition: Definition, kept: Observation | undefined, hash?: string): Node {
     const node = this.registry.register(definition)
-    if (kept !== undefined) this.resumption.resume(node, kept, hash)
+    this.resumption.resume(node, kept, hash)
     PassiveEdges.admit(this, node)
     return node
   }
@@ -331,11 +331,12 @@ export class SpaceScheduler {
     if ((node.flags & UNSETTLED) !== 0) this.settling.started++
     if (known === undefined && this.resumption.isAfresh(parent)) this.registry.unclaimed?.(definition.name)
     const kept = known === undefined ? this.kept?.(node) : undefined
-    if (kept?.observation !== undefined) this.resumption.resume(node, kept.observation, kept.hash)
+    const isBack = known !== node && this.resumption.resume(node, kept?.observation, kept?.hash)
     if (known !== node) PassiveEdges.admit(this, node)
     if ((node.flags & NEVER_RAN) === 0 || known === node || node.isLive || !parent.isLive) return definition
     this.settling.provide(node)
-    if (node.gate !== undefined) this.gates.disturb(node)
+    if (!isBack) this.gates.disturb(node)
+    if (Persistence.isDelayed(node)) this.invalidation.marked?.push(node)
     this.graph.activate(node)
     return definition
   }

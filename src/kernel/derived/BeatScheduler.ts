@@ -26,13 +26,14 @@ import type { Stage } from "../../stage/Stage.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Step } from "../model/ExternalChange.ts"
 import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "./DerivationPort.ts"
+import { NodeDiagnostics } from "./NodeDiagnostics.ts"
 import { NodeInspector } from "./NodeInspector.ts"
 import * as Derivation from "./DerivationPort.ts"
 import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./DerivationPort.ts"
 import type { NamedNode, Spent } from "../model/Journal.ts"
 import type { NodeLine } from "../model/NodeLine.ts"
 import { beatChanges } from "./StoredObservations.ts"
-import { isWatchNode, WatchNodes } from "./WatchNodes.ts"
+import { isWatch, isWatchNode, WatchNodes } from "./WatchNodes.ts"
 import type * as Pieces from "./Pieces.ts"
 import { ActiveNodes } from "./ActiveNodes.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
@@ -44,10 +45,7 @@ import { type PendingPull, type PullRequest, PendingPulls } from "./PendingPulls
 
 const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
-const none: ReadonlyArray<Node> = []
 const noRows: ReadonlyArray<ObservationRow> = []
-
-const isWatch = ({ definition: { name } }: Node): boolean => isWatchNode(name)
 
 /** The dependencies of the derived cells of one space. */
 export interface Dependencies {
@@ -94,11 +92,8 @@ export class BeatScheduler implements DerivationPort {
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly inspector: NodeInspector
   private labels: Labels | undefined
-  restless: ReadonlyArray<NamedNode> = []
   private readonly runTimes: RunTimes
-  /** The restless nodes of this beat, and those of the newest committed beat with their episodes. */
-  private tiring: ReadonlyArray<Node> = none
-  private told: ReadonlyMap<Node, number | undefined> = new Map()
+  private readonly diagnostics = new NodeDiagnostics()
   private readonly pulls = new PendingPulls()
 
   constructor(modules: Modules, deps: Dependencies) {
@@ -226,8 +221,8 @@ export class BeatScheduler implements DerivationPort {
       const { restless } = scheduler.settling.settle()
       this.pulls.demand(scheduler.demands)
       this.stageChanges(scheduler, work)
-      const failed = this.report(scheduler, facts)
-      const tired = round === 0 && this.tire(facts, restless)
+      const failed = this.diagnostics.report(scheduler, facts)
+      const tired = round === 0 && this.diagnostics.tire(restless, facts)
       if (!failed && !tired) break
     }
   }
@@ -238,6 +233,11 @@ export class BeatScheduler implements DerivationPort {
     const aside = this.deps.schedulers.make(this.base)
     this.active.rehearse(aside)
     return aside.view()
+  }
+
+  /** The node with a failed run among those that derive a place, if there is one. */
+  failed(address: Address.Address): Node | undefined {
+    return this.scheduler?.demands.failed(address)
   }
 
   /** Traces these kinds from now on. */
@@ -265,7 +265,7 @@ export class BeatScheduler implements DerivationPort {
     const { beat } = work.moment
     const seen = scheduler.takeSeen()
     this.runTimes.committed(scheduler)
-    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate?.episodes]))
+    this.diagnostics.committed()
     this.inspector.takeDown({ beat, lines: this.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
     this.end(scheduler)
     this.active.committed()
@@ -295,10 +295,15 @@ export class BeatScheduler implements DerivationPort {
     this.work = undefined
     this.stage = undefined
     this.lines = noLines as Array<NodeLine>
-    this.restless = []
+    this.diagnostics.end()
     this.inspector.end()
     scheduler.invalidation.marked = []
     if (this.written.size > 0) this.written = new Map()
+  }
+
+  /** The nodes that became restless in this beat. */
+  get restless(): ReadonlyArray<NamedNode> {
+    return this.diagnostics.restless
   }
 
   /** The nodes refused in this beat. */
@@ -373,26 +378,5 @@ export class BeatScheduler implements DerivationPort {
       else work.stage.gate(address, document, writerOf(work, line))
     }
     if (this.written.size > 0) this.written = new Map()
-  }
-
-  /** Reports failed runs as diagnostics. Returns whether there were any. */
-  private report(scheduler: SpaceScheduler, facts: FactSink): boolean {
-    const failures = scheduler.takeFailures().filter(({ node }) => !isWatch(node))
-    for (const { error, node } of failures) {
-      const { code, message } = Derivation.errorOf(error, true)
-      facts.diagnose(Derivation.failure(node.definition.name, node.output?.key, { code, message, thrown: error }))
-    }
-    return failures.length > 0
-  }
-
-  /** Reports nodes that have become restless. */
-  private tire(facts: FactSink, restless: ReadonlyArray<Node>): boolean {
-    const isFresh = (node: Node): boolean => node.gate?.streak === 1 && this.told.get(node) !== node.gate.episodes
-    const fresh = restless.filter((node) => !isWatch(node) && isFresh(node)).sort((a, b) => a.ordinal - b.ordinal)
-    this.tiring = restless
-    if (fresh.length === 0) return false
-    this.restless = fresh.map(({ definition: { name }, output }) => output === undefined ? [name] : [name, output.key])
-    facts.diagnose(Derivation.restlessness(this.restless))
-    return true
   }
 }

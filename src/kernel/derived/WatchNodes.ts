@@ -5,6 +5,7 @@
  */
 import type * as Address from "../../cell/Address.ts"
 import * as EffectNode from "../../scheduler/Effect.ts"
+import type { Node } from "../../scheduler/Node.ts"
 import { seen } from "../../scheduler/Persistence.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 
@@ -13,6 +14,9 @@ const WATCH = "watch/"
 
 /** Whether a name is that of a watch node. */
 export const isWatchNode = (name: string): boolean => name.startsWith(WATCH)
+
+/** Whether a node is a watch node. */
+export const isWatch = ({ definition: { name } }: Pick<Node, "definition">): boolean => isWatchNode(name)
 
 /**
  * The watch nodes of one space.

@@ -67,7 +67,7 @@ const control: Members<Exclude<keyof SpaceControl, "state">> = {
   unlock: "method", command: "method", hold: "effect", release: "effect",
   clock: "effect", resetClock: "method"
 }
-const graph: Members<keyof SpaceGraph> = { view: "effect", trace: "method", traces: "effect" }
+const graph: Members<keyof SpaceGraph> = { view: "effect", failed: "method", trace: "method", traces: "effect" }
 const debug: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }
 const reader: Members<Exclude<keyof Reader, "watch">> = {
   get: "method", list: "method", below: "method", receipt: "method", settled: "method", signal: "method",

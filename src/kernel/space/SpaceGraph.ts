@@ -4,11 +4,13 @@
  * @module
  */
 import type * as Effect from "effect/Effect"
+import * as Address from "../../cell/Address.ts"
 import * as Introspection from "../../scheduler/Introspection.ts"
 import type { Kind } from "../../scheduler/Trace.ts"
 import type { BeatScheduler } from "../derived/BeatScheduler.ts"
+import { errorOf } from "../derived/DerivationPort.ts"
 import type { ReadError } from "../view/Expected.ts"
-import type { GraphReport, SpaceGraph, TraceReport } from "../view/Space.ts"
+import type { FailedNode, GraphReport, SpaceGraph, TraceReport } from "../view/Space.ts"
 
 /** The dependencies of the graph view. */
 interface Dependencies {
@@ -38,6 +40,15 @@ export class LiveGraph implements SpaceGraph {
     this.traces = durably(() => {
       const { trace } = derivation.inspector
       return { kinds: trace.active, run: trace.get("run"), invalid: trace.get("invalid"), pass: trace.get("pass") }
+    })
+  }
+
+  failed(text: string): Effect.Effect<FailedNode | undefined, ReadError> {
+    return this.deps.durably(() => {
+      const node = this.deps.derivation.failed(Address.parse(text))
+      if (node === undefined) return undefined
+      const { code, message } = errorOf(node.run?.error, true)
+      return { name: node.definition.name, code, message }
     })
   }
 

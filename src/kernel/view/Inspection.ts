@@ -14,6 +14,13 @@ export interface GraphReport extends GraphView {
   readonly findings: ReadonlyArray<Finding>
 }
 
+/** A node whose newest run failed. */
+export interface FailedNode {
+  readonly name: string
+  readonly code: string
+  readonly message: string
+}
+
 /** The newest trace lines of each active kind, oldest first. */
 export interface TraceReport {
   readonly kinds: ReadonlyArray<Kind>
@@ -31,6 +38,8 @@ export interface TraceReport {
 export interface SpaceGraph {
   /** All nodes and their reads, as of the newest beat. */
   readonly view: Effect.Effect<GraphReport, ReadError>
+  /** The node that derives a place, if its newest run failed. The place keeps the value that it had before. */
+  readonly failed: (address: string) => Effect.Effect<FailedNode | undefined, ReadError>
   /** Traces these kinds from now on, and no others. Memory holds the newest 1,000 lines of each. */
   readonly trace: (kinds: ReadonlyArray<Kind>) => Effect.Effect<void, ReadError>
   readonly traces: Effect.Effect<TraceReport, ReadError>

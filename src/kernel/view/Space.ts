@@ -32,7 +32,7 @@ import type { ExternalChange, ChangedPlace } from "../model/ExternalChange.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "../model/Dossiers.ts"
 import type { Receipt } from "../model/Receipt.ts"
-import type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
+import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
 import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestPage, RequestRow, SpaceIo
@@ -91,7 +91,7 @@ export interface Waits {
 
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
 export type { ClockStatus }
-export type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
+export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
 export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestPage, RequestRow, SpaceIo }
 export type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow }

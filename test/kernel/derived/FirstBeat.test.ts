@@ -126,6 +126,20 @@ describe("The first beat after an opening", () => {
       assert.deepStrictEqual(seen, [1, 3])
     }).pipe(Fx.scoped))
 
+  it.effect("does not delay the first run of a debounced effect anew", () =>
+    Fx.gen(function*() {
+      const machine = yield* TestMachine.make
+      const seen: Array<Value> = []
+      const deliver = (value: Value): void => void seen.push(value)
+      const show = Effect.make({ name: "show", debounce: 1000, read: (tx) => tx.get("/data/x"), deliver })
+      const starter = Effect.make({ name: "starter", read: (tx) => tx.start({ ...show, name: "started" }), deliver: () => {} })
+      for (let x = 1; x <= 5; x++) {
+        yield* set(yield* machine.boot([show, starter]), "/data/x", x)
+        yield* TestClock.adjust(300)
+      }
+      assert.deepStrictEqual(seen, [5, 5])
+    }).pipe(Fx.scoped))
+
   it.effect("is not forgotten if a fatal run aborted it, and the next beat took the same input; in a space that stays open, too", () =>
     Fx.forEach([true, false], (isReopened) =>
       Fx.gen(function*() {

@@ -3,7 +3,6 @@ import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect } from "systole"
-import type * as Model from "../../scheduler/ReferenceModel.ts"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -19,10 +18,6 @@ const put = enzyme("put", (tx, { payload }) => {
 
 const count = (names: ReadonlyArray<string>, name: string) => names.filter((each) => each === name).length
 
-/** Whether a started node waits before its first run. */
-const isDelayed = ({ roots, specs }: Model.Model): boolean =>
-  [...specs.values()].some((spec) => spec.gate.debounce !== undefined && !roots.includes(spec))
-
 /** One of two equal spaces: its machine, its nodes, and its runs since the last call of `take`. */
 const world = (seed: number) =>
   Fx.gen(function*() {
@@ -31,9 +26,7 @@ const world = (seed: number) =>
     // levels, and so do their gates.
     const { gates, materializers, ...more } = RandomGraph.featuresOf(seed)
     const features = { ...more, gates, cycles: false, materializers: materializers && !gates, removals: seed % 3 === 0 && !more.children }
-    const given = RandomGraph.random(draw, { sources: 4, computations: 10 }, features)
-    // A node without a run has no stored state, so its debounce restarts.
-    const model = isDelayed(given) ? RandomGraph.random(draw, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
+    const model = RandomGraph.random(draw, { sources: 4, computations: 10 }, features)
     for (let i = 0; i < 1 + draw(3); i++) RandomGraph.watcher(model, draw, `e${i}`)
     const ran: Array<string> = []
     model.onRun = ({ name }) => void ran.push(name)
