@@ -29,7 +29,10 @@ export const ADDED = "/CEP:sig_cell/CEP:op_add"
 /** The enzymes that ingest staged requests, after the one that routes them. */
 export const ingest: ReadonlyArray<string> = ["coh_ing_be", "coh_ing_bo", "coh_ing_ctx", "fl_ing", "ni_ing", "inst_ing"]
 
-/** The buckets of an empty catalogue. */
+/**
+ * The buckets of an empty catalogue. First-party enzymes take requests of `inst_start` and `inst_ctrl`; those of the other ones stay
+ * until an enzyme of the application takes them [S1 §Technical Details].
+ */
 const otherwise: Readonly<Record<string, ReadonlyArray<string>>> = {
   coh: ["be_create", "bo_upsert", "ctx_upsert"],
   flow: ["fl_upsert", "ni_upsert", "inst_start", "inst_event", "inst_ctrl"]

@@ -7,6 +7,7 @@
  * @module
  */
 import * as Data from "effect/Data"
+import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Errno from "./Errno.ts"
 
@@ -191,9 +192,11 @@ const channelId = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const opcodeName = /^[a-z0-9][a-z0-9_:.-]{0,62}$/
 
 /** The reason for which a channel is refused, if any. */
-export const refusal = ({ abortMillis = 0, execute, hosts, id, jobs = 1, opcodes, provider }: Channel): string | undefined => {
+export const refusal = (channel: Channel): string | undefined => {
+  const { abortMillis = 0, execute, hosts, id, jobs = 1, opcodes, provider, telemetry = id } = channel
   if (!channelId.test(id)) return `the id ${JSON.stringify(id)} may hold a-z, 0-9, _ and -, and begins with a letter or a digit`
-  if (typeof provider !== "string" || provider === "") return "it names no provider"
+  if (typeof provider !== "string" || Name.refusal(provider) !== undefined) return "its provider is no name, such as fetch"
+  if (Name.refusal(telemetry) !== undefined) return `its telemetry is ${JSON.stringify(telemetry)}; give a name such as ${id}`
   const wrong = Object.keys(opcodes ?? {}).find((opcode) => !opcodeName.test(opcode))
   if (wrong !== undefined) return `the opcode ${JSON.stringify(wrong)} may hold a-z, 0-9, _, -, . and :`
   if (Object.keys(opcodes ?? {}).length === 0) return "it has no opcode"

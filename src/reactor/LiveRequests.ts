@@ -6,6 +6,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
 import type { LiveHost, LiveLedger, SpaceMoment } from "../ledger/Ledger.ts"
 import type { Channel, Job } from "./Channel.ts"
@@ -14,7 +15,7 @@ import type { Output } from "./Kinds.ts"
 import { type Failed, type Open, type OpenRequests, payloadOf } from "./OpenRequests.ts"
 import type { JobOutcome } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
-import { type CountedJob, RequestMetrics } from "./RequestMetrics.ts"
+import { type CountedJob, RequestMetrics, viewOf } from "./RequestMetrics.ts"
 import * as RequestRow from "./RequestRow.ts"
 import * as Requests from "./Request.ts"
 import * as Result from "./Result.ts"
@@ -284,7 +285,7 @@ export class LiveRequests implements LiveLedger<Output> {
 
 /** A channel as its cell holds it. */
 const declarationOf = (channel: Channel): Requests.DeclaredChannel => {
-  const { budget, caps = [], clearance = [], id, label = [], opcodes, provider, shim = false, target, telemetry = id } = channel
+  const { budget, caps = [], clearance = [], label = [], opcodes, provider, shim = false, target } = channel
   return {
     ...(target === undefined ? {} : { target_path: target }),
     provider_id: provider,
@@ -295,6 +296,6 @@ const declarationOf = (channel: Channel): Requests.DeclaredChannel => {
     ...(budget === undefined ? {} : { budget }),
     clearance: clearance.toSorted(),
     label: label.toSorted(),
-    telemetry_id: telemetry
+    telemetry_id: Link.make(viewOf(channel))
   }
 }

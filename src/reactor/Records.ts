@@ -6,6 +6,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
+import * as Link from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { ChannelRecord, ReactorRecord, RequestRecord } from "../stage/Io.ts"
@@ -30,7 +31,7 @@ const requestFields: Readonly<Record<keyof RequestRecord, Test>> = {
   bytes_expected: isCount,
   bytes_done: isCount,
   errno: Number.isSafeInteger,
-  telemetry_id: isText
+  telemetry_id: (value) => isText(value) || Link.is(value)
 }
 
 const channelFields: Readonly<Record<keyof ChannelRecord, Test>> = {

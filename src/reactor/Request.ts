@@ -55,7 +55,8 @@ export interface Request {
   readonly bytes_expected: number
   readonly bytes_done: number
   readonly errno?: number
-  readonly telemetry_id: string
+  /** A link to the counters of its channel. An earlier version recorded the name of the counters alone. */
+  readonly telemetry_id: Telemetry
   /** The idempotency key, equal in all attempts and re-executions. */
   readonly key: string
   /** The signal of the result, and the enzyme that receives it. */
@@ -98,8 +99,11 @@ export interface DeclaredChannel {
   readonly clearance: ReadonlyArray<string>
   /** The atoms of its answers; a completion also has those of the clearance. */
   readonly label: ReadonlyArray<string>
-  readonly telemetry_id: string
+  readonly telemetry_id: Telemetry
 }
+
+/** The counters of a channel: a link to their view, or their name. */
+export type Telemetry = Link.Link | string
 
 /** The address of a request, or of a cell below it. */
 export const address = (oid: string, rid: string, ...below: ReadonlyArray<string>): Address.Address =>

@@ -67,8 +67,8 @@ class ChannelCount {
   }
 }
 
-/** The view of a channel. */
-const viewOf = ({ id, provider, shim = false, telemetry = id }: Channel): string =>
+/** The view of the counters of a channel. */
+export const viewOf = ({ id, provider, shim = false, telemetry = id }: Channel): string =>
   `/rt/analytics/async/${shim ? "shim" : "native"}/${provider}/${telemetry}`
 
 /**

@@ -6,6 +6,8 @@
 
 import type { PendingResult } from "./Launch.ts"
 
+import type { Link } from "../cell/Link.ts"
+
 /** The arguments of a request whose result a signal delivers. */
 export interface IoOptions extends RequestOptions {
   /**
@@ -102,7 +104,8 @@ export interface RequestRecord {
   readonly bytes_expected?: number
   readonly bytes_done?: number
   readonly errno?: number
-  readonly telemetry_id?: string
+  /** A link to the counters, or their name. */
+  readonly telemetry_id?: Link | string
 }
 
 /** The fields of a channel in a dossier. */

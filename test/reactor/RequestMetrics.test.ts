@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { type Channel, type Kernel, Reactor, type Space, type Transaction } from "systole"
+import { type Channel, type Kernel, Link, Reactor, type Space, type Transaction, type Value } from "systole"
 import { TestReactor } from "systole/testing"
 import { ended, enzyme, replays, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -51,6 +51,18 @@ describe("The views of requests", () => {
       assert.isUndefined(yield* space.get("/rt/analytics/async/native/script/none"))
       yield* replays(space)
     })))
+
+  it.effect("are linked by the request and by its channel", () => withReactor((space, reactor) => Effect.gen(function*() {
+    yield* request(space, { channel: "bank", opcode: "pay" })
+    yield* space.step
+    const rid = reactor.jobs[0]?.rid ?? ""
+    for (const cell of [`io_req/${rid}`, "io_chan/bank"]) {
+      assert.deepInclude(yield* space.get(`/rt/ops/OPS:io/${cell}`), { telemetry_id: Link.make(bank) as unknown as Value })
+      assert.deepInclude(yield* space.get(`/rt/ops/OPS:io/${cell}#/telemetry_id`), { jobs_total: 1, jobs_active: 1 })
+    }
+    assert.strictEqual(yield* space.get(`/rt/ops/OPS:io/io_req/${rid}#/telemetry_id/jobs_total`), 1)
+    yield* replays(space)
+  })))
 
   it.effect("do not count the waiting jobs of a channel as active", () => {
     const busy: Channel.Channel = {

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
+import * as Document from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
 import * as Link from "../../cell/Link.ts"
 import * as Value from "../../cell/Value.ts"
@@ -26,7 +27,7 @@ const CONTENT = "/cas/"
 const reader = Envelope.make([], false)
 
 /**
- * The value at an address: of a document, of content, or of a view rendered now.
+ * The value at an address: of a document, of content, or of a view rendered now. A link may lead to a view.
  *
  * @throws InvalidAddress, LinkLoop
  * @category getters
@@ -39,7 +40,23 @@ export const read = (state: LiveState, text: string, live: BeatView.LiveSources)
     const hash = address.id.slice(CONTENT.length)
     return LargeContent.read(hash, state.store.blob(hash))
   }
-  if (!isView(address.id)) return draft(state).get(text)
+  if (isView(address.id)) return view(state, address, live)
+  const value = draft(state).get(text)
+  if (value !== undefined) return value
+  const end = linked(state, address)
+  return isView(end.id) ? view(state, end, live) : undefined
+}
+
+/** The address at the end of the links that begin along an address. */
+const linked = ({ documents }: Pick<SpaceState, "documents">, address: Address.Address, hops = 0): Address.Address => {
+  const document = documents.read(address.key)
+  const found = document === undefined ? undefined : Link.along(Document.along(document, address.path), address.path)
+  if (found === undefined || hops >= Link.MAX_HOPS) return address
+  return linked({ documents }, Address.into(Link.target(found.link), address.path.slice(found.depth)), hops + 1)
+}
+
+/** The value at the address of a view, rendered now. */
+const view = (state: LiveState, address: Address.Address, live: BeatView.LiveSources): Value.Value => {
   const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
   const { handshake, losses, reporter, settings, space, store } = state
   const value = BeatView.read({
