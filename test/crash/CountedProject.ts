@@ -5,6 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Orders from "./OrderProject.ts"
 
 /** The interval of events with a retry. */
 const SHY = 3
@@ -19,7 +20,8 @@ const ASKED = ["charge", "pay", "bought", "charged", "paid", "confirmed", "slept
 const EACH = ["begin", "shy", "step1", "step2", "step3", "late"]
 
 /** The counters of an event. */
-export const effectsOf = (n: number): ReadonlyArray<string> => n % ASKING === 0 ? [...EACH, ...ASKED] : EACH
+export const effectsOf = (n: number): ReadonlyArray<string> =>
+  [...EACH, ...n % ASKING === 0 ? ASKED : [], ...Orders.effectsOf(n)]
 
 /** A channel with an opcode that must not be repeated. The server hears of it over HTTP, with the key of the request. */
 const plugin = (url: string): string => `import { Plugin } from "systole"
@@ -45,7 +47,8 @@ export default Plugin.make({
 
 /**
  * Enzymes that count each handling of an event: at once, after a retry, in three more beats, delayed, and with a photograph.
- * Some events make requests, which are repeatable or not, and begin a durable run that charges, pays, hears and sleeps.
+ * Some events make requests, which are repeatable or not, and begin a durable run that charges, pays, hears and sleeps. Others
+ * begin an order.
  */
 const enzymes = (url: string): string => `import { Enzyme, Retry } from "systole"
 
@@ -67,8 +70,9 @@ export default [
         tx.signal({ signal: "/signals/ask/" + n + "/begin" })
         tx.signal({ signal: "/signals/buy/" + n })
       }
+      ${Orders.beginning}
     }
-  }),
+  }),${Orders.enzymes(url)}
   Enzyme.make({
     name: "ask",
     query: "/signals/ask/:n/:what",

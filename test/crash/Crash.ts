@@ -17,6 +17,7 @@ import { type Server, start } from "../scripts/Server.ts"
 import * as Random from "../support/Random.ts"
 import * as Project from "./CountedProject.ts"
 import { CountingServer } from "./CountingServer.ts"
+import { Orders } from "./Orders.ts"
 
 /** The number of concurrent callers. */
 const CALLERS = 8
@@ -64,6 +65,8 @@ export interface Tally {
   readonly duplicated: number
   /** The number of dead letters of events that crash the process. */
   readonly poisoned: number
+  /** The number of cancelled orders. */
+  readonly cancelled: number
   /** All other faults. */
   readonly faults: ReadonlyArray<string>
 }
@@ -79,8 +82,13 @@ class Callers {
   /** Events that crash the process, without an answer so far. */
   private poisons: ReadonlyArray<string> = POISONS
   private heard: () => void = () => {}
+  private readonly orders: Orders
 
-  /** Posts to a server and kills it at a random moment. */
+  constructor(orders: Orders) {
+    this.orders = orders
+  }
+
+  /** Posts to a server and kills it at a random moment: under load, or when an order was cancelled. */
   async postAndKill(server: Server, draw: (bound: number) => number): Promise<void> {
     const goal = this.acknowledged.size + 1 + draw(MOST_ACKNOWLEDGED)
     const enough = new Promise<void>((resolve) => {
@@ -88,12 +96,16 @@ class Callers {
         if (this.acknowledged.size >= goal) resolve()
       }
     })
-    const callers = [this.poison(server), ...Array.from({ length: CALLERS }, () => this.call(server))]
+    const afterCancelling = draw(2) === 0
+    const isOver = (): boolean => afterCancelling && this.acknowledged.size >= goal
+    const cancelling = this.orders.cancelSome(server, draw)
+    const callers = [this.poison(server), ...Array.from({ length: CALLERS }, () => this.call(server, isOver))]
     // A caller that finds a fault ends early, and the round ends with it.
     await Promise.race([enough, Promise.all(callers)])
+    if (afterCancelling && this.orders.areAwaited(this.acknowledged)) await Promise.race([this.orders.next(), cancelling])
     for (let turns = draw(MOST_TURNS); turns > 0; turns--) await new Promise<void>((resolve) => void setImmediate(resolve))
     await server.end("SIGKILL")
-    await Promise.all(callers)
+    await Promise.all([...callers, cancelling])
   }
 
   /** Repeats all unanswered events, and waits until the space is idle. */
@@ -105,7 +117,7 @@ class Callers {
       this.unanswered.shift()
     }
     do await this.rest(server)
-    while (await this.revive(server))
+    while (await this.orders.cancel(server, () => true) > 0 || await this.revive(server))
   }
 
   /** Waits until no signal is pending. */
@@ -126,9 +138,9 @@ class Callers {
     return killed.length > 0
   }
 
-  /** Posts one signal after another until the server ends. */
-  private async call(server: Server): Promise<void> {
-    for (;;) {
+  /** Posts one signal after another until the server ends, or until it is enough. */
+  private async call(server: Server, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
       const n = this.unanswered.shift() ?? this.sent++
       try {
         await this.post(server, n)
@@ -193,21 +205,33 @@ const replayed = async (server: Server): Promise<ReadonlyArray<string>> => {
   }
 }
 
-const lettersOf = async (server: Server): Promise<ReadonlyArray<Readonly<Record<"code" | "enzyme" | "id" | "signal", string>>>> => {
-  const { letters } = await (await fetch(`${server.url}${space}/dead?limit=100`)).json() as { readonly letters: [] }
-  return letters
+type Letter = Readonly<Record<"code" | "enzyme" | "id" | "signal", string>>
+
+const lettersOf = async (server: Server): Promise<ReadonlyArray<Letter>> => {
+  const found: Array<Letter> = []
+  for (let after: string | null = ""; after !== null;) {
+    const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`
+    const page = await (await fetch(`${server.url}${space}/dead?limit=100${query}`)).json() as {
+      readonly letters: ReadonlyArray<Letter>
+      readonly next: string | null
+    }
+    found.push(...page.letters)
+    after = page.next
+  }
+  return found
 }
 
-/** The number of dead letters of events that crash the process, and the faults of the dead letters. */
-const buried = async (server: Server): Promise<{ readonly poisoned: number; readonly faults: ReadonlyArray<string> }> => {
+/** The number of dead letters of events that crash the process, and the faults of the dead letters, also of cancelled orders. */
+const buried = async (server: Server, orders: Orders): Promise<{ readonly poisoned: number; readonly faults: ReadonlyArray<string> }> => {
   const letters = await lettersOf(server)
-  const expected = POISONS.map((how) => `poison run/stuck /signals/poison/${how}`)
+  const poisoned = POISONS.map((how) => `poison run/stuck /signals/poison/${how}`)
+  const [expected, possible] = [[...poisoned, ...orders.letters], [...poisoned, ...orders.possibleLetters]]
   const found = letters.map(({ code, enzyme, signal }) => `${enzyme} ${code} ${signal}`)
   return {
-    poisoned: found.length,
+    poisoned: letters.filter(({ enzyme }) => enzyme === "poison").length,
     faults: [
       ...expected.filter((letter) => !found.includes(letter)).map((letter) => `no dead letter is ${letter}`),
-      ...found.filter((letter) => !expected.includes(letter)).map((letter) => `a dead letter is ${letter}`)
+      ...found.filter((letter) => !possible.includes(letter)).map((letter) => `a dead letter is ${letter}`)
     ]
   }
 }
@@ -230,13 +254,14 @@ const ONCE = ["pay", "paid"]
 const called = ({ calls }: CountingServer, { acknowledged }: Callers): ReadonlyArray<string> => {
   const faults: Array<string> = []
   const paths = new Map<string, string>()
-  for (const [path, { keys, times }] of calls) {
+  for (const [path, { keys, moments }] of calls) {
     if (keys.size > 1) faults.push(`${path} has the keys ${[...keys].join()}`)
     for (const key of keys) {
       const other = paths.get(key) ?? path
       paths.set(key, other)
       if (other !== path) faults.push(`${path} has the key of ${other}`)
     }
+    const times = moments.length
     if (times > 1 && ONCE.some((once) => path.startsWith(`${once}/`))) faults.push(`${path} was called ${times} times`)
   }
   for (const n of acknowledged) {
@@ -255,7 +280,7 @@ const unfinished = async (server: Server): Promise<ReadonlyArray<string>> => {
 
 const judge = (
   { acknowledged, faults, sent }: Callers,
-  { counts, poisoned }: { readonly counts: ReadonlyMap<string, number>; readonly poisoned: number }
+  { cancelled, counts, poisoned }: Pick<Tally, "cancelled" | "poisoned"> & { readonly counts: ReadonlyMap<string, number> }
 ): Tally => {
   let [handled, lost, duplicated] = [0, 0, 0]
   for (let n = 0; n < sent; n++) {
@@ -266,7 +291,7 @@ const judge = (
       else if (!times.some((count) => count > 1)) handled++
     } else if (new Set(times).size > 1) faults.push(`event ${n} was not acknowledged, and half of it was done: ${times.join()}`)
   }
-  return { acknowledged: acknowledged.size, handled, lost, duplicated, poisoned, faults }
+  return { acknowledged: acknowledged.size, handled, lost, duplicated, poisoned, cancelled, faults }
 }
 
 /** Kills a server the given number of times under load, and checks all effects. */
@@ -274,11 +299,17 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
   const project = mkdtempSync(join(tmpdir(), "systole-crash-"))
   const data = join(project, ".data")
   const draw = Random.make(seed)
-  const callers = new Callers()
   const partner = new CountingServer(Random.make(seed + 1))
+  const orders = new Orders(partner, space)
+  const callers = new Callers(orders)
   try {
     Project.write(project, await partner.listen())
-    let server = await start(project, data, { host })
+    const begin = async (): Promise<Server> => {
+      const begun = await start(project, data, { host })
+      partner.life++
+      return begun
+    }
+    let server = await begin()
     /** Repeats a request on a new server if an event crashes the present one. */
     const asking = async <A>(ask: () => Promise<A>): Promise<A> => {
       for (let ends = 0; ; ends++) {
@@ -287,13 +318,13 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
         } catch (error) {
           if (!(error instanceof TypeError) || ends === MOST_ENDS) throw error
           await server.end("SIGKILL")
-          server = await start(project, data, { host })
+          server = await begin()
         }
       }
     }
     for (let kill = 1; kill <= kills && callers.faults.length === 0; kill++) {
       await callers.postAndKill(server, draw)
-      server = await start(project, data, { host })
+      server = await begin()
       callers.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
       onRestart?.(kill, callers.acknowledged.size)
     }
@@ -302,11 +333,11 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
     const calls = partner.count
     callers.faults.push(...await asking(() => replayed(server)))
     if (partner.count > calls) callers.faults.push(`the replay made ${partner.count - calls} calls`)
-    const { faults, poisoned } = await asking(() => buried(server))
+    const { faults, poisoned } = await asking(() => buried(server, orders))
     callers.faults.push(...faults)
     await server.end("SIGTERM")
-    callers.faults.push(...called(partner, callers))
-    return judge(callers, { counts: await counted(data), poisoned })
+    callers.faults.push(...called(partner, callers), ...orders.faults)
+    return judge(callers, { counts: await counted(data), poisoned, cancelled: orders.cancelled })
   } finally {
     partner.close()
     rmSync(project, { recursive: true, force: true })

@@ -28,9 +28,9 @@ if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; the
 
 const onRestart = (kill: number, acknowledged: number): void =>
   void process.stderr.write(`killed ${kill} times, ${acknowledged} acknowledged\n`)
-const { acknowledged, duplicated, faults, handled, lost, poisoned } = await Crash.run({ kills, seed, host: values.host as Host, onRestart })
-console.log(render(["kills", "acknowledged", "handled", "lost", "duplicated", "poisoned"], [
-  [kills, acknowledged, handled, lost, duplicated, poisoned].map(String)
-]))
+const tally = await Crash.run({ kills, seed, host: values.host as Host, onRestart })
+const columns = ["acknowledged", "handled", "lost", "duplicated", "poisoned", "cancelled"] as const
+console.log(render(["kills", ...columns], [[kills, ...columns.map((name) => tally[name])].map(String)]))
+const { duplicated, faults, lost } = tally
 for (const fault of faults) console.error(fault)
 if (lost > 0 || duplicated > 0 || faults.length > 0) process.exitCode = 1
