@@ -65,6 +65,8 @@ export class ActiveNodes {
   private unstored = new Set<Node>()
   /** Whether a blocked node may now be added. */
   private isFreed = false
+  /** Whether the first beat runs a node by itself, by the position that this holds for. */
+  private opening: { readonly until: number; readonly isRunnable: boolean } | undefined
 
   constructor(modules: Modules, deps: Dependencies) {
     this.modules = modules
@@ -81,28 +83,48 @@ export class ActiveNodes {
   /** Whether a pending module change adds a node that runs without further input; without a graph, in its first beat. */
   isRunnable(scheduler: SpaceScheduler | undefined): boolean {
     if (!this.isBehind) return false
-    const added = this.modules.changes.slice(this.known).flatMap(({ module }) => module ?? [])
-    const computations = added.filter(({ definition }) => definition._tag === "Computation")
-    for (const module of added) {
-      if (module.definition._tag !== "Computation" && this.candidates(module).some((node) => !this.isAtRest(node))) return true
-    }
-    if (scheduler === undefined) return this.isDue(new Map(computations.map((module) => [module.definition.name, module])))
-    return computations.some((module) => this.candidates(module).some(({ definition }) => isDemanded(scheduler, definition)))
+    const { changes } = this.modules
+    if (scheduler === undefined && this.opening?.until === changes.length) return this.opening.isRunnable
+    const added = changes.slice(this.known).flatMap(({ module }) => module ?? [])
+    const isRunnable = added.some((module) => this.isAwake(module)) ||
+      (scheduler === undefined ? this.isDue(added) : added.some((module) => this.isDemanded(module, scheduler)))
+    if (scheduler === undefined) this.opening = { until: changes.length, isRunnable }
+    return isRunnable
+  }
+
+  /** Whether a module has a node that runs by itself, and has to. */
+  private isAwake(module: NodeModule): boolean {
+    return module.definition._tag !== "Computation" && this.candidates(module).some((node) => !this.isAtRest(node))
+  }
+
+  /** Whether a live node reads an output of a module. */
+  private isDemanded(module: NodeModule, { graph }: SpaceScheduler): boolean {
+    return this.candidates(module).some(({ definition: { output, writes } }) =>
+      output !== undefined && [output, ...writes].some((key) => {
+        const root = graph.locations.known(key)
+        return root !== undefined && [...graph.edgesTo(root)].some(({ reader }) => reader.isLive)
+      }))
   }
 
   /** Whether a demanded computation is new to the space, has other code now, or was to run when its gate opens. */
-  private isDue(added: ReadonlyMap<string, NodeModule>): boolean {
+  private isDue(added: ReadonlyArray<NodeModule>): boolean {
     const { kept } = this
+    const computations = new Map(added.flatMap((module) => {
+      return module.definition._tag === "Computation" ? [[module.definition.name, module]] : []
+    }))
+    const outputs: Array<string> = []
     for (const [name, observation] of kept.entries()) {
-      const module = added.get(Piece.moduleOf(name))
+      const module = computations.get(Piece.moduleOf(name))
       if (module === undefined) continue
-      const isCurrent = observation.status === "clean" && observation.fingerprint.split(" ").includes(module.code?.hash ?? "")
-      if (!isCurrent && outputsOf(observation).some((key) => kept.isDemanded(key))) return true
+      const isCurrent = observation.fingerprint.split(" ").includes(module.code?.hash ?? "")
+      // A node that the labels refused is invalid for good, in case that they change.
+      const isInvalid = observation.status === "invalid" && observation.failed?.tag !== "LabelBelow"
+      if (!isCurrent || isInvalid) outputs.push(...outputsOf(observation))
     }
-    for (const [name, { definition: { output, writes } }] of added) {
-      if (output !== undefined && kept.get(name) === undefined && [output, ...writes].some((key) => kept.isDemanded(key))) return true
+    for (const [name, { definition: { output, writes } }] of computations) {
+      if (output !== undefined && kept.get(name) === undefined) outputs.push(output, ...writes)
     }
-    return false
+    return kept.isDemanded(outputs)
   }
 
   /** Whether the next beat removes a node because its module was withdrawn. */
@@ -288,13 +310,6 @@ export class ActiveNodes {
     return kept !== undefined && kept.status === "clean" && kept.children.length === 0 && kept.fingerprint === fingerprint(definition, hash)
   }
 }
-
-/** Whether a live node reads an output of a definition. */
-const isDemanded = ({ graph }: SpaceScheduler, { output, writes }: Definition): boolean =>
-  output !== undefined && [output, ...writes].some((key) => {
-    const root = graph.locations.known(key)
-    return root !== undefined && [...graph.edgesTo(root)].some(({ reader }) => reader.isLive)
-  })
 
 /** Adds a node to a scheduler. Returns whether its name and output are free. */
 const taken = (

@@ -102,16 +102,22 @@ export class StoredObservations {
     return this.byName
   }
 
-  /** Whether a reader of a document runs without further demand, or one of its own outputs has such a reader. */
-  isDemanded(key: string, seen = new Set<string>()): boolean {
-    if (seen.has(key)) return false
-    seen.add(key)
-    const folder = Address.make(Address.parent(Address.idOf(key)), { scope: Address.ofKey(key).scope }).key
-    for (const { name, place } of [...this.byKey.get(key) ?? none, ...this.byFolder.get(folder) ?? none]) {
-      const kept = place === undefined ? undefined : this.byName.get(name)
-      if (kept === undefined) continue
-      const outputs = outputsOf(kept)
-      if (outputs.length === 0 || outputs.some((output) => this.isDemanded(output, seen))) return true
+  /** Whether a node that runs by itself reads one of these documents, directly or through further nodes. */
+  isDemanded(keys: ReadonlyArray<string>): boolean {
+    const seen = new Set<string>()
+    const above = [...keys]
+    for (let key = above.pop(); key !== undefined; key = above.pop()) {
+      if (seen.has(key)) continue
+      seen.add(key)
+      for (const reads of [this.byKey.get(key), this.byFolder.get(folderOf(key))]) {
+        for (const { name, place } of reads ?? none) {
+          const kept = place === undefined ? undefined : this.byName.get(name)
+          if (kept === undefined) continue
+          const outputs = outputsOf(kept)
+          if (outputs.length === 0) return true
+          above.push(...outputs)
+        }
+      }
     }
     return false
   }
@@ -187,8 +193,7 @@ export class StoredObservations {
         } else if (isNews(read, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
       }
       if ((before === undefined) === (after === undefined)) continue
-      const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key
-      for (const { name, place } of this.byFolder.get(folder) ?? []) this.invalidate(name, place)
+      for (const { name, place } of this.byFolder.get(folderOf(address.key)) ?? []) this.invalidate(name, place)
     }
   }
 
@@ -233,6 +238,12 @@ const add = (index: Map<string, Array<Read>>, key: string, read: Read): void => 
   const reads = index.get(key)
   if (reads === undefined) index.set(key, [read])
   else reads.push(read)
+}
+
+/** The key of the cell above a document. */
+const folderOf = (key: string): string => {
+  const { id, scope } = Address.ofKey(key)
+  return Address.make(Address.parent(id), { scope }).key
 }
 
 /** Whether a document is another one after a change. */

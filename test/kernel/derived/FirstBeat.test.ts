@@ -242,6 +242,22 @@ describe("A space that opens", () => {
       assert.strictEqual(yield* shown(slow, slow, (space) => space.set("/data/x", 3)), 30)
     }))
 
+  it.effect("runs no beat for a demanded computation that the labels refuse", () =>
+    Fx.gen(function*() {
+      const machine = yield* TestMachine.make
+      const labels = { cells: { "/data/secret": ["secret"] }, declassify: {} }
+      const out = Computation.make({ ...tenfold, output: "/data/out", run: (tx) => tx.get("/data/secret") })
+      const show = Effect.make({ name: "show", read: (tx) => tx.get("/data/out"), deliver: () => {} })
+      const boot = machine.boot([out, show], { pace: "demand", labels })
+      const space = yield* boot
+      yield* space.set("/data/secret", 1)
+      yield* space.idle
+      const head = yield* space.head
+      const other = yield* boot
+      yield* turns()
+      assert.strictEqual(yield* other.head, head)
+    }).pipe(Fx.scoped))
+
   it.effect("runs no beat for a computation without demand", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
