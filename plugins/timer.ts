@@ -7,7 +7,7 @@
  *
  * A wait is at most 2^43 ms. It begins with the beat that made the request, so its moment is the same after a restart. No
  * job is in progress meanwhile: the space may close, and its object sleeps.
- * A pause or a shutdown of the space cancels a wait, as it cancels each request in progress.
+ * A pause or a shutdown of the space does not wait for it: the wait goes on after the resume, and ends at the same moment.
  *
  * @module
  */

@@ -19,6 +19,7 @@ export const severities = {
   "flow/outgrown": "sev:crit",
   "io/channel-impaired": "sev:crit",
   "io/late": "sev:warn",
+  "io/thrown": "sev:warn",
   "label/declassified": "sev:debug",
   "mailroom/catalog": "sev:crit",
   "mailroom/duplicate": "sev:usage",

@@ -58,6 +58,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A request completed after it was cancelled, taken back or timed out. Its result was dropped",
     remedy: "Use a longer deadline if the result was wanted; the other side may have done the work"
   },
+  "io/thrown": {
+    means: "A channel threw an error of its host or its code. The request failed with its code, and the record names its kind",
+    remedy: "Read the error in the log; a channel throws Channel.fail for the failures that it expects"
+  },
   "label/declassified": {
     means: "An enzyme declassified atoms that the configuration grants it",
     remedy: "None, if this is intended; otherwise remove the grant from the configuration"
@@ -123,8 +127,8 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     remedy: "Look at /rt/analytics/persist; use a faster disk or database, or send less"
   },
   "persist.async.tmo": {
-    means: "A flush exceeded its time limit, so the space stopped and opened again. Its beats are not durable and have the state ist:fail",
-    remedy: "Check the disk or the database; raise limits.flushMillis if it is slow but sound"
+    means: "A flush exceeded its time limit: the space opened again, and its beats have ist:fail. Or a pause cancelled a request",
+    remedy: "Check the disk or the database; raise limits.flushMillis if it is slow. Pause a space when its requests are over"
   },
   "persist.flush.fail": {
     means: "A flush failed, or the space stopped before it, and opened again. The beats that were lost have the state ist:fail",

@@ -11,6 +11,7 @@
 import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
+import type { Told } from "../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Lists } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -185,6 +186,10 @@ export interface LiveHost {
   readonly now: () => number
   /** The number of the newest beat. */
   readonly beat: () => number
+  /** Whether the space is paused or shut down, or about to be, so that no work begins outside the beat. */
+  readonly isGated: () => boolean
+  /** Reports a failure outside the beat. */
+  readonly report: (told: Told) => void
   /** The documents of the newest beat. */
   readonly documents: Pick<Committed, "read">
   /** Stores content; at most `limit` bytes, until `signal` is aborted. */

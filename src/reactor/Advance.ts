@@ -15,7 +15,7 @@ import type { RequestLaunch } from "../stage/Launches.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import type { Beat, Output } from "./Kinds.ts"
 import * as OpenRequests from "./OpenRequests.ts"
-import { ETIMEDOUT, INTERRUPTED } from "./Failures.ts"
+import { ETIMEDOUT, HELD, INTERRUPTED } from "./Failures.ts"
 import * as Requests from "./Request.ts"
 import * as Watchers from "./Watchers.ts"
 import { type Finished, workOf } from "./Work.ts"
@@ -69,6 +69,7 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
     const done = { ...rest, state: "complete", bytes_done: bytes ?? request.bytes_expected } as const
     return finish(beat, { open, request: done, value }, CAPTURE)
   }
+  if (failure.code === HELD.code) return hold(beat, open, request)
   const { retryAfterMs, retryable, ...reason } = failure
   const failed = { ...request, ...reason, bytes_done: bytes ?? 0 }
   if (retryable && request.attempt < request.attempts) return postpone(beat, open, { failed, retryAfterMs })
@@ -91,6 +92,13 @@ const unsupported = (beat: Beat, channel: string): void =>
     origin: { kind: "runtime", name: "reactor" },
     subject: Requests.channelAddress(Requests.SHARED, channel)
   }))
+
+/** Waits until the space goes on: the attempt is counted when it begins. */
+const hold = (beat: Beat, open: OpenRequests.Open, request: Requests.Request): void => {
+  const next = Due.after(1, beat.moment)
+  put(beat, open, { ...request, state: "pending_retry", attempt: request.attempt - 1, retry_beat: next.beat, retry_ms: next.moment })
+  workOf(beat).timed.add(open.rid)
+}
 
 /** A request with a failed attempt, and the wait that the other side asked for. */
 interface Failing {
@@ -132,7 +140,7 @@ const timeOut = (beat: Beat, open: OpenRequests.Open, request: Requests.Request)
 const missed = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, topic }: Requests.Request): void => {
   workOf(beat).missed++
   beat.diagnose({
-    ...Diagnostic.of("op/tmo", {
+    ...Diagnostic.of(Requests.MISSED, {
       note: `request ${open.rid} (${channel} ${opcode}) missed its deadline`,
       origin: { kind: "enzyme", name: enzyme },
       subject: Requests.address(open.oid, open.rid),
@@ -140,6 +148,18 @@ const missed = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, 
     }),
     topic
   })
+}
+
+/** Reports a request in progress that a pause or a shutdown does not await any longer. */
+const undone = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, topic }: Requests.Request): void => {
+  workOf(beat).missed++
+  const fact = Diagnostic.of("persist.async.tmo", {
+    note: `request ${open.rid} (${channel} ${opcode}) was in progress when its space did not wait any longer`,
+    origin: { kind: "enzyme", name: enzyme },
+    subject: Requests.address(open.oid, open.rid),
+    code: INTERRUPTED.cancelled.code
+  })
+  beat.diagnose(topic === Requests.MISSED ? fact : { ...fact, topic })
 }
 
 const put = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid">, request: Requests.Request): void =>
@@ -284,7 +304,8 @@ export const abandon = (beat: Beat): void => {
     const request = newest(beat, open)
     if (request === undefined) clear(beat, open)
     if (request?.state !== "pending") continue
-    missed(beat, open, request)
+    if (beat.moment.semantics > 1) undone(beat, open, request)
+    else missed(beat, open, request)
     cancel(beat, open.rid, { writer: CAPTURE })
   }
 }

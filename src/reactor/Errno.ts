@@ -72,6 +72,15 @@ const CAUSES = 8
  * @since 0.1.0
  */
 export const of = (error: unknown): HostError => {
+  try {
+    return known(error) ?? unknown
+  } catch {
+    // A thrown value may have any accessors.
+    return unknown
+  }
+}
+
+const known = (error: unknown): HostError | undefined => {
   let at = error
   for (let depth = 0; depth < CAUSES && typeof at === "object" && at !== null; depth++) {
     const { cause, code, name } = at as { readonly cause?: unknown; readonly code?: unknown; readonly name?: unknown }
@@ -79,5 +88,5 @@ export const of = (error: unknown): HostError => {
     if (found !== undefined) return found
     at = cause
   }
-  return unknown
+  return undefined
 }

@@ -15,6 +15,9 @@ export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Fail
   restarted: { errno: -4, code: "io/interrupted", retryable: true }
 }
 
+/** An attempt that its space held back, because it is paused or about to be: `EAGAIN`. It began nowhere. */
+export const HELD: Failed = { errno: -11, code: "io/held", retryable: true }
+
 /** A request to a channel that the configuration no longer has: `ENODEV`. */
 export const CHANNEL_GONE: Failed = { errno: -19, code: "io/channel-absent", retryable: false }
 

@@ -94,17 +94,18 @@ export const input: InputRule<IoKinds> = {
   isExpected: ({ hasJobs, watched }) => hasJobs || watched.size > 0,
   nextDue: ({ delayed }) => delayed.nextDue,
   isTaken: ({ completions, rooms }) => completions.length > 0 || rooms.length > 0,
-  peek: (state, { limits }) =>
-    state.idle !== undefined && state.completions.length === 0
-      ? state.idle
-      : state.idle = {
-        completions: taken(state),
-        channels: state.channels,
-        limit: limits.ioRequests,
-        rooms: [...state.rooms],
-        depths: undefined,
-        asked: nothingAsked()
-      },
+  peek: (state, { gated, limits }) => {
+    if (gated) state.holdBack?.()
+    if (state.idle !== undefined && state.completions.length === 0) return state.idle
+    return state.idle = {
+      completions: taken(state),
+      channels: state.channels,
+      limit: limits.ioRequests,
+      rooms: [...state.rooms],
+      depths: undefined,
+      asked: nothingAsked()
+    }
+  },
   drop: (state, { completions, rooms }) => {
     for (const channel of rooms) state.rooms.delete(channel)
     if (rooms.length > 0 || completions.length > 0 || isAsked(state.idle?.asked)) state.idle = undefined

@@ -8,9 +8,10 @@
 import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { LiveHost, LiveLedger, SpaceMoment } from "../ledger/Ledger.ts"
-import type { Channel, Job } from "./Channel.ts"
-import { CHANNEL_GONE, INTERRUPTED } from "./Failures.ts"
+import { type Channel, ChannelError, type Job } from "./Channel.ts"
+import { CHANNEL_GONE, HELD, INTERRUPTED } from "./Failures.ts"
 import type { Output } from "./Kinds.ts"
 import { type Failed, type Open, type OpenRequests, payloadOf } from "./OpenRequests.ts"
 import type { JobOutcome } from "./JobQueue.ts"
@@ -64,6 +65,7 @@ export class LiveRequests implements LiveLedger<Output> {
     this.reactor = reactor
     this.metrics = new RequestMetrics(reactor.channels.values())
     state.declare(this.changed())
+    state.holdBack = () => this.holdBack()
   }
 
   get isQuiet(): boolean {
@@ -108,6 +110,7 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   elapsed(): void {
+    this.hold()
     for (const rid of this.state.delayed.takeDue(this.host.now())) this.submitPending(rid)
   }
 
@@ -177,6 +180,7 @@ export class LiveRequests implements LiveLedger<Output> {
     const { attempt, channel: id } = request
     const channel = this.reactor.channels.get(id)
     if (channel === undefined) return this.refuse(open, request, CHANNEL_GONE)
+    if (this.host.isGated()) return this.refuse(open, request, HELD)
     this.metrics.submitted(channel)
     const { bytes_expected: bytes } = request
     const started: Attempt = { open, attempt, channel, bytes, since: undefined, controller: undefined, isWaiting: true }
@@ -206,12 +210,31 @@ export class LiveRequests implements LiveLedger<Output> {
     // A beat that is not durable yet may have ended it.
     if (request?.state !== "pending" || request.attempt !== attempt.attempt) return undefined
     if (this.state.isOverdue(open.rid, this.now)) return this.drop(attempt)
+    if (this.host.isGated()) {
+      this.refuse(open, request, HELD)
+      return this.drop(attempt)
+    }
     attempt.since = this.host.now()
     attempt.controller = new AbortController()
     return this.job(open, request, attempt.controller.signal)
   }
 
-  /** Drops an attempt whose deadline is over before its job began. The next beat ends the request. */
+  /** Holds back the requests without a job: their attempts begin when the space goes on. */
+  private holdBack(): void {
+    for (const attempt of this.attempts.values()) {
+      if (!attempt.isWaiting) continue
+      this.drop(attempt)
+      this.waiting.get(attempt.channel)?.abort(attempt)
+      this.refuse(attempt.open, attempt, HELD)
+    }
+    for (const rid of this.state.delayed.takeDue(Infinity)) {
+      const open = this.state.get(rid)
+      const request = open === undefined ? undefined : this.read(open)
+      if (open !== undefined && request?.state === "pending") this.refuse(open, request, HELD)
+    }
+  }
+
+  /** Drops an attempt before its job begins. A later beat ends the request, or repeats it. */
   private drop({ open: { rid } }: Attempt): undefined {
     this.attempts.delete(rid)
     this.hold()
@@ -222,9 +245,16 @@ export class LiveRequests implements LiveLedger<Output> {
     return this.attempts.get(attempt.open.rid) === attempt
   }
 
-  /** Lets the next beat wait for the jobs in progress, if the reactor is synchronous. */
+  /** Lets the next beat wait for the jobs in progress until their deadlines, if the reactor is synchronous. */
   private hold(): void {
-    this.state.isAwaited = this.reactor.isSynchronous && this.attempts.size > 0
+    this.state.isAwaited = this.reactor.isSynchronous && this.isWorking
+  }
+
+  /** Whether a job is in progress whose deadline is not over. */
+  private get isWorking(): boolean {
+    const now = { beat: Infinity, now: this.host.now() }
+    for (const rid of this.attempts.keys()) if (!this.state.isOverdue(rid, now)) return true
+    return false
   }
 
   private job(open: Open, request: Requests.Request, signal: AbortSignal): Job {
@@ -251,12 +281,20 @@ export class LiveRequests implements LiveLedger<Output> {
   private ended(attempt: Attempt, outcome: JobOutcome): void {
     if (!this.isCurrent(attempt)) return
     if (attempt.since !== undefined) this.metrics.ended(attempt.channel, Math.max(0, this.host.now() - attempt.since))
+    if ("error" in outcome && !(outcome.error instanceof ChannelError)) this.reportThrown(attempt, outcome.error)
     const end = "error" in outcome ? Result.errorOf(outcome.error) : Result.endOf(outcome.result)
     if (end.value === undefined || end.value.text.length <= MAX_INLINE) return this.bring(attempt, end)
     this.host.keep(new TextEncoder().encode(end.value.text), MAX_CONTENT).then(
       ({ address }) => this.bring(attempt, { ...end, value: Document.encode(address) }),
       (error: unknown) => this.bring(attempt, Result.errorOf(error))
     )
+  }
+
+  /** Reports an error that is none of a channel's own. Its message may have secrets, so the record names its kind alone. */
+  private reportThrown({ channel: { id }, open: { rid } }: Attempt, error: unknown): void {
+    const { host: { report, space } } = this
+    const what = `channel ${id} threw at request ${rid}`
+    report(UnexpectedFailure.after("io/thrown", error, { space, origin: { kind: "runtime", name: "reactor" }, what }))
   }
 
   /** Reports a shim whose first job was aborted, such as one that hangs. No other completion of this job follows. */

@@ -106,6 +106,8 @@ export class OpenRequests {
   readonly rooms = new Set<string>()
   /** Whether the next beat waits for jobs in progress, as a synchronous reactor has it. */
   isAwaited = false
+  /** Has the live half hold back the attempts that have not begun; called by each capture of a space that is paused or about to be. */
+  holdBack: (() => void) | undefined
   /** The input of beats without completions, reused until a run asks for a part of it. */
   idle: Input | undefined
   /** Open requests that have no job yet. */

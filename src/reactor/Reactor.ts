@@ -46,8 +46,8 @@ export class Reactor extends Context.Service<Reactor, {
 
   /**
    * Executes jobs like the native reactor, but each space waits for its jobs before its next beat. So completions are ready
-   * at the next drain, and a journal does not depend on the duration of jobs. A job that hangs holds its space until the
-   * process ends, because beats that do not run reach no deadline.
+   * at the next drain, and a journal does not depend on the duration of jobs. A job that hangs holds its space until its
+   * deadline; one without a deadline holds it until the process ends.
    *
    * @category layers
    * @since 0.1.0

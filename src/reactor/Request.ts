@@ -40,6 +40,9 @@ export const CHANNELS = `${DOSSIERS}/${SHARED}/io_chan`
 /** The folder of the index of open requests. */
 export const OPEN = "/sys/index/io"
 
+/** The topic of a missed deadline, unless the request names another one. */
+export const MISSED = "op/tmo"
+
 /** The states of a request. */
 export type State = "pending" | "pending_retry" | "complete" | "fail" | "cnl"
 

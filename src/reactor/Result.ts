@@ -55,7 +55,7 @@ export const errorOf = (error: unknown): End => failed(failureOf(error))
 const failed = (failure: Failed): End => ({ bytes: undefined, value: undefined, failure })
 
 const failureOf = (error: unknown): Failed => {
-  if (!(error instanceof ChannelError)) return Errno.of(error)
+  if (!(error instanceof ChannelError)) return { ...Errno.of(error), note: `the channel threw ${nameOf(error)}` }
   const { code, errno, reason, retryAfterMs = -1, retryable } = error
   const isErrno = Number.isInteger(errno) && errno < 0 && errno >= -MAX_ERRNO
   if (code.length === 0 || code.length > MAX_CODE) return INVALID_RESULT
@@ -63,6 +63,17 @@ const failureOf = (error: unknown): Failed => {
   return {
     errno: isErrno ? errno : -5, code, retryable, note: reason.slice(0, MAX_NOTE).toWellFormed(), ...isWait ? { retryAfterMs } : {}
   }
+}
+
+/** The name of a thrown error. Its message stays with the log of the host, because it may have secrets. */
+const nameOf = (error: unknown): string => {
+  try {
+    const { name } = error as { readonly name?: unknown }
+    if (error instanceof Error && typeof name === "string" && /^\w{1,64}$/.test(name)) return name
+  } catch {
+    // A thrown value may have any accessors.
+  }
+  return error instanceof Error ? "Error" : typeof error
 }
 
 const isCount = (bytes: unknown): bytes is number => Number.isSafeInteger(bytes) && (bytes as number) >= 0

@@ -22,9 +22,6 @@ const ATTEMPTS = 3
 /** The maximum number of attempts of a request. */
 const MAX_ATTEMPTS = 1000
 
-/** The topic of a missed deadline. */
-const TOPIC = "op/tmo"
-
 const topicName = /^[\w./:-]{1,128}$/
 
 /** The run that makes requests, and its view of the reactor. */
@@ -115,7 +112,7 @@ const start = (draft: Draft, asked: Asked, context: Step): string => {
  */
 const check = (request: Asked, { beat, owner }: Draft): void => {
   if (typeof request !== "object" || request === null) throw refuse("it is no object; give a channel, an opcode and a signal")
-  const { attempts = 1, budget = 0, bytes = 0, signal, timeoutMs = 1, topic = TOPIC } = request
+  const { attempts = 1, budget = 0, bytes = 0, signal, timeoutMs = 1, topic = Requests.MISSED } = request
   if (signal === undefined && owner === undefined) {
     throw refuse("it names no signal for its result. Name one that this enzyme's query matches, or declare the enzyme durable and await it")
   }
@@ -142,7 +139,7 @@ interface Declared extends Step {
 }
 
 const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, hash, origin, step }: Declared): Requests.Request => {
-  const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = TOPIC } = asked
+  const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = Requests.MISSED } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
   const { beat, now } = draft.moment
   // In the order of the keys, so that no copy is made for the document.

@@ -207,7 +207,7 @@ describe("N: asynchronous requests", () => {
       assert.strictEqual(yield* stateOf(space, job.rid), "cnl")
       assert.isTrue(job.signal.aborted)
       assert.strictEqual((yield* space.control.state).state, "running")
-      assert.includeMembers([...yield* topics(space)], ["control/failed", "op/tmo"])
+      assert.sameMembers([...yield* topics(space)], ["persist.async.tmo", "control/failed"])
     })))
 
   it.effect("N28 the same inputs make the same history in the synchronous and the native mode", () => Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Channel, type IoResult, type Kernel, Reactor, type Space, type Transaction } from "systole"
+import { Channel, CurrentReporter, type IoResult, type Kernel, Reactor, Reporter, type Space, type Told, type Transaction } from "systole"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import { enzyme, replays, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -63,8 +63,14 @@ const unknown = { state: "fail", errno: -5, code: "io/failed" } as const
 
 /** Providers, each with the one result of a request with a budget of 3 beats. */
 const providers: Readonly<Record<string, readonly [Channel.Definition["execute"], Partial<IoResult>]>> = {
-  "throws at once": [failing(new TypeError("no")), unknown],
-  "throws undefined": [failing(undefined), unknown],
+  "throws at once": [failing(new TypeError("no")), { ...unknown, note: "the channel threw TypeError" }],
+  "throws undefined": [failing(undefined), { ...unknown, note: "the channel threw undefined" }],
+  "throws an error of its host": [
+    failing(Object.assign(new Error("the key is 17"), { code: "ECONNRESET" })), { errno: -104, note: "the channel threw Error" }
+  ],
+  "throws an error whose name cannot be read": [
+    failing(Object.defineProperty(new Error("no"), "name", { get: failing("never") })), { ...unknown, note: "the channel threw Error" }
+  ],
   "throws an error without a code": [failing(Channel.fail("", "no")), invalid],
   "throws an error with a wrong number": [failing(Channel.fail("bank/no", "no", { errno: 7.5 })), { code: "bank/no", errno: -5 }],
   "throws an error whose number is infinite": [
@@ -147,6 +153,28 @@ describe("A provider that", () => {
       yield* replays(after)
     }).pipe(Effect.scoped)
   })
+})
+
+describe("What a channel throws", () => {
+  it.effect("is in the log of the host, whose messages are in no cell", () => Effect.gen(function*() {
+    const told: Array<Told> = []
+    const error = new TypeError("the key is 17")
+    const [result] = yield* asked(failing(error)).pipe(
+      Effect.provideService(CurrentReporter, new Reporter((each) => void told.push(each)))
+    )
+    const [thrown] = told.filter(({ topic }) => topic === "io/thrown")
+    assert.include(thrown?.note, `channel bank threw at request ${result?.rid}: TypeError: the key is 17`)
+    assert.strictEqual(thrown?.cause, error)
+    assert.notInclude(JSON.stringify(result), "17")
+  }))
+
+  it.effect("is not in the log if the channel expected it", () => Effect.gen(function*() {
+    const told: Array<Told> = []
+    yield* asked(failing(Channel.fail("bank/closed", "closed"))).pipe(
+      Effect.provideService(CurrentReporter, new Reporter((each) => void told.push(each)))
+    )
+    assert.deepStrictEqual(told.filter(({ topic }) => topic === "io/thrown"), [])
+  }))
 })
 
 describe("content that a job keeps", () => {

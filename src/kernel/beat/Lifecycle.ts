@@ -12,8 +12,10 @@ import * as Document from "../../cell/Document.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
+import * as Requests from "../../reactor/Request.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Due from "../../stage/Due.ts"
+import type { ReactorRecord } from "../../stage/Io.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
 import * as Write from "../../stage/Write.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
@@ -34,6 +36,16 @@ const nothing = (): Change => ({})
 /** The states that end when no ledger has work in progress, and the most beats of their wait. */
 const QUIESCING: ReadonlySet<string> = new Set(["ist:quiesce", "ist:stop"])
 const QUIESCE_BEATS = 2
+
+/** The state of the reactor that begins with a state of an operation. */
+const FLAGS: Readonly<Record<string, ReactorRecord>> = {
+  "pause ist:quiesce": { draining: true },
+  "pause ist:paused": { draining: false, paused: true },
+  "rollback ist:plan": { draining: true },
+  "rollback ist:cutover": { draining: false },
+  "shutdown ist:stop": { draining: true, shutting_down: true },
+  "shutdown ist:flush": { draining: false }
+}
 
 const none: ReadonlyArray<string> = []
 
@@ -128,7 +140,24 @@ const step = (work: BeatTransaction, draft: Draft, control: SpaceMode.LifecycleP
   const change = act(work.mode, control)
   if (typeof change === "string") return fail(work, draft, { control, reason: change })
   Verbs.setState(draft, { oid, state })
+  const flags = FLAGS[`${verb} ${state}`]
+  if (flags !== undefined) noteReactor(work, draft, { oid, flags })
   apply(work, draft, { ...change, control: { ...control, step: control.step + 1 } })
+}
+
+/** The operation that quiesces the reactor, and its flags that change. */
+interface Quiescing {
+  readonly oid: string
+  readonly flags: ReactorRecord
+}
+
+/** Writes the state of the reactor into the dossier of the operation [S3 §Control-plane directories]. */
+const noteReactor = ({ mode: { paused }, moment }: BeatTransaction, draft: Draft, { flags, oid }: Quiescing): void => {
+  if (moment.semantics < 2) return
+  const place = Requests.reactorAddress(oid)
+  const before = draft.get(place.text) as ReactorRecord | undefined
+  const { deadline_beats = QUIESCE_BEATS, draining = false, paused: was = paused, shutting_down = false } = { ...before, ...flags }
+  draft.operate([Write.set(place, { deadline_beats, draining, paused: was, shutting_down })])
 }
 
 /** The operation that fails, and why. */
@@ -150,6 +179,8 @@ const fail = (work: BeatTransaction, draft: Draft, { control, reason }: Failing)
 const abandon = (work: BeatTransaction, draft: Draft, { oid, verb }: SpaceMode.LifecycleProgress): void => {
   const { halted, locks, paused } = work.mode
   const isOpen = verb === "pause" || verb === "shutdown"
+  const reactor = draft.get(Requests.reactorAddress(oid).text) as ReactorRecord | undefined
+  if (reactor?.draining === true) noteReactor(work, draft, { oid, flags: { draining: false } })
   apply(work, draft, {
     control: undefined,
     ...(isOpen && !paused && !halted ? { gated: false } : {}),

@@ -11,15 +11,20 @@ import type { LiveState } from "../beat/SpaceState.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The host of the live halves of a space. */
-export const make = ({ documents, host, space, store }: LiveState, group: Pick<GroupCommit, "wake">, uploads: Uploads): LiveHost => ({
-  space,
-  wake: () => group.wake(),
-  now: host.now,
-  beat: () => store.head().beat,
-  documents,
-  keep: (bytes, limit, signal) => uploads.keep(bytes, limit, signal),
-  content: (address) => {
-    const hash = hashOf(address)
-    return hash === undefined ? undefined : LargeContent.whole(hash, store.blob(hash))
+export const make = (state: LiveState, group: Pick<GroupCommit, "wake">, uploads: Uploads): LiveHost => {
+  const { documents, host, reporter, space, store } = state
+  return {
+    space,
+    wake: () => group.wake(),
+    now: host.now,
+    beat: () => store.head().beat,
+    isGated: () => state.mode.gated,
+    report: (told) => reporter.report(told),
+    documents,
+    keep: (bytes, limit, signal) => uploads.keep(bytes, limit, signal),
+    content: (address) => {
+      const hash = hashOf(address)
+      return hash === undefined ? undefined : LargeContent.whole(hash, store.blob(hash))
+    }
   }
-})
+}
