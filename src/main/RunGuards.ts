@@ -111,13 +111,17 @@ const guard = ([owner, prefix, members, instead]: Guarded, by?: Rules): void => 
       return Reflect.apply(original as Call, this, args)
     }
     resemble(guarded, original)
-    Object.defineProperty(owner, member, { value: guarded, configurable: true, writable: true })
+    put(owner, member, guarded)
   }
 }
 
 /** Gives a guard the properties of what it guards, such as its name. */
 const resemble = (guarded: object, original: object): void =>
   void Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(original))
+
+/** Puts a guard into its place, unless a program has fixed what is there. */
+const put = (owner: object, member: string, guarded: object): void =>
+  void Reflect.defineProperty(owner, member, { value: guarded, configurable: true, writable: true })
 
 /** Guards the present time of `Date`, as a function and as a class. A date of a given time is one of the host's own. */
 const guardDate = (): void => {
@@ -128,8 +132,8 @@ const guardDate = (): void => {
     return Reflect.construct(HostDate, args, new.target) as unknown
   }
   resemble(guarded, HostDate)
-  globalThis.Date = guarded as unknown as DateConstructor
-  Object.defineProperty(HostDate.prototype, "constructor", { value: guarded, configurable: true, writable: true })
+  put(globalThis, "Date", guarded)
+  put(HostDate.prototype, "constructor", guarded)
 }
 
 let isInstalled = false

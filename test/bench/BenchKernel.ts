@@ -8,6 +8,7 @@ import {
   type Batch, defaults, Features, type Hash, Kernel, KernelSettings,
   type Pacemaker, Persistence, type Plugin, Reactor, Registry, Scheduler, type Settings, type SpaceStore
 } from "systole"
+import * as RunGuards from "../../src/main/RunGuards.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 
@@ -50,7 +51,7 @@ export const layer = (
   Kernel.layer(Features.all).pipe(
     Layer.provide(Layer.mergeAll(persistence, registry, Scheduler.layer(), reactor)),
     Layer.provideMerge(host),
-    Layer.provide(Layer.succeed(KernelSettings, { ...usual, ...settings }))
+    Layer.provide([Layer.succeed(KernelSettings, { ...usual, ...settings }), RunGuards.layer()])
   )
 
 /** The appended beats of a store, and its flushes that follow an append. */

@@ -125,7 +125,7 @@ describe("a durable run that goes on outside its segments", () => {
         assert.strictEqual((await space.receipt(id))?.status, "dead", JSON.stringify(space.facts))
         const error = await errorOf(space, id)
         assert.strictEqual(error?.code, "run/foreign-await")
-        assert.include(error?.message, "tx.set(\"/data/third\")")
+        assert.include(error?.message, "it called tx.set(\"/data/third\") outside a segment at test/durable/ForeignAwait.test.ts:")
         assert.include(error?.message, "step 1, which ends with tx.sleep(\"5 ms\")")
         assert.deepStrictEqual([await space.get("/data/second"), await space.get("/data/third")], [2, undefined])
         assert.lengthOf(await space.list(`/rt/ops/${await oidOf(space)}/step`), 2)

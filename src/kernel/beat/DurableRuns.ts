@@ -8,6 +8,7 @@
 import type { Pair } from "../../durable/Pairs.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
+import type { RunScope } from "../../registry/RunScope.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { WaitingRuns } from "../inbox/WaitingRuns.ts"
@@ -67,6 +68,8 @@ export interface DurableOptions {
   readonly space: string
   /** The most bodies in memory. */
   readonly resident: number
+  /** The place in the code of a module from which an error comes, if the host tells it. */
+  readonly placeOf: RunScope["placeOf"]
   /** Receives writes that may become stale; `undefined` outside of development. */
   readonly reporter: Reporter | undefined
 }

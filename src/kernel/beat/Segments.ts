@@ -64,8 +64,12 @@ class Segments implements DurableRuns {
   /** Keeps a body in memory, which has to stand still until its next segment. */
   private keep({ continuation, oid, segment }: Waits): void {
     this.residents.keep(oid, continuation)
-    continuation.tx.whenStray(({ last, reason }) =>
-      this.strayed?.({ verb: "stray", oid, segment: segment + 1, stray: { reason, last } }))
+    continuation.tx.whenStray((stray) => {
+      const { last, reason } = stray
+      const place = this.options.placeOf(stray)
+      const at = place === undefined ? "" : ` at ${place}`
+      this.strayed?.({ verb: "stray", oid, segment: segment + 1, stray: { reason: `${reason}${at}`, last } })
+    })
   }
 
   readonly finish: DurableRuns["finish"] = (handling, merge) => {

@@ -158,6 +158,7 @@ const durableRuns = ({ space }: SpaceStore, { features, hash, host, reporter, se
   features.find(({ durable }) => durable !== undefined)?.durable?.({
     space,
     resident: settings.limits.residentRuns,
+    placeOf: host.scope.placeOf,
     // Only a development host watches runs.
     reporter: host.watch === undefined ? undefined : reporter
   }, hash.hex)
