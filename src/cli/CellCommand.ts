@@ -15,6 +15,7 @@ import { type CliFailure, from } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
+import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import * as PageList from "./PageList.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
@@ -57,7 +58,7 @@ const ls = Command.make("ls", {
   space: SpaceArgument.name,
   id: Argument.String("cell").pipe(Argument.withDescription("The cell to look below"), Argument.withDefault("/")),
   after: Flag.String("after").pipe(Flag.withDescription("Go on after this cell"), Flag.withDefault("")),
-  limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many, up to 1000"), Flag.withDefault(1000)),
+  limit: Flag.Int("limit").pipe(Flag.withDescription(`At most this many, up to ${MAX_ROWS}`), Flag.withDefault(MAX_ROWS)),
   json: Output.json
 }, ({ after, id, json, limit, space }) =>
   Effect.gen(function*() {

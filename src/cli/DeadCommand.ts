@@ -18,7 +18,7 @@ type LetterJson = DeadLetter & { readonly payload?: unknown; readonly message?: 
 const ls = PageList.command<DeadLetter>({
   name: "ls",
   description: "List the dead letters of a space",
-  after: "Where the list before ended, as <beat>/<id>/<enzyme>",
+  after: "Where the list before ended, as <id>/<enzyme>",
   page: PageList.served("dead", "letters"),
   columns: (letter) => [letter.id, letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)]
 })

@@ -222,7 +222,7 @@ const stateRoutes = (
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
     if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: Sse.lastOf(c.req.raw) }))
-    return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
+    return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") }, c.req.raw.signal)
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
   app.put("/v1/spaces/:space/blobs", async (c) => {

@@ -15,9 +15,6 @@ import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
 
-/** The maximum number of beat numbers scanned for one page. Empty beats have no journal row. */
-const MAX_LOOKED_AT = 10_000
-
 const ledgers = ["inbox", "agenda", "stage", "meta"] as const
 
 /**
@@ -28,20 +25,15 @@ const ledgers = ["inbox", "agenda", "stage", "meta"] as const
  */
 export const list = async (
   space: Space,
-  query: { readonly before: string | undefined; readonly limit: string | undefined }
+  query: { readonly before: string | undefined; readonly limit: string | undefined },
+  signal: AbortSignal
 ): Promise<Response> => {
   const head = await Effect.runPromise(space.head)
   const { shifts } = await Effect.runPromise(space.control.clock)
   const before = query.before === undefined ? head + 1 : Math.min(Body.count(query.before), head + 1)
-  const limit = PageQuery.limit(query.limit)
-  const last = Math.max(0, before - MAX_LOOKED_AT)
-  const beats: Array<{ readonly beat: number; readonly clock: number; readonly hash: string }> = []
-  let beat = before - 1
-  for (; beat >= last && beats.length < limit; beat--) {
-    const row = await Effect.runPromise(space.journal(beat))
-    if (row !== undefined) beats.push({ beat: row.beat, clock: row.clock - SpaceClock.sumBefore(shifts, beat), hash: row.hash })
-  }
-  return Json.answer({ head, beats, next: beat < 0 ? null : beat + 1 }, Json.noStore)
+  const { next, rows } = await Effect.runPromise(space.beatsBefore(before, PageQuery.limit(query.limit)), { signal })
+  const beats = rows.map(({ beat, clock, hash }) => ({ beat, clock: clock - SpaceClock.sumBefore(shifts, beat), hash }))
+  return Json.answer({ head, beats, next: next ?? null }, Json.noStore)
 }
 
 /**

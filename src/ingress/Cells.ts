@@ -10,9 +10,10 @@ import * as Document from "../cell/Document.ts"
 import * as JsonParser from "../cell/JsonParser.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
-import type { Observation, Space } from "../kernel/view/Space.ts"
+import type { ListedCell, Observation, Space } from "../kernel/view/Space.ts"
 import { WriteRefused } from "../kernel/model/SpaceError.ts"
 import { textOf } from "../kernel/view/Observed.ts"
+import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
@@ -29,9 +30,6 @@ export interface Place {
 }
 
 const queries = new Set(["scope", "path", "list", "below", "values", "after", "limit", "pull", "last"])
-
-/** The maximum number of addresses on one page. */
-export const MAX_LISTED = 1000
 
 /** The size of the values on one page, in characters. The value that exceeds it is the last one. */
 const MAX_VALUES = 1_048_576
@@ -84,21 +82,20 @@ export const address = ({ id, query }: Place): string => {
  * @category combinators
  * @since 0.1.0
  */
-export const read = async (space: Space, place: Place, request: Request): Promise<Response> => {
+export const read = async (space: Space, place: Place, asked: Request): Promise<Response> => {
+  const { signal } = asked
   if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, Json.noStore)
   if (place.query.has("below")) {
-    const { limit, ...rest } = page(place)
-    const cells = await Effect.runPromise(space.below(folder(place), { ...rest, limit }))
-    const next = cells.length < limit ? null : cells.at(-1) ?? null
-    if (!place.query.has("values")) return Json.answer({ cells, next }, Json.noStore)
-    const values = await Effect.runPromise(valuesOf(space, cells))
-    const shown = cells.slice(0, values.length)
-    return Json.answer({ cells: shown, values, next: shown.length < cells.length ? shown.at(-1) ?? null : next }, Json.noStore)
+    const hasValues = place.query.has("values")
+    const request = { ...page(place), ...hasValues ? { size: MAX_VALUES } : {} }
+    const { cells, next = null } = await Effect.runPromise(space.cells(folder(place), request), { signal })
+    const keys = cells.map(({ key }) => key)
+    return Json.answer({ cells: keys, ...hasValues ? { values: cells.map(shownValue) } : {}, next }, Json.noStore)
   }
   const text = address(place)
-  const read = place.query.has("pull") ? space.pull(text, SignalRequest.waits(request)) : space.get(text)
+  const read = place.query.has("pull") ? space.pull(text, SignalRequest.waits(asked)) : space.get(text)
   // The wait is cancelled when the client disconnects.
-  const value = await Effect.runPromise(read, { signal: request.signal })
+  const value = await Effect.runPromise(read, { signal })
   if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
     const link = `/v1/spaces/${space.name}/blobs/${Address.name(place.id)}`
     throw new RequestRefused({
@@ -119,23 +116,11 @@ const failureAt = async (space: Space, text: string): Promise<string> => {
   return `: node "${name}", which derives it, failed with ${code} (${message}). It runs again when a value that it read changes`
 }
 
-/**
- * The values of the first of some cells, up to a size. Content that is too large for a value is `null`, and so is an absent cell
- * and one whose links do not end.
- */
-const valuesOf = Effect.fnUntraced(function*(space: Space, cells: ReadonlyArray<string>) {
-  const values: Array<unknown> = []
-  let size = 0
-  for (const cell of cells) {
-    const value = yield* Effect.catchIf(space.get(cell), ({ code }) => code === "link/loop", () => Effect.undefined)
-    const isShown = value !== undefined && !(value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES)
-    const text = isShown ? Document.encode(value).text : "null"
-    values.push(JsonParser.parse(text))
-    size += text.length
-    if (size >= MAX_VALUES) break
-  }
-  return values
-})
+/** The value of a cell in a list: `null` for content that is too large for a value, and for a cell whose links do not end. */
+const shownValue = ({ value }: ListedCell): unknown => {
+  if (value === undefined || value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) return null
+  return JsonParser.parse(Document.encode(value).text)
+}
 
 /**
  * A stream of the values of a cell, each with its beat; `absent` for a cell without a value.
@@ -188,7 +173,7 @@ export const remove = async (space: Space, place: Place): Promise<Response> =>
 
 /** The cursor and the size of the requested page. */
 export const page = ({ query }: Place): { readonly after?: string; readonly limit: number } => {
-  const limit = Math.min(Body.count(query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
+  const limit = Math.min(Body.count(query.get("limit") ?? String(MAX_ROWS)), MAX_ROWS)
   const after = query.get("after")
   return after === null ? { limit } : { after, limit }
 }

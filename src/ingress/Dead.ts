@@ -27,14 +27,14 @@ export const routes = (app: Hono, find: Find): void => {
   app.get("/v1/spaces/:space/dead", async (c) => {
     const limit = c.req.query("limit")
     const after = c.req.query("after")
-    if (after !== undefined && !/^\d{1,15}\/[^/]+\/[^/]+$/.test(after)) {
+    if (after !== undefined && !/^[^/]+\/[^/]+(?:\/payload)?$/.test(after)) {
       throw new RequestRefused({
         code: "query/invalid",
-        reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next: <beat>/<id>/<enzyme>`
+        reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next: <id>/<enzyme>`
       })
     }
     const space = await find(c.req.param("space"))
-    const page = await Effect.runPromise(space.dead({ after, limit: PageQuery.limit(limit) }))
+    const page = await Effect.runPromise(space.dead({ after, limit: PageQuery.limit(limit) }), { signal: c.req.raw.signal })
     return Json.uncached({ letters: page.letters, next: page.next ?? null })
   })
   app.get(LETTER, async (c) => {

@@ -41,7 +41,7 @@ export const routes = (app: Hono, context: RecordRoutes.RouteContext): void => {
     const { before, limit } = c.req.query()
     const space = await find(c.req.param("space") ?? "")
     const page = { before: before === undefined ? undefined : Body.count(before), limit: PageQuery.limit(limit) }
-    const { drains, next } = await Effect.runPromise(space.io.drains(page))
+    const { drains, next } = await Effect.runPromise(space.io.drains(page), { signal: c.req.raw.signal })
     return Json.uncached({ drains, next: next ?? null })
   })
   RecordRoutes.reads(app, requests, context)

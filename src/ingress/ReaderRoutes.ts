@@ -75,7 +75,8 @@ export const make = (
   })
   app.get(WaitingList.PATH, async (c) => WaitingList.shown(
     await opened(c.req.param("space"), c.env.reader),
-    { after: c.req.query("after"), limit: c.req.query("limit") }
+    { after: c.req.query("after"), limit: c.req.query("limit") },
+    c.req.raw.signal
   ))
   app.get("/v1/spaces/:space/blobs/:hash", async (c) => {
     const reader = await opened(c.req.param("space"), c.env.reader)
@@ -98,9 +99,8 @@ const read = async (reader: Reader, place: Cells.Place, request: Request): Promi
       code: "query/invalid",
       reason: "The query has \"values\", which readers do not have. Read the cells one by one"
     })
-    const page = Cells.page(place)
-    const cells = await Effect.runPromise(reader.below(Cells.folder(place), page))
-    return Json.answer({ cells, next: cells.length < page.limit ? null : cells.at(-1) ?? null }, Json.noStore)
+    const { keys, next } = await Effect.runPromise(reader.below(Cells.folder(place), Cells.page(place)), { signal: request.signal })
+    return Json.answer({ cells: keys, next: next ?? null }, Json.noStore)
   }
   const text = Cells.address(place)
   const value = await Effect.runPromise(reader.get(text, SignalRequest.waits(request)), { signal: request.signal })

@@ -62,7 +62,7 @@ export const reads = <Row>(app: Hono, records: Records<Row>, { find, stream, wan
     const query = c.req.query()
     const { after, limit } = query
     const space = await find(c.req.param("space") ?? "")
-    const page = await Effect.runPromise(records.list(space, { after, limit: PageQuery.limit(limit) }, query))
+    const page = await Effect.runPromise(records.list(space, { after, limit: PageQuery.limit(limit) }, query), { signal: c.req.raw.signal })
     return Json.uncached({ ...page, next: page.next ?? null })
   })
   app.get(recordPath(records), async (c) => {

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
+import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import type { Reader, Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
@@ -12,7 +13,7 @@ import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
 
 /** The sizes of a page: without `?limit=`, and at most. */
-const sizes = { listed: 100, max: 1000 }
+const sizes = { listed: 100, max: MAX_ROWS }
 
 export const PATH = "/v1/spaces/:space/waiting"
 
@@ -27,7 +28,8 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
     const after = c.req.query("after")
     const from = after === undefined ? undefined : Body.count(after)
     const limit = PageQuery.limit(c.req.query("limit"), sizes)
-    const { next, waiting } = await Effect.runPromise((await find(c.req.param("space"))).waiting({ after: from, limit }))
+    const space = await find(c.req.param("space"))
+    const { next, waiting } = await Effect.runPromise(space.waiting({ after: from, limit }), { signal: c.req.raw.signal })
     return answer(waiting, next)
   })
 }
@@ -35,7 +37,8 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
 /** One page of the waiting list as a reader sees it. */
 export const shown = async (
   reader: Reader,
-  { after, limit }: { readonly after: string | undefined; readonly limit: string | undefined }
+  { after, limit }: { readonly after: string | undefined; readonly limit: string | undefined },
+  signal: AbortSignal
 ): Promise<Response> => {
   if (after !== undefined && !/^[0-9a-f]{16}$/.test(after)) {
     throw new RequestRefused({
@@ -43,7 +46,7 @@ export const shown = async (
       reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next`
     })
   }
-  const page = await Effect.runPromise(reader.waiting({ after, limit: PageQuery.limit(limit, sizes) }))
+  const page = await Effect.runPromise(reader.waiting({ after, limit: PageQuery.limit(limit, sizes) }), { signal })
   return answer(page.waiting, page.next)
 }
 

@@ -24,8 +24,8 @@ describe("systole dead", () => {
         const { id } = letters[1]!
         const page = await run("dead", "ls", "shop", "--limit", "1")
         assert.include(page.stdout, "/signals/fix")
-        assert.include(page.stderr, `--after ${letters[0]!.beat}/${letters[0]!.id}/fix`)
-        assert.deepStrictEqual(await json("dead", "ls", "shop", "--after", `${letters[0]!.beat}/${letters[0]!.id}/fix`), [letters[1]])
+        assert.include(page.stderr, `--after ${letters[0]!.id}/fix`)
+        assert.deepStrictEqual(await json("dead", "ls", "shop", "--after", `${letters[0]!.id}/fix`), [letters[1]])
         const shown = await run("dead", "show", "shop", id, "fix")
         for (const part of [id, "run/failed", "not yet", `{"n":2}`]) assert.include(shown.stdout, part)
         await json("cell", "set", "shop", "/data/mended", "true")

@@ -53,7 +53,7 @@ const signals: Readonly<Record<string, Described>> = {
     "The receipt of an event: the outcome of each handling, or the `reason` why no enzyme ran."
   ),
   [`GET ${SPACE}/waiting`]: described(
-    "`?after=`, `?limit=` up to 1,000; 100 by default",
+    "`?after=`, `?limit=` up to 400; 100 by default",
     "The waiting signals, each with its reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, its lane or its turn."
   )
 }
@@ -63,7 +63,7 @@ const state: Readonly<Record<string, Described>> = {
     "`?path=/count`, `?scope=user:42`, `?list`, `?below`, `?values`, `?after=`, `?limit=`, `?pull`, `?last=`; `Prefer: wait=N`; " +
     "`Last-Event-ID`",
     "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
-    "it in pages, `?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; " +
+    "it in pages of at most 400, `?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; " +
     "readers do not have it. As `text/event-stream`: the value now and after each change; see Streams."
   ),
   [`PUT ${SPACE}/cells/*`]: described("the value; `?path=`, `?scope=`", "Writes a cell with the next beat: `{ beat }`."),

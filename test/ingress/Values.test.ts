@@ -14,7 +14,7 @@ describe("The list of cells with their values", () => {
     const first = (await ask(`${cells}/data?below&values`)).body
     assert.deepStrictEqual(first, { cells: ["/data/a", "/data/b", "/data/c"], values: [{ b: [1] }, large, large], next: "/data/c" })
     const { body } = await ask(`${cells}/data?below&values&after=/data/c&limit=2`)
-    assert.deepInclude(body as object, { cells: ["/data/d", "/data/e"], next: "/data/e" })
+    assert.deepInclude(body as object, { cells: ["/data/d", "/data/e"], next: null })
     const [nothing, date] = (body as { readonly values: ReadonlyArray<unknown> }).values
     assert.isNull(nothing)
     assert.property(date, "$rich")

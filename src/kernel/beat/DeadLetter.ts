@@ -25,7 +25,6 @@ import { oidOf } from "./ReadyRuns.ts"
 import type * as RunRetry from "./RunRetry.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
-import { below } from "../../persistence/Below.ts"
 import type { Failed, Handling } from "../model/InFlight.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
 import * as Signal from "../model/Signal.ts"
@@ -37,8 +36,8 @@ const FOLDER = "/rt/dead"
 /** Replaces the enzyme in the letter of a signal at the hop limit. */
 export const STORM = { key: "storm", code: "signal/storm" } as const
 
-/** Most letters of one page. */
-export const MAX_PAGE = 1000
+/** The most letters of one page. It looks at twice as many cells, since a letter may have a payload. */
+export const MAX_LETTERS = 200
 
 /**
  * A letter of a handling that was given up.
@@ -121,54 +120,21 @@ export const put = (stage: Stage, handling: Handling, outcome: Failed): void => 
 /** Whether a key is `<id>/<enzyme>` below the folder; a payload lies one level deeper. */
 const isLetter = (key: string): boolean => key.slice(FOLDER.length + 1).split("/").length === 2
 
-/** The sort key of a letter: its beat, its id with numeric parts as numbers, and its enzyme. */
-type Place = Pick<DeadLetter, "beat" | "id" | "enzyme">
-
-const inOrder = (a: Place, b: Place): number => a.beat - b.beat || byNumbers(a.id, b.id) || byText(a.enzyme, b.enzyme)
-
-const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
-
-/** Compares ids such as `x.10.2`: numeric parts as numbers, other parts as text. */
-const byNumbers = (a: string, b: string): number => {
-  const [left, right] = [a.split("."), b.split(".")]
-  for (const [i, mine] of left.entries()) {
-    const other = right[i]
-    if (other === undefined) break
-    const order = /^\d+$/.test(mine) && /^\d+$/.test(other) ? Number(mine) - Number(other) : byText(mine, other)
-    if (order !== 0) return order
-  }
-  return left.length - right.length
-}
-
-/** The text form of a sort key, `<beat>/<id>/<enzyme>`. */
-const cursor = ({ beat, enzyme, id }: Place): string => `${beat}/${id}/${enzyme}`
-
-const placeIn = (text: string): Place => {
-  const [beat = "", id = "", enzyme = ""] = text.split("/")
-  return { beat: Number(beat), id, enzyme }
-}
-
 /**
- * The letters after a cursor, at most {@link MAX_PAGE}. Every letter is read; memory is bounded by twice the page.
+ * The letters after a cursor, in the order of their cells. It looks at no more than {@link MAX_LETTERS}, so a page can be short
+ * before the end.
  *
  * @category getters
  * @since 0.1.0
  */
 export const list = (store: SpaceStore, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): DeadPage => {
-  const from = after === undefined ? undefined : placeIn(after)
-  const most = Math.min(limit, MAX_PAGE)
-  let letters: Array<DeadLetter> = []
-  // One letter beyond the page shows whether another page follows.
-  const cut = (): void => void (letters = letters.toSorted(inOrder).slice(0, most + 1))
-  for (const key of below(store, FOLDER)) {
-    const letter = isLetter(key) ? letterAt(key, store.read(key)) : undefined
-    if (letter === undefined || (from !== undefined && inOrder(letter, from) <= 0)) continue
-    if (letters.push(letter) > 2 * MAX_PAGE) cut()
-  }
-  cut()
-  const shown = letters.slice(0, most)
-  const last = shown.at(-1)
-  return { letters: shown, next: last === undefined || letters.length <= most ? undefined : cursor(last) }
+  const from = after === undefined ? undefined : `${FOLDER}/${after}`
+  const { keys, next } = keysAfter(store, { after: from, limit: Math.min(Math.max(1, limit), MAX_LETTERS) })
+  const letters = keys.flatMap(([id, enzyme]) => {
+    const place = letterPlace(id, enzyme)
+    return letterAt(place, store.read(place)) ?? []
+  })
+  return { letters: letters.slice(0, limit), next: next?.slice(FOLDER.length + 1) }
 }
 
 /**
@@ -274,8 +240,8 @@ export const keysAfter = (
   store: Pick<SpaceStore, "below">,
   { after, limit }: { readonly after: string | undefined; readonly limit: number }
 ): { readonly keys: ReadonlyArray<readonly [id: string, enzyme: string]>; readonly next: string | undefined } => {
-  // A letter may have a payload.
-  const most = 2 * limit
+  // A letter may have a payload, and one more cell tells whether others follow.
+  const most = 2 * limit + 1
   const cells = store.below(FOLDER, { limit: most, ...after === undefined ? {} : { after } })
   const letters = cells.filter(isLetter)
   const shown = letters.slice(0, limit)

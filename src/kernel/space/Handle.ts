@@ -46,7 +46,8 @@ type Plain = Exclude<
 const members: Members<Plain> = {
   signal: "method", handled: "method", receipt: "method", settled: "method", set: "method", integrate: "method",
   bind: "method", unbind: "method", dead: "method", letter: "method", redeliver: "method", start: "method",
-  stop: "method", step: "effect", idle: "effect", get: "method", list: "method", below: "method", pull: "method",
+  stop: "method", step: "effect", idle: "effect", get: "method", list: "method", below: "method", cells: "method", beatsBefore: "method",
+  pull: "method",
   journal: "method", examine: "method", content: "effect", receive: "method", blob: "method", blobPart: "method", waiting: "method"
 }
 

@@ -12,7 +12,6 @@ import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import type { Beat } from "../beat/Commit.ts"
 import { CommandQueue } from "./CommandQueue.ts"
-import * as DeadLetter from "../beat/DeadLetter.ts"
 import { EffectDelivery } from "./EffectDelivery.ts"
 import { DurableReads } from "../view/DurableReads.ts"
 import { HistorySession } from "../view/HistorySession.ts"
@@ -27,18 +26,20 @@ import { LiveQueries } from "../view/LiveQueries.ts"
 import { EventReceipts } from "./EventReceipts.ts"
 import type { Dependencies as ClearedViews } from "../view/ClearedView.ts"
 import type { Turn } from "../model/Pacemaker.ts"
+import type { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type { LiveSources } from "../view/BeatView.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
-import type { Accepted, Clearance, DeadPage, OpenLetter, Page, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
+import type { Accepted, Clearance, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
 import { type KernelFeature, labelsIn, type LargeParts, openLarge, type Parts } from "./Feature.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
+import { LiveLists } from "./SpaceLists.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
@@ -51,6 +52,7 @@ const nothing = (): void => {}
 interface Dependencies {
   readonly features: ReadonlyArray<KernelFeature>
   readonly turn: Turn
+  readonly pages: PageTurns
   readonly resolvePeer: ResolvePeer
   /** Called when it is idle, and when it stopped for good: with the error unless it was closed, and its progress. */
   readonly rested: () => void
@@ -81,6 +83,12 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   private readonly receipts: EventReceipts
   private readonly durable: DurableReads
   private readonly queries: LiveQueries
+  readonly beatsBefore: Space["beatsBefore"]
+  readonly below: Space["below"]
+  readonly cells: Space["cells"]
+  readonly dead: Space["dead"]
+  readonly letter: Space["letter"]
+  readonly waiting: Space["waiting"]
   readonly watch: Space["watch"]
   readonly content: Space["content"]
   readonly receive: Space["receive"]
@@ -116,13 +124,25 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
       }
     })
     this.deliveries = new EffectDelivery(state)
-    this.durable = new DurableReads(this.group)
+    this.durable = new DurableReads(this.group, deps.pages)
+    const lists = new LiveLists(state, this.durable, (id) => this.receipts.find(id))
+    this.beatsBefore = lists.beatsBefore
+    this.below = lists.below
+    this.cells = lists.cells
+    this.dead = lists.dead
+    this.letter = lists.letter
+    this.waiting = lists.waiting
     this.receipts = new EventReceipts(state, this.group)
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
     this.history = new HistorySession(state, deps.turn)
-    const durably: LedgerHost["durably"] = (see) => this.durable.read(see)
-    const ledgers: LedgerHost = { ...state, submit: (make) => this.control.submit(make), durably, view: this.sources.view }
+    const ledgers: LedgerHost = {
+      ...state,
+      submit: (make) => this.control.submit(make),
+      durably: (see) => this.durable.read(see),
+      page: (see) => this.durable.page(see),
+      view: this.sources.view
+    }
     this.ops = new LiveOperations(ledgers)
     const host = { ledgers, state, group: this.group }
     this.parts = Object.assign({}, ...deps.features.map(({ parts }) => parts?.(host)))
@@ -268,22 +288,6 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     return this.control.bind({ cell, enzyme, propagate: true, tombstone: true })
   }
 
-  dead(page: Page): Effect.Effect<DeadPage, ReadError> {
-    return this.durable.read(() => DeadLetter.list(this.state.store, page))
-  }
-
-  waiting(page: Parameters<Space["waiting"]>[0]): ReturnType<Space["waiting"]> {
-    return this.durable.read(() => WaitingList.page(WaitingList.find(this.state, page), page.limit))
-  }
-
-  letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
-    return this.durable.read(() => {
-      const letter = DeadLetter.find(this.state.store, id, enzyme)
-      const handling = this.receipts.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)
-      return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
-    })
-  }
-
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
     return this.control.redeliver(id, enzyme)
   }
@@ -320,10 +324,6 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     return this.durable.read(() => Queries.list(this.state, id))
   }
 
-  below(id: string, page: { readonly after?: string; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durable.read(() => this.state.store.below(id, page))
-  }
-
   pull(text: string, { wait = this.state.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value, ReadError | CellHeld> {
     return this.queries.pull(text, { see: () => Queries.read(this.state, text, this.sources), wait })
   }
@@ -332,7 +332,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     const { deps: { features, readerState }, state, queries } = this
     const labels = labelsIn(features)
     if (labels === undefined) throw new FeatureNotBuilt({ feature: "labels" })
-    const queued: ClearedViews["queued"] = (page) => this.durable.read(() => WaitingList.find(state, page))
+    const queued: ClearedViews["queued"] = (page, admits) => this.durable.page(() => WaitingList.find(state, page, admits))
     return labels.view({ state, space: this, ...readerState, queries, queued }, clearance)
   }
 

@@ -10,16 +10,14 @@ import { InvalidRequest, RequestAbsent, RequestFinished } from "../../reactor/Re
 import * as Requests from "../../reactor/Request.ts"
 import * as RequestRow from "../../reactor/RequestRow.ts"
 import * as Journal from "../model/Journal.ts"
-import { CellList, type DurableStore, MAX_PAGE, namesBelow, type PageRequest } from "../view/CellList.ts"
+import { CellList, type DurableStore, namesBelow, type PageRequest } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
+import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpaceIo } from "../view/Space.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
 
-/** The maximum number of beats that one page of drains examines. */
+/** The most beat numbers that one page of drains examines. */
 const MAX_EXAMINED = 10_000
-
-/** The maximum number of drains of one page. */
-const MAX_DRAINS = 100
 
 /**
  * The requests of a space.
@@ -89,15 +87,17 @@ export class LiveIo implements SpaceIo {
   }
 
   drains({ before, limit }: Parameters<SpaceIo["drains"]>[0]): Effect.Effect<RequestRow.DrainPage, ReadError> {
-    return this.host.durably(() => {
+    return this.host.page(() => {
       const { store } = this.host
       const first = Math.min(before ?? Infinity, store.head().beat + 1)
       const last = Math.max(0, first - MAX_EXAMINED)
       const drains: Array<RequestRow.Drain> = []
       let beat = first - 1
-      for (; beat >= last && drains.length < Math.min(limit, MAX_DRAINS); beat--) {
+      for (let looked = 0; beat >= last && drains.length < limit && looked < MAX_ROWS; beat--) {
         const row = store.entry(beat)
-        const drain = row === undefined ? undefined : RequestRow.drainOf(beat, Journal.inputOf(Journal.parse(row.text), "io"))
+        if (row === undefined) continue
+        looked++
+        const drain = RequestRow.drainOf(beat, Journal.inputOf(Journal.parse(row.text), "io"))
         if (drain !== undefined) drains.push(drain)
       }
       return { drains, next: beat < 0 ? undefined : beat + 1 }
@@ -105,7 +105,7 @@ export class LiveIo implements SpaceIo {
   }
 }
 
-/** The most operations without requests that one page examines. A page may therefore have fewer requests than asked for. */
+/** The most operations among which the owner of a request is looked for. */
 const MAX_PASSED = 10_000
 
 /** A request, or an operation without further requests. */
@@ -124,22 +124,18 @@ class RequestList {
     this.source = source
   }
 
-  /** A page, of at most {@link MAX_PAGE} requests. */
+  /** A page, of requests and operations at most {@link MAX_ROWS}, so it can be short before the end. */
   list({ after, limit }: PageRequest): Effect.Effect<RequestRow.RequestPage, ReadError> {
-    return this.source.durably(() => {
-      const most = Math.min(limit, MAX_PAGE)
+    return this.source.page(() => {
       const requests: Array<RequestRow.RequestRow> = []
-      let last: string | undefined
-      let examined = 0
+      let last = after
+      let looked = 0
       for (const { cursor, oid, rid } of this.all(after)) {
-        if (rid === undefined) {
-          if (++examined >= MAX_PASSED) return { requests, next: cursor }
-          continue
-        }
-        if (requests.length >= most) return { requests, next: last }
-        const row = RequestRow.rowOf(this.source.store, rid, oid)
-        if (row !== undefined) requests.push(row)
+        if (rid !== undefined && requests.length >= limit || looked === MAX_ROWS) return { requests, next: last }
+        looked++
         last = cursor
+        const row = rid === undefined ? undefined : RequestRow.rowOf(this.source.store, rid, oid)
+        if (row !== undefined) requests.push(row)
       }
       return { requests, next: undefined }
     })
@@ -157,7 +153,8 @@ class RequestList {
 
   private *all(after: string | undefined): Iterable<Found> {
     const { oid, rid } = after?.includes("/") === true ? Requests.ofName(after) : { oid: Requests.SHARED, rid: after }
-    yield* this.of(oid, rid === "" ? undefined : rid)
+    // An operation whose requests were all listed has the empty one as its last.
+    if (rid !== "") yield* this.of(oid, rid)
     const from = oid === Requests.SHARED ? undefined : oid
     for (const other of this.names(Dossier.FOLDER, from)) {
       if (other !== Requests.SHARED) yield* this.of(other, undefined)

@@ -18,7 +18,7 @@ import { oidOf } from "../beat/ReadyRuns.ts"
 import { reader } from "../beat/SegmentReceipts.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { Pending } from "../model/Signal.ts"
-import { CellList, MAX_PAGE } from "../view/CellList.ts"
+import { CellList } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "../view/Runs.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
@@ -60,8 +60,8 @@ export class LiveRuns implements SpaceRuns {
 
   list({ after, all = false, limit }: Parameters<SpaceRuns["list"]>[0]): Effect.Effect<RunPage, ReadError> {
     if (all) return Effect.map(this.listed.list({ after, limit }), ({ next, rows }) => ({ runs: rows, next }))
-    return this.host.durably(() => {
-      const most = Math.min(limit, MAX_PAGE)
+    return this.host.page(() => {
+      const most = Math.min(limit, DeadLetter.MAX_LETTERS)
       return after?.startsWith(DEAD) === true ? this.dead(after, most) : this.open(after, most)
     })
   }

@@ -26,6 +26,7 @@ import { Handle } from "./Handle.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { contentIn } from "./Feature.ts"
 import { LiveSpace } from "./LiveSpace.ts"
+import { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Recovery from "./Recovery.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
@@ -69,6 +70,7 @@ interface Dependencies {
 export class Spaces {
   private readonly deps: Dependencies
   private readonly spaces = new OpenSpaces()
+  private readonly pages: PageTurns
   private readonly wakeQueue: WakeQueue
   private readonly opening = Semaphore.makeUnsafe(1)
   /** The removals whose objects in the content store are being deleted. */
@@ -90,7 +92,8 @@ export class Spaces {
 
   constructor(deps: Dependencies) {
     this.deps = deps
-    const { host, settings: { limits } } = deps.parts
+    const { host, pacemaker, settings: { limits } } = deps.parts
+    this.pages = new PageTurns(pacemaker.turn)
     this.wakeQueue = new WakeQueue(host, limits.behindMillis, (name, moment) => {
       this.due.push({ name, moment, number: this.added++ })
       this.openNext()
@@ -234,6 +237,7 @@ export class Spaces {
         try: () => begun(Recovery.recover(store, parts), {
           features: parts.features,
           turn: parts.pacemaker.turn,
+          pages: this.pages,
           resolvePeer: (peer) => remote === undefined || peer === name ? this.peer(peer) : remote(peer),
           used: () => this.spaces.touch(name),
           rested: () => this.sweepLater(),

@@ -8,9 +8,7 @@ import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { ReadError } from "./Expected.ts"
-
-/** Most records of one page. */
-export const MAX_PAGE = 1000
+import { MAX_ROWS } from "./PageTurns.ts"
 
 /** Comes after all that lies below a cell, and before the next one's name. */
 const LAST = "/\uffff"
@@ -18,6 +16,8 @@ const LAST = "/\uffff"
 /** A store that is read when all that can be seen of it is durable. */
 export interface DurableStore {
   readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
+  /** The same for a page of a list, in a turn of its own. */
+  readonly page: <A>(see: () => A) => Effect.Effect<A, ReadError>
   readonly store: SpaceStore
 }
 
@@ -84,11 +84,11 @@ export class CellList<Row> {
     this.records = records
   }
 
-  /** A page, of at most {@link MAX_PAGE} records. */
+  /** A page, of at most {@link MAX_ROWS} records. */
   list({ after, limit }: PageRequest): Effect.Effect<Page<Row>, ReadError> {
-    const { durably, store } = this.source
-    return durably(() => {
-      const most = Math.min(limit, MAX_PAGE)
+    const { page, store } = this.source
+    return page(() => {
+      const most = Math.min(limit, MAX_ROWS)
       // One more than is answered tells whether there is another page.
       const names = namesBelow(store, this.records, { after, limit: most + 1 })
       const rows = names.slice(0, most).flatMap((name) => this.records.rowOf(store, name) ?? [])

@@ -22,9 +22,10 @@ import * as Queries from "./Queries.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
-import type { Clearance, Denial, Page, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
+import type { KeyPage, Page } from "./Pages.ts"
+import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
 import { type CellHeld, SignalReserved, Withheld } from "../model/SpaceError.ts"
-import * as WaitingList from "./WaitingList.ts"
+import type * as WaitingList from "./WaitingList.ts"
 
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 1000
@@ -38,12 +39,12 @@ const RESERVED = ["/CEP:", "/signals/heartbeat/"]
 /** The dependencies of a cleared view, beside the API of the space. */
 export interface Dependencies {
   readonly state: LiveState
-  readonly space: Pick<Space, "below" | "blobPart" | "list" | "receipt" | "settled" | "signal" | "watch">
+  readonly space: Pick<Space, "blobPart" | "cells" | "list" | "receipt" | "settled" | "signal" | "watch">
   readonly denials: Array<Denial>
   readonly cursor: Cursor
   readonly queries: Pick<LiveQueries, "pull">
-  /** The waiting list, a page at a time. */
-  readonly queued: (page: Page<number>) => Effect.Effect<ReadonlyArray<WaitingList.Found>, ReadError>
+  /** The waiting list, a page at a time, as far as a condition admits it. */
+  readonly queued: (page: Page<number>, admits: (pending: Signal.Pending) => boolean) => Effect.Effect<WaitingList.FoundPage, ReadError>
 }
 
 type Denied = ReadError | Withheld
@@ -86,16 +87,14 @@ export class ClearedView implements Reader {
     return Effect.map(this.deps.space.list(id), (names) => names.filter((name) => this.mayKnow(`${folder}/${name}`)))
   }
 
-  below(id: string, { after, limit }: Page): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return Effect.gen({ self: this }, function*() {
-      const found: Array<string> = []
-      for (let from = after; ;) {
-        const page = yield* this.deps.space.below(id, from === undefined ? { limit } : { limit, after: from })
-        found.push(...page.filter((key) => this.mayKnow(key)))
-        if (page.length < limit || found.length >= limit) return found.slice(0, limit)
-        from = page.at(-1)
-      }
-    })
+  below(id: string, { after, limit }: Page): Effect.Effect<KeyPage, ReadError> {
+    const { cursor, space } = this.deps
+    // A cursor may stand behind a withheld key, so it is no key.
+    const from = after === undefined || after.startsWith("/") ? after : cursor.key(after)
+    return Effect.map(space.cells(id, { after: from, limit }), ({ cells, next }) => ({
+      keys: cells.flatMap(({ key }) => this.mayKnow(key) ? [key] : []),
+      next: next === undefined ? undefined : cursor.ofKey(next)
+    }))
   }
 
   /** Fails with `Withheld` unless the clearance admits the address. */
@@ -147,18 +146,13 @@ export class ClearedView implements Reader {
   waiting({ after, limit }: Page): Effect.Effect<ShownPage, ReadError> {
     const { cursor, queued } = this.deps
     const { atoms } = this.clearance
-    return Effect.gen({ self: this }, function*() {
-      const found: Array<WaitingList.Found> = []
-      for (let from = after === undefined ? undefined : cursor.beat(after); ;) {
-        const page = yield* queued({ after: from, limit: WaitingList.MAX_PAGE })
-        found.push(...page.filter(({ pending, row: { target } }) =>
-          Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))))
-        if (page.length < WaitingList.MAX_PAGE || found.length > limit) break
-        from = page.at(-1)?.pending.seq
-      }
-      const last = found.length > limit ? found[limit - 1] : undefined
-      return { waiting: found.slice(0, limit).map(shownWaiting), next: last && cursor.of(last.pending.seq) }
-    })
+    const admits = (pending: Signal.Pending): boolean => {
+      const { target } = pending.signal
+      return Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))
+    }
+    const from = after === undefined ? undefined : cursor.beat(after)
+    return Effect.map(queued({ after: from, limit }, admits), ({ found, next }) =>
+      ({ waiting: found.map(shownWaiting), next: next === undefined ? undefined : cursor.of(next) }))
   }
 
   private get principal(): string {

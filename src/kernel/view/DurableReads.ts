@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { ReadCallbacks, ReadError } from "./Expected.ts"
+import type { PageTurns } from "./PageTurns.ts"
 import * as Queries from "./Queries.ts"
 
 /**
@@ -15,10 +16,12 @@ import * as Queries from "./Queries.ts"
  * @since 0.1.0
  */
 export class DurableReads {
-  private readonly group: Pick<GroupCommit, "whenDurable">
+  private readonly group: Pick<GroupCommit, "error" | "whenDurable">
+  private readonly turns: Pick<PageTurns, "take">
 
-  constructor(group: Pick<GroupCommit, "whenDurable">) {
+  constructor(group: Pick<GroupCommit, "error" | "whenDurable">, turns: Pick<PageTurns, "take">) {
     this.group = group
+    this.turns = turns
   }
 
   /** Reads the value at an address, by {@link read} or at once if it is {@link Queries.isImmediate}. */
@@ -33,7 +36,25 @@ export class DurableReads {
     )
   }
 
-  /** The same with callbacks. Returns the call that cancels it. */
+  /** Reads a page of a list in its turn, and returns it once its state is durable. An interrupted caller gives up its turn. */
+  page<A>(see: () => A): Effect.Effect<A, ReadError> {
+    return Effect.callback<A, ReadError>((resume) => {
+      const answer = (found: A): (() => void) =>
+        this.look(() => found, { seen: (found) => resume(Effect.succeed(found)), fail: resume })
+      let cancel = this.turns.take(() => {
+        const { error } = this.group
+        if (error !== undefined) return resume(Effect.fail(error))
+        try {
+          cancel = answer(see())
+        } catch (error) {
+          resume(Queries.refused(error))
+        }
+      })
+      return Effect.sync(() => cancel())
+    })
+  }
+
+  /** The same as {@link read} with callbacks. Returns the call that cancels it. */
   look<A>(see: () => A, { fail, seen }: ReadCallbacks<A>): () => void {
     let isHeard = true
     const look = (): void => {

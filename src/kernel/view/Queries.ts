@@ -10,6 +10,7 @@ import type { Label } from "../../cell/Label.ts"
 import * as Link from "../../cell/Link.ts"
 import * as Value from "../../cell/Value.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
+import type { JournalRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
@@ -20,9 +21,15 @@ import type { Disclosure } from "./Disclosure.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as BeatView from "./BeatView.ts"
+import { MAX_ROWS } from "./PageTurns.ts"
+import type { BeatPage, CellPage, ListedCell } from "./Pages.ts"
+import type { Space } from "./Space.ts"
 import * as Titles from "../model/Titles.ts"
 
 const CONTENT = "/cas/"
+
+/** The fewest beat numbers that are looked at together. */
+const WINDOW = 100
 
 const reader = Envelope.make([], false)
 
@@ -95,6 +102,66 @@ export const list = (state: SpaceState, id: string): ReadonlyArray<string> => {
     throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
   }
   return isView(address.id) ? [] : draft(state).list(id)
+}
+
+/**
+ * A page of the cells below one, with their values if `size` is given.
+ *
+ * @throws InvalidAddress
+ * @category getters
+ * @since 0.1.0
+ */
+export const cells = (
+  state: LiveState,
+  id: string,
+  { after, limit, size }: Parameters<Space["cells"]>[1]
+): CellPage => {
+  const most = Math.min(limit, MAX_ROWS)
+  const keys = state.store.below(id, { limit: most + 1, ...after === undefined ? {} : { after } })
+  const found: Array<ListedCell> = []
+  let left = size ?? Infinity
+  for (const key of keys.slice(0, most)) {
+    if (left <= 0) break
+    const value = size === undefined ? undefined : valueOf(state, key)
+    if (size !== undefined) left -= Document.encode(value ?? null).text.length
+    found.push(value === undefined ? { key } : { key, value })
+  }
+  return { cells: found, next: found.length < keys.length ? found.at(-1)?.key : undefined }
+}
+
+/** The value of a cell; `undefined` if its links do not end. */
+const valueOf = (state: LiveState, key: string): Value.Value => {
+  try {
+    return draft(state).get(key)
+  } catch (error) {
+    if (error instanceof Link.LinkLoop) return undefined
+    throw error
+  }
+}
+
+/** The most beat numbers of one page. Empty beats have no row. */
+const MAX_NUMBERS = 10_000
+
+/**
+ * The beats before one, newest first.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const beatsBefore = ({ store }: Pick<LiveState, "store">, before: number, limit: number): BeatPage => {
+  const most = Math.min(limit, MAX_ROWS)
+  const last = Math.max(0, before - MAX_NUMBERS)
+  const rows: Array<JournalRow> = []
+  let end = before
+  // Windows are small, since the journal is read from its older end.
+  while (end > last && rows.length < most) {
+    const begin = Math.max(last, end - Math.max(most - rows.length, WINDOW))
+    rows.push(...[...store.scanJournal(begin, end - 1)].toReversed())
+    end = begin
+  }
+  const shown = rows.slice(0, most)
+  const next = rows.length > most ? shown.at(-1)?.beat : end
+  return { rows: shown, next: next === 0 ? undefined : next }
 }
 
 /**

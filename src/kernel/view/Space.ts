@@ -39,6 +39,7 @@ import type {
 } from "./Requests.ts"
 import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "./Runs.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
+import type { BeatPage, CellPage, KeyPage, ListedCell, Page } from "./Pages.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, with or without a payload. */
@@ -78,18 +79,13 @@ export interface Observation {
   readonly missed?: string
 }
 
-/** A page of a list: at most `limit` items after a cursor. */
-export interface Page<Cursor = string> {
-  readonly after?: Cursor | undefined
-  readonly limit: number
-}
-
 /** The timeout of a caller in milliseconds; 10,000 by default. */
 export interface Waits {
   readonly wait?: number | undefined
 }
 
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
+export type { BeatPage, CellPage, KeyPage, ListedCell, Page }
 export type { ClockStatus }
 export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
@@ -273,7 +269,8 @@ export interface Reader {
   readonly get: (text: string, options?: Waits) => Effect.Effect<Value, ReadError | Withheld | CellHeld>
   /** The names below a cell, except withheld ones. */
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  readonly below: (id: string, page: Page) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** The keys of the cells below a cell, except withheld ones. A page can be short before the end. */
+  readonly below: (id: string, page: Page) => Effect.Effect<KeyPage, ReadError>
   /** Fails with `Withheld` unless the clearance admits the address. */
   readonly admit: (text: string) => Effect.Effect<void, ReadError | Withheld>
   /** The values at an address, from now on or after a cursor. */
@@ -356,8 +353,15 @@ export interface Space {
   readonly get: (address: string) => Effect.Effect<Value, ReadError>
   /** The names of the documents directly below a cell. */
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  /** The keys of all documents below a cell, a page at a time. */
-  readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** The keys of the documents below a cell, after one of them, up to a limit. It looks at 400 at a time, in turns. */
+  readonly below: (id: string, page: Page) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /**
+   * A page of at most 400 cells below a cell, as of one beat. With `size` they have their values, up to so many characters; the
+   * cell that exceeds it is the last one.
+   */
+  readonly cells: (id: string, page: Page & { readonly size?: number }) => Effect.Effect<CellPage, ReadError>
+  /** The beats before one, newest first, a page at a time: at most 400, of the 10,000 numbers before it. */
+  readonly beatsBefore: (before: number, limit: number) => Effect.Effect<BeatPage, ReadError>
   /**
    * The value at an address now, and after each beat that changes it. With `after`, the beat of the last value seen, it begins
    * with the missed changes, each once. Later changes made under `changeGroup` alone are left out.

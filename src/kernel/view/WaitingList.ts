@@ -10,9 +10,7 @@ import type { LiveState } from "../beat/SpaceState.ts"
 import * as Awaited from "../beat/Awaited.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import { Pending, runName, type Signal } from "../model/Signal.ts"
-
-/** Most signals of one page. */
-export const MAX_PAGE = 1000
+import { MAX_ROWS } from "./PageTurns.ts"
 
 /** The reason for which a signal or an attempt waits. */
 export type Reason = "next" | "parked" | "delayed" | "retrying" | "awaiting" | "held" | "conflict" | "lane" | "leaving"
@@ -54,33 +52,47 @@ export interface Found {
   readonly row: WaitingRow
 }
 
+/** Some rows, and the sequence number to continue after; `undefined` at the end. */
+export interface FoundPage {
+  readonly found: ReadonlyArray<Found>
+  readonly next: number | undefined
+}
+
 /**
- * At most `limit` rows after a sequence number.
+ * At most `limit` rows after a sequence number, of those that `admits` lets through. It looks at no more than
+ * {@link MAX_ROWS}, so a page can be short before the end.
  *
  * @category getters
  * @since 0.1.0
  */
 export const find = (
   state: LiveState,
-  { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number }
-): ReadonlyArray<Found> => {
+  { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number },
+  admits: (pending: Pending) => boolean
+): FoundPage => {
   const found: Array<Found> = []
+  let looked = 0
+  let next: number | undefined
   for (const stored of state.store.queue(after)) {
-    if (found.length >= Math.min(limit, MAX_PAGE)) break
+    if (found.length >= limit || looked === MAX_ROWS) return { found, next }
     const pending = Pending.fromRow(stored)
-    found.push({ pending, row: rowOf(pending, state) })
+    looked++
+    next = pending.seq
+    if (admits(pending)) found.push({ pending, row: rowOf(pending, state) })
   }
-  return found
+  return { found, next: undefined }
 }
 
 /**
- * A page of rows.
+ * A page of all rows.
  *
- * @category constructors
+ * @category getters
  * @since 0.1.0
  */
-export const page = (found: ReadonlyArray<Found>, limit: number): WaitingPage =>
-  ({ waiting: found.map(({ row }) => row), next: found.length < Math.min(limit, MAX_PAGE) ? undefined : found.at(-1)?.pending.seq })
+export const page = (state: LiveState, request: { readonly after?: number | undefined; readonly limit: number }): WaitingPage => {
+  const { found, next } = find(state, request, () => true)
+  return { waiting: found.map(({ row }) => row), next }
+}
 
 const rowOf = (pending: Pending, state: LiveState): WaitingRow => {
   const { again, due, signal: { id, signal, target } } = pending

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { Enzyme, Event, NodeDefinition, Space, Transaction, Value } from "systole"
+import type { Enzyme, Event, KeyPage, NodeDefinition, Space, Transaction, Value } from "systole"
 import { Computation, Effect, Fatal, Kernel, replay, Retry } from "systole"
 import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -214,7 +214,16 @@ const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) 
   ]) {
     seen[`list ${folder}`] = yield* asked(reader.list(folder))
   }
-  seen["below"] = yield* asked(reader.below("/data", { limit: 3 }))
+  // The ends of its pages are outside the promise, as the number of cells is that they pass over.
+  seen["below"] = yield* asked(Fx.gen(function*() {
+    const keys: Array<string> = []
+    for (let after: string | undefined; ;) {
+      const page: KeyPage = yield* reader.below("/data", { after, limit: 3 })
+      keys.push(...page.keys)
+      if (page.next === undefined) return keys
+      after = page.next
+    }
+  }))
   // Ids of operations contain the beat, and their numbers of changes are as public as they are.
   const oid = yield* space.get("/data/low/oid")
   const dossier = typeof oid === "string" ? yield* asked(reader.get(`/rt/ops/${oid}`, { wait: 1 })) : undefined

@@ -1,0 +1,49 @@
+/**
+ * Page turns: the pages of all lists, one after another, each in a turn of its own.
+ *
+ * A page looks at a bounded number of rows, whether it shows them or not. Between two pages the host does its other work,
+ * so that no client stops a space, however many pages it asks for. A page whose client is gone leaves the queue.
+ *
+ * @module
+ */
+import type { Turn } from "../model/Pacemaker.ts"
+
+/** The most rows that one page looks at, apart from the one that tells whether more follow. */
+export const MAX_ROWS = 400
+
+/**
+ * The queue of pages of a kernel.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class PageTurns {
+  private readonly turn: Turn
+  private readonly waiting = new Set<() => void>()
+  private isArmed = false
+
+  constructor(turn: Turn) {
+    this.turn = turn
+  }
+
+  /** Runs a look in a turn of its own. Returns the call that cancels it. */
+  take(look: () => void): () => void {
+    // Two pages may have the same look.
+    const own = (): void => look()
+    this.waiting.add(own)
+    this.arm()
+    return () => void this.waiting.delete(own)
+  }
+
+  private arm(): void {
+    if (this.isArmed || this.waiting.size === 0) return
+    this.isArmed = true
+    this.turn(() => {
+      this.isArmed = false
+      const [look] = this.waiting
+      if (look !== undefined) this.waiting.delete(look)
+      this.arm()
+      look?.()
+    })
+  }
+}
