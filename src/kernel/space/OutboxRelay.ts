@@ -19,8 +19,6 @@ import type { LiveState } from "../beat/SpaceState.ts"
 import { hand, refusalOf, type ResolvePeer } from "./Delivery.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { retention } from "../../persistence/Persistence.ts"
-import { cutoff } from "../../persistence/Pruning.ts"
-import * as SpaceClock from "../../stage/SpaceClock.ts"
 import { Pending } from "../model/Signal.ts"
 import { origin } from "../model/SpaceMode.ts"
 import { asStopped, OutboxExpired } from "../model/SpaceError.ts"
@@ -126,9 +124,9 @@ export class OutboxRelay {
 
   /** The first signals for a space that are too old for another delivery. */
   private expired(space: string): ReadonlyArray<Pending> {
-    const { clock, departures, host, store } = this.state
-    const now = Math.max(host.now(), store.head().clock)
-    const oldest = cutoff(now, this.horizon, SpaceClock.uncounted(clock, now))
+    const { departures, host, store } = this.state
+    // A jump of the clock counts, since the receiver may have beaten meanwhile.
+    const oldest = Math.max(host.now(), store.head().clock) - this.horizon
     const batch = departures.next(space)
     const fresh = batch.findIndex((pending) => this.sentAt(pending) >= oldest)
     return fresh < 0 ? batch : batch.slice(0, fresh)

@@ -113,6 +113,31 @@ describe("a signal that another space does not confirm", () => {
       assert.deepStrictEqual(yield* taken(b), ["new"])
     }))
 
+  it.effect("is given up after a standstill of the sender alone", () =>
+    Effect.gen(function*() {
+      const host = yield* RestartableKernel.make(enzymes)
+      const [a, b] = yield* spaces(yield* host.boot({ tempo: hour }))
+      yield* host.hold("b")
+      yield* send(a, 1)
+      yield* host.hold("a")
+      yield* host.release("b")
+      yield* turns()
+      yield* steps(b, 2)
+      const kernel = yield* host.boot({ tempo: hour })
+      yield* host.release("a")
+      const there = yield* kernel.space("b")
+      for (let passed = 0; passed < 8; passed++) {
+        yield* TestClock.adjust(day)
+        yield* steps(there, 2)
+      }
+      const again = yield* kernel.space("a")
+      yield* turns()
+      yield* steps(again, 2)
+      yield* steps(there, 2)
+      assert.deepStrictEqual(yield* taken(there), [1])
+      assert.lengthOf((yield* again.dead({ limit: 10 })).letters, 1)
+    }))
+
   it.effect("of an earlier version has the age of its beat", () =>
     Effect.gen(function*() {
       for (const [age, isGivenUp] of [[4 * day, false], [5 * day, true]] as const) {
