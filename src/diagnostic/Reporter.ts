@@ -72,8 +72,12 @@ export class Reporter {
   }
 }
 
-/** The maximum length of a log line, in characters. */
+/** The maximum length of a log line, in characters, and the length of its end that is never cut: a message ends with its remedy. */
 const MAX_LINE = 600
+const END = 240
+
+/** The beginning and the end of a long text. */
+const shortened = (text: string): string => text.length <= MAX_LINE ? text : `${text.slice(0, MAX_LINE - END)} … ${text.slice(-END)}`
 
 /**
  * Formats a diagnostic as one log line; `source` is the place of its error in the source, found by the host.
@@ -87,7 +91,7 @@ export const line = ({ beat, code, note, origin, raised, severity, space, topic 
   const said = raised === undefined ? note : `${note}: ${raised.message}`
   const at = source === undefined || said.includes(source) ? "" : ` at ${source}`
   const end = `${at}${code === topic ? "" : ` (${code})`}`
-  return Printable.line(`${severity} ${topic}${place}${by}: ${said}`).slice(0, MAX_LINE) + Printable.line(end)
+  return shortened(Printable.line(`${severity} ${topic}${place}${by}: ${said}`)) + Printable.line(end)
 }
 
 const other: Told = {

@@ -54,6 +54,9 @@ interface Envelope {
 /** The operations of runs are named by digests. */
 const named = /^OPS:[0-9a-f]{32}$/
 
+/** Whether a name may be that of the operation of a run. No enzyme has such a name. */
+export const isName = (name: unknown): boolean => typeof name === "string" && named.test(name)
+
 /**
  * The operation of a run; `undefined` for any other operation.
  *
@@ -61,7 +64,7 @@ const named = /^OPS:[0-9a-f]{32}$/
  * @since 0.1.0
  */
 export const find = (oid: string, read: Read): Run | undefined => {
-  if (typeof oid !== "string" || !named.test(oid)) return undefined
+  if (!isName(oid)) return undefined
   const live = Document.read(read(address(oid).key), []) as unknown as Live | undefined
   const envelope = Document.read(read(address(oid, "envelope").key), []) as unknown as Envelope | undefined
   if (live === undefined || envelope?.verb !== VERB) return undefined

@@ -36,6 +36,8 @@ export class Log {
   /** The number of steps. */
   segments = 0
   private made = 0
+  /** The number of handles that were made before the newest step. */
+  private known = 0
 
   /** A log with these steps. */
   static of(steps: Iterable<Step>): Log {
@@ -46,6 +48,7 @@ export class Log {
 
   add(step: Step): void {
     for (const pair of step.hears ?? none) this.pairs.hear(pair)
+    this.known = this.made
     for (const [number] of step.settled) this.open.delete(number)
     for (const call of step.calls) this.call(call, step.beat)
     this.segments++
@@ -53,7 +56,17 @@ export class Log {
 
   /** The open handles as texts, in the order of their numbers. */
   get texts(): ReadonlyArray<string> {
-    return Array.from(this.open.values(), ({ number, object }) => `${number} ${object}`)
+    return Array.from(this.open.values(), textOf)
+  }
+
+  /** The open handles that the newest step made, as texts. */
+  get newest(): ReadonlyArray<string> {
+    const texts: Array<string> = []
+    for (let number = this.known; number < this.made; number++) {
+      const handle = this.open.get(number)
+      if (handle !== undefined) texts.push(textOf(handle))
+    }
+    return texts
   }
 
   private call([name, at, value]: Call, beat: number): void {
@@ -80,6 +93,8 @@ export class Log {
     return `${pair[0]} ${pair[1]}`
   }
 }
+
+const textOf = ({ number, object }: OpenHandle): string => `${number} ${object}`
 
 /** The pair of a call. */
 const pairAt = (at: string): Pairs.Pair => {

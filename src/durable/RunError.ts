@@ -18,8 +18,11 @@ export class RunDiverged extends Data.TaggedError("RunDiverged")<{
   readonly actual: string
 }> {
   readonly code = "run/diverged"
+  get difference(): string {
+    return `Segment ${this.segment} of the step log has ${this.expected}, and the code made ${this.actual}`
+  }
   override get message() {
-    return `Segment ${this.segment} of the step log has ${this.expected}, and the code made ${this.actual}. ` +
+    return `${this.difference}. ` +
       "Make the same calls in the same order, and take time, chance and data from the transaction alone; or start the run anew"
   }
 }
@@ -76,7 +79,7 @@ export class StepsFull extends Data.TaggedError("StepsFull")<{ readonly limit: s
 export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly digest: string; readonly reason: string }> {
   readonly code = CODE_MISSING
   override get message() {
-    return `The run began with module /cas/${this.digest}, which cannot be loaded. Its log does not fit the present one: ${this.reason} ` +
+    return `The run began with module /cas/${this.digest}, which cannot be loaded. Its log does not fit the present one: ${this.reason}. ` +
       `Start a build with --keep ${this.digest}, load a module that makes the same calls, or cancel the run`
   }
 }

@@ -87,7 +87,10 @@ const fromEntry = (input: InputRecord, run: RunRecord | undefined): Explanation 
 
 /** Returns the handling of an input by an enzyme. */
 const runOf = (runs: ReadonlyArray<RunRecord>, input: number, enzyme: string): RunRecord | undefined =>
-  runs.find((run) => run.input === input && (run.enzyme === enzyme || run.enzyme.startsWith(`${enzyme}~`)))
+  runs.find((run) => {
+    const taker = Records.enzymeOf(run)
+    return run.input === input && (taker === enzyme || taker.startsWith(`${enzyme}~`) || run.enzyme === enzyme)
+  })
 
 interface Question {
   readonly enzyme: string
@@ -123,6 +126,9 @@ interface Context {
   readonly on: ReadonlyArray<string>
 }
 
+/** The most open handles of a segment in an explanation. */
+const MAX_SHOWN = 10
+
 /** Returns the outcome of a run. */
 const ended = (run: RunRecord, { again, on }: Context): Verdict => {
   const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
@@ -131,7 +137,8 @@ const ended = (run: RunRecord, { again, on }: Context): Verdict => {
     case "heard":
       return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
     case "waits": {
-      const results = on.length === 0 ? "results" : on.join(", ")
+      const more = on.length > MAX_SHOWN ? ` and ${on.length - MAX_SHOWN} more` : ""
+      const results = on.length === 0 ? "results" : `${on.slice(0, MAX_SHOWN).join(", ")}${more}`
       return { verdict: "waits", detail: `It made segment ${run.segment} and awaits ${results}.${attempt}` }
     }
     case "discarded":

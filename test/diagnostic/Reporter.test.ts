@@ -4,6 +4,7 @@ import * as UnexpectedFailure from "../../src/diagnostic/UnexpectedFailure.ts"
 import * as Diagnostic from "../../src/diagnostic/Diagnostic.ts"
 import * as Printable from "../../src/diagnostic/Printable.ts"
 import { line } from "../../src/diagnostic/Reporter.ts"
+import { CodeMissing } from "../../src/durable/RunError.ts"
 import { StoreDamaged } from "../../src/persistence/PersistenceError.ts"
 
 const told = (more: Partial<Told> = {}): Told => ({
@@ -35,6 +36,17 @@ describe("The reporter", () => {
     assert.include(text, "\\u001b[2J")
     assert.strictEqual(JSON.parse(Printable.lines(JSON.stringify(evil))), evil)
     assert.strictEqual(Printable.lines("a\tb\nc ä 😀"), "a\tb\nc ä 😀")
+  })
+
+  it("writes a line of bounded length, which ends with the remedy of its message", () => {
+    const digest = "7".repeat(64)
+    const reason = `Segment 0 has tx.get("/data/${"a".repeat(500)}"), and the code made another call`
+    const { message } = new CodeMissing({ digest, reason })
+    const text = line(told({ note: "hello waits for its module with x.0.0", raised: { message } }))
+    assert.isBelow(text.length, 650)
+    const remedy = `Start a build with --keep ${digest}, load a module that makes the same calls, or cancel the run`
+    assert.isTrue(text.endsWith(`${remedy} (run/failed)`), text)
+    assert.include(text, `The run began with module /cas/${digest}, which cannot be loaded`)
   })
 
   it("reports one failure once, however many callers receive it", () => {

@@ -40,7 +40,7 @@ describe("tx.hear", () => {
     await space.step()
     const early = await space.signal(answered("early"))
     await space.step()
-    assert.match((await space.receipt(early))?.handlings[0]?.enzyme ?? "", /^OPS:/)
+    assert.match((await space.receipt(early))?.handlings[0]?.run ?? "", /^OPS:/)
     await space.advance(10)
     await space.step()
     assert.strictEqual((await endOf(space, id))?.value, "early", JSON.stringify(space.facts))

@@ -40,7 +40,7 @@ describe("A run that hears from the begin of its handling on", () => {
     const second = yield* (yield* machine.boot()).space("test")
     const { id: heard } = yield* second.signal(answered(1))
     yield* second.step
-    assert.match((yield* second.receipt(heard))?.handlings[0]?.enzyme ?? "", /^OPS:/)
+    assert.match((yield* second.receipt(heard))?.handlings[0]?.run ?? "", /^OPS:/)
     const third = yield* (yield* machine.boot()).space("test")
     yield* steps(third, 3)
     yield* third.signal(answered(2))
@@ -61,7 +61,7 @@ describe("A run that hears from the begin of its handling on", () => {
       const id = await space.signal(placed)
       const heard = await space.signal(answered("in the same beat"))
       await space.step()
-      assert.match((await space.receipt(heard))?.handlings[0]?.enzyme ?? "", /^OPS:/)
+      assert.match((await space.receipt(heard))?.handlings[0]?.run ?? "", /^OPS:/)
       await space.step(4)
       const receipt = await space.receipt(id)
       assert.deepStrictEqual(receipt?.handlings.map(({ enzyme }) => enzyme).toSorted(), ["a_rival", "z_take"])
@@ -111,7 +111,7 @@ describe("A run that hears from the begin of its handling on", () => {
       await space.run(controlled(space.space, space.space.redeliver(id, "take")))
       const heard = await space.signal(answered("at once"))
       await space.step(2)
-      assert.match((await space.receipt(heard))?.handlings[0]?.enzyme ?? "", /^OPS:/)
+      assert.match((await space.receipt(heard))?.handlings[0]?.run ?? "", /^OPS:/)
       assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "at once", JSON.stringify(space.facts))
       await space.run(replays(space.space))
     })
@@ -122,7 +122,7 @@ describe("A run that hears from the begin of its handling on", () => {
       const id = await space.signal(placed)
       const heard = await space.signal(answered(1))
       await space.step()
-      const [oid = ""] = (await space.receipt(heard))?.handlings.map(({ enzyme }) => enzyme) ?? []
+      const [oid = ""] = (await space.receipt(heard))?.handlings.map(({ run }) => run) ?? []
       assert.isDefined(await space.get(`/rt/ops/${oid}/heard/0/0`))
       await space.step(3)
       assert.strictEqual((await space.receipt(id))?.status, "dead")

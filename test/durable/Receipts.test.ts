@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Enzyme, explain, type Transaction, why } from "systole"
+import { Enzyme, explain, type Transaction, type Value, why } from "systole"
 import { TestSpace } from "systole/testing"
 import { replays } from "../kernel/TestSpace.ts"
 
@@ -47,6 +47,51 @@ describe("the receipt of a segment", () => {
     assert.deepInclude(explained?.signals.find(({ verdict }) => verdict === "waits"), { id: `${id}#/segment/1`, detail })
     const agenda = await space.get("/rt/beat/1/agenda") as unknown as ReadonlyArray<string>
     assert.isTrue(agenda.some((line) => line.endsWith(` receipt=${id}#/segment/1`)), agenda.join("\n"))
+  }))
+
+  it("names only its own handles, and counts those of earlier segments", () => TestSpace.use([Enzyme.make({
+    name: "opens",
+    query: "/signals/opens",
+    durable: true,
+    run: async (tx: Transaction) => {
+      for (let i = 0; i < 100; i++) {
+        void tx.sleep(100_000)
+        await tx.sleep(0)
+      }
+    }
+  })], async (space) => {
+    const id = await space.signal({ signal: "/signals/opens" })
+    await space.step()
+    for (let i = 0; i < 99; i++) await space.step()
+    const segments = await space.get(`/rt/receipts/${id}#/segment`) as { readonly [segment: string]: Value }
+    assert.deepStrictEqual(segments["0"], { opens: { outcome: "waits", beat: 0, on: ["0 sleep", "1 sleep"] } })
+    assert.deepStrictEqual(segments["99"], { opens: { outcome: "waits", beat: 99, on: ["198 sleep", "199 sleep"], before: 99 } })
+    assert.isBelow(JSON.stringify(segments).length, 12_000)
+    const explained = await space.run(space.space.examine((history) => explain(history, 99, "opens")))
+    assert.match(explained?.signals[0]?.detail ?? "", /^It made segment 99 and awaits 0 sleep, .*, 18 sleep and 91 more\. /)
+  }))
+
+  it("of a heard signal names the enzyme and the run that heard it", () => TestSpace.use([count], async (space) => {
+    const amount = { signal: "/signals/amount", target: "/data/total", payload: 1 }
+    await space.signal({ signal: "/signals/count" })
+    const early = await space.signal(amount)
+    await space.step()
+    const late = await space.signal(amount)
+    await space.step()
+    const beats = [0, 1]
+    for (const [i, id] of [early, late].entries()) {
+      const receipt = await space.receipt(id)
+      const [heard] = receipt?.handlings ?? []
+      assert.deepStrictEqual([receipt?.handlings.length, heard?.enzyme, heard?.outcome], [1, "count", "ok"])
+      assert.match(heard?.run ?? "", /^OPS:/)
+      assert.deepStrictEqual(heard?.value, { isAwaited: i === 0, nth: i, pair: 0 })
+      for (const name of ["count", heard?.run]) assert.deepStrictEqual(await space.get(`/rt/receipts/${id}/${name}`), { ...heard })
+      const agenda = await space.get(`/rt/beat/${beats[i]}/agenda`) as unknown as ReadonlyArray<string>
+      assert.include(agenda.join("\n"), `enzyme=count rc=0 signal=/signals/amount target=/data/total run=${heard?.run}`)
+    }
+    const explained = await space.run(space.space.examine((history) => explain(history, 1, "count")))
+    assert.include(explained?.signals.map(({ id, verdict }) => `${id} ${verdict}`) ?? [], `${late} ran`)
+    await space.run(replays(space.space))
   }))
 
   it("is absent for an event of ordinary runs", () => TestSpace.use([

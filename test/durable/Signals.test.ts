@@ -60,8 +60,8 @@ const placed = { signal: "/signals/placed", target: "/data/orders/17" }
 
 const returned = async (space: TestSpace, id: string): Promise<unknown> => (await space.receipt(id))?.handlings[0]?.value
 
-/** The enzymes of the handlings of an event. */
-const takers = async (space: TestSpace, id: string) => (await space.receipt(id))?.handlings.map(({ enzyme }) => enzyme)
+/** The runs that heard a signal, or the enzymes that handled it. */
+const takers = async (space: TestSpace, id: string) => (await space.receipt(id))?.handlings.map(({ enzyme, run }) => run ?? enzyme)
 
 describe("signals from the begin of a handling on", () => {
   const forms: Record<string, Enzyme.Definition["hears"]> = {
@@ -92,7 +92,7 @@ describe("signals from the begin of a handling on", () => {
       const id = await space.signal(placed)
       const same = await space.signal(answered(1))
       await space.step()
-      const [oid = ""] = (await space.receipt(same))?.handlings.map(({ enzyme }) => enzyme) ?? []
+      const [oid = ""] = await takers(space, same) ?? []
       assert.match(oid, /^OPS:/)
       const later = await space.signal(answered(2))
       await space.step(4)
@@ -198,7 +198,7 @@ describe("tx.waitForSignal", () => {
     assert.deepStrictEqual(receipt?.handlings.map(({ beat, value }) => [beat, value]), [[1, { by: "ann" }]])
     const [oid] = await space.list("/rt/ops")
     const heard = await space.receipt(answer)
-    assert.deepStrictEqual([heard?.status, heard?.handlings[0]?.enzyme], ["handled", oid])
+    assert.deepStrictEqual([heard?.status, heard?.handlings[0]?.run], ["handled", oid])
     await space.run(replays(space.space))
   }))
 

@@ -27,6 +27,9 @@ import type { RunHost } from "./RunHost.ts"
 /** The place of a heard signal in a run. */
 type Place = Omit<Heard, "isAwaited">
 
+/** The semantics from which a receipt of a heard signal names the enzyme of the run. */
+const NAMED = 2
+
 const nobody: HeardBy = new Map()
 
 const folderOf = (oid: string, pair: number): Address.Address => Dossier.address(oid, "heard", String(pair))
@@ -86,11 +89,12 @@ interface Merging {
 /** Keeps the signals of the beat that a run has come to hear. Returns whether the run awaits one of them. */
 export const begin = (handling: Handling, { begun, known, oid }: Hearer, { signals, stage }: Merging): boolean => {
   let isAwaited = false
+  const enzyme = (handling.draft?.moment.semantics ?? 1) < NAMED ? undefined : handling.key
   for (const [i, pair] of begun.entries()) {
     const [, , waits] = pair
     signals.after(handling.flight, pair).slice(0, waits + MAX_HEARD).forEach((captured, nth) => {
       const { flight } = captured
-      const heard: Heard = { isAwaited: nth < waits, nth, oid, pair: known + i }
+      const heard: Heard = { enzyme, isAwaited: nth < waits, nth, oid, pair: known + i }
       keep(heard, flight.signal, { stage, writer: COMMIT })
       ;(captured.heard ??= []).push(heard)
       flight.over.push(handlingOf(flight, heard, handling))
@@ -101,7 +105,8 @@ export const begin = (handling: Handling, { begun, known, oid }: Hearer, { signa
 }
 
 /** The value of a receipt of a heard signal. */
-export const resultOf = ({ isAwaited, nth, pair }: Heard): Codec.Document => Codec.encode({ isAwaited, nth, pair })
+export const resultOf = ({ enzyme, isAwaited, nth, pair }: Heard): Codec.Document =>
+  Codec.encode({ ...enzyme === undefined ? {} : { enzyme }, isAwaited, nth, pair })
 
 /** The handling of a signal by a run that heard it. It is no run of the beat. */
 const handlingOf = (flight: InFlight, heard: Heard, { beat, run }: Pick<Handling, "beat" | "run">): Handling => ({

@@ -9,6 +9,7 @@
  * @module
  */
 import type { Label } from "../../cell/Label.ts"
+import * as Cells from "../../durable/Cells.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Codec from "../../cell/Document.ts"
 import type { ReceiptRow, SpaceStore } from "../../persistence/Persistence.ts"
@@ -71,9 +72,23 @@ const labelled = (label: Label | undefined): { readonly label?: Label } => label
 const segmented = (last: number | undefined): { readonly segments?: number } =>
   last === undefined || last === 0 ? {} : { segments: last + 1 }
 
+/** The receipt of a handling. A durable run that heard the signal is named after its operation, and its value has its enzyme. */
+const taken = (receipt: HandlingReceipt): HandlingReceipt => {
+  const { enzyme: run, value, ...place } = receipt
+  if (!Cells.isName(run)) return receipt
+  const { enzyme, ...rest } = value as { readonly enzyme?: string }
+  // An entry of semantics 1 does not have it.
+  return enzyme === undefined ? receipt : { enzyme, run, ...place, value: rest }
+}
+
+/** The part of a receipt that tells its handling from others of the event. */
+const nameOf = ({ enzyme, run }: HandlingReceipt): string => run ?? enzyme
+
 const ofHandling = ({ attempt, beat, key, label, outcome, segment }: Handling): HandlingReceipt => {
   const place = { enzyme: key, beat, attempt, ...segmented(segment), ...labelled(label) }
-  if (outcome?.kind === "ok") return { ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) }
+  if (outcome?.kind === "ok") {
+    return taken({ ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) })
+  }
   if (outcome === undefined || !("code" in outcome)) return { ...place, outcome: "dead", value: {} }
   return { ...place, outcome: "dead", value: {}, error: { tag: outcome.tag, code: outcome.code, message: outcome.message } }
 }
@@ -109,7 +124,7 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   const later = [...beats].sort((a, b) => a - b).flatMap((beat) => read(store, beat, id)?.handlings ?? [])
   const isDiscarded = rows.some(({ enzyme }) => enzyme === DISCARDED)
   // After a redelivery, the last handling of the enzyme counts.
-  const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [handling.enzyme, handling])).values()]
+  const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [nameOf(handling), handling])).values()]
   const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.unhandled ?? statusOf(handlings)
   return { id, status, beat: captured, handlings, ...labelled(first?.label) }
 }
@@ -176,8 +191,8 @@ interface RunContext {
 /** The receipt of a handling; `undefined` if it was not over. */
 const ofRun = (run: Records.RunRecord, { message, ...place }: RunContext): HandlingReceipt | undefined => {
   const { enzyme } = run
-  if (run.kind === "ok") return { enzyme, outcome: "ok", ...place, value: run.value.length === 0 ? {} : revive(run.value[0]) }
-  if (run.kind === "heard") return { enzyme, outcome: "ok", ...place, value: revive(run.heard) }
+  if (run.kind === "ok") return taken({ enzyme, outcome: "ok", ...place, value: run.value.length === 0 ? {} : revive(run.value[0]) })
+  if (run.kind === "heard") return taken({ enzyme, outcome: "ok", ...place, value: revive(run.heard) })
   if (run.kind !== "dead" && run.kind !== "fatal") return undefined
   const error = { tag: run.tag, code: run.code, message: message ?? "" }
   return { enzyme, outcome: "dead", ...place, value: {}, error }

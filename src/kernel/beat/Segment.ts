@@ -216,12 +216,15 @@ const remade = async (context: Context): Promise<Continuation> => {
     const { missing } = begun
     const how = { host, contentOf: (hash: string) => documents.blob(hash), body }
     await continuation.repeat(step, how).catch((error: unknown) => {
-      throw missing === undefined ? error : new CodeMissing({ digest: missing, reason: messageOf(error) })
+      throw missing === undefined ? error : new CodeMissing({ digest: missing, reason: reasonOf(error) })
     })
     continuation.size = step.size + length
   }
   return continuation
 }
+
+/** The reason why a log does not fit a module, without a remedy. */
+const reasonOf = (error: unknown): string => error instanceof RunDiverged ? error.difference : messageOf(error)
 
 /** The event with which a body began. Its module decodes the payload, and its operation may have expired since. */
 const eventOf = ({ attempt = 1, pipeline }: Step.Step, { enzyme, handling, state: { host } }: Context): Event => {

@@ -15,8 +15,10 @@ import type { Receipt } from "../model/Receipt.ts"
 export interface SegmentReceipt {
   readonly outcome: "waits" | "ok" | "dead"
   readonly beat: number
-  /** The open handles at its end. */
+  /** The handles that it made and left open. */
   readonly on?: ReadonlyArray<string>
+  /** The number of handles that earlier segments had left open, and that still were. */
+  readonly before?: number
 }
 
 /** The receipts of segments by the number of the segment and by enzyme. */
@@ -51,7 +53,9 @@ export const find = (
     const log = new Log()
     for (const step of Cells.stepsOf(oidOf(id, enzyme, hash), reader(store))) {
       log.add(step)
-      put(log.segments - 1, enzyme, { outcome: "waits", beat: step.beat, on: log.texts })
+      const on = log.newest
+      const before = log.open.size - on.length
+      put(log.segments - 1, enzyme, { outcome: "waits", beat: step.beat, on, ...before === 0 ? {} : { before } })
     }
   }
   for (const { beat, enzyme, outcome, segments } of handlings) {

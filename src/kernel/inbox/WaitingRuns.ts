@@ -18,6 +18,7 @@ import type { TimerQueue } from "./TimerQueue.ts"
  */
 interface OpenRun {
   readonly oid: string
+  readonly enzyme: string
   state: "waits" | "taken" | "begins"
   /** Whether it is cancelled at once, for which it needs no enzyme. */
   isEnding: boolean
@@ -87,7 +88,7 @@ export class WaitingRuns {
   add({ again, seq, urgent }: Pending): boolean {
     const found = again?.run
     if (found === undefined) return false
-    const run = this.runs.get(found.oid) ?? this.begin(found.oid)
+    const run = this.runs.get(found.oid) ?? this.begin(found.oid, again?.enzyme ?? "")
     this.hear(run, found)
     run.seq = seq
     run.urgent = urgent
@@ -101,8 +102,8 @@ export class WaitingRuns {
     return true
   }
 
-  private begin(oid: string): OpenRun {
-    const run: OpenRun = { oid, state: "begins", isEnding: false, seq: -1, urgent: false, timers: none, hears: [] }
+  private begin(oid: string, enzyme: string): OpenRun {
+    const run: OpenRun = { oid, enzyme, state: "begins", isEnding: false, seq: -1, urgent: false, timers: none, hears: [] }
     this.runs.set(oid, run)
     this.counts.begins++
     return run
@@ -165,9 +166,9 @@ export class WaitingRuns {
     const found = this.hearers.of(signal, target)
     // A space that opens adds the runs in this order, too.
     const ordered = found.length < 2 ? found : found.toSorted((a, b) => a.run.seq - b.run.seq)
-    return ordered.flatMap(({ pair, run: { oid }, waits }): ReadonlyArray<Heard> => {
+    return ordered.flatMap(({ pair, run: { enzyme, oid }, waits }): ReadonlyArray<Heard> => {
       const nth = countOf(oid, pair)
-      return nth - waits >= MAX_HEARD ? none : [{ oid, pair, nth, isAwaited: nth < waits }]
+      return nth - waits >= MAX_HEARD ? none : [{ oid, pair, nth, isAwaited: nth < waits, enzyme }]
     })
   }
 

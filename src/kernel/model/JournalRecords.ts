@@ -12,6 +12,7 @@ import { DERIVED } from "./Journal.ts"
 import * as Modules from "./Modules.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
 import { type Again, runName } from "./Signal.ts"
+import * as Cells from "../../durable/Cells.ts"
 import * as Titles from "./Titles.ts"
 import type { At } from "../../stage/Launch.ts"
 
@@ -136,6 +137,19 @@ export const codeOf = (run: RunRecord): string | undefined => "code" in run ? ru
  */
 export const nameOf = ({ again, id }: InputRecord, run: RunRecord | undefined): string =>
   runName(id, run?.kind === "waits" ? run.segment : again?.segment)
+
+/**
+ * Returns the enzyme of a handling; for a durable run that heard the signal, which is named after its operation, that of the
+ * run. Entries of semantics 1 do not have the latter.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const enzymeOf = (run: RunRecord): string => {
+  if (!Cells.isName(run.enzyme)) return run.enzyme
+  const heard = run.kind === "heard" ? run.heard : run.kind === "ok" ? run.value[0] : undefined
+  return (heard as { readonly enzyme?: string } | undefined)?.enzyme ?? run.enzyme
+}
 
 const runOf = (line: Journal.RunLine): RunRecord => {
   const [input, enzyme] = line

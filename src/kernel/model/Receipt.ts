@@ -9,6 +9,8 @@ import type { Value } from "../../cell/Value.ts"
 /** The outcome of one enzyme's handling of an event. */
 export interface HandlingReceipt {
   readonly enzyme: string
+  /** The durable run that heard the signal, if it is no handling of its own. */
+  readonly run?: string
   readonly outcome: "ok" | "dead"
   readonly beat: number
   readonly attempt: number

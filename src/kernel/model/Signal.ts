@@ -68,6 +68,8 @@ export interface Heard {
   readonly nth: number
   /** Whether the run awaits it already. */
   readonly isAwaited: boolean
+  /** The enzyme of the run; `undefined` in beats of semantics 1. */
+  readonly enzyme?: string | undefined
 }
 
 /** The most signals of one pair that wait for a durable run. */

@@ -54,7 +54,7 @@ export const read = (source: Source, id: string): Value => {
   const [, , kind, name = "", part = "", field] = id.split("/")
   if (kind === "receipts") {
     const receipt = source.receipt(name)
-    const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
+    const handling = receipt?.handlings.find(({ enzyme, run }) => enzyme === part || run === part)
     if (part !== "" || receipt === undefined) return handling as Value
     const segment = source.durable?.segments(source.store, receipt)
     return (segment === undefined ? receipt : { ...receipt, segment }) as unknown as Value
@@ -146,7 +146,9 @@ class EntryView {
     if (run.kind === "discarded") return `discarded ${place}`
     if (run.kind === "cycle") return `cycle ${place} enzymes=${run.names.join(",")}`
     const code = run.kind === "same" ? codes[run.run] : codeOf(run)
-    return `enzyme=${this.source.label(run.enzyme, this.entry.beat)} rc=${code} ${place}`
+    const enzyme = Records.enzymeOf(run)
+    const by = enzyme === run.enzyme ? "" : ` run=${run.enzyme}`
+    return `enzyme=${this.source.label(enzyme, this.entry.beat)} rc=${code} ${place}${by}`
   }
 
   /** The paths of a signal that a run or a beat sent. */
