@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Entry } from "../../src/rendezvous/Entry.ts"
 import * as Entries from "../../src/rendezvous/Entry.ts"
-import { nextDue, transition } from "../../src/rendezvous/Transition.ts"
+import { nextDue, released, transition } from "../../src/rendezvous/Transition.ts"
 import { isOver } from "../../src/stage/Due.ts"
 import * as Random from "../support/Random.ts"
 
@@ -88,5 +88,21 @@ describe("The table of transitions", () => {
       { ...blank, max_grace: 3, signal_path: "" }
     )
     for (const value of [undefined, null, 3, "x", [1]]) assert.isUndefined(Entries.read(value))
+  })
+
+  it("gives a released entry its time again, and replays earlier beats with their rule", () => {
+    const graces = { grace_delta: 3, grace_used: 2, max_grace: 2 }
+    const quarantined: Entry = { ...blank, ...graces, state: "quarantine", spawn_beat: 10, due: 26, due_ms: 260 }
+    const now = { beat: 50, now: 500, tempo: 10 }
+    const due = (semantics: number, changed: Partial<Entry> = {}) => {
+      const { due, due_ms, grace_used, state } = released({ ...quarantined, ...changed }, { ...now, semantics })
+      return [state, due, due_ms, grace_used]
+    }
+    assert.deepStrictEqual(due(1), ["ready", 50, 500, 0])
+    assert.deepStrictEqual(due(2), ["ready", 60, 600, 0])
+    // An absolute due beat becomes a number of beats from now.
+    assert.deepStrictEqual(due(2, { due_ms: 0 }), ["ready", 60, 600, 0])
+    assert.deepStrictEqual(due(2, { prof: "rv-epoch", epoch_k: 7 }), ["ready", 57, 570, 0])
+    assert.deepStrictEqual(due(2, { spawn_beat: 20 }), ["ready", 51, 510, 0])
   })
 })
