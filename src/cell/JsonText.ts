@@ -90,9 +90,13 @@ export const write = (value: unknown): string => {
 
 const BYTE_ORDER_MARK = 0xfeff
 const QUOTE = 0x22
+const POINT = 0x2e
 
 /** The digits of the smallest integer that a double does not hold, 9007199254740993. */
 const LONG = 16
+
+/** A fraction with fewer digits, and with an exponent of two digits, is not 0 as a double. */
+const TINY = 200
 
 /** The findings of a scan. */
 interface Scan {
@@ -107,13 +111,15 @@ interface Scan {
 const scan = (text: string): Scan => {
   let [depth, digits, members, most] = [0, 0, 0, 0]
   let isPrecise = false
+  let limit = LONG
   for (let i = 0; i < text.length && most <= MAX_DEPTH; i++) {
     const code = text.charCodeAt(i)
     if (code >= 0x30 && code <= 0x39) {
-      if (++digits === LONG) isPrecise = true
+      if (++digits === limit) isPrecise = true
       continue
     }
     digits = 0
+    limit = code === POINT ? TINY : LONG
     switch (code) {
       case QUOTE:
         i = endOfString(text, i)
