@@ -135,7 +135,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.receipts = new EventReceipts(state, this.group)
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
-    this.history = new HistorySession(state, deps.turn)
+    this.history = new HistorySession(state, deps.turn, this.group)
     const ledgers: LedgerHost = {
       ...state,
       submit: (make) => this.control.submit(make),
@@ -157,7 +157,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.uploads = new Uploads(state, this.group)
     this.content = this.uploads.begin
     this.large = openLarge(deps.features, state, this.uploads, deps.contents)
-    this.receive = this.large.receive
+    this.receive = (chunks) => Effect.mapError(this.large.receive(chunks), (error) => this.error ?? error)
     this.deps = deps
     this.ledgers = new LiveLedgers(state, LiveHost.make(state, this.group, this.uploads))
     this.outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, group: this.group })
@@ -372,7 +372,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
 
   blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
     const stored = this.durable.read(() => LargeContent.find(this.state.store, hash, part))
-    return Effect.flatMap(stored, ({ found, large }) => large === undefined ? Effect.succeed(found) : this.large.part(hash, large, part))
+    const read = Effect.flatMap(stored, ({ found, large: of }) => of === undefined ? Effect.succeed(found) : this.large.part(hash, of, part))
+    return Effect.mapError(read, (error) => this.error ?? error)
   }
 
   examine<A>(look: (history: HistorySource) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {

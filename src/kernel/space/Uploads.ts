@@ -33,9 +33,9 @@ export class Uploads {
   /** Number of uploads that are neither finished nor aborted. */
   open = 0
   private readonly state: LiveState
-  private readonly group: Pick<GroupCommit, "await">
+  private readonly group: Pick<GroupCommit, "await" | "error">
 
-  constructor(state: LiveState, group: Pick<GroupCommit, "await">) {
+  constructor(state: LiveState, group: Pick<GroupCommit, "await" | "error">) {
     this.state = state
     this.group = group
   }
@@ -48,7 +48,8 @@ export class Uploads {
         try {
           this.finish(writer, hash)
         } catch (error) {
-          if (error instanceof PersistenceError) return resume(Effect.fail(error))
+          // The store of a space that stopped is closed.
+          if (error instanceof PersistenceError) return resume(Effect.fail(this.group.error ?? error))
           throw error
         }
         this.group.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })

@@ -8,10 +8,11 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
-import { HistoryBusy } from "../model/SpaceError.ts"
+import { HistoryBusy, type SpaceStopped } from "../model/SpaceError.ts"
 
 /** The caller was interrupted. */
 class CalledOff extends Error {}
@@ -25,11 +26,13 @@ class CalledOff extends Error {}
 export class HistorySession {
   private readonly state: LiveState
   private readonly turn: Turn
+  private readonly group: Pick<GroupCommit, "error">
   private busy = false
 
-  constructor(state: LiveState, turn: Turn) {
+  constructor(state: LiveState, turn: Turn, group: Pick<GroupCommit, "error">) {
     this.state = state
     this.turn = turn
+    this.group = group
   }
 
   /** Whether a session is in progress. */
@@ -37,18 +40,25 @@ export class HistorySession {
     return this.busy
   }
 
-  /** Runs a session; fails with `HistoryBusy` during another one. `expected` maps the errors of `look`. */
-  run<A, E>(look: (history: HistorySource) => A | Promise<A>, expected: (error: unknown) => E): Effect.Effect<A, E | HistoryBusy> {
-    return Effect.suspend((): Effect.Effect<A, E | HistoryBusy> => {
+  /**
+   * Runs a session; fails with `HistoryBusy` during another one, and with the stop of the space if that comes first. `expected` maps
+   * the errors of `look`.
+   */
+  run<A, E>(
+    look: (history: HistorySource) => A | Promise<A>,
+    expected: (error: unknown) => E
+  ): Effect.Effect<A, E | HistoryBusy | SpaceStopped> {
+    return Effect.suspend((): Effect.Effect<A, E | HistoryBusy | SpaceStopped> => {
       if (this.busy) return Effect.fail(new HistoryBusy({ space: this.state.space }))
       this.busy = true
-      return Effect.flatten(Effect.promise(async (signal): Promise<Effect.Effect<A, E>> => {
+      return Effect.flatten(Effect.promise(async (signal): Promise<Effect.Effect<A, E | SpaceStopped>> => {
         try {
           return Effect.succeed(await look(this.history(signal)))
         } catch (error) {
           // The caller that interrupted it is gone.
           if (error instanceof CalledOff) return Effect.interrupt
-          return Effect.fail(expected(error))
+          // A closed store fails, and that is not its fault.
+          return Effect.fail(this.group.error ?? expected(error))
         } finally {
           this.busy = false
         }
@@ -68,6 +78,7 @@ export class HistorySession {
     let count = 0
     return () => {
       if (signal.aborted) throw new CalledOff()
+      if (this.group.error !== undefined) throw this.group.error
       if (++count < groupBeats && host.now() - since < groupMillis) return undefined
       return new Promise((resolve) => {
         this.turn(() => {

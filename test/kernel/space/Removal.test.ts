@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
-import type { Space } from "systole"
+import { Kernel, replay, type Space, verify, why } from "systole"
+import type { HistorySource } from "../../../src/kernel/beat/HistorySource.ts"
+import * as SqliteFolder from "../../persistence/SqliteFolder.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, steps, turns } from "../TestSpace.ts"
 import { TestReactor } from "systole/testing"
 import * as RestartableKernel from "../RestartableKernel.ts"
@@ -75,6 +78,47 @@ describe("a space that was removed and created again", () => {
         yield* turns()
       }
     }))
+})
+
+describe("a look at the history of a space that is removed meanwhile", () => {
+  const looks: Readonly<Record<string, (history: HistorySource) => unknown>> = {
+    why: (history) => why(history, "/data/taken"),
+    verify: (history) => verify(history),
+    replay: (history) => replay(history, 0, Infinity)
+  }
+  for (const [name, look] of Object.entries(looks)) {
+    it.effect(`tells of the removal, and of no failure of its store: ${name}`, () => Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const space = yield* TestKernel.space(enzymes)
+      for (const payload of [1, 2]) {
+        yield* space.signal({ signal: "/signals/take", payload })
+        yield* space.step
+      }
+      const [begun, removed] = [yield* Latch.make(), yield* Latch.make()]
+      const looking = yield* Effect.forkChild(Effect.flip(space.examine(async (history) => {
+        Latch.openUnsafe(begun)
+        await Effect.runPromise(Latch.await(removed))
+        return look(history)
+      })))
+      yield* Latch.await(begun)
+      yield* kernel.remove("test")
+      yield* Latch.open(removed)
+      const error = yield* Fiber.join(looking)
+      assert.deepInclude(error, { code: "space/stopped", isRemoved: true })
+      assert.include(error.message, "it is being removed")
+    }).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layer))))
+  }
+})
+
+describe("an upload to a space that is removed meanwhile", () => {
+  it.effect("tells of the removal, and of no failure of its store", () => Effect.gen(function*() {
+    const kernel = yield* Kernel
+    const space = yield* TestKernel.space(enzymes)
+    const { store, writer } = yield* space.content
+    writer.write(new Uint8Array(10))
+    yield* kernel.remove("test")
+    assert.deepInclude(yield* Effect.flip(store("0".repeat(64))), { code: "space/stopped", isRemoved: true })
+  }).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layer))))
 })
 
 describe("a space whose removal failed", () => {
