@@ -77,7 +77,8 @@ const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): 
 ]
 
 const reset = Flag.Boolean("reset").pipe(
-  Flag.withDescription("Take the offset off: dates are those of the host again, and waits from before end after the same time")
+  Flag.withDescription("Take the offset off: dates are those of the host again, and waits from before end after the same time"),
+  Flag.withDefault(false)
 )
 
 const clock = Command.make("clock", { space: SpaceArgument.name, reset, json: Output.json }, ({ json, reset, space }) =>

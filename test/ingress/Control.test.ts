@@ -83,12 +83,24 @@ describe("Control over HTTP", () => {
         "GET",
         "/control"
       ], ["POST", "/control/pause"], ["POST", "/control/rollback"], ["POST", "/control/resume"], ["POST", "/control/shutdown"],
-      ["POST", "/control/restart"], ["PUT", "/locks/data/x"], ["DELETE", "/locks/data/x"]
+      ["POST", "/control/restart"], ["PUT", "/locks/data/x"], ["DELETE", "/locks/data/x"], ["GET", "/clock"], ["POST", "/clock/reset"]
     ] as const
     for (const [method, path] of requests) assert.deepStrictEqual(problem(await ask(space + path, { method })), [401, "auth/missing"], path)
     assert.strictEqual(await digest(app), before)
     assert.strictEqual((await ask(`${space}/control/pause`, { method: "POST", headers: { authorization } })).status, 202)
   }, { token: "a-token-of-some-length", spaces: { create: "on-demand" } })
+
+  test("tells and resets the clock", async ({ ask, put }) => {
+    await put(space, {})
+    await put(`${space}/cells/data/x`, 1)
+    const found = await ask(`${space}/clock`)
+    const clock = found.body as { readonly date: number; readonly host: number }
+    assert.strictEqual(found.status, 200)
+    assert.deepStrictEqual(clock, { date: clock.host, host: clock.host, keeps: null, offset: 0, shifts: [] })
+    const reset = await ask(`${space}/clock/reset`, { method: "POST" })
+    assert.deepStrictEqual([reset.status, (reset.body as { readonly offset: number }).offset], [200, 0])
+    assert.deepStrictEqual(problem(await ask(`${space}/clock`, { method: "POST" })), [405, "route/method"])
+  })
 
   test("locks and unlocks cells", async ({ ask, put }) => {
     await put(space, {})

@@ -106,14 +106,14 @@ export class LiveInput implements BeatInput {
   }
 
   begin(beat: number): Begun {
-    const { documents, enzymes, host, ledgers, nodes, mode, seed, settings, states, store } = this.state
+    const { documents, enzymes, host, ledgers, liveClock, nodes, mode, seed, settings, states } = this.state
     enzymes.activate()
     this.version = enzymes.version + nodes.changes.length
     const activated = this.version - this.known
     return {
       beat,
       semantics: SEMANTICS,
-      clock: Math.max(host.now(), store.head().clock),
+      clock: Math.max(host.now(), liveClock.newest),
       seed: seed(),
       tempo: settings.tempo,
       inputs: ledgers.capture(states, { limits: settings.limits, gated: mode.gated }),

@@ -48,12 +48,17 @@ export class LiveClock {
 
   /** Milliseconds since 1970. It may be less than the clock of the newest beat by the limit. */
   private now(): number {
-    const { behindMillis, head, host } = this.deps
+    const { behindMillis, host } = this.deps
     const now = host.now() + this.ahead
-    const newest = Math.max(head().clock, this.begun)
+    const { newest } = this
     if (now >= newest - behindMillis) return now
     this.ahead += newest - now
     return newest
+  }
+
+  /** The clock of the newest beat or wait. No later beat is before it. */
+  get newest(): number {
+    return Math.max(this.deps.head().clock, this.begun)
   }
 
   /** Notes a wait that began between two beats. */

@@ -163,10 +163,11 @@ export class CommandQueue implements SpaceControl {
 
   private showClock(): ClockStatus {
     const { clock, host, liveClock, store } = this.live
-    const { jump, offset, shifted, shifts } = clock
+    const { jump, shifted, shifts } = clock
     const now = host.now()
+    const [date, hostDate] = [now - shifted, liveClock.ofHost(now)]
     const keeps = jump !== undefined && store.head().clock < jump.clock + DAY ? jump.clock + DAY - shifted : null
-    return { date: now - shifted, host: liveClock.ofHost(now), offset, shifts, keeps }
+    return { date, host: hostDate, offset: date - hostDate, shifts, keeps }
   }
 
   resetClock(): ReturnType<SpaceControl["resetClock"]> {
