@@ -94,7 +94,7 @@ describe("Control over HTTP", () => {
     await put(space, {})
     await put(`${space}/cells/data/x`, 1)
     const found = await ask(`${space}/clock`)
-    const clock = found.body as { readonly date: number; readonly host: number }
+    const clock = found.body as { readonly date: number; readonly host: number; readonly keeps: null; readonly offset: number; readonly shifts: [] }
     assert.strictEqual(found.status, 200)
     assert.deepStrictEqual(clock, { date: clock.host, host: clock.host, keeps: null, offset: 0, shifts: [] })
     const reset = await ask(`${space}/clock/reset`, { method: "POST" })

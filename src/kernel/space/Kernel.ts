@@ -150,9 +150,10 @@ export class Kernel extends Context.Service<Kernel, {
 }
 
 /** A pacemaker out of the scope of runs, also where the kernel uses it within one. */
-const outOfRuns = ({ now, seed, task, timer, turn, wake }: Pacemaker["Service"], { outside }: RunScope): Pacemaker["Service"] => {
+const outOfRuns = ({ elapsed, now, seed, task, timer, turn, wake }: Pacemaker["Service"], { outside }: RunScope): Pacemaker["Service"] => {
   return {
     now: () => outside(now),
+    ...elapsed === undefined ? {} : { elapsed: () => outside(elapsed) },
     seed: () => outside(seed),
     turn: (run, again) => outside(() => turn(run, again)),
     ...task === undefined ? {} : { task: (run) => outside(() => task(run)) },
