@@ -372,8 +372,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
 
   blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
     const stored = this.durable.read(() => LargeContent.find(this.state.store, hash, part))
-    const read = Effect.flatMap(stored, ({ found, large: of }) => of === undefined ? Effect.succeed(found) : this.large.part(hash, of, part))
-    return Effect.mapError(read, (error) => this.error ?? error)
+    const whole = Effect.flatMap(stored, ({ found, large }) => large ? this.large.part(hash, large, part) : Effect.succeed(found))
+    return Effect.mapError(whole, (error) => this.error ?? error)
   }
 
   examine<A>(look: (history: HistorySource) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
