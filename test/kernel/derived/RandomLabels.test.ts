@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx, type Scope } from "effect"
+import { Effect as Fx, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Transaction, Value } from "systole"
-import { Computation, Effect, Materializer } from "systole"
+import { Computation, Effect, Fatal, Materializer } from "systole"
 import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
-import { controlled, glimpsed } from "../TestSpace.ts"
+import { controlled, enzyme, glimpsed, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
 const ROUNDS = 14
 
-const seeds = Trials.seeds(160, { least: 16 })
+const seeds = Trials.seeds(120, { least: 12 })
 
 const high = { "/high": ["secret"], "/high/**": ["secret"] }
 
@@ -30,6 +30,9 @@ const derive = (version: number, ...sources: ReadonlyArray<number>): number =>
 const sources = { a: ["/low/x"], b: ["/low/a", "/low/y"], m: ["/low/x", "/low/a"] } as const
 const above = { one: ["/low/b", "/high/s"], two: ["/low/m", "/high/one"], three: ["/low/a", "/low/m", "/high/s"] } as const
 
+/** The reads of an effect above. */
+const looked = ["/high/s", "/low/b", "/low/m"]
+
 const names = ["a", "b", "m"] as const
 const readers = ["one", "two", "three"] as const
 
@@ -46,7 +49,7 @@ const sum = (tx: Transaction, version: number, places: ReadonlyArray<string>): n
   derive(version, ...places.map((place) => number(tx.get(place))))
 
 /** The nodes of a world: open ones by version, those above, and demand for some. */
-const nodesOf = (draw: Random.Random, ran: (name: string) => void) => {
+const nodesOf = (draw: Random.Random, { ran, seen }: { readonly ran: (name: string) => void; readonly seen: (value: Value) => void }) => {
   const gate = () => draw(2) === 0 ? {} : { throttle: 20 + draw(100) }
   const gates = { a: gate(), b: gate(), m: gate() }
   const made = { a: (version: number): NodeDefinition =>
@@ -59,6 +62,8 @@ const nodesOf = (draw: Random.Random, ran: (name: string) => void) => {
         ran(name)
         return sum(tx, 0, above[name])
       } })),
+    // Its first read bars it from demand for the second one.
+    Effect.make({ name: "looker", noDebounce: true, read: (tx) => sum(tx, 0, looked), deliver: seen }),
     ...draw(2) === 0 ? [Effect.make({ name: "watch", read: (tx) => tx.get("/high/two"), deliver: () => {} })] : [],
     ...draw(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => tx.get("/low/b"), deliver: () => {} })] : []
   ]
@@ -68,18 +73,20 @@ const nodesOf = (draw: Random.Random, ran: (name: string) => void) => {
 /** One world: its space, with the changes that a test makes. */
 const world = (draw: Random.Random) => Fx.gen(function*() {
   const ran: Array<string> = []
-  const { fixed, made } = nodesOf(draw, (name) => void ran.push(name))
+  const seen: Array<Value> = []
+  const { fixed, made } = nodesOf(draw, { ran: (name) => void ran.push(name), seen: (value) => void seen.push(value) })
   const machine = yield* TestMachine.make
   const versions: Versions = { a: 1, b: 1, m: 1 }
   const moduleOf = (name: typeof names[number], version: number) => ({ module: made[name](version), hash: `${name}-${version}` })
   let labels = rules[0]
   const boot = Fx.suspend(() => {
     const open = names.flatMap((name) => versions[name] === undefined ? [] : moduleOf(name, versions[name]))
-    return machine.boot(Random.shuffled(draw, [...open, ...fixed]), { labels })
+    return machine.boot([fatal, ...Random.shuffled(draw, [...open, ...fixed])], { labels })
   })
   let space: Space = yield* boot
   return {
     ran,
+    seen,
     versions,
     space: () => space,
     reopen: Fx.map(boot, (opened) => void (space = opened)),
@@ -102,8 +109,27 @@ const world = (draw: Random.Random) => Fx.gen(function*() {
   }
 })
 
+const fatal = enzyme("fatal", () => new Fatal({ reason: "as asked" }), { onFatal: "continue" })
+
+/** Sets a cell in one beat, which is aborted once before, if asked. */
+const set = (space: Space, [place, value]: readonly [string, number], isAborted: boolean) =>
+  Fx.gen(function*() {
+    if (isAborted) yield* space.signal({ signal: "/signals/fatal" })
+    const fiber = yield* Fx.forkChild(space.set(place, value), { startImmediately: true })
+    if (isAborted) yield* Fx.flip(space.step)
+    yield* space.step
+    yield* Fiber.join(fiber)
+  })
+
 const pulled = (space: Space, address: string) =>
   Fx.map(glimpsed(space, space.pull(address)), (answer) => answer?._tag === "Success" ? answer.success : undefined)
+
+/** The cells as they stand. */
+const standing = (space: Space) => Fx.gen(function*() {
+  const cells = new Map<string, number>()
+  for (const cell of ["/low/x", "/low/y", "/high/s", "/low/a", "/low/b", "/low/m"]) cells.set(cell, number(yield* space.get(cell)))
+  return (cell: string): number => cells.get(cell) ?? 0
+})
 
 /** Compares each node above with the model after each of the changes; `check` is told of the results. */
 const compare = (seed: number, check: (found: unknown, expected: unknown, at: string) => void): Fx.Effect<void, unknown, Scope.Scope> =>
@@ -111,7 +137,7 @@ const compare = (seed: number, check: (found: unknown, expected: unknown, at: st
     const draw = Random.make(seed)
     // Other rules let nodes above demand an open node, whose gate then delays them.
     const isRuled = seed % 2 === 0
-    const { deploy, ran, reopen, rule, space, versions } = yield* world(draw)
+    const { deploy, ran, reopen, rule, seen, space, versions } = yield* world(draw)
     for (let round = 0; round < ROUNDS; round++) {
       const kind = draw(10)
       if (kind < 4) yield* deploy
@@ -119,15 +145,18 @@ const compare = (seed: number, check: (found: unknown, expected: unknown, at: st
       else if (kind === 5 && isRuled) yield* rule
       yield* TestClock.adjust(draw(80))
       const place = Random.pick(draw, ["/low/x", "/low/y", "/high/s", "/elsewhere"])
-      yield* controlled(space(), space().set(place, 1 + draw(9)))
+      yield* set(space(), [place, 1 + draw(9)], draw(4) === 0)
+      yield* turns(1)
+      const shown = seen.at(-1)
+      if (!isRuled) {
+        const cells = yield* standing(space())
+        const values = looked.map((each) => fresh(each, versions, cells))
+        check(shown, derive(0, ...values), `the effect in round ${round}, seed ${seed}`)
+      }
       for (const name of Random.shuffled(draw, readers)) {
         const found = yield* pulled(space(), `/high/${name}`)
         if (found === undefined && isRuled) continue
-        const stands = new Map<string, number>()
-        for (const cell of ["/low/x", "/low/y", "/high/s", ...names.map((each) => `/low/${each}`)]) {
-          stands.set(cell, number(yield* space().get(cell)))
-        }
-        check(found, fresh(`/high/${name}`, versions, (cell) => stands.get(cell) ?? 0), `${name} in round ${round}, seed ${seed}`)
+        check(found, fresh(`/high/${name}`, versions, yield* standing(space())), `${name} in round ${round}, seed ${seed}`)
       }
       yield* reopen
       if (isRuled) continue
