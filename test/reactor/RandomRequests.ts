@@ -172,7 +172,10 @@ class World {
     const submitted = this.reactor.submitted.length
     yield* Effect.forkChild(Effect.ignore(operation), { startImmediately: true })
     for (let beat = 0; beat < MOST_CONTROL; beat++) {
+      const [before, begun] = [(yield* this.space.control.state).state, this.reactor.submitted.length]
       yield* this.beat
+      const isGated = before !== "running" && (yield* this.space.control.state).state !== "running"
+      if (isGated) assert.strictEqual(this.reactor.submitted.length, begun, "no attempt begins in a space that is about to be paused")
       if (this.draw(3) === 0) this.endJobs(2)
       if ((yield* this.space.control.state).control === null) break
     }

@@ -310,9 +310,10 @@ const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Se
     const value = draft.stage.visible(Requests.address(oid, rid, "value").key)
     return ok(number, value, () => Requests.resultOf(rid, request, value) as unknown as Value)
   }
-  const { channel, code = "io/failed", note, opcode, retry_after_ms: wait, state } = request
+  const { channel, code = "io/failed", note, opcode, retry_after_ms: wait, state, uncertain = false } = request
   const reason = note === undefined ? "" : `: ${note}`
-  const message = `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}`
+  const doubt = uncertain ? "; its last attempt may have had its effect" : ""
+  const message = `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}${doubt}`
   const failed = [number, "failed", "RequestFailed", code, message] as const
   return wait === undefined ? failed : [...failed, wait]
 }
