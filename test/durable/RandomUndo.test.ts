@@ -40,7 +40,7 @@ const falls = Enzyme.make({
   run: () => new Fatal({ reason: "as asked" })
 })
 
-/** A space whose runs are cancelled, whatever cuts the power, aborts a beat or takes their places. */
+/** A space whose runs are cancelled between power cuts, aborted beats and conflicts. */
 class World {
   begun = 0
   private readonly draw: Random.Random
@@ -115,7 +115,7 @@ class World {
 }
 
 describe("Cancelled runs", () => {
-  it.effect("are undone once each, whatever disturbs them, and replay", () => Effect.gen(function*() {
+  it.effect("are undone once each, through power cuts, aborts and conflicts, and replay", () => Effect.gen(function*() {
     let total = 0
     for (const seed of Trials.seeds(60, { from: 1, least: 6 })) {
       const world = yield* World.make(seed)
