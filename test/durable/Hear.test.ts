@@ -22,7 +22,7 @@ const ANSWERED = "/signals/answered"
 
 const answered = (payload: unknown, target = "/data/question") => ({ signal: ANSWERED, target, payload })
 
-/** Asks at a cell, does something else, and then takes the answer. */
+/** Asks at a cell, sleeps, and then takes the answer. */
 const ask = (hear: (tx: Transaction) => void) => durable("ask", async (tx) => {
   hear(tx)
   tx.set("/data/question", "open")

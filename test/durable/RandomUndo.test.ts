@@ -11,7 +11,7 @@ const NAME = "test"
 const MOVES = 60
 const MOST = 200
 
-/** Waits, and undoes its effect at its end. Its writes contend with those of the other runs. */
+/** Waits, and undoes its effect at its end. Its writes contend with other runs. */
 const work = Enzyme.make({
   name: "work",
   query: "/signals/work",

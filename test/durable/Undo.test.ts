@@ -224,7 +224,7 @@ describe("A cancelled run whose last segment is refused", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
   }
 
-  it.effect("is so by what another run left, if it has lost to that one", () => Effect.gen(function*() {
+  it.effect("is so by the write of another run, if it has lost to that one", () => Effect.gen(function*() {
     const body: Enzyme.Definition["run"] = (tx, { payload }) =>
       tx.sleep(DAY).finally(() => payload === "count" ? tx.increment("/data/place") : tx.set("/data/place", payload))
     const space = yield* TestKernel.space([work(body)])
