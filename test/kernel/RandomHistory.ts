@@ -133,7 +133,12 @@ class RandomHistory {
       else if (kind === 10) yield* this.cut()
       else yield* this.fault()
       if (this.draw(4) === 0) yield* TestClock.adjust(this.draw(30))
+      // The wakes of a kernel that was cut off would run early, too.
+      if (this.settings.pace === "manual" && this.draw(8) === 0) yield* this.machine.clock.set(this.draw(40_000) - 20_000)
     }
+    // A host that is a little behind is waited for.
+    yield* this.beat
+    yield* TestClock.adjust(defaults.behindMillis)
     for (let i = 0; i < 60 + 4 * this.posted.length; i++) {
       yield* TestClock.adjust(10)
       yield* this.beat

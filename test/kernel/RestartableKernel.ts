@@ -99,6 +99,7 @@ export const make = (
     })
     return {
       boot: Effect.fn("RestartableKernel.boot")(function*(settings = {}) {
+        clock.forget()
         openings = []
         open = new Set()
         most = 0

@@ -114,6 +114,7 @@ export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(f
   }
   const boot: TestMachine["boot"] = Effect.fn("TestMachine.boot")(function*(modules, settings = {}) {
     power++
+    clock.forget()
     const layer = Layer.fresh(Kernel.layer(Features.all).pipe(
       Layer.provide(Layer.succeed(Persistence, wrapped)),
       Layer.provide(Layer.succeedContext(context)),

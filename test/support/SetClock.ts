@@ -12,6 +12,8 @@ export interface SetClock {
   readonly layer: Layer.Layer<Pacemaker>
   /** Sets the host's clock by so many milliseconds. The wakes of resting spaces run early then, as on a real host. */
   readonly set: (by: number) => Effect.Effect<void>
+  /** Forgets the wakes that are armed: their process ended. */
+  readonly forget: () => void
   /** The clock of the host. */
   readonly now: Effect.Effect<number>
 }
@@ -49,6 +51,7 @@ export const make = ({ isMonotonic = false } = {}): SetClock => {
       skew += by
       for (const run of Array.from(armed)) run()
     }),
+    forget: () => armed.clear(),
     now: Effect.map(Clock.currentTimeMillis, (now) => now + skew)
   }
 }
