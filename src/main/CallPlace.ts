@@ -15,6 +15,9 @@ const plain = (file: string): string => file.replace(/^file:\/\//, "").replace(/
 /** The folder of the runtime, whose frames are no places of a module; "" on a host whose modules are no files, such as Workers. */
 const own = plain((import.meta as { readonly url?: string }).url ?? "").replace(/(?:main\/)?[^/]+$/, "")
 
+/** The working folder; "" on a host without one. */
+const folder = (): string => (globalThis as { readonly process?: { readonly cwd?: () => string } }).process?.cwd?.() ?? ""
+
 /** The text of the stack of a thrown value. The value may have any type, and its getters may throw. */
 const stackOf = (thrown: unknown): string => {
   try {
@@ -26,18 +29,19 @@ const stackOf = (thrown: unknown): string => {
 }
 
 /**
- * The first place of a stack that is neither in the runtime nor in a package, below a folder if it lies there.
+ * The first place of a stack that is neither in the runtime nor in a package, from the working folder on if it lies there.
  *
  * @category getters
  * @since 0.1.0
  */
-export const find = (thrown: unknown, folder: string): string | undefined => {
+export const find = (thrown: unknown): string | undefined => {
   if (own === "") return undefined
+  const from = `${folder()}/`
   for (const text of stackOf(thrown).split("\n", LINES)) {
     const [, path = "", line, column] = frame.exec(text.trimEnd()) ?? []
     const file = plain(path)
     if (!/^(?:\/|[A-Za-z]:)/.test(file) || file.startsWith(own) || /[\\/]node_modules[\\/]/.test(file)) continue
-    return `${file.startsWith(`${folder}/`) ? file.slice(folder.length + 1) : file}:${line}:${column}`
+    return `${file.startsWith(from) ? file.slice(from.length) : file}:${line}:${column}`
   }
   return undefined
 }

@@ -27,6 +27,7 @@ import { Hash } from "../persistence/Hash.ts"
 import { CurrentContentStore } from "../persistence/LargeContent.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { Reactor } from "../reactor/Reactor.ts"
+import * as CallPlace from "./CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostVersion from "./HostVersion.ts"
@@ -100,7 +101,7 @@ export const open = Effect.fn("Project.open")(function*(
   const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision)
   const services = { features, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
-  const places = { placeOf: SourceMaps.place }
+  const places = { placeOf: (error: unknown) => SourceMaps.place(error) ?? CallPlace.find(error) }
   const guards = config.check === true ? DevWatch.layer(places) : RunGuards.layer(places)
   const context = yield* Layer.build(Layer.provide(runtime, guards))
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))

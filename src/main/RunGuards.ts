@@ -10,7 +10,6 @@ import * as Data from "effect/Data"
 import * as Layer from "effect/Layer"
 import { AsyncLocalStorage, AsyncResource } from "node:async_hooks"
 import { CurrentRunScope, type RunScope } from "../registry/RunScope.ts"
-import * as CallPlace from "./CallPlace.ts"
 
 /**
  * A run called a function whose result is not in the journal. `place` is that of the call, if the host tells it.
@@ -32,7 +31,7 @@ export class AroundTheRuntime extends Data.TaggedError("AroundTheRuntime")<{
 
 /** The choices of a host. */
 export interface Options {
-  /** Translates the place of an error, for hosts that run bundles of a project's files. */
+  /** The place in the code of a module from which an error comes, such as `enzymes/greet.ts:12:7`. */
   readonly placeOf?: (error: unknown) => string | undefined
   /** Refuses functions of `Math` whose last digits differ between engines, too. */
   readonly isDevelopment?: boolean
@@ -50,14 +49,18 @@ type Guarded = readonly [owner: object | undefined, prefix: string, members: Rea
 
 const { AbortSignal, Date: HostDate, Math: HostMath, crypto, performance } = globalThis
 
+/** The objects that some hosts have. */
+const { Temporal, scheduler } = globalThis as { readonly Temporal?: { readonly Now: object }; readonly scheduler?: object }
+
 /** The functions that a run must not call. */
 const refused: ReadonlyArray<Guarded> = [
   [HostDate, "Date.", ["now"], time],
+  [Temporal?.Now, "Temporal.Now.", ["instant", "plainDateISO", "plainDateTimeISO", "plainTimeISO", "zonedDateTimeISO"], time],
   [performance, "performance.", ["now"], time],
   [HostMath, "Math.", ["random"], chance],
   [crypto, "crypto.", ["randomUUID", "getRandomValues"], chance],
   [globalThis, "", ["setTimeout", "setInterval", "setImmediate"], later],
-  [(globalThis as { readonly scheduler?: object }).scheduler, "scheduler.", ["wait", "postTask"], later],
+  [scheduler, "scheduler.", ["wait", "postTask"], later],
   [AbortSignal, "AbortSignal.", ["timeout"], limit],
   [globalThis, "", ["fetch"], outside]
 ]
@@ -179,9 +182,6 @@ const scopeOf = (rules: Rules): RunScope => {
 export const layer = (options: Options = {}): Layer.Layer<never> =>
   Layer.sync(CurrentRunScope, () => {
     install()
-    placeOf = (error) => options.placeOf?.(error) ?? CallPlace.find(error, folder())
+    if (options.placeOf !== undefined) placeOf = options.placeOf
     return scopeOf(options.isDevelopment === true ? "development" : "production")
   })
-
-/** The working folder; "" on a host without one. */
-const folder = (): string => (globalThis as { readonly process?: { readonly cwd?: () => string } }).process?.cwd?.() ?? ""

@@ -152,7 +152,8 @@ export interface Definition<Payload = unknown> {
    * The time limit of a waiting run, in milliseconds of the host; beyond it the attempt failed. Default: 1000.
    *
    * The space waits with the run. A handling that times out twice (`timeoutAttempts`) is therefore given up, regardless
-   * of `retry`. A run that returns without waiting cannot be stopped, so its result stands at any duration.
+   * of `retry`. A run that returns without waiting cannot be stopped, so its result stands at any duration. A segment of a
+   * durable run waits for no promise of its own, so it needs no limit.
    */
   readonly limitMs?: number
   /** Handles one signal. Returns a value, a promise or an Effect. */

@@ -6,6 +6,9 @@ import { TestSpace } from "systole/testing"
 import { setImmediate as turn } from "node:timers/promises"
 import { replays, turns } from "../kernel/TestSpace.ts"
 
+/** The calendar of the host, which some hosts have. */
+const { Temporal } = globalThis as { readonly Temporal?: { readonly Now: { readonly instant: () => unknown } } }
+
 /** Calls that a run must not make, by their names, with the function of the transaction to use instead. */
 const calls: Readonly<Record<string, readonly [call: () => unknown, instead: string]>> = {
   "Date.now()": [() => Date.now(), "tx.now"],
@@ -18,6 +21,7 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, instead: str
   "setInterval()": [() => setInterval(() => {}, 1), "tx.sleep"],
   "setImmediate()": [() => setImmediate(() => {}), "tx.sleep"],
   "AbortSignal.timeout()": [() => AbortSignal.timeout(1), "tx.sleep"],
+  ...Temporal === undefined ? {} : { "Temporal.Now.instant()": [() => Temporal.Now.instant(), "tx.now"] as const },
   "fetch()": [() => fetch("http://127.0.0.1:1").catch(() => {}), "tx.io.fetch"]
 }
 

@@ -18,6 +18,7 @@ import { Registry } from "../../registry/Registry.ts"
 import { CurrentRunScope, unguarded } from "../../registry/RunScope.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
+import * as CallPlace from "../CallPlace.ts"
 import * as Features from "../feature/Features.ts"
 import * as PureHash from "../PureHash.ts"
 import * as RunGuards from "../RunGuards.ts"
@@ -73,7 +74,7 @@ const checked = Layer.effect(CurrentReporter, Effect.gen(function*() {
 
 /** The guards of a host, unless the test has others. */
 const guarded = Layer.unwrap(Effect.map(CurrentRunScope, (scope) =>
-  scope === unguarded ? RunGuards.layer() : Layer.succeed(CurrentRunScope, scope)))
+  scope === unguarded ? RunGuards.layer({ placeOf: CallPlace.find }) : Layer.succeed(CurrentRunScope, scope)))
 
 const nameOf = (node: string, place: unknown): string =>
   place === undefined ? node : `${node} ${String(place instanceof Object && "text" in place ? place.text : place)}`
