@@ -37,9 +37,9 @@ const state = Command.make("state", { space: SpaceArgument.name, json: Output.js
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
   )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, its parked signals, and its locks"))
 
-const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
+const columns = ({ attempt, due, enzymes = [], id, on, owner, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
   id,
-  on === undefined ? why : `${why} (${on})`,
+  on === undefined ? why : `${why} (${on}${owner === undefined ? "" : `, locked by ${owner}`})`,
   `${enzymes.join(", ")}${attempt === undefined ? "" : ` attempt ${attempt}`}`,
   [
     due?.beat === undefined ? "" : `from beat ${due.beat}`,

@@ -18,6 +18,7 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { InputRecord, RunRecord } from "../kernel/model/JournalRecords.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
+import * as SpaceMode from "../kernel/model/SpaceMode.ts"
 import type { Stage } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
 
@@ -29,7 +30,7 @@ export interface Explanation {
   readonly target: string | undefined
   /**
    * The verdict. `waits` is the end of a segment that awaits a result. `ran`, `retry`, `dead`, `fatal` and `conflict`
-   * are the outcomes of its run. `shared` means that an equal impulse ran for it. `no-match`, `not-bound`, `masked`,
+   * are the outcomes of its run; `parked` is a wait for a lock. `shared` means that an equal impulse ran for it. `no-match`, `not-bound`, `masked`,
    * `cycle`, `other-attempt` and `not-registered` are reasons why it did not run. `unknown` means that the beat cannot
    * be replayed.
    */
@@ -148,6 +149,10 @@ const ended = (run: RunRecord, { again, on }: Context): Verdict => {
     case "same":
       return { verdict: "shared", detail: `An equal impulse of this beat had run it already, as run ${run.run}.` }
     case "conflict": {
+      if (SpaceMode.isLock(run.document)) {
+        const holder = run.holder === undefined ? "" : `, which ${run.holder} holds`
+        return { verdict: "parked", detail: `It waits for the lock on ${SpaceMode.cellOf(run.document)}${holder}.${attempt}` }
+      }
       const detail = `Another run of the beat had written ${run.document} before it; it runs again.${attempt}`
       return { verdict: "conflict", detail }
     }

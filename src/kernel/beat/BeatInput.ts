@@ -76,6 +76,12 @@ export interface BeatInput {
   readonly committed: () => void
 }
 
+/** Counts of the changes of enzymes and of nodes. */
+interface Versions {
+  readonly enzymes: number
+  readonly nodes: number
+}
+
 const none: ReadonlyArray<never> = []
 const ignored = (): void => {}
 
@@ -88,9 +94,9 @@ const ignored = (): void => {}
 export class LiveInput implements BeatInput {
   private readonly state: LiveState
   private readonly expiry: ExpiryIndex
-  /** The versions of the registry of the newest committed beat and of the current beat. */
-  private known = 0
-  private version = 0
+  /** The versions of the enzymes and of the nodes in the newest committed beat and in the current one. */
+  private known: Versions = { enzymes: 0, nodes: 0 }
+  private version = this.known
   /** Whether a beat was committed since the space was opened. Before that, the active modules are unknown. */
   private opened = false
   /** The rollback in progress. */
@@ -108,8 +114,12 @@ export class LiveInput implements BeatInput {
   begin(beat: number): Begun {
     const { documents, enzymes, host, ledgers, liveClock, nodes, mode, seed, settings, states } = this.state
     enzymes.activate()
-    this.version = enzymes.version + nodes.changes.length
-    const activated = this.version - this.known
+    const { known, opened } = this
+    const version = this.version = { enzymes: enzymes.version, nodes: nodes.changes.length }
+    const changed = {
+      enzymes: opened && version.enzymes === known.enzymes ? undefined : enzymes,
+      nodes: opened && version.nodes === known.nodes ? undefined : nodes
+    }
     return {
       beat,
       semantics: SEMANTICS,
@@ -118,12 +128,12 @@ export class LiveInput implements BeatInput {
       tempo: settings.tempo,
       inputs: ledgers.capture(states, { limits: settings.limits, gated: mode.gated }),
       isolation: settings.isolation ?? "snapshot",
-      activated,
+      activated: version.enzymes + version.nodes - known.enzymes - known.nodes,
       spent: this.state.derivation.spent,
       content: documents.capture(),
       labels: this.opened ? undefined : LabelCheck.change(settings.labels, documents),
-      titled: this.opened && activated === 0 ? [] : Titles.activation(enzymes, documents, beat),
-      ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
+      titled: changed.enzymes === undefined ? [] : Titles.activation(enzymes, documents, beat),
+      ...changed.enzymes === undefined && changed.nodes === undefined ? Modules.unchanged : Modules.activation(changed, documents)
     }
   }
 

@@ -36,6 +36,12 @@ import * as ReadyRuns from "./ReadyRuns.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Run from "./Run.ts"
 
+/** The semantics from which an entry names the holder of the lock for which a run waits. */
+const NAMED = 2
+
+/** A lost conflict, or a lock with its holder. */
+type Lost = Conflict & { readonly holder?: string | undefined }
+
 /** Losses in a row after which a run is reported, once. */
 const REPORTED_LOSSES = 3
 
@@ -141,7 +147,7 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
   for (const list of lists) size += list.size
   draft.launch(size)
   const lock = lockOver(transaction, draft)
-  if (lock !== undefined) return lose(handling, { key: lock }, merged)
+  if (lock !== undefined) return lose(handling, { key: SpaceMode.lockAddress(lock).key, holder: holderOf(lock, merged) }, merged)
   const conflict = transaction.stage.merge(draft, handling.run)
   if (conflict !== undefined) return lose(handling, conflict, merged)
   if (draft.launches.length > 0) captured.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
@@ -182,20 +188,24 @@ const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, tra
   transaction.queued.push(new Signal.Pending(state.number(), signal, { due }))
 }
 
-/** The lock above a cell that the run wrote, as the key of the document to wait for. */
+/** The cell of the lock above a cell that the run wrote. The run waits for the document of the lock. */
 const lockOver = ({ mode }: BeatTransaction, { own }: Draft): string | undefined => {
   if (mode.locks.size === 0 || own === undefined) return undefined
   for (const key of own.keys) {
     const lock = SpaceMode.lockOver(mode, Address.ofKey(key).id)
-    if (lock !== undefined) return SpaceMode.lockAddress(lock).key
+    if (lock !== undefined) return lock
   }
   return undefined
 }
 
+/** The holder of a lock, as the entry of the beat names it. */
+const holderOf = (lock: string, { transaction: { mode, moment } }: Merged): string | undefined =>
+  moment.semantics < NAMED ? undefined : mode.locks.get(lock)
+
 /** Queues a run that lost a conflict: it waits in line at the document. A run that exceeded the size of the beat waits at its receipt. */
-const lose = (handling: ExecutedHandling, { isDerived, key }: Conflict, merged: Merged): void => {
+const lose = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merged: Merged): void => {
   const document = key ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
-  handling.outcome = { kind: "conflict", document, isDerived }
+  handling.outcome = { kind: "conflict", document, isDerived, holder }
   // Waiting for a lock is no contention, so it does not count as a loss.
   const losses = handling.losses + (SpaceMode.isLock(document) ? 0 : 1)
   if (losses === REPORTED_LOSSES && losses > handling.losses) {

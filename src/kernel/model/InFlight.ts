@@ -46,6 +46,8 @@ export type Outcome =
     readonly document: string
     /** Whether the run lost because its reads derive from the document. */
     readonly isDerived?: boolean | undefined
+    /** The holder of the lock, if the document is one; `undefined` in beats of semantics 1. */
+    readonly holder?: string | undefined
   }
 
 /** A failure of a run. */

@@ -21,7 +21,7 @@ import type { At, OutgoingSignal } from "../../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import * as Commands from "./Command.ts"
-import { type CapturedSignal, type Handling, isMerged } from "./InFlight.ts"
+import { type CapturedSignal, type Handling, isMerged, type Outcome } from "./InFlight.ts"
 import type { ParkedNote } from "./Parked.ts"
 import * as NodeLines from "./NodeLine.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
@@ -214,7 +214,7 @@ const unheard: ReadonlyArray<Heard> = []
 
 const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome === undefined) return ""
-  if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${outcome.isDerived === true ? `,"${DERIVED}"` : ""}`
+  if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${reason(outcome)}`
   const emissions = isMerged(outcome) ? draft?.emissions ?? none : none
   const result = "code" in outcome ? `"${outcome.kind}","${outcome.tag}","${outcome.code}"`
     : outcome.kind === "waits" ? `"waits",${outcome.segment}`
@@ -224,6 +224,10 @@ const outcome = ({ draft, outcome }: Handling): string => {
   for (const sent of emissions) text += text === "" ? emission(sent) : `,${emission(sent)}`
   return `,${result},[${text}]`
 }
+
+/** Follows the document of a lost conflict: the holder of a lock, or that the run's reads derive from it. */
+const reason = ({ holder, isDerived }: Extract<Outcome, { readonly kind: "conflict" }>): string =>
+  holder === undefined ? isDerived === true ? `,"${DERIVED}"` : "" : `,${JSON.stringify({ by: holder })}`
 
 const emission = ({ at, id, payload, signal, space, target }: OutgoingSignal): string => {
   const head = `["${id}",${signal === undefined ? 0 : `"${signal}"`},${target === undefined ? 0 : `"${target}"`}`
@@ -281,7 +285,7 @@ type Failure = "retry" | "dead" | "fatal"
 export type RunLine =
   | readonly [input: number, enzyme: string, result: readonly [unknown?], emissions?: ReadonlyArray<Emitted>]
   | readonly [input: number, enzyme: string, outcome: "waits", segment: number, emissions?: ReadonlyArray<Emitted>]
-  | readonly [input: number, enzyme: string, outcome: "conflict", document: string, through?: typeof DERIVED]
+  | readonly [input: number, enzyme: string, outcome: "conflict", document: string, through?: typeof DERIVED | { readonly by: string }]
   | readonly [input: number, enzyme: string, outcome: "same", run: number]
   | readonly [input: number, oid: string, outcome: "heard", heard: Omit<Heard, "oid">]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]

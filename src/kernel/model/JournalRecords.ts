@@ -41,7 +41,7 @@ export type AgainRecord = Pick<Again, "attempt" | "captured" | "enzyme" | "losse
 type End =
   | { readonly kind: "ok"; readonly value: readonly [json?: unknown]; readonly sent: ReadonlyArray<SentRecord> }
   | { readonly kind: "waits"; readonly segment: number; readonly sent: ReadonlyArray<SentRecord> }
-  | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean }
+  | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean; readonly holder: string | undefined }
   | { readonly kind: "same"; readonly run: number }
   | { readonly kind: "heard"; readonly heard: unknown }
   | { readonly kind: "cycle"; readonly names: ReadonlyArray<string> }
@@ -161,7 +161,10 @@ const endOf = ([, , kind, detail, last, more]: Journal.RunLine): End => {
   if (kind === "waits") {
     return { kind, segment: detail as number, sent: ((last ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
   }
-  if (kind === "conflict") return { kind, document: detail as string, isDerived: last === DERIVED }
+  if (kind === "conflict") {
+    const { by: holder } = (typeof last === "object" ? last : {}) as { readonly by?: string }
+    return { kind, document: detail as string, isDerived: last === DERIVED, holder }
+  }
   if (kind === "same") return { kind, run: detail as number }
   if (kind === "heard") return { kind, heard: detail }
   if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }

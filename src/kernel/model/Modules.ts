@@ -77,25 +77,26 @@ type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: str
 export const nodeOf = ({ name }: Module): string | undefined => name.startsWith(NODES) ? name.slice(NODES.length) : undefined
 
 /**
- * The changes from the modules that the cells name to the active enzymes and nodes.
+ * The changes from the modules that the cells name to the active ones: to enzymes and to nodes, or to either alone if the
+ * others are as they were.
  *
  * @category getters
  * @since 0.1.0
  */
 export const activation = (
-  { enzymes, nodes }: { readonly enzymes: Enzymes; readonly nodes: NodeModules },
+  { enzymes, nodes }: { readonly enzymes: Enzymes | undefined; readonly nodes: NodeModules | undefined },
   documents: Documents
 ): Activation => {
   const active = new Map<string, Array<Code>>()
-  const derived = nodes.all().map(({ code, definition: { name } }) => ({ code, name: NODES + name }))
-  for (const { code, name } of [...enzymes.active(), ...derived]) {
+  const derived = nodes?.all().map(({ code, definition: { name } }) => ({ code, name: NODES + name })) ?? []
+  for (const { code, name } of [...enzymes?.active() ?? [], ...derived]) {
     if (code === undefined) continue
     const here = active.get(name)
     if (here === undefined) active.set(name, [code])
     else here.push(code)
   }
-  const before = documents.children("space", `${FOLDER}/${NODES.slice(0, -1)}`).map((name) => NODES + name)
-  const names = new Set([...active.keys(), ...documents.children("space", FOLDER), ...before])
+  const before = nodes === undefined ? [] : documents.children("space", `${FOLDER}/${NODES.slice(0, -1)}`).map((name) => NODES + name)
+  const names = new Set([...active.keys(), ...enzymes === undefined ? [] : documents.children("space", FOLDER), ...before])
   const modules: Array<Module> = []
   const texts = new Map<string, BlobRow>()
   for (const name of names) {
@@ -107,7 +108,7 @@ export const activation = (
       if (text !== undefined && !documents.shows(hash)) texts.set(hash, { hash, bytes: new TextEncoder().encode(text), code: true })
     }
   }
-  return { modules, descriptions: described(enzymes, documents), texts: [...texts.values()] }
+  return { modules, descriptions: enzymes === undefined ? [] : described(enzymes, documents), texts: [...texts.values()] }
 }
 
 /** The changed descriptions, of active enzymes and of those left out. */

@@ -89,6 +89,9 @@ export const address = (part: Part): Address.Address => Address.make(`/sys/state
  */
 export const lockAddress = (cell: string): Address.Address => Address.parse(`${LOCKS}${cell}`)
 
+/** The cell that a lock is on. */
+export const cellOf = (lock: string): string => lock.slice(LOCKS.length)
+
 /** Whether a document is a lock. Signals that wait for it wait until it is removed. */
 export const isLock = (key: string): boolean => key.startsWith(`${LOCKS}/`)
 
@@ -115,7 +118,7 @@ export const stateOf = ({ gated, halted, paused }: SpaceMode): "running" | "gate
   halted ? "halted" : paused ? "paused" : gated ? "gated" : "running"
 
 /** Whether the lock of a document is held. */
-export const holds = ({ locks }: SpaceMode, key: string): boolean => locks.has(key.slice(LOCKS.length))
+export const holds = ({ locks }: SpaceMode, key: string): boolean => locks.has(cellOf(key))
 
 /**
  * The mode from a space's cells.
@@ -130,7 +133,7 @@ export const read = (store: Pick<SpaceStore, "below">, documents: {
   const part = <A>(name: Part): A | undefined => value(address(name).key) as A | undefined
   const locks = new Map<string, string>()
   for (const key of store.below(LOCKS, { limit: MAX_LOCKS + 1 })) {
-    locks.set(key.slice(LOCKS.length), (value(key) as unknown as { readonly by: string }).by)
+    locks.set(cellOf(key), (value(key) as unknown as { readonly by: string }).by)
   }
   return {
     control: part("control"),

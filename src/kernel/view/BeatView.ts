@@ -16,6 +16,7 @@ import * as SpaceClock from "../../stage/SpaceClock.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Records from "../model/JournalRecords.ts"
 import * as Parked from "../model/Parked.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import type { HandshakeMetrics } from "../beat/CommitHandshake.ts"
 import * as LostBeats from "../beat/LostBeats.ts"
 import type { Receipt } from "../model/Receipt.ts"
@@ -148,7 +149,7 @@ class EntryView {
     const code = run.kind === "same" ? codes[run.run] : codeOf(run)
     const enzyme = Records.enzymeOf(run)
     const by = enzyme === run.enzyme ? "" : ` run=${run.enzyme}`
-    return `enzyme=${this.source.label(enzyme, this.entry.beat)} rc=${code} ${place}${by}`
+    return `enzyme=${this.source.label(enzyme, this.entry.beat)} rc=${code} ${place}${by}${ownerOf(run)}`
   }
 
   /** The paths of a signal that a run or a beat sent. */
@@ -170,10 +171,17 @@ const segmentOf = (input: Records.InputRecord | undefined, run: Records.RunRecor
   return name === undefined || name === input?.id ? "" : ` receipt=${name}`
 }
 
-/** 0 for success, -1 for a further attempt, -2 for fatal; otherwise the code of the error. */
+/** The lock for which a run waits, and its owner. Entries of semantics 1 do not name the owner. */
+const ownerOf = (run: Records.RunRecord): string => {
+  if (run.kind !== "conflict" || !SpaceMode.isLock(run.document)) return ""
+  return ` lock=${SpaceMode.cellOf(run.document)}${run.holder === undefined ? "" : ` owner=${run.holder}`}`
+}
+
+/** 0 for success, -1 for a further attempt, -2 for fatal, `parked` for a wait for a lock; otherwise the code of the error. */
 const codeOf = (run: Records.RunRecord): string => {
   if (run.kind === "ok" || run.kind === "waits" || run.kind === "heard") return "0"
   if (run.kind === "retry") return "-1"
   if (run.kind === "fatal") return "-2"
+  if (run.kind === "conflict" && SpaceMode.isLock(run.document)) return "parked"
   return run.kind === "dead" ? run.code : run.kind
 }

@@ -33,6 +33,8 @@ export interface WaitingRow {
    * segment of a durable run.
    */
   readonly on?: string
+  /** The owner of the lock, if it waits for one. */
+  readonly owner?: string
   /** The enzymes that will run. */
   readonly enzymes?: ReadonlyArray<string>
   readonly attempt?: number
@@ -109,7 +111,14 @@ const rowOf = (pending: Pending, state: LiveState): WaitingRow => {
 const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>, shifted: number): NonNullable<WaitingRow["due"]> =>
   ({ ...beat === undefined ? {} : { beat }, ...moment === undefined ? {} : { moment: moment - shifted } })
 
-const reasonOf = (pending: Pending, state: LiveState): Pick<WaitingRow, "why" | "code" | "on" | "enzymes"> => {
+/** The wait for a document: for its lock, or for the runs that lost it before. */
+const contendedFor = (on: string, { locks }: SpaceMode.SpaceMode): Pick<WaitingRow, "why" | "on" | "owner"> => {
+  if (!SpaceMode.isLock(on)) return { why: "conflict", on }
+  const owner = locks.get(SpaceMode.cellOf(on))
+  return { why: "parked", on, ...owner === undefined ? {} : { owner } }
+}
+
+const reasonOf = (pending: Pending, state: LiveState): Pick<WaitingRow, "why" | "code" | "on" | "owner" | "enzymes"> => {
   const { again, due, seq, signal, urgent } = pending
   const { bindings, enzymes, inbox, mode } = state
   const resolve = (sent: Signal) => enzymes.resolve(sent.signal, sent.target, Awaited.tableFor(bindings, sent))
@@ -117,7 +126,7 @@ const reasonOf = (pending: Pending, state: LiveState): Pick<WaitingRow, "why" | 
   if (inbox.held.has(seq)) return { why: "held", code: "enzyme/held", enzymes: (resolve(signal).leftOut?.() ?? []).map(({ key }) => key) }
   if (mode.gated && !urgent) return { why: "parked", on: "pause" }
   if (again?.why === "gate") return { why: "parked", on: "gate" }
-  if (again?.why === "conflict") return { why: SpaceMode.isLock(again.document!) ? "parked" : "conflict", on: again.document! }
+  if (again?.why === "conflict") return contendedFor(again.document ?? "", mode)
   if (again?.why === "segment") return { why: "awaiting", on: runName(signal.id, again.segment) }
   if (again !== undefined) return { why: "retrying" }
   if (due !== undefined) return { why: "delayed" }

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { type Enzyme, Flow, Retry, type Space } from "systole"
+import { type Enzyme, explain, Flow, Retry, type Space } from "systole"
 import { history, isReplayedEqual } from "../../conformance/ReplayCheck.ts"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { begun, ended, enzyme, refusal, steps, through } from "../TestSpace.ts"
+import { begun, ended, enzyme, refusal, replays, steps, through } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 import { present } from "../../support/Present.ts"
 
@@ -116,6 +116,26 @@ describe("signals of a paused space", () => {
 })
 
 describe("a lock", () => {
+  it.effect("is named with its owner where a run waits for it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("shut", (tx) => tx.set("/data/shut/deep", 1))])
+      yield* begun(space, space.control.lock("/data/shut"))
+      yield* sendAll(space, { signal: "/signals/shut", payload: 1 })
+      const beat = yield* space.step
+      const lock = "lock=/data/shut owner=(outside)"
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, beat, "agenda"), [
+        `enzyme=shut rc=parked signal=/signals/shut target=- ${lock}`
+      ])
+      const { waiting: [row] } = yield* space.waiting({ limit: 10 })
+      assert.deepInclude(row, { why: "parked", on: "/sys/locks/data/shut", owner: "(outside)" })
+      const explained = yield* space.examine((history) => explain(history, beat, "shut"))
+      assert.deepInclude(explained?.signals[0], {
+        verdict: "parked",
+        detail: "It waits for the lock on /data/shut, which (outside) holds."
+      })
+      yield* replays(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("that is released and taken again while the space is paused releases no run", () =>
     Effect.gen(function*() {
       const log: Array<number> = []
