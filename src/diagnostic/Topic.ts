@@ -54,5 +54,8 @@ export const severities = {
   "tp_async_unsp": "sev:debug"
 } as const satisfies Readonly<Record<string, Severity>>
 
+/** The key of the topic with which an error of the runtime is reported. */
+export const TOPIC: unique symbol = Symbol("systole/diagnostic/Topic")
+
 /** The name of a topic of the runtime. */
 export type Topic = keyof typeof severities

@@ -6,10 +6,7 @@
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Diagnostic from "./Diagnostic.ts"
 import type { Told } from "./Reporter.ts"
-import type { Topic } from "./Topic.ts"
-
-/** Topics that errors of higher floors name, as their topic or as their code. */
-const named: ReadonlySet<unknown> = new Set<Topic>(["module/broken", "space/stopped"])
+import { type Topic, TOPIC } from "./Topic.ts"
 
 /**
  * Converts a failure into a diagnostic: a store error, an error with a topic of its own, or an unexpected failure.
@@ -18,13 +15,13 @@ const named: ReadonlySet<unknown> = new Set<Topic>(["module/broken", "space/stop
  * @since 0.1.0
  */
 export const of = (failure: unknown): Told => {
-  const { code, message, space, topic = code } = membersOf(failure)
+  const { [TOPIC]: topic, message, space } = membersOf(failure)
   const host = { origin: { kind: "runtime", name: "host" }, subject: undefined } as const
   const rest = { space: typeof space === "string" ? space : undefined, beat: undefined, cause: failure }
   if (failure instanceof PersistenceError) {
     return { ...Diagnostic.of("store/trouble", { ...host, code: failure.code, note: failure.message }), ...rest }
   }
-  if (named.has(topic)) return { ...Diagnostic.of(topic as Topic, { ...host, note: String(message) }), ...rest }
+  if (topic !== undefined) return { ...Diagnostic.of(topic, { ...host, note: String(message) }), ...rest }
   return { ...Diagnostic.of("runtime/accident", { ...host, note: noteOf(failure) }), ...rest }
 }
 
@@ -41,7 +38,14 @@ export const after = (
 ): Told =>
   ({ ...Diagnostic.of(topic, { note: `${what}: ${noteOf(cause)}`, origin, subject: undefined }), space, beat: undefined, cause })
 
-const membersOf = (failure: unknown): { readonly [name in "code" | "message" | "space" | "topic"]?: unknown } =>
+/** The members of a failure. Only the runtime's own errors have a topic, whatever code a thrown value names. */
+interface Members {
+  readonly message?: unknown
+  readonly space?: unknown
+  readonly [TOPIC]?: Topic
+}
+
+const membersOf = (failure: unknown): Members =>
   typeof failure === "object" && failure !== null ? failure : {}
 
 /** A thrown value can be of any type, and reading its properties may throw again. */

@@ -24,3 +24,6 @@ export const TAKEN_BACK = "run/taken-back"
 
 /** The code of a cancelled run whose last segment, which undoes its effects, is refused. */
 export const UNDO_LOST = "run/undo-lost"
+
+/** Marks the errors with these codes. An error of a body has none, whatever code it names. */
+export const OWN: unique symbol = Symbol("systole/durable/RunCode")

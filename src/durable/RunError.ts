@@ -4,7 +4,7 @@
  * @module
  */
 import * as Data from "effect/Data"
-import { CANCELLED, CODE_MISSING, FOREIGN, FULL, STALE, TAKEN_BACK } from "./RunCode.ts"
+import { CANCELLED, CODE_MISSING, FOREIGN, FULL, OWN, STALE, TAKEN_BACK } from "./RunCode.ts"
 
 /**
  * A body made other calls than its step log has. `expected` and `actual` name both sides.
@@ -35,6 +35,7 @@ export class RunDiverged extends Data.TaggedError("RunDiverged")<{
  */
 export class RunStale extends Data.TaggedError("RunStale")<{ readonly address: string; readonly read: string; readonly segment: number }> {
   readonly code = STALE
+  readonly [OWN] = true
   override get message() {
     return `${this.address} cannot be written: segment ${this.segment} read ${this.read}, and another writer changed it since. ` +
       "Read it again after the await, use tx.increment, or declare order: \"strict\""
@@ -78,6 +79,7 @@ export class StepsFull extends Data.TaggedError("StepsFull")<{ readonly limit: s
  */
 export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly digest: string; readonly reason: string }> {
   readonly code = CODE_MISSING
+  readonly [OWN] = true
   override get message() {
     return `The run began with module /cas/${this.digest}, which cannot be loaded. Its log does not fit the present one: ${this.reason}. ` +
       `Start a build with --keep ${this.digest}, load a module that makes the same calls, or cancel the run`
@@ -93,6 +95,7 @@ export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly dige
  */
 export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly reason: string; readonly last: string }> {
   readonly code = FOREIGN
+  readonly [OWN] = true
   override get message() {
     return `The run awaited a promise of its own: ${this.reason}. ${this.last}. Await handles of the transaction alone: ` +
       "tx.io.fetch or tx.io.request for the world, tx.sleep for a time, tx.waitForSignal for a signal. tx.now is the clock, and " +
@@ -108,6 +111,7 @@ export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly re
  */
 export class RunsFull extends Data.TaggedError("RunsFull")<{ readonly limit: number }> {
   readonly code = FULL
+  readonly [OWN] = true
   override get message() {
     return `The space has ${this.limit} durable runs that wait, which is the limit. Cancel some, or raise limits.waitingRuns`
   }
@@ -121,6 +125,7 @@ export class RunsFull extends Data.TaggedError("RunsFull")<{ readonly limit: num
  */
 export class RunCancelled extends Data.TaggedError("RunCancelled")<{ readonly oid: string }> {
   readonly code = CANCELLED
+  readonly [OWN] = true
   override get message() {
     return `The run ${this.oid} was cancelled. Undo its effects, and end`
   }
@@ -147,6 +152,7 @@ export class WaitCancelled extends Data.TaggedError("WaitCancelled")<{ readonly 
  */
 export class RunTakenBack extends Data.TaggedError("RunTakenBack")<{ readonly oid: string }> {
   readonly code = TAKEN_BACK
+  readonly [OWN] = true
   override get message() {
     return `The run ${this.oid} began after the beat to which the space was rolled back. Send its letter again to start it over`
   }

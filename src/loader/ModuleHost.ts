@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import { TOPIC } from "../diagnostic/Topic.ts"
 
 /**
  * An imported module.
@@ -38,6 +39,7 @@ export interface LoadedModule {
  */
 export class ModuleBroken extends Data.TaggedError("ModuleBroken")<{ readonly file: string; readonly reason: string }> {
   readonly code = "module/broken"
+  readonly [TOPIC] = "module/broken"
   override get message() {
     return `Module ${this.file} is not loaded: ${this.reason}`
   }

@@ -30,7 +30,8 @@ export interface Explanation {
   readonly target: string | undefined
   /**
    * The verdict. `waits` is the end of a segment that awaits a result. `ran`, `retry`, `dead`, `fatal` and `conflict`
-   * are the outcomes of its run; `parked` is a wait for a lock. `shared` means that an equal impulse ran for it. `no-match`, `not-bound`, `masked`,
+   * are the outcomes of its run; `parked` is a wait for a lock.
+   * `shared` means that an equal impulse ran for it. `no-match`, `not-bound`, `masked`,
    * `cycle`, `other-attempt` and `not-registered` are reasons why it did not run. `unknown` means that the beat cannot
    * be replayed.
    */

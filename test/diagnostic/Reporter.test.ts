@@ -76,7 +76,8 @@ describe("An accident", () => {
     const topic = (failure: unknown) => UnexpectedFailure.of(failure).topic
     assert.strictEqual(topic(damaged), "store/trouble")
     assert.strictEqual(topic(new SpaceStopped({ space: "home", reason: "no" })), "space/stopped")
-    for (const failure of [new TypeError("no"), "no", undefined, null, 7, unreadable, { code: "EACCES" }]) {
+    const forged = [{ code: "space/stopped" }, { topic: "space/stopped", _tag: "SpaceStopped" }]
+    for (const failure of [new TypeError("no"), "no", undefined, null, 7, unreadable, { code: "EACCES" }, ...forged]) {
       assert.strictEqual(topic(failure), "runtime/accident")
     }
     assert.strictEqual(line(UnexpectedFailure.of(new TypeError("it\n  is null"))), "sev:crit runtime/accident: TypeError: it is null")

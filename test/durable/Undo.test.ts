@@ -175,7 +175,7 @@ describe("A run that ends by its cancellation", () => {
       await waits(tx).catch(() => tx.set("/data/place", "free"))
       throw Object.assign(new Error("alike"), { _tag: "RunCancelled", code: "run/cancelled" })
     })
-    assert.strictEqual(end?.error?.code, "run/cancelled")
+    assert.strictEqual(end?.error?.code, "run/failed")
     assert.isUndefined(yield* space.get("/data/place"))
     yield* done(space, space.runs.retry(oid))
     yield* replays(space)

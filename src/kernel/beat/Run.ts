@@ -16,7 +16,7 @@ import * as Scheduler from "effect/Scheduler"
 import * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
-import { CODE_MISSING, FOREIGN, FULL, UNDO_LOST } from "../../durable/RunCode.ts"
+import { CANCELLED, CODE_MISSING, FOREIGN, FULL, OWN, STALE, TAKEN_BACK, UNDO_LOST } from "../../durable/RunCode.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
@@ -46,6 +46,18 @@ export const TIMEOUT = "run/timeout"
 
 /** The codes of outcomes that depend on the host: run times, endless runs, missing modules, full limits, and closed gates of nodes. */
 const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, FOREIGN, FULL, CODE_MISSING, "backlog/full", GATED, STUCK])
+
+/** The codes by which a beat, a replay or an operator decides. An error of a body that names one has none. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...HOSTS, CANCELLED, STALE, TAKEN_BACK, UNDO_LOST,
+  "beat/aborted", "runtime/accident", "signal/storm", "space/stopped", "store/damaged", "store/trouble"
+])
+
+/** The code of an error without one. */
+const FAILED = "run/failed"
+
+/** The semantics from which an error of a body has no reserved code. */
+const GUARDED = 2
 
 /** The tag of a run that sends more than the backlog admits. */
 const BACKLOG_FULL = "BacklogFull"
@@ -248,5 +260,10 @@ export const conclude = (draft: Draft, value: unknown): Outcome => {
 /** The outcome of a run that raised an error, or that was refused a call. */
 export const failed = (draft: Draft, raised: unknown): Failed => {
   draft.revoke("the run is over")
-  return failure(draft.refusal ?? raised)
+  const outcome = failure(draft.refusal ?? raised)
+  const isForged = RESERVED.has(outcome.code) && draft.refusal === undefined && !isOwn(raised)
+  return isForged && draft.moment.semantics >= GUARDED ? { ...outcome, code: FAILED } : outcome
 }
+
+/** Whether the runtime itself raised an error. */
+const isOwn = (raised: unknown): boolean => typeof raised === "object" && raised !== null && OWN in raised

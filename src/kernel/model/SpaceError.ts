@@ -4,6 +4,7 @@
  * @module
  */
 import * as Data from "effect/Data"
+import { TOPIC } from "../../diagnostic/Topic.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 
 /** A caller's id was used before with other content. */
@@ -88,7 +89,7 @@ export class SpaceStopped extends Data.TaggedError("SpaceStopped")<{
   /** True if a caller removed the space, so that it does not open again. */
   readonly isRemoved?: boolean
 }> {
-  readonly topic = "space/stopped"
+  readonly [TOPIC] = "space/stopped"
   get code(): "space/stopped" | "store/damaged" {
     return this.isDamaged === true ? "store/damaged" : "space/stopped"
   }
