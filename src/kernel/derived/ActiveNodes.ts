@@ -121,8 +121,8 @@ export class ActiveNodes {
       const isInvalid = observation.status === "invalid" && observation.failed?.tag !== "LabelBelow"
       if (!isCurrent || isInvalid) outputs.push(...outputsOf(observation))
     }
-    for (const [name, { definition: { output, writes } }] of computations) {
-      if (output !== undefined && kept.get(name) === undefined) outputs.push(output, ...writes)
+    for (const [name, { definition: { output, piece, writes } }] of computations) {
+      if (output !== undefined && piece === undefined && kept.get(name) === undefined) outputs.push(output, ...writes)
     }
     return kept.isDemanded(outputs)
   }

@@ -242,6 +242,30 @@ describe("A space that opens", () => {
       assert.strictEqual(yield* shown(slow, slow, (space) => space.set("/data/x", 3)), 30)
     }))
 
+  it.effect("runs a demanded piece with other code, without further input", () =>
+    Fx.gen(function*() {
+      const machine = yield* TestMachine.make
+      const total = (factor: number) => ({
+        module: Computation.make({
+          name: "total",
+          inputs: ["cart"],
+          output: "/data/totals/:cart",
+          run: (tx, { cart }) => number(tx.get(`/data/carts/${cart}`)) * factor
+        }),
+        hash: `version-${factor}`
+      })
+      const show = Effect.make({ name: "show", read: (tx) => tx.get("/data/totals/a"), deliver: () => {} })
+      const settings = { pace: "demand" } as const
+      const space = yield* machine.boot([total(10), show], settings)
+      yield* space.set("/data/carts/a", 1)
+      yield* space.start("total", { cart: "a" })
+      yield* space.idle
+      assert.strictEqual(yield* space.get("/data/totals/a"), 10)
+      const other = yield* machine.boot([total(20), show], settings)
+      yield* turns()
+      assert.strictEqual(yield* other.get("/data/totals/a"), 20)
+    }).pipe(Fx.scoped))
+
   it.effect("runs no beat for a demanded computation that the labels refuse", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
