@@ -252,6 +252,57 @@ const undone: Story = make({
   })
 })
 
+const charge = { channel: "bank", opcode: "charge" } as const
+
+/** Under the first rules a request outlives its run, and no record says whether an attempt was on its way. */
+const outlived: Story = make({
+  name: "requests of durable runs that end",
+  channels: { bank: { opcodes: { charge: { repeatable: true }, refund: { repeatable: true }, pay: {} } } },
+  enzymes: [
+    enzyme("careless", async (tx, { payload, signal }) => {
+      if (signal === "/signals/careless/told") return tx.set("/data/told", payload)
+      void tx.io.request(charge)
+      tx.io.request({ ...charge, signal: "/signals/careless/told" })
+      await tx.sleep({ beats: 1 })
+      return "careless"
+    }, { durable: true, match: "prefix" }),
+    enzyme("impatient", async (tx) => {
+      const first = await Promise.race([tx.io.request(charge), tx.sleep({ beats: 2 })])
+      if (first !== undefined) return "charged"
+      await tx.io.request({ ...charge, opcode: "refund" })
+      return "refunded"
+    }, { durable: true }),
+    enzyme("fails", async (tx) => {
+      void tx.io.request({ ...charge, opcode: "pay" })
+      await tx.sleep({ beats: 1 })
+      throw new RangeError("it is broken")
+    }, { durable: true }),
+    enzyme("asks", (tx, { payload, signal }) => {
+      if (signal === "/signals/asks/told") return tx.append("/data/asked", payload)
+      return tx.io.request({ ...charge, signal: "/signals/asks/told", ...payload as object })
+    }, { match: "prefix" })
+  ],
+  act: Fx.fnUntraced(function*({ kernel, reactor }) {
+    const space = yield* kernel.space("home")
+    const complete = (opcode: string): void => {
+      for (const job of reactor.jobs) if (job.opcode === opcode) reactor.complete(job.rid, { value: opcode })
+    }
+    yield* together(space, ["careless", "impatient", "fails"].map((name) => space.signal({ signal: `/signals/${name}` })))
+    for (const payload of [{ budget: 3 }, { timeoutMs: 30 }]) yield* together(space, [space.signal({ signal: "/signals/asks", payload })])
+    yield* beats(space, 8)
+    complete("refund")
+    yield* beats(space, 4)
+    complete("charge")
+    yield* beats(space, 4)
+    yield* together(space, [space.signal({ signal: "/signals/asks", payload: {} })])
+    yield* together(space, [space.control.pause()])
+    yield* beats(space, 4)
+    yield* together(space, [space.control.pause()])
+    yield* together(space, [space.control.resume()])
+    yield* beats(space, 4)
+  })
+})
+
 /** A module's text in each of its versions. */
 const source = (version: string): string => `import { Computation, Enzyme } from "systole"
 export default [
@@ -282,7 +333,7 @@ const swapped: Story = make({
 
 /** All stories, each recorded under its name. */
 export const all: ReadonlyArray<Story> = [
-  ...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped, earlierReads, undone
+  ...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped, earlierReads, undone, outlived
 ]
 
 /** The space whose store is from before spaces had an incarnation. */

@@ -10,6 +10,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { join } from "node:path"
 import type { Enzyme, Kernel, NodeDefinition, Settings, Space } from "systole"
+import type { TestReactor } from "systole/testing"
 import * as Requests from "../faults/Requests.ts"
 import type { Input, Scenario } from "../faults/Scenario.ts"
 
@@ -18,6 +19,8 @@ export interface Stage {
   readonly kernel: Kernel["Service"]
   /** The project's folder; its modules lie in `modules(root)`. */
   readonly root: string
+  /** The channels, whose jobs end when the story says so. */
+  readonly reactor: TestReactor
   /** Loads the project's modules, and swaps those that changed. */
   readonly load: Effect.Effect<void>
 }
@@ -30,6 +33,7 @@ export interface Story {
   readonly nodes: ReadonlyArray<NodeDefinition>
   /** The enzymes that are granted `system`. */
   readonly grants: ReadonlyArray<string>
+  readonly channels: ConstructorParameters<typeof TestReactor>[0]
   readonly settings: Partial<Settings>
   readonly act: (stage: Stage) => Effect.Effect<void, unknown>
 }
@@ -43,6 +47,7 @@ export const make = (story: Pick<Story, "name" | "act"> & Partial<Story>): Story
   enzymes: [],
   nodes: [],
   grants: [],
+  channels: {},
   ...story,
   settings: { tempo: TEMPO, ...story.settings }
 })

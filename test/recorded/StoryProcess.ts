@@ -6,6 +6,7 @@
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { Hash, Kernel, SystemGrants } from "systole"
+import { TestReactor } from "systole/testing"
 import * as Loader from "../../src/loader/Loader.ts"
 import type { ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -28,20 +29,22 @@ const sources: Loader.Sources = { enzymes: ["enzymes"], plugins: [], required: [
 const none: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [], without: [] }
 
 /** Runs a process with the story's modules over the stores below `root`, until the effect ends. */
-export const live = <A, E>(story: Story, root: string, run: (process: Process) => Effect.Effect<A, E>): Effect.Effect<A, unknown> =>
-  Effect.gen(function*() {
+export const live = <A, E>(story: Story, root: string, run: (process: Process) => Effect.Effect<A, E>): Effect.Effect<A, unknown> => {
+  const reactor = new TestReactor(story.channels)
+  return Effect.gen(function*() {
     const [kernel, hash] = [yield* Kernel, yield* Hash]
     for (const module of [...story.enzymes, ...story.nodes]) yield* kernel.register(module)
     let found = none
     const context = yield* Effect.context<Kernel | ModuleHost>()
     const reload = Effect.suspend(() => Loader.reload(found, sources))
     const load = Effect.provideContext(Effect.map(reload, (now) => void (found = now)), context)
-    return yield* run({ kernel, hash, root, load })
+    return yield* run({ kernel, hash, root, load, reactor })
   }).pipe(
     Effect.provide(Layer.fresh(
-      TestKernel.layer(story.settings, SqliteFolder.layerIn(data(root))).pipe(
+      TestKernel.layer(story.settings, SqliteFolder.layerIn(data(root)), { reactor: reactor.layer }).pipe(
         Layer.provide([Loader.restore, Layer.succeed(SystemGrants, new Set(story.grants))]),
         Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
       )
     ))
   )
+}
