@@ -75,6 +75,20 @@ export const read = (source: Source, id: string): Value => {
   return field === undefined ? value : at(value, [field])
 }
 
+/** The folder of beats, and the names of the views below `/rt`. */
+export const BEATS = "/rt/beat"
+export const ROOTS = ["analytics", "beat", "receipts"]
+
+/** The names below a view that is no beat. */
+export const names = (id: string): ReadonlyArray<string> => id === "/rt/analytics" ? ["async", "diag", "persist"] : []
+
+/** The names below a beat that has a row. */
+export const parts = (store: Pick<SpaceStore, "entry">, id: string): ReadonlyArray<string> => {
+  const [, , , beat = "", ...below] = id.split("/")
+  const isBeat = below.length === 0 && /^\d{1,15}$/.test(beat)
+  return isBeat && store.entry(Number(beat)) !== undefined ? Object.keys(renderers).sort() : []
+}
+
 /** Tests whether a view is one of the live halves of ledgers, which every beat may change. */
 export const isLive = (id: string): boolean => live.some((folder) => id.startsWith(folder))
 

@@ -101,7 +101,19 @@ export const list = (state: SpaceState, id: string): ReadonlyArray<string> => {
   if (address.path.length > 0) {
     throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
   }
-  return isView(address.id) ? [] : draft(state).list(id)
+  if (isView(address.id)) return viewNames(state, address.id)
+  const names = draft(state).list(id)
+  if (address.key !== "/rt") return names
+  const roots = BeatView.ROOTS.filter((root) => state.settings.ledgers || root !== "beat")
+  return [...new Set([...names, ...roots])].sort()
+}
+
+/** The names below a view: of `/rt/beat` the newest beats alone. Receipts and the parts of a receipt are not listed. */
+const viewNames = (state: SpaceState, id: string): ReadonlyArray<string> => {
+  const { settings: { ledgers }, store } = state
+  if (!ledgers || !id.startsWith(BeatView.BEATS)) return BeatView.names(id)
+  if (id !== BeatView.BEATS) return BeatView.parts(store, id)
+  return beatsBefore(state, store.head().beat + 1, MAX_ROWS).rows.map(({ beat }) => String(beat)).sort()
 }
 
 /**
@@ -148,7 +160,7 @@ const MAX_NUMBERS = 10_000
  * @category getters
  * @since 0.1.0
  */
-export const beatsBefore = ({ store }: Pick<LiveState, "store">, before: number, limit: number): BeatPage => {
+export const beatsBefore = ({ store }: Pick<SpaceState, "store">, before: number, limit: number): BeatPage => {
   const most = Math.min(limit, MAX_ROWS)
   const last = Math.max(0, before - MAX_NUMBERS)
   const rows: Array<JournalRow> = []

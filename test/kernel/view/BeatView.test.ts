@@ -91,8 +91,24 @@ describe("the view of a beat", () => {
         "/rt/analytics/0/inbox"
       ]
       for (const place of places) assert.strictEqual(yield* space.get(place), undefined, place)
-      for (const place of ["/rt/beat", "/rt/beat/0", "/rt/receipts"]) assert.deepStrictEqual(yield* space.list(place), [], place)
+      for (const place of ["/rt/beat/1", "/rt/beat/x", "/rt/beat/0/meta", "/rt/receipts"]) {
+        assert.deepStrictEqual(yield* space.list(place), [], place)
+      }
       assert.strictEqual((yield* Effect.flip(space.list("/data#/x"))).code, "address/invalid")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("is listed with its parts, the newest 400 beats at once", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* steps(space, 11)
+      assert.deepStrictEqual(yield* space.list("/rt/beat"), ["0", "1", "10", "2", "3", "4", "5", "6", "7", "8", "9"])
+      assert.deepStrictEqual(yield* space.list("/rt/beat/10"), ["agenda", "inbox", "meta", "stage", "state"])
+      assert.includeMembers([...yield* space.list("/rt")], ["analytics", "beat", "receipts"])
+      assert.deepStrictEqual(yield* space.list("/rt/analytics"), ["async", "diag", "persist"])
+      yield* steps(space, 400)
+      const names = yield* space.list("/rt/beat")
+      assert.strictEqual(names.length, 400)
+      assert.include(names, "410")
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("can be switched off without a change of the journal", () =>
