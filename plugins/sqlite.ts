@@ -14,6 +14,8 @@ import {
   Backend, checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore,
   type SqlValue, StoreBusy, StoreDamaged, StoreLocked, StoreUnavailable
 } from "systole"
+import { isFromLater } from "./sqlite/FileTime.ts"
+import * as OpenMark from "./sqlite/OpenMark.ts"
 import { PageCache, PageCaches, shrink } from "./sqlite/PageCache.ts"
 
 /** "Syst" in the header of each file, so that another program's database is not opened as a space. */
@@ -21,9 +23,6 @@ const APPLICATION = 0x53797374
 
 /** The time to wait for another process to release the file, in milliseconds. */
 const BUSY = 250
-
-/** The most by which the time of a file may be later than the clock of the host, in milliseconds. */
-const SKEW = 5000
 
 const HEADER = 100
 const MAGIC = "SQLite format 3\0"
@@ -108,17 +107,16 @@ const headerOf = (at: Place): Buffer | undefined => {
   if (header.length === 0) throw damaged(at, "its file is empty")
   if (header.length < HEADER || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw damaged(at, "it is not an SQLite database")
   if (header.readUInt32BE(68) !== APPLICATION) throw damaged(at, "it is the SQLite database of another program")
+  const log = `${at.place}-wal`
+  if (!existsSync(log) && OpenMark.isSet(markerOf(at))) {
+    const accept = `to go on without its newest commits, remove ${markerOf(at)}`
+    throw damaged(at, `it was not closed, and its log ${log} is missing. Bring the log back; ${accept}`)
+  }
   return header
 }
 
 /** Tests whether the log holds changes that the file lacks. */
 const isAhead = (at: Place): boolean => (statSync(`${at.place}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
-
-/** Tests whether the store was last written at a time that is still to come: the clock of the host was set back. */
-const isFromLater = ({ place }: Place): boolean => {
-  const modified = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  return Math.max(modified(place), modified(`${place}-wal`)) > Date.now() + SKEW
-}
 
 /** Reads the mark from the file. SQLite is used only if the log is not empty; a clean close empties it. */
 const readMark = (at: Place): number => {
@@ -129,6 +127,7 @@ const readMark = (at: Place): number => {
   try {
     return markOf(database.prepare("PRAGMA user_version").get())
   } finally {
+    OpenMark.clear(markerOf(at))
     database.close()
   }
 }
@@ -253,6 +252,7 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Set
   const commit = prepare("COMMIT")
   const rollback = prepare("ROLLBACK")
   const file = statSync(at.place).ino
+  let isMarked = false
   return {
     place: at.place,
     prepare,
@@ -271,6 +271,8 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Set
       try {
         const result = body()
         commit.run()
+        if (!isMarked) OpenMark.set(markerOf(at))
+        isMarked = true
         if (syncMicros !== undefined) Atomics.wait(bell, 0, 0, syncMicros / 1000)
         return result
       } catch (cause) {
@@ -281,6 +283,7 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Set
     sync: undefined,
     close: () => {
       cache.close()
+      OpenMark.clear(markerOf(at))
       database.close()
     }
   }
@@ -340,7 +343,7 @@ const source = (folder: string, settings: Settings): SqlSource => ({
     return guard(at, () => {
       const due = ofMark(readMark(at))
       // A wait by a clock that was set back would last as much longer. The open space knows better.
-      return due !== undefined && due > 0 && isFromLater(at) ? 0 : due
+      return due !== undefined && due > 0 && isFromLater(at.place) ? 0 : due
     })
   },
   remove: (space) => {

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import {
-  type Kernel, type Persistence, type PersistenceError, type Registry, type Space, type SpaceStore, type Transaction, verify
+  type Kernel, Persistence, type PersistenceError, type Registry, type Space, type SpaceStore, type Transaction, verify
 } from "systole"
 import * as Checksum from "../../src/persistence/Checksum.ts"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
@@ -144,6 +144,41 @@ describe("Damage to a store", () => {
       assert.strictEqual(yield* reason(using("other", () => Effect.void, { create: false })), "NoSuchSpace")
     }))
 
+  inFolder("is a log that is missing though the store was not closed, until its mark is removed", (folder) =>
+    Effect.gen(function*() {
+      const copy = `${folder}-copy`
+      yield* using("shop", (store) => Effect.gen(function*() {
+        yield* write(store, beat(0))
+        // The files as a process leaves them that is killed now.
+        cpSync(folder, copy, { recursive: true })
+      }))
+      yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, 0)))
+      rmSync(folder, { recursive: true })
+      cpSync(copy, folder, { recursive: true })
+      rmSync(copy, { recursive: true })
+      assert.isTrue(existsSync(`${fileOf(folder)}-wal`))
+      rmSync(`${fileOf(folder)}-wal`)
+      assert.strictEqual(yield* reason(using("shop", () => Effect.void)), "StoreDamaged")
+      const persistence = yield* Persistence
+      assert.strictEqual(yield* reason(persistence.due("shop")), "StoreDamaged")
+      rmSync(join(folder, ".made", "shop"))
+      yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, -1)))
+    }))
+
+  inFolder("is no log that a start emptied to read the time of the next work", (folder) =>
+    Effect.gen(function*() {
+      const copy = `${folder}-copy`
+      yield* using("shop", (store) => Effect.gen(function*() {
+        yield* write(store, beat(0))
+        cpSync(folder, copy, { recursive: true })
+      }))
+      rmSync(folder, { recursive: true })
+      cpSync(copy, folder, { recursive: true })
+      rmSync(copy, { recursive: true })
+      yield* Effect.flatMap(Persistence, (persistence) => persistence.due("shop"))
+      yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, 0)))
+    }))
+
   inFolder("is a file that vanishes, or is replaced, while it is open: nothing is acknowledged any more", (folder) =>
     Effect.gen(function*() {
       for (const replace of [() => {}, () => writeFileSync(fileOf(folder), "")]) {
@@ -157,6 +192,23 @@ describe("Damage to a store", () => {
         }))
       }
       yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, 1)))
+    }))
+})
+
+describe("The wake time of a store", () => {
+  inFolder("is at once if its files are from later than the host's clock", (folder) =>
+    Effect.gen(function*() {
+      const hour = 3_600_000
+      const soon = Math.floor(Date.now() / 1000) * 1000 + hour
+      const persistence = yield* Persistence
+      yield* using("shop", (store) => Effect.gen(function*() {
+        store.setDue(soon)
+        yield* write(store, beat(0))
+      }))
+      assert.strictEqual(yield* persistence.due("shop"), soon)
+      const later = new Date(Date.now() + 24 * hour)
+      utimesSync(fileOf(folder), later, later)
+      assert.strictEqual(yield* persistence.due("shop"), 0)
     }))
 })
 
