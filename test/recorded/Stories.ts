@@ -254,7 +254,7 @@ const undone: Story = make({
 
 const charge = { channel: "bank", opcode: "charge" } as const
 
-/** Under the first rules a request outlives its run, and no record says whether an attempt was on its way. */
+/** Under the first rules a request outlives its run, and no record tells of an attempt on its way. */
 const outlived: Story = make({
   name: "requests of durable runs that end",
   channels: { bank: { opcodes: { charge: { repeatable: true }, refund: { repeatable: true }, pay: {} } } },

@@ -19,7 +19,7 @@ export interface Stage {
   readonly kernel: Kernel["Service"]
   /** The project's folder; its modules lie in `modules(root)`. */
   readonly root: string
-  /** The channels, whose jobs end when the story says so. */
+  /** The channels. The story ends their jobs. */
   readonly reactor: TestReactor
   /** Loads the project's modules, and swaps those that changed. */
   readonly load: Effect.Effect<void>
