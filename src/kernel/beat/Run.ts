@@ -84,9 +84,8 @@ export const prefetch = (handling: Handling, draft: Draft, host: RunHost): Outco
   const { reads } = entry.enzyme
   if (typeof reads !== "function" && reads.length === 0) return undefined
   try {
-    const event = typeof reads === "function" ? toEvent(handling, host, draft) : undefined
     host.scope.inside(() => {
-      const addresses = typeof reads === "function" ? reads(event!) : reads
+      const addresses = typeof reads === "function" ? reads(toEvent(handling, host, draft)) : reads
       for (const address of addresses) draft.visible(Address.parse(address).key)
     })
     return undefined
@@ -120,11 +119,9 @@ const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Out
   }
 }
 
-/** The synchronous part of a run. */
-const start = (handling: Handling, { draft, entry, host }: RunContext): unknown => {
-  const event = toEvent(handling, host, draft)
-  return host.scope.inside(() => entry.enzyme.run(draft, event))
-}
+/** The synchronous part of a run, which begins with the schema of its payload. */
+const start = (handling: Handling, { draft, entry, host }: RunContext): unknown =>
+  host.scope.inside(() => entry.enzyme.run(draft, toEvent(handling, host, draft)))
 
 /** The enzyme, the transaction and the host of a run. */
 interface RunContext {
