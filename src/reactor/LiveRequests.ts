@@ -180,7 +180,6 @@ export class LiveRequests implements LiveLedger<Output> {
     const { attempt, channel: id } = request
     const channel = this.reactor.channels.get(id)
     if (channel === undefined) return this.refuse(open, request, CHANNEL_GONE)
-    if (this.host.isGated()) return this.refuse(open, request, HELD)
     this.metrics.submitted(channel)
     const { bytes_expected: bytes } = request
     const started: Attempt = { open, attempt, channel, bytes, since: undefined, controller: undefined, isWaiting: true }
