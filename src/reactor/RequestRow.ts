@@ -10,6 +10,7 @@ import type { Channel, HostName } from "./Channel.ts"
 import * as Input from "./Input.ts"
 import type { JobState } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
+import * as SpaceClock from "../stage/SpaceClock.ts"
 import * as Requests from "./Request.ts"
 
 /** A request in a list. */
@@ -101,14 +102,17 @@ const documentAt = (store: Stored, key: string): Document.Document | undefined =
   return text === undefined ? undefined : Document.decode(text)
 }
 
-const rowFrom = ({ oid, rid }: Place, request: Requests.Request): RequestRow => {
+/** A time of the space's clock as a date. */
+const dateOf = (store: Stored, moment: number): number => moment - SpaceClock.read(documentAt(store, SpaceClock.ADDRESS.key)).shifted
+
+const rowFrom = (store: Stored, { oid, rid }: Place, request: Requests.Request): RequestRow => {
   const { attempt, channel, code, deadline_beat, deadline_unix_ns, issued_beat, opcode, state } = request
   return {
     rid,
     ...(oid === Requests.SHARED ? {} : { oid }),
     channel, opcode, state, attempt, issued_beat,
     ...(deadline_beat === undefined ? {} : { deadline_beat }),
-    ...(deadline_unix_ns === undefined ? {} : { deadline_ms: Number(deadline_unix_ns / 1_000_000n) }),
+    ...(deadline_unix_ns === undefined ? {} : { deadline_ms: dateOf(store, Number(deadline_unix_ns / 1_000_000n)) }),
     ...(code === undefined ? {} : { code })
   }
 }
@@ -134,7 +138,7 @@ const requestAt = (store: Stored, { oid, rid }: Place): Requests.Request | undef
  */
 export const rowOf = (store: Stored, rid: string, oid = Requests.isName(rid) ? dossierOf(store, rid) : ""): RequestRow | undefined => {
   const request = requestAt(store, { oid, rid })
-  return request === undefined ? undefined : rowFrom({ oid, rid }, request)
+  return request === undefined ? undefined : rowFrom(store, { oid, rid }, request)
 }
 
 /**
@@ -149,7 +153,7 @@ export const find = (store: Stored, rid: string, oid = Requests.isName(rid) ? do
   if (request === undefined) return undefined
   const { deadline_unix_ns: _, ...fields } = request
   const below = (name: string): Value => Document.read(documentAt(store, Requests.address(oid, rid, name).key), [])
-  return { ...fields, ...rowFrom({ oid, rid }, request), oid, payload: below("payload"), value: below("value") }
+  return { ...fields, ...rowFrom(store, { oid, rid }, request), oid, payload: below("payload"), value: below("value") }
 }
 
 /** The view of the channels. */

@@ -66,9 +66,8 @@ export class LiveClock {
     this.begun = Math.max(this.begun, begun)
   }
 
-  /** The offset that no beat has captured yet; `undefined` for none. */
+  /** The offset, as of the last look at the clock, that no beat has captured yet; `undefined` for none. */
   uncaptured(clock: SpaceClock.SpaceClock): number | undefined {
-    this.now()
     return this.ahead === SpaceClock.aheadOf(clock) ? undefined : this.ahead
   }
 

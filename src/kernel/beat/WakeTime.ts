@@ -50,14 +50,15 @@ export const hasInput = ({ host, inbox, ledgers, mode, states, store }: LiveStat
  * @since 0.1.0
  */
 export const isNow = (state: LiveState): boolean => {
-  const { bindings, derivation, enzymes, host, inbox, ledgers, mode, settings, states, store } = state
+  const { bindings, derivation, enzymes, host, inbox, ledgers, liveClock, mode, settings, states, store } = state
   const { beat } = store.head()
-  // An offset that no beat has captured would be lost when the space is closed, and its waits would begin anew.
-  if (isAdvancing(mode) || (beat < 0 && settings.boot) || state.liveClock.uncaptured(state.clock) !== undefined) return true
+  if (isAdvancing(mode) || (beat < 0 && settings.boot)) return true
   if (enzymes.leavesOut) {
     inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
   }
   const clock = host.now()
+  // An offset that no beat has captured would be lost when the space is closed, and its waits would begin anew.
+  if (liveClock.uncaptured(state.clock) !== undefined) return true
   if (inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: beat + 1, clock })) return true
   return derivation.isRunnable(clock) || ledgers.isWaiting(states, mode.gated)
 }
