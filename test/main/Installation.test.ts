@@ -14,10 +14,10 @@ describe("Installation", () => {
     }
   })
 
-  it("knows each name without a pattern that the package exports, but for its Workers", () => {
+  it("knows each name without a pattern that the package exports, but for its Workers and its guards", () => {
     const text = readFileSync(join(root, "package.json"), "utf8")
     const { exports } = JSON.parse(text) as { readonly exports: Readonly<Record<string, unknown>> }
-    const names = Object.keys(exports).filter((name) => !name.includes("*") && !["./package.json", "./workers"].includes(name))
+    const names = Object.keys(exports).filter((name) => !name.includes("*") && !["./guards", "./package.json", "./workers"].includes(name))
     assert.deepStrictEqual(names.filter((name) => Installation.ownFile(name.replace(".", "systole")) === undefined), [])
   })
 
