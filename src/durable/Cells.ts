@@ -5,6 +5,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import { DEAD } from "../ledger/RunState.ts"
 import type { Stage } from "../stage/Stage.ts"
 import * as Step from "./Step.ts"
 
@@ -13,9 +14,6 @@ export const FOLDER = "/rt/ops"
 
 /** The verb of the operation of a durable run. */
 export const VERB = "op/run"
-
-/** The state of the operation of a run that was given up. Its letter can be sent again. */
-export const DEAD = "ist:dead"
 
 /** The operation of a run. */
 export interface Run {

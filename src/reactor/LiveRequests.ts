@@ -95,7 +95,7 @@ export class LiveRequests implements LiveLedger<Output> {
 
   /** Whether the run that awaits a request is over. */
   private isOver({ oid }: Open): boolean {
-    return oid !== Requests.SHARED && Requests.isClosed(this.host.documents.read(Requests.dossierAddress(oid).key))
+    return oid !== Requests.SHARED && Requests.isOver(this.host.documents.read(Requests.dossierAddress(oid).key))
   }
 
   private get now(): { readonly beat: number; readonly now: number } {

@@ -20,6 +20,7 @@ import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
+import { DEAD } from "../ledger/RunState.ts"
 import type { Committed } from "../stage/BeatClock.ts"
 import type { IoResult } from "../stage/Io.ts"
 import type { Launched } from "../stage/Launches.ts"
@@ -67,7 +68,7 @@ export interface Request {
   readonly enzyme: string
   /** The length of the signal chain of the result. */
   readonly depth: number
-  /** The number of the attempt, from 1, and the maximum. */
+  /** The number of the attempt, 0 while none has begun, and the maximum. */
   readonly attempt: number
   readonly attempts: number
   /** The topic of the diagnostic for a missed deadline. */
@@ -175,9 +176,11 @@ export const repetition = (oid: string, rid: string): Launched<"io"> => ({ ledge
 /** Whether a request has its result. */
 export const isFinished = ({ state }: Pick<Request, "state">): boolean => state !== "pending" && state !== "pending_retry"
 
-/** Whether an operation is over, by its document. */
-export const isClosed = (operation: Document.Document | undefined): boolean =>
-  (Document.read(operation, []) as { readonly status?: string } | undefined)?.status !== undefined
+/** Whether a durable run is over, by the document of its operation. */
+export const isOver = (operation: Document.Document | undefined): boolean => {
+  const live = Document.read(operation, []) as { readonly state?: string; readonly status?: string } | undefined
+  return live?.status !== undefined || live?.state === DEAD
+}
 
 /** The name of a request in its dossier, from the key of its cell; `undefined` for another cell. */
 export const placeOf = (key: string): { readonly oid: string; readonly rid: string } | undefined => {

@@ -21,7 +21,7 @@ export interface RequestRow {
   readonly channel: string
   readonly opcode: string
   readonly state: Requests.State
-  /** The number of the attempt, from 1. */
+  /** The number of the attempt; 0 while none has begun. */
   readonly attempt: number
   readonly issued_beat: number
   /** The deadlines: a beat, and milliseconds since 1970. */

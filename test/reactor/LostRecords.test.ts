@@ -57,6 +57,21 @@ describe("An entry of the index without its request", () => {
   })))
 })
 
+describe("A request of a run that was given up", () => {
+  it.effect("is not made again, but with its letter", () => withRequest((before, reactor) => Effect.gen(function*() {
+    const [oid = ""] = (yield* before.list("/rt/ops")).filter((name) => name !== "OPS:io")
+    const [rid = ""] = yield* before.list(`/rt/ops/${oid}/io_req`)
+    const place = `/rt/ops/${oid}/io_req/${rid}`
+    const { code: _, errno: _errno, ...record } = (yield* before.get(place)) as unknown as Requests.Request
+    const { text } = Requests.write({ ...record, state: "pending" })
+    const dead = JSON.stringify({ state: "ist:dead" })
+    const space = yield* written(before, { [place]: text, [`/sys/index/io/${rid}`]: `"${oid}"`, [`/rt/ops/${oid}`]: dead })
+    yield* space.step
+    assert.lengthOf(reactor.submitted, 0)
+    assert.deepInclude(yield* space.get(place), { state: "fail", code: "io/cancelled" })
+  }), "/signals/hasty"))
+})
+
 describe("A dossier with an open request", () => {
   it.effect("is retained, and the request of a run that is over is not made again", () => withRequest((before, reactor) =>
     Effect.gen(function*() {

@@ -5,8 +5,8 @@
  * @module
  */
 import * as Document from "../../cell/Document.ts"
-import * as Cells from "../../durable/Cells.ts"
 import * as Note from "../../durable/Note.ts"
+import { DEAD } from "../../ledger/RunState.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import { below } from "../../persistence/Below.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
@@ -66,5 +66,5 @@ export function* all(store: Pick<SpaceStore, "below" | "read">): Iterable<readon
 /** Whether a run goes on by itself. One that was given up takes its results with its letter. */
 const isOpen = (stage: Stage, oid: string): boolean => {
   const live = Dossier.live(Document.read(stage.newest(Dossier.address(oid).key), []))
-  return live !== undefined && live.status === undefined && live.state !== Cells.DEAD
+  return live !== undefined && live.status === undefined && live.state !== DEAD
 }

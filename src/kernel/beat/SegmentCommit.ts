@@ -8,6 +8,7 @@ import * as Note from "../../durable/Note.ts"
 import { CANCELLED, TAKEN_BACK } from "../../durable/RunCode.ts"
 import * as Step from "../../durable/Step.ts"
 import { COMMIT } from "../../stage/Stage.ts"
+import { DEAD } from "../../ledger/RunState.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import * as Requests from "../../reactor/Request.ts"
@@ -121,7 +122,7 @@ export const die = (handling: Handling, code: string, merging: RunMerge): string
   }
   ledgers.amend((draft) => {
     if (code === CANCELLED || draft.moment.semantics > 1) draft.operate([], Requests.ending(oid))
-    Verbs.setState(draft, { oid, state: Cells.DEAD, note: code })
+    Verbs.setState(draft, { oid, state: DEAD, note: code })
   })
   return oid
 }
