@@ -84,6 +84,7 @@ export const open = Effect.fn("Project.open")(function*(
   const { features, modules, pacemaker, reporter, root } = site
   const { options, use } = config.persistence
   const sources = sourcesOf(config)
+  RunGuards.install()
   const host = yield* Layer.build(modules)
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const persistence = yield* Loader.persistence(found, use)

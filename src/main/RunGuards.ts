@@ -141,7 +141,14 @@ const guardDate = (): void => {
 
 let isInstalled = false
 
-const install = (): void => {
+/**
+ * Installs the guards, which let all calls through that no kernel with {@link layer} makes in a run. A host does so before it loads
+ * modules, so that none of them keeps an unguarded function.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const install = (): void => {
   if (isInstalled) return
   isInstalled = true
   for (const guarded of refused) guard(guarded)

@@ -39,7 +39,7 @@ const runs = {
   "throw-long": () => { throw new Error(evil + "x".repeat(1_000_000)) },
   "throw-cause": () => { const error = new Error("a"); error.cause = error; throw error },
   "throw-null-prototype": () => { throw Object.setPrototypeOf(new Error("a"), null) },
-  "reject-late": () => { setTimeout(() => { throw new Error(evil) }, 1); void Promise.reject(evil) },
+  "reject-late": () => { void Promise.reject(evil); setTimeout(() => { throw new Error(evil) }, 1) },
   "freeze-tx": (tx) => { Object.freeze(tx); tx.set("/data/frozen", 1) },
   "return-tx": (tx) => tx,
   "return-function": () => () => 1,

@@ -34,6 +34,9 @@ export interface Target {
 
 const runtime = (path: string): string => JSON.stringify(Installation.runtimeFile(path))
 
+/** Installs the guards of runs before the modules of the project are evaluated, so that none keeps an unguarded function. */
+const guarded = `(await import(${runtime("main/RunGuards.ts")})).install()`
+
 /** Refuses an old host before it loads modules that it lacks. */
 const start = `import process from "node:process"
 import { refusal } from ${runtime("main/HostVersion.ts")}
@@ -42,6 +45,7 @@ if (refused !== undefined) {
   console.error(refused)
   process.exit(2)
 }
+${guarded}
 await import("systole-build:main")
 `
 
@@ -56,8 +60,9 @@ run(platform, program(built, process.argv.slice(2)))
 
 /** Serves the project of the build for `deno serve`. */
 const serve = `import process from "node:process"
-import { built } from "systole-build:built"
-import { start } from ${runtime("main/DenoServe.ts")}
+${guarded}
+const { built } = await import("systole-build:built")
+const { start } = await import(${runtime("main/DenoServe.ts")})
 export default start(built, process.argv.slice(2))
 `
 
@@ -128,7 +133,11 @@ const wrangler = (project: string, settings: Pick<Config.Settings, "content">): 
 /** The entry of a Worker, with the classes of its objects. */
 const worker = `import { outside } from "systole-build:outside"
 import { ofBuild } from ${runtime("main/workers/Built.ts")}
-const { Directory, Space, handler } = ofBuild(outside, () => import("systole-build:inside"))
+const load = async () => {
+  ${guarded}
+  return import("systole-build:inside")
+}
+const { Directory, Space, handler } = ofBuild(outside, load)
 export { Directory, Space }
 export default handler
 `

@@ -143,6 +143,25 @@ describe("systole build", () => {
     assert.include(open.output, "host \"0.0.0.0\" can be reached from other machines, and there is no token")
   })
 
+  test("refuses a run what its module kept when it was loaded, as the sources do", {
+    "systole.config.ts": "export default { spaces: { create: \"on-demand\" } }\n",
+    "enzymes/greet.ts": `import { Enzyme } from "systole"
+const { now } = Date
+export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) => tx.set("/data/greeting", now()) })
+`
+  }, async ({ json, root }) => {
+    await json("build", "--target", "node", "--out", "out")
+    const out = join(root, "out")
+    for (const [folder, options] of [[out, { command: join(out, "systole.js") }], [root, {}]] as const) {
+      const server = await start(folder, join(root, "data"), { ...options, told: () => undefined })
+      await using(server, async ({ get, post }) => {
+        const { id } = await post({ signal: "/signals/greet" })
+        const { handlings } = await get(`/receipts/${id}`, "wait=10") as { readonly handlings: ReadonlyArray<{ readonly error?: object }> }
+        assert.include(handlings[0]?.error, { code: "run/nondeterministic" }, folder)
+      })
+    }
+  })
+
   test("takes the configuration of an environment, and its tokens from the process", {
     "systole.config.ts": `export default {
   token: "a-token-of-development",
