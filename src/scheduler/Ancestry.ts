@@ -61,8 +61,8 @@ export class Ancestry implements Lineage {
   covers({ address, depth }: Place, changes: ReadonlyArray<Changed>): boolean {
     const { graph } = this
     const writers = writersAt(graph, address, depth)
-    if (changes.length === 0) return writers.some(hasNeverRun)
-    const nodes = upstreamOf(graph, writers)
+    // Without a change, the writers alone are looked at, which costs nothing upstream.
+    const nodes = changes.length === 0 ? new Set(writers) : upstreamOf(graph, writers)
     if ([...nodes].some(hasNeverRun)) return true
     const origins = originsOf(nodes)
     return changes.some((changed) => derives(origins, changed))
