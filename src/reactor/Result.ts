@@ -9,7 +9,7 @@ import * as Document from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 import { ChannelError } from "./Channel.ts"
 import * as Errno from "./Errno.ts"
-import { INVALID_RESULT } from "./Failures.ts"
+import { HELD, INVALID_RESULT } from "./Failures.ts"
 import { MAX_WAIT } from "../stage/Due.ts"
 import type { Completion, Failed } from "./OpenRequests.ts"
 
@@ -58,7 +58,8 @@ const failureOf = (error: unknown): Failed => {
   if (!(error instanceof ChannelError)) return { ...Errno.of(error), note: `the channel threw ${nameOf(error)}` }
   const { code, errno, reason, retryAfterMs = -1, retryable } = error
   const isErrno = Number.isInteger(errno) && errno < 0 && errno >= -MAX_ERRNO
-  if (code.length === 0 || code.length > MAX_CODE) return INVALID_RESULT
+  // An attempt with that code counts as none, so a channel that gives it would be asked for ever.
+  if (code.length === 0 || code.length > MAX_CODE || code === HELD.code) return INVALID_RESULT
   const isWait = Number.isSafeInteger(retryAfterMs) && retryAfterMs >= 0 && retryAfterMs <= MAX_WAIT
   return {
     errno: isErrno ? errno : -5, code, retryable, note: reason.slice(0, MAX_NOTE).toWellFormed(), ...isWait ? { retryAfterMs } : {}

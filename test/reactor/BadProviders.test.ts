@@ -72,6 +72,7 @@ const providers: Readonly<Record<string, readonly [Channel.Definition["execute"]
     failing(Object.defineProperty(new Error("no"), "name", { get: failing("never") })), { ...unknown, note: "the channel threw Error" }
   ],
   "throws an error without a code": [failing(Channel.fail("", "no")), invalid],
+  "throws an error with the code of an attempt that never began": [failing(Channel.fail("io/held", "no", { retryable: true })), invalid],
   "throws an error with a wrong number": [failing(Channel.fail("bank/no", "no", { errno: 7.5 })), { code: "bank/no", errno: -5 }],
   "throws an error whose number is infinite": [
     failing(Channel.fail("bank/no", "no", { errno: -Infinity })), { code: "bank/no", errno: -5 }
