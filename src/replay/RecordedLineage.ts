@@ -10,7 +10,7 @@ import type { Address, Path } from "../cell/Address.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
 import type { Changed, Lineage, Origins } from "../stage/ReadLog.ts"
 import { codeOf, ownRunsOf } from "../kernel/model/JournalRecords.ts"
-import { STALE } from "../durable/RunCode.ts"
+import { STALE, UNDO_LOST } from "../durable/RunCode.ts"
 
 const whole: Path = []
 
@@ -27,7 +27,9 @@ export class RecordedLineage implements Lineage {
 
   constructor(entry: Parsed) {
     ownRunsOf(entry).forEach((run, number) => {
-      if (codeOf(run) === STALE) this.stale.add(number)
+      const code = codeOf(run)
+      // The undoing of a cancelled run may be lost by a stale read, too. Whatever else lost it has the same outcome.
+      if (code === STALE || code === UNDO_LOST) this.stale.add(number)
       if (run.kind !== "conflict" || !run.isDerived) return
       this.losses.set(number, { places: new Map([[run.document, [whole]]]), lists: new Set() })
     })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
-import { Enzyme, type Space, type Transaction, why } from "systole"
+import { Computation, Enzyme, Kernel, type Space, type Transaction, why } from "systole"
 import { layer, paid } from "../kernel/beat/LabelledSpace.ts"
 import { severities } from "../../src/diagnostic/Topic.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
@@ -193,6 +193,28 @@ describe("A cancelled run whose last segment is refused", () => {
       tx.set("/data/place", "free")
     }
   }
+
+  it.effect("is lost by an earlier read of a derived cell, too", () => Effect.gen(function*() {
+    const taken = Computation.make({ name: "taken", output: "/data/taken", run: (tx) => tx.get("/data/place") !== undefined })
+    const body = async (tx: Transaction) => {
+      tx.get("/data/taken")
+      try {
+        await waits(tx)
+      } finally {
+        tx.set("/data/place", "free")
+      }
+    }
+    yield* (yield* Kernel).register(taken)
+    const space = yield* TestKernel.space([work(body), rival])
+    const { id, oid } = yield* begun(space)
+    yield* space.signal({ signal: "/signals/rival" })
+    yield* space.step
+    yield* done(space, space.runs.cancel(oid))
+    yield* steps(space, 2)
+    assert.strictEqual((yield* endOf(space, id))?.error?.code, "run/undo-lost")
+    assert.strictEqual(yield* space.get("/data/place"), "rival")
+    yield* replays(space)
+  }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("leaves nothing, and is run/undo-lost", () => Effect.gen(function*() {
     const space = yield* TestKernel.space([work(stale), rival])
