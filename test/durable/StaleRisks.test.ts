@@ -25,7 +25,8 @@ const add = (how: "blind" | "fresh" | "increment" | "elsewhere", options: Partia
 /** The reports of a development host on two runs of an enzyme. */
 const reports = (enzyme: Enzyme.Enzyme, isWatched = true) => {
   const told: Array<string> = []
-  const reporter = new Reporter(({ note, topic }) => void (topic === "run/stale-risk" && told.push(note)))
+  // A reporter may date what it reports.
+  const reporter = new Reporter(({ note, topic }) => void (Date.now() > 0 && topic === "run/stale-risk" && told.push(note)))
   const watch = isWatched ? { enter: () => {}, leave: () => {}, stop: () => {} } : undefined
   const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(RunWatch, watch))
   const run = (space: Space) => Effect.gen(function*() {

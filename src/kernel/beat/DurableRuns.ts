@@ -71,7 +71,7 @@ export interface DurableOptions {
   /** The place in the code of a module from which an error comes, if the host tells it. */
   readonly placeOf: RunScope["placeOf"]
   /** Receives writes that may become stale; `undefined` outside of development. */
-  readonly reporter: Reporter | undefined
+  readonly report: Reporter["report"] | undefined
 }
 
 /**

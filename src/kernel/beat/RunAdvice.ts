@@ -25,12 +25,12 @@ type Topic = "run/late-hear" | "run/stale-risk"
  */
 export class RunAdvice {
   private readonly space: string
-  private readonly reporter: Reporter
+  private readonly told: Reporter["report"]
   private readonly reported: Readonly<Record<Topic, WeakSet<Enzyme>>> = { "run/late-hear": new WeakSet(), "run/stale-risk": new WeakSet() }
 
-  constructor(space: string, reporter: Reporter) {
+  constructor(space: string, told: Reporter["report"]) {
     this.space = space
-    this.reporter = reporter
+    this.told = told
   }
 
   /** Reports a write at risk. With `order: "strict"` one run at a time works for a target, so its enzyme has none. */
@@ -50,6 +50,6 @@ export class RunAdvice {
     if (this.reported[topic].has(enzyme)) return
     this.reported[topic].add(enzyme)
     const fact = Diagnostic.of(topic, { origin: { kind: "enzyme", name: enzyme.name }, subject: Address.parse(at), note })
-    this.reporter.report({ ...fact, space: this.space, beat: undefined })
+    this.told({ ...fact, space: this.space, beat: undefined })
   }
 }

@@ -34,11 +34,11 @@ class Segments implements DurableRuns {
   private readonly risks: RunAdvice | undefined
 
   constructor(options: DurableOptions, hash: (text: string) => string) {
-    const { reporter, resident, space } = options
+    const { report, resident, space } = options
     this.options = options
     this.hash = hash
     this.residents = new Residents(resident)
-    this.risks = reporter === undefined ? undefined : new RunAdvice(space, reporter)
+    this.risks = report === undefined ? undefined : new RunAdvice(space, report)
   }
 
   captured(stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<Taken>): void {
@@ -101,7 +101,7 @@ class Segments implements DurableRuns {
     this.residents.note(oid, rid)
   }
 
-  readonly fresh: DurableRuns["fresh"] = () => new Segments({ ...this.options, reporter: undefined }, this.hash)
+  readonly fresh: DurableRuns["fresh"] = () => new Segments({ ...this.options, report: undefined }, this.hash)
 }
 
 /**

@@ -110,7 +110,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
       pieces: Pieces.restore(store, documents),
       hash: hash.hex,
       timer: host.now,
-      tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
+      tell: (fact) => host.scope.outside(() => reporter.report({ ...fact, space: store.space, beat: undefined })),
       stop: host.watch?.stop,
       sentry,
       isolated: labels?.isolated()
@@ -160,7 +160,7 @@ const durableRuns = ({ space }: SpaceStore, { features, hash, host, reporter, se
     resident: settings.limits.residentRuns,
     placeOf: host.scope.placeOf,
     // Only a development host watches runs.
-    reporter: host.watch === undefined ? undefined : reporter
+    report: host.watch === undefined ? undefined : (told) => host.scope.outside(() => reporter.report(told))
   }, hash.hex)
 
 const watched = (store: SpaceStore, losses: Losses, { flights, waiting }: Inbox): Watched => {
