@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Enzyme, Retry, type Space, type Transaction } from "systole"
+import { Enzyme, replay, Retry, type Space, type Transaction } from "systole"
 import { TestSpace } from "systole/testing"
 import { layer, paid } from "../kernel/beat/LabelledSpace.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
@@ -133,6 +133,38 @@ describe("A run that hears from the begin of its handling on", () => {
       assert.strictEqual((await space.receipt(late))?.status, "no-match")
       await space.run(replays(space.space))
     }))
+
+  it("hears what the module of today declares after its letter was sent again, also in a further attempt", () => {
+    const shape = { name: "take", query: "/signals/placed", bind: ["/data/orders"], durable: true } as const
+    const before = Enzyme.make({ ...shape, run: async (tx: Transaction) => {
+      await tx.sleep(1)
+      throw new Error("not yet")
+    } })
+    const permit = Enzyme.make({ name: "permit", query: "/signals/permit", run: (tx) => tx.set("/data/permit", true) })
+    const today = Enzyme.make({ ...shape, hears: ["/signals/answered"], run: async (tx: Transaction, { target = "" }) => {
+      await tx.sleep(1)
+      if (tx.get("/data/permit") === undefined) throw new Retry({ reason: "not yet" })
+      return (await tx.waitForSignal("/signals/answered", target)).payload
+    } })
+    return TestSpace.use([before, permit], async (space) => {
+      const id = await space.signal(placed)
+      await space.step()
+      await space.advance(1)
+      await space.run(space.kernel.unregister(before))
+      await space.run(space.kernel.register(today))
+      const from = await space.step()
+      const sent = space.run(space.space.redeliver(id, "take"))
+      await space.step(2)
+      await sent
+      await space.handled({ signal: "/signals/permit" })
+      await space.step(2)
+      await space.handled(answered("now"))
+      const head = await space.step()
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "now", JSON.stringify(space.facts))
+      const { difference, impossible } = await space.run(space.space.examine((history) => replay(history, from + 1, head)))
+      assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+    })
+  })
 
   it.effect("hears no signal of a cell below its label, also between its attempts", () => Effect.gen(function*() {
     const shy = taking((tx) => {

@@ -134,7 +134,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   if (risks !== undefined) advise(tx, risks, enzyme)
   const heard = tx.pairs.size
   if (segment === 0) tx.hearsByWaiting = hearsByWaiting(draft.moment)
-  if (segment === 0 || isDeclaredAnew(context.handling, tx)) tx.declare(Hearing.declared(context.handling, state.host))
+  if (segment === 0 || (own === enzyme && isDeclaredAnew(context.handling, tx))) tx.declare(Hearing.declared(context.handling, state.host))
   const declared = tx.pairs.from(heard)
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled, copies)
@@ -154,8 +154,11 @@ const advise = (tx: DurableTransaction, risks: RunAdvice, enzyme: Enzyme): void 
   tx.late = (pair) => risks.late(enzyme, pair, tx.segment)
 }
 
-/** Whether a letter that goes on hears the signals that the module of today declares. */
-const isDeclaredAnew = ({ why }: Handling, { hearsByWaiting }: DurableTransaction): boolean => why === "redelivery" && !hearsByWaiting
+/**
+ * Whether a run hears the signals that its module declares today: a letter that goes on, until its first segment is in the log.
+ * A further attempt of any other run has declared them before.
+ */
+const isDeclaredAnew = ({ why }: Handling, { hearsByWaiting }: DurableTransaction): boolean => why !== "segment" && !hearsByWaiting
 
 /** Whether a run waited before, so that the space has room for it. */
 const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiting !== undefined && waiting.isAgain !== true
@@ -356,8 +359,8 @@ const waits = (continuation: Continuation, { declared, heard, note, settled }: B
   if (continuation.size > Step.MAX_SIZE) throw new StepsFull({ limit: `${Step.MAX_SIZE} characters` })
   tx.end()
   draft.revoke("the segment is over")
-  // A new handling has heard none of the declared signals yet.
-  const known = Hearing.isNew(handling) ? heard : heard + declared.length
+  // Between the attempts of its first segment alone, a run hears the signals that it is about to declare.
+  const known = segment > 0 || Hearing.isNew(handling) ? heard : heard + declared.length
   // A cancelled run goes on at once.
   const dues = note === undefined ? duesOf(continuation, { draft, oid }) : [{ beat: draft.beat, moment: undefined }]
   const listed = tx.pairs.listed(context.note.back !== undefined)
