@@ -19,6 +19,12 @@ interface Replaced {
   readonly writes: number
 }
 
+/** A look of a segment. */
+interface Looking {
+  readonly lineage: Lineage
+  readonly run: number
+}
+
 /** The places that count as read, a write at risk, and a stale one. */
 interface Found {
   readonly derived: ReadonlyArray<Place>
@@ -41,6 +47,9 @@ export class DerivedReads {
   private writers = -1
   private found: Array<Place> = []
   private replaced: Array<Replaced> = []
+  /** The newest earlier segment that wrote to a place, by the text of its address; and the places of the segment in progress. */
+  private readonly wrote = new Map<string, number>()
+  private writing: { readonly segment: number; readonly places: Set<string> } = { segment: -1, places: new Set() }
 
   constructor(known: DerivedReads["known"], lists: DerivedReads["lists"]) {
     this.known = known
@@ -61,6 +70,15 @@ export class DerivedReads {
     else if (!this.known.has(address.key)) this.places.push({ address: Address.ofKey(address.key), depth: "deep" })
   }
 
+  /** Notes a write of a segment. */
+  noteWrite(at: string, segment: number): void {
+    if (this.writing.segment !== segment) {
+      for (const earlier of this.writing.places) this.wrote.set(earlier, this.writing.segment)
+      this.writing = { segment, places: new Set() }
+    }
+    this.writing.places.add(at)
+  }
+
   /** Looks for writes to the sources of derived cells that earlier segments read. */
   look(draft: Draft, segment: number): Found {
     const { run, stage: { lineage }, writes } = draft
@@ -71,14 +89,17 @@ export class DerivedReads {
     const places = this.derived(lineage)
     if (places.length === 0) return nothing
     const changes = writes.map((write) => changeBy(write, draft))
-    const noticed = new Set(lineage.noticed(changes, run))
+    // Increments and appends commute with what other writers do.
+    const telling = draft.serializable ? changes : changes.filter((_, i) => writes[i]?.kind === "set")
+    if (telling.length === 0) return nothing
+    const noticed = new Set(lineage.noticed(telling, run))
     const derived: Array<Place> = []
     let risk: Covered | undefined
     for (const place of places) {
       for (const { read, writes: count } of this.earlier(place, segment, writes.length)) {
         const own = { address: read.address, depth: Earlier.depthOf(read) }
         const before = noticed.size === 0 ? [] : changes.slice(0, count).filter((changed) => noticed.has(changed))
-        if (!lineage.covers(own, before, run)) continue
+        if (!lineage.covers(own, before, run) || this.isChangedByRun(read, own, { lineage, run })) continue
         const write = writes[changes.findIndex((changed) => noticed.has(changed))] ?? first
         risk ??= { read, write }
         // This read brings the cell up to date.
@@ -89,6 +110,21 @@ export class DerivedReads {
       }
     }
     return { derived, risk }
+  }
+
+  /**
+   * Whether the run itself wrote a source of a cell after it read the cell, in an earlier segment. The cell differs by that,
+   * so the read tells nothing of other writers any more.
+   */
+  private isChangedByRun(read: EarlierRead, place: Place, { lineage, run }: Looking): boolean {
+    const own: Array<Changed> = []
+    for (const [at, wrote] of this.wrote) {
+      if (wrote < read.segment) continue
+      const address = Address.parse(at)
+      own.push({ address, path: address.path, isListed: true })
+    }
+    const noticed = own.length === 0 ? own : lineage.noticed(own, run)
+    return noticed.length > 0 && lineage.covers(place, noticed, run)
   }
 
   /** The derived places among those that the run has read. */

@@ -139,9 +139,8 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
 
   keys(place: string | Cell): ReadonlyArray<string> | undefined {
     const at = textAt(place)
-    const { recorded } = this
-    if (recorded !== undefined) {
-      const [, , value, reached = at] = this.next(recorded, "keys", at)
+    if (this.recorded !== undefined) {
+      const [, , value, reached = at] = this.next(this.recorded, "keys", at)
       return this.met("keys", addressOf(reached), value) as ReadonlyArray<string> | undefined
     }
     const draft = this.live("keys", at)
@@ -295,10 +294,10 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     return value
   }
 
-  /** Notes a read for later segments. Content never changes. */
+  /** Notes a read for later segments. Content never changes, and a log of the first rules does not tell which names its run left. */
   private met(kind: Kind, address: Address.Address, value: Value): Value {
-    const isLasting = Content.hashOf(address.id) !== undefined
-    if (!isLasting) this.reads.add({ kind, address, value, segment: this.segment, writes: this.draft?.writes.length ?? 0 })
+    const isLeftOut = (kind !== "value" && this.hearsByWaiting) || Content.hashOf(address.id) !== undefined
+    if (!isLeftOut) this.reads.add({ kind, address, value, segment: this.segment, writes: this.draft?.writes.length ?? 0 })
     return value
   }
 
@@ -310,6 +309,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   }
 
   private write(name: string, place: string | Cell, act: (draft: Draft) => void): void {
+    this.reads.noteWrite(textAt(place), this.segment)
     this.call(name, textAt(place), (draft) => {
       const first = draft.writes.length
       act(draft)

@@ -72,6 +72,11 @@ export class Reads implements EarlierReads {
     else here.set(name, read)
   }
 
+  /** Notes a write of a segment. */
+  noteWrite(at: string, segment: number): void {
+    this.sources.noteWrite(at, segment)
+  }
+
   /** Checks the writes of a segment from number `first` on, against the state below the draft. */
   check(draft: Draft, first: number, segment: number): void {
     for (let i = first; i < draft.writes.length; i++) {
