@@ -250,6 +250,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
 
   /** The body awaits a handle. */
   listen(handle: Handle): void {
+    if (!this.isActive) this.stray("it awaited a handle outside a segment")
     if (handle.isAwaited || !this.handles.has(handle.number)) return
     this.handles.await(handle.number)
     this.awaits?.(handle)
@@ -271,9 +272,8 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   private read(name: "get" | "peek", place: string | Cell): Value {
     const at = textAt(place)
     const { recorded } = this
-    const call = recorded === undefined ? undefined : this.next(recorded, name, at)
-    if (recorded !== undefined && call !== undefined) {
-      const [, , value, reached = at] = call
+    if (recorded !== undefined) {
+      const [, , value, reached = at] = this.next(recorded, name, at)
       const hash = Content.hashOf(reached)
       if (hash !== undefined) return value === undefined ? undefined : this.content(recorded, hash)
       return this.met("value", addressOf(reached), value)

@@ -134,6 +134,26 @@ describe("a durable run that goes on outside its segments", () => {
     })
   }
 
+  it("ends where its body awaits a handle", () => {
+    const host = new HostPromises()
+    const waiting = durable("racing", async (tx: Transaction) => {
+      const [early, late] = [tx.sleep(10), tx.sleep(1000)]
+      void late.then(() => {})
+      await host.next()
+      await early
+    })
+    return TestSpace.use([waiting], async (space) => {
+      const id = await space.signal({ signal: "/signals/racing" })
+      await space.step()
+      await host.come(space)
+      await space.idle()
+      const error = await errorOf(space, id)
+      assert.strictEqual(error?.code, "run/foreign-await")
+      assert.include(error?.message, "it awaited a handle outside a segment")
+      await space.run(replays(space.space))
+    })
+  })
+
   it("ends where its body ends", () => {
     const host = new HostPromises()
     const ending = durable("ending", async (tx: Transaction) => {
