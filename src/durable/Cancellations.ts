@@ -28,9 +28,9 @@ export class Cancellations {
     return this.newest !== undefined
   }
 
-  /** Notes the error with which a handle fails. */
-  give(error: { readonly code: string }): void {
-    if (error.code !== CANCELLED) return
+  /** Notes the error with which a handle fails. The failure of a request has the code that its channel gave. */
+  give(error: { readonly _tag: string; readonly code: string }): void {
+    if (error.code !== CANCELLED || error._tag === "RequestFailed") return
     this.given.add(error)
     this.newest = error
   }

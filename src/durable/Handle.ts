@@ -24,6 +24,7 @@ export type Failed = readonly [handle: number, outcome: "failed", tag: string, c
 
 /** The error of a failed handle, as the body sees it. */
 interface FailedWait extends Error {
+  readonly _tag: string
   readonly code: string
 }
 

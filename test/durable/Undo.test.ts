@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
-import { Computation, Enzyme, Kernel, type Space, type Transaction, why } from "systole"
+import { Channel, Computation, Enzyme, Kernel, Reactor, type Space, type Transaction, why } from "systole"
+import { TestSpace } from "systole/testing"
 import { layer, paid } from "../kernel/beat/LabelledSpace.ts"
 import { severities } from "../../src/diagnostic/Topic.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
-import { begun as done, refusal, replays, steps } from "../kernel/TestSpace.ts"
+import { begun as done, refusal, replays, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const DAY = 86_400_000
@@ -151,6 +152,24 @@ describe("A run that ends by its cancellation", () => {
     assert.strictEqual((yield* space.receipt(two.id))?.status, "pending")
     yield* replays(space)
   }).pipe(Effect.provide(TestKernel.layer())))
+
+  it("is no end by the failure of a request whose channel names its code", () => {
+    const execute = (): never => { throw Channel.fail("run/cancelled", "no") }
+    const bank: Channel.Channel = { id: "bank", provider: "bad", hosts: ["node", "deno", "bun"], opcodes: { pay: {} }, execute }
+    const paying = work((tx) => tx.io.request({ channel: "bank", opcode: "pay" }).catch((error: unknown) => {
+      tx.set("/data/undone", 1)
+      throw error
+    }))
+    return TestSpace.use([paying], async (space) => {
+      const id = await space.signal({ signal: "/signals/work" })
+      await space.step()
+      await space.run(turns(3))
+      await space.step(2)
+      const [handling] = (await space.receipt(id))?.handlings ?? []
+      assert.deepStrictEqual([handling?.error?.code, await space.get("/data/undone")], ["run/failed", undefined])
+      await space.run(replays(space.space))
+    }, { reactor: Reactor.native([bank]) })
+  })
 
   it.effect("is named by the signals that it sent", () => Effect.gen(function*() {
     const { id, space } = yield* cancelled(bodies["a finally block"]!)
