@@ -24,12 +24,18 @@ export interface HostClocks {
   readonly after: (millis: number, run: () => void, watch?: boolean) => () => void
 }
 
+/** Lets the process end before a timer is due. A timer of Deno is a number. */
+const letGo = (timer: ReturnType<typeof setTimeout> | number): void => {
+  if (typeof timer === "object") timer.unref()
+  else (globalThis as { readonly Deno?: { readonly unrefTimer: (timer: number) => void } }).Deno?.unrefTimer(timer)
+}
+
 const clocks: HostClocks = {
   now: Date.now,
   elapsed: () => performance.now(),
   after: (millis, run, watch = false) => {
     const timer: ReturnType<typeof setTimeout> | number = setTimeout(run, millis)
-    if (watch && typeof timer === "object") timer.unref()
+    if (watch) letGo(timer)
     return () => clearTimeout(timer)
   }
 }

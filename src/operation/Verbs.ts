@@ -254,7 +254,7 @@ export const watch = (
   if (open() >= MAX_OPEN) throw new WatchersFull({ limit: `${MAX_OPEN} watchers in the space` })
   const launch = { kind: "await", oid, want, ttl, signal, payload, enzyme } as const
   const place = Dossier.watcherAddress(oid, live.wtch_next)
-  const entry = watcherEntry(draft, launch, place)
+  const entry = watcherEntry(draft.moment, launch, place)
   draft.operate([count(oid, "wtch_next"), count(oid, "watchers")], {
     ledger: "op",
     launch,
