@@ -89,7 +89,10 @@ export const enzymes = (url: string): string => `
       await call("hire")
       count(tx, event, "hired")
       try {
-        await Promise.race([call("hold", { attempts: 1000 }), tx.waitForSignal("/signals/never", "${PLACES}" + n)])
+        const never = () => tx.waitForSignal("/signals/never", "${PLACES}" + n)
+        // An order that is cancelled late has used all its attempts, and waits on.
+        const held = call("hold", { attempts: 1000 }).catch((error) => error.code === "http/status" ? never() : Promise.reject(error))
+        await Promise.race([held, never()])
       } catch (error) {
         if (kind === "refund") {
           await call("refund")
