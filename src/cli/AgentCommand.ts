@@ -9,6 +9,7 @@ import * as Flag from "effect/cli/Flag"
 import { ControlStore } from "../agent/store/ControlStore.ts"
 import * as Resident from "../agent/wake/Resident.ts"
 import * as Wake from "../agent/wake/Wake.ts"
+import * as AgentAgainCommand from "./AgentAgainCommand.ts"
 import * as AgentFileCommand from "./AgentFileCommand.ts"
 import * as AgentHistoryCommand from "./AgentHistoryCommand.ts"
 import * as AgentLedger from "./AgentLedger.ts"
@@ -86,6 +87,7 @@ export const command = Command.make("agent").pipe(
     AgentFileCommand.fmt,
     AgentHistoryCommand.explain,
     AgentHistoryCommand.approve,
+    AgentAgainCommand.again,
     AgentHistoryCommand.history
   ]),
   Command.provide(Client.layerFor(AgentSettings.withAgent))

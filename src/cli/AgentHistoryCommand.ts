@@ -47,11 +47,6 @@ export const status = Command.make("status", { ...AgentSettings.cellFlags, json:
     for (const note of json ? [] : AgentOutput.notes(shown)) yield* Output.note(note)
   }))).pipe(Command.withDescription("Print the actions with their next times, held ones, and kept copies of the control file"))
 
-const absent = (id: string): CliFailure =>
-  new CliFailure({
-    exit: exits.absent, code: "agent/action-absent", message: `No action has the id ${id}; systole agent status lists them`
-  })
-
 /** The command `explain`. */
 export const explain = Command.make("explain", {
   id: Argument.String("id").pipe(Argument.withDescription("The id of an action")),
@@ -67,7 +62,7 @@ export const explain = Command.make("explain", {
     const { report: { plan, states } } = yield* looked(flags)
     const decision = plan.find(({ action }) => action.id === id)
     const state = states.get(id)
-    if (decision === undefined || state === undefined) return yield* absent(id)
+    if (decision === undefined || state === undefined) return yield* AgentRequest.absent(id)
     const now = yield* Clock.currentTimeMillis
     const times = Schedules.firings(decision.action.schedule, state.history, { now, count: next }).map(Projection.moment)
     yield* Output.data(json, { id, decision: decision.kind, next: times }, [...AgentOutput.plan([decision]), ...times])

@@ -34,10 +34,12 @@ const described = (decision: Plan.Decision): string => {
 export const plan = (decisions: Plan.Plan): ReadonlyArray<string> => Output.table(decisions.map(columns))
 
 /** The lines about held actions, issues and copies. */
-export const notes = ({ copies, hasNewSettings, held, isWritten, issues }: Wake.Report): ReadonlyArray<string> => [
+export const notes = ({ copies, hasNewSettings, held, isWritten, issues, older }: Wake.Report): ReadonlyArray<string> => [
   ...issues.map(Issues.render),
   ...held.map(({ action, hash }) => `${action.id} waits for an approval: systole agent approve ${hash.slice(0, 12)}`),
   ...copies.map((name) => `${name} holds a version that was saved while the agent wrote, or that was damaged`),
+  ...older.length === 0 ? [] : [`${older.join(", ")} ended before, and the control file had an older copy of it; for another run: ` +
+    "systole agent again ID, or set the status to pending and leave completed_at or failed_at"],
   ...hasNewSettings ? ["The settings of the agent have changed since the last wake"] : [],
   ...isWritten ? [] : ["The status is not in the file, because a person was saving it; the next wake writes it"]
 ]
@@ -61,6 +63,7 @@ export const json = (report: Wake.Report): unknown => ({
   held: report.held.map(({ action, hash }) => ({ id: action.id, hash })),
   issues: report.issues,
   copies: report.copies,
+  older: report.older,
   isWritten: report.isWritten,
   nextDue: report.nextDue === undefined ? null : Projection.moment(report.nextDue)
 })

@@ -57,6 +57,12 @@ export const open = (flags: AgentSettings.CellFlags) => Effect.gen(function*() {
   return Option.isSome(flags.cell) ? yield* ofCell(flags.cell.value, flags) : yield* make(flags)
 })
 
+/** The failure of a command that names no action of the file. */
+export const absent = (id: string): CliFailure =>
+  new CliFailure({
+    exit: exits.absent, code: "agent/action-absent", message: `No action has the id ${id}; systole agent status lists them`
+  })
+
 /** Runs a command within a scope. Failures with a stable code become failures of the command line. */
 export const failing = <A, E extends { readonly code: string; readonly message: string } | CliFailure, R>(
   effect: Effect.Effect<A, E, R>

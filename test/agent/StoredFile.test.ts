@@ -59,6 +59,18 @@ describe("StoredFile", () => {
     }).pipe(provide(disk))
   })
 
+  it.effect("keeps the old file where another process removes the temporary one as a leftover", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "old")
+    disk.before = (operation, path) => {
+      if (operation === "rename" && path === PATH) disk.names.delete("/home/ann/.heartbeat.md.1.tmp")
+    }
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* replace("old", "new"), { _tag: "Changed" })
+      assert.strictEqual(disk.text(PATH), "old")
+    }).pipe(provide(disk))
+  })
+
   it.effect("keeps the file where the disk is full", () => {
     const disk = new MemoryDisk()
     disk.save(PATH, "old")

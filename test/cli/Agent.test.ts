@@ -43,6 +43,24 @@ describe("systole agent", () => {
       assert.strictEqual(readFileSync(join(root, "heartbeat.md"), "utf8"), text)
     }))
 
+  it.effect("runs an action once more that ended, and none for an older copy of the file", () =>
+    Effect.gen(function*() {
+      const { json, root, run, write } = yield* terminal(files)
+      const report = Effect.promise(() => json("agent", "wake")) as Effect.Effect<{ readonly ran: ReadonlyArray<unknown> }>
+      const ran = Effect.map(report, (made) => made.ran)
+      const first = yield* Effect.promise(() => run("agent", "again", "hello"))
+      assert.include(first.stderr, "hello has not run yet")
+      assert.lengthOf(yield* ran, 1)
+      write("heartbeat.md", files["heartbeat.md"])
+      const wake = yield* Effect.promise(() => run("agent", "wake"))
+      assert.match(wake.stderr, /hello ended before, .* systole agent again ID/)
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "again", "hello"))).stdout, "hello runs in the next wake\n")
+      assert.include(readFileSync(join(root, "heartbeat.md"), "utf8"), "- **status**: pending\n- **completed_at**: ")
+      assert.lengthOf(yield* ran, 1)
+      assert.lengthOf(yield* ran, 0)
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "again", "other"))).code, 3)
+    }))
+
   it.effect("runs a script of the project, as the seed writes it", () =>
     Effect.gen(function*() {
       const backup = action("backup", { type: "shell", command: "./scripts/backup.sh", capture_output: "true", status: "pending" })

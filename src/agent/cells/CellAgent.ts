@@ -116,7 +116,7 @@ const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.Cell
     return { code: result.failure.code, message: result.failure.message }
   }
   if (numberIn(tx.get(diedOf(place))) > 0) tx.delete(diedOf(place))
-  const { held, nextDue = Number.POSITIVE_INFINITY, ran } = result.success
+  const { held, nextDue = Number.POSITIVE_INFINITY, older, ran } = result.success
   const isLate = tx.now - start >= settings.budget / 2
   const recheck = isRechecked(result.success, isLate) ? tx.now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
   const next = Math.min(nextDue, recheck)
@@ -124,6 +124,7 @@ const woken = Effect.fnUntraced(function*(tx: Transaction, place: CellStore.Cell
   return {
     ran: ran.map(({ action, record }) => `${action.id}: ${record.status}`),
     held: held.map(({ action, hash }) => `${action.id}: ${hash}`),
+    ...older.length === 0 ? {} : { older },
     next: Number.isFinite(next) ? Projection.moment(next) : null
   }
 })

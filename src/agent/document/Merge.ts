@@ -7,6 +7,7 @@
  * @module
  */
 import { RECORDED } from "./Action.ts"
+import * as Approval from "./Approval.ts"
 import type { Block } from "../text/Block.ts"
 import * as Blocks from "../text/Block.ts"
 import type { ControlFile } from "./ControlFile.ts"
@@ -48,6 +49,7 @@ interface Version {
 const isUntouched = (base: Version, theirs: Version, change: Change): boolean => {
   switch (change.kind) {
     case "field":
+      if (isOlder(base, theirs, change.id)) return true
       return theirs.blocks.has(change.id) && textOf(base, change.id, change.key) === textOf(theirs, change.id, change.key)
     case "frontmatter":
       return entryOf(base, change.key) === entryOf(theirs, change.key)
@@ -55,6 +57,21 @@ const isUntouched = (base: Version, theirs: Version, change: Change): boolean =>
       return true
   }
 }
+
+/**
+ * Whether a block is a copy from before the begin of a run, which `base` tells: it waits, lacks the time of that begin, and is the
+ * same otherwise. Its status is no change of a person.
+ */
+const isOlder = (base: Version, theirs: Version, id: string): boolean => {
+  const [before, after] = [base.blocks.get(id), theirs.blocks.get(id)]
+  if (before === undefined || after === undefined) return false
+  const started = Blocks.field(before, "started_at")?.value
+  return started !== undefined && Blocks.field(after, "started_at")?.value !== started &&
+    WAITING.has(Blocks.field(after, "status")?.value.toLowerCase() ?? "pending") && Approval.textOf(before) === Approval.textOf(after)
+}
+
+/** The statuses of an action that waits. */
+const WAITING: ReadonlySet<string> = new Set(["pending", "blocked"])
 
 const entryOf = ({ file }: Version, key: string): string | undefined => {
   const found = file.frontmatter?.entries.find((entry) => entry.key === key)

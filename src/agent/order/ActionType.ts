@@ -215,10 +215,12 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
   writes: ["/data/agent/**"],
   durable: true,
   run: async (tx, { id, payload: order }) => {
-    const { action, attempt, attempts, file, occurrence, pendings } = order
+    const { action, attempt, attempts, digest, file, occurrence, pendings } = order
     const cell = Record.cell(file, action)
     if (!isPermitted(tx, order, id)) return REFUSED
-    const begun = { action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now }
+    const begun = {
+      action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now, ...digest === undefined ? {} : { digest }
+    }
     tx.set(cell, { ...begun, status: "running" })
     const end = (fields: Omit<Record.Record, keyof typeof begun>): string => {
       const last = Record.read(tx.get(cell))

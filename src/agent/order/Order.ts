@@ -24,7 +24,9 @@ const part = {
   attempts: Schema.Int,
   pendings: Schema.Int,
   timeoutMs: Schema.Int,
-  fields: Fields
+  fields: Fields,
+  /** The digest of the block as a person wrote it; absent in orders of earlier versions. */
+  digest: Schema.optionalKey(Schema.String)
 }
 
 const Part = Schema.Struct(part)

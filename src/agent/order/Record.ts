@@ -33,7 +33,9 @@ const Shape = Schema.Struct({
   /** The kept output: a text, or the address of content. */
   output: Schema.optionalKey(Schema.String),
   /** The number of times that the action became pending. */
-  pendings: Schema.Int
+  pendings: Schema.Int,
+  /** The digest of the block as a person wrote it; absent in records of earlier versions. */
+  digest: Schema.optionalKey(Schema.String)
 })
 
 /**

@@ -143,6 +143,8 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   ))
   if (!(yield* disk.rename(path, aside))) return yield* changed
   const isLinked = yield* Effect.onError(disk.link(temporary, path), () => Effect.ignore(disk.link(aside, path)))
+  // Without the temporary file, which another process may have removed as a leftover, the name is free.
+  if (!isLinked) yield* disk.link(aside, path)
   yield* disk.remove(temporary)
   yield* disk.syncFolder(folder)
   const isKept = isSame(yield* disk.read(aside), from)

@@ -29,6 +29,8 @@ export interface Context {
   readonly place: Place
   readonly byId: ReadonlyMap<string, Action>
   readonly records: ReadonlyMap<string, Record.Record>
+  /** The digest of the block of an action. */
+  readonly digestOf: (action: Action) => string
 }
 
 const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
@@ -38,7 +40,7 @@ const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
   ...outputFile === undefined ? {} : { output_file: outputFile }
 })
 
-const plainOrderOf = ({ action, attempt, occurrence }: Due, { place, records }: Context): Order => ({
+const plainOrderOf = ({ action, attempt, occurrence }: Due, { digestOf, place, records }: Context): Order => ({
   file: place.key,
   path: place.path,
   action: action.id,
@@ -49,7 +51,8 @@ const plainOrderOf = ({ action, attempt, occurrence }: Due, { place, records }: 
   attempts: action.retry.attempts,
   pendings: State.pendings(action, records.get(action.id)),
   timeoutMs: action.timeout,
-  fields: fieldsOf(action)
+  fields: fieldsOf(action),
+  digest: digestOf(action)
 })
 
 /**
@@ -163,10 +166,10 @@ export const lost = (action: Action, context: Context, now: number) => {
 export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Context, failure: NonNullable<Record.Record["failure"]>) {
   const ledger = yield* Ledger
   const now = yield* Clock.currentTimeMillis
-  const { action, attempt, attempts, file, occurrence, pendings } = orderOf(due, context)
+  const { action, attempt, attempts, digest = "", file, occurrence, pendings } = orderOf(due, context)
   const event = yield* eventId(due, context.place)
   const record: Record.Record = {
-    action, event, occurrence, attempt, attempts, pendings, status: "failed", startedAt: now, finishedAt: now, failure
+    action, event, occurrence, attempt, attempts, pendings, digest, status: "failed", startedAt: now, finishedAt: now, failure
   }
   const history = `${Record.history(file)}/${action}`
   yield* ledger.set(Record.cell(file, action), record)

@@ -78,6 +78,10 @@ export const ended = (action: Action, record: Record): ReadonlyArray<Change> => 
   return [...lines, { kind: "completed", id: action.id, name: action.name, time: clock(record.finishedAt ?? 0, action.zone) }]
 }
 
+/** The changes that bring the block of an older copy up to its record. The end of another day is not listed. */
+export const caughtUp = (action: Action, record: Record, isToday: boolean): ReadonlyArray<Change> =>
+  ended(action, record).filter(({ kind }) => isToday || kind !== "completed")
+
 /** The changes before an attempt. */
 export const begun = (action: Action, now: number): ReadonlyArray<Change> =>
   changes(action.id, { status: "running", started_at: moment(now) })

@@ -25,6 +25,8 @@ export interface Report {
   readonly issues: ReadonlyArray<Issue>
   /** The conflict copies and damaged copies of this wake. */
   readonly copies: ReadonlyArray<string>
+  /** The ended actions with older copies of their blocks. They do not run again by themselves. */
+  readonly older: ReadonlyArray<string>
   /** Whether the settings differ from those of the wake before. */
   readonly hasNewSettings: boolean
   /** Whether the file has the status of all actions. Otherwise only the ledger has it. */

@@ -46,6 +46,30 @@ export const pendings = ({ status }: Pick<Action, "status">, record: Record | un
   return status === "pending" && record.status !== "running" ? record.pendings + 1 : record.pendings
 }
 
+/** Whether two times are in the same second, the unit of times in a file. */
+const isSameSecond = (a: number, b: number | undefined): boolean =>
+  b !== undefined && Math.floor(a / SECOND) === Math.floor(b / SECOND)
+
+const SECOND = 1_000
+
+/**
+ * Whether a block is an older copy: it waits, lacks the stamp of the end that its record has, and is otherwise the block of that
+ * record. For another run, a person leaves the stamp, or changes the block.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isOlder = (
+  action: Action,
+  record: Record | undefined,
+  { digestOf }: Pick<Context, "digestOf">
+): record is Record => {
+  if (record?.finishedAt === undefined || record.digest === undefined) return false
+  if (action.status !== "pending" && action.status !== "blocked") return false
+  const { completedAt, failedAt } = action.record
+  return !isSameSecond(record.finishedAt, record.status === "completed" ? completedAt : failedAt) && record.digest === digestOf(action)
+}
+
 /** The status of an action. The ledger decides on attempts; a person decides by another status in the file. */
 const statusOf = (action: Action, record: Record | undefined, retry: Retrial | undefined): ActionState["status"] => {
   if (record?.status === "running") return "running"
@@ -55,7 +79,8 @@ const statusOf = (action: Action, record: Record | undefined, retry: Retrial | u
   return action.status
 }
 
-const historyOf = (action: Action, record: Record | undefined, { now, observed, startup }: Context): Schedules.History => {
+const historyOf = (action: Action, record: Record | undefined, context: Omit<Context, "digestOf">): Schedules.History => {
+  const { now, observed, startup } = context
   const { [action.id]: change } = observed.changes
   const skipped = observed.skipped[action.id]
   const ran = record?.startedAt
@@ -79,6 +104,8 @@ export interface Context {
   readonly observed: Observed
   /** The key of this start of the agent. */
   readonly startup: string
+  /** The digest of the block of an action. */
+  readonly digestOf: (action: Action) => string
 }
 
 /** The outcome of the last occurrence. A person who sets an action to pending makes it open again. */
@@ -96,7 +123,9 @@ const outcomeOf = (action: Action, record: Record | undefined, retry: Retrial | 
  * @category constructors
  * @since 0.1.0
  */
-export const of = (action: Action, record: Record | undefined, context: Context): ActionState => {
+export const of = (written: Action, record: Record | undefined, context: Context): ActionState => {
+  // The file of an older copy tells nothing about what ran, so its action counts as one that the file tells as running.
+  const action: Action = isOlder(written, record, context) ? { ...written, status: "running" } : written
   const found = retrial(action, record)
   const retry = found !== undefined && isSkipped(action, found.occurrence, context.observed) ? undefined : found
   const status = statusOf(action, record, retry)

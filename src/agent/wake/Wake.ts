@@ -47,9 +47,10 @@ const frontmatterOf = (wake: WakeState, now: number): ReadonlyArray<Change> => {
 
 /** Writes the end of the wake, if it changed the status of an action. */
 const finish = Effect.fnUntraced(function*(wake: WakeState) {
-  if (wake.begun.size === 0 && !wake.hasChanges) return
   const now = yield* Clock.currentTimeMillis
   const day = Settings.dayOf(now, wake.request.settings)
+  wake.catchUp(day)
+  if (wake.begun.size === 0 && !wake.hasChanges) return
   for (const decision of wake.plan(now)) if (decision.kind === "block") wake.add(...Projection.blocked(decision.action))
   if (wake.observed.day !== "" && wake.observed.day !== day) wake.reset()
   yield* wake.write()

@@ -22,7 +22,8 @@ import * as Plan from "./Plan.ts"
 import * as Projection from "./Projection.ts"
 import * as Record from "../order/Record.ts"
 import type { Ran, Report } from "./Report.ts"
-import type * as Settings from "./Settings.ts"
+import * as Settings from "./Settings.ts"
+import * as Schedules from "../schedule/Schedule.ts"
 import * as State from "./State.ts"
 import type { Versions } from "../store/Versions.ts"
 
@@ -47,6 +48,10 @@ export interface Request {
 /** The hashes of blocks, as long as the file is not parsed again. */
 const hashes = new WeakMap<Action["block"], string>()
 
+/** The actions that do not run again by themselves. */
+const endedOf = (all: ReadonlyArray<Ran>): ReadonlyArray<string> => all.flatMap(({ action, record }) =>
+  Schedules.isRecurring(action.schedule) || State.retrial(action, record) !== undefined ? [] : [action.id])
+
 /** A plan, and the states from which it follows. */
 type Planned = Pick<Report, "plan" | "states">
 
@@ -70,6 +75,8 @@ export class WakeState {
   /** The actions that began in this wake. */
   readonly begun = new Set<string>()
   isWritten = true
+  /** The ended actions with older copies of their blocks. */
+  private older: ReadonlyArray<string> = []
   observed = Observed.none
   /** The observations as the ledger has them. */
   private kept = Observed.none
@@ -108,7 +115,7 @@ export class WakeState {
   }
 
   get context(): Dispatch.Context {
-    return { place: this.place, byId: this.byId, records: this.records }
+    return { place: this.place, byId: this.byId, records: this.records, digestOf: this.digestOf }
   }
 
   /** Whether changes of the file wait for their write. */
@@ -116,7 +123,7 @@ export class WakeState {
     return this.changes.length > 0
   }
 
-  private hashOf({ block }: Action): string {
+  readonly digestOf = ({ block }: Action): string => {
     const found = hashes.get(block) ?? this.hash.hex(Approval.textOf(block)).slice(0, 32)
     hashes.set(block, found)
     return found
@@ -125,11 +132,12 @@ export class WakeState {
   /** The programs that an action starts and no person has approved. */
   heldBy(action: Action): ReadonlyArray<Action> {
     if (this.request.settings.approval === "none") return []
-    return Approval.programsOf(action, this.byId).filter((each) => !this.approved.has(this.hashOf(each)))
+    return Approval.programsOf(action, this.byId).filter((each) => !this.approved.has(this.digestOf(each)))
   }
 
   private states(now: number): ReadonlyMap<string, Plan.ActionState> {
-    const context = { now, observed: this.observed, startup: this.request.startup }
+    const { digestOf, observed, request: { startup } } = this
+    const context = { now, observed, startup, digestOf }
     return new Map(this.actions.map((action) => [action.id, State.of(action, this.records.get(action.id), context)]))
   }
 
@@ -223,7 +231,8 @@ export class WakeState {
     memory.observed = this.observed
     if (memory.quiet?.report.plan === report.plan) return
     const { at, file } = this.planned
-    const isQuiet = this.begun.size === 0 && ran.length === 0 && forced === undefined && this.isWritten && file === this.open.file &&
+    const isIdle = this.begun.size === 0 && ran.length === 0 && this.older.length === 0 && forced === undefined
+    const isQuiet = isIdle && this.isWritten && file === this.open.file &&
       Plan.hasTime(start, at, settings.budget) && !this.isDue(report.plan)
     memory.quiet = isQuiet ? quietOf(report, this.facts, at) : undefined
   }
@@ -254,6 +263,24 @@ export class WakeState {
   note(action: Action, record: Record.Record): void {
     this.records.set(action.id, record)
     this.add(...Projection.ended(action, record))
+  }
+
+  /** The actions with older copies of their blocks, and their records. */
+  private olderCopies(): ReadonlyArray<Ran> {
+    return this.actions.flatMap((action) => {
+      const record = this.records.get(action.id)
+      return State.isOlder(action, record, this) ? [{ action, record }] : []
+    })
+  }
+
+  /** Notes the changes of blocks that are older copies. An action that recurs runs by its schedule, and is not told. */
+  catchUp(day: string): void {
+    const { settings } = this.request
+    const found = this.olderCopies()
+    this.older = endedOf(found)
+    for (const { action, record } of found) {
+      this.add(...Projection.caughtUp(action, record, Settings.dayOf(record.finishedAt ?? 0, settings) === day))
+    }
   }
 
   /** Writes the noted changes and some more, also into a version that a person saved meanwhile. */
@@ -322,9 +349,10 @@ export class WakeState {
       ran: this.ran,
       plan,
       states,
-      held: [...programs.values()].map((action) => ({ action, hash: this.hashOf(action) })),
+      held: [...programs.values()].map((action) => ({ action, hash: this.digestOf(action) })),
       issues: this.open.file.issues,
       copies: this.open.copies,
+      older: this.request.isDry === true ? endedOf(this.olderCopies()) : this.older,
       hasNewSettings: this.hasNewSettings,
       isWritten: this.isWritten,
       nextDue: this.nextDue(plan, now)
