@@ -93,11 +93,7 @@ export const approve = Command.make("approve", {
         ? Effect.provide(Ledger.use((ledger) => ledger.set(Record.approval(place.key, hash), { action: id })), ledger)
         : AgentCell.approve({ cell: cell.name, hash, space }))
     const rows = hashes.length === 0 ? held : chosen
-    const blocks = rows.map(({ action: { block, id }, hash }) => ({
-      id, hash, fields: Object.fromEntries(block.fields.map(({ key, value }) => [key, value]))
-    }))
-    const command = (fields: Readonly<Record<string, string>>): string => fields["command"] ?? ""
-    yield* Output.data(json, blocks, Output.table(blocks.map(({ fields, hash, id }) => [id, hash, command(fields)])))
+    yield* Output.data(json, rows.map(AgentOutput.program), AgentOutput.programs(rows))
   }))).pipe(Command.withDescription("Let new or changed shell actions run, by the hashes of their blocks"))
 
 /** The fewest characters of a hash. */

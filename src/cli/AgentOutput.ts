@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Fields, fieldsOf } from "../agent/order/Order.ts"
 import * as Issues from "../agent/text/Issue.ts"
 import type * as Plan from "../agent/wake/Plan.ts"
 import * as Projection from "../agent/wake/Projection.ts"
@@ -43,6 +44,37 @@ export const notes = ({ copies, hasNewSettings, held, isWritten, issues, older }
   ...hasNewSettings ? ["The settings of the agent have changed since the last wake"] : [],
   ...isWritten ? [] : ["The status is not in the file, because a person was saving it; the next wake writes it"]
 ]
+
+/** A program that waits for an approval, with the fields with which it runs. */
+type Held = Wake.Report["held"][number]
+
+/** A held program as JSON. */
+export const program = ({ action, hash }: Held): unknown => ({ id: action.id, hash, type: action.type, fields: fieldsOf(action) })
+
+/** The fields of a program beside its command, one to a line. */
+const linesOf = ({ command: _, ...fields }: Fields): ReadonlyArray<string> =>
+  Object.entries(fields).flatMap(([key, value]) =>
+    typeof value === "string" ? [`${key}: ${value}`] : Object.entries(value).map(([name, text]) => `${key} ${name}: ${text}`))
+
+/** Characters that a terminal shows as nothing, or as a space that is none. */
+const INVISIBLE = /(?! )[\p{Cc}\p{Cf}\p{Z}]/u
+
+/** A text as it is, or as JSON if a terminal would show it as another one. */
+const exact = (text: string): string =>
+  INVISIBLE.test(text)
+    ? JSON.stringify(text).replaceAll(/(?! )[\p{Cf}\p{Z}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)
+    : text
+
+/** Held programs: the command of each, and below it all other fields with which it runs, as they are. */
+export const programs = (held: Wake.Report["held"]): ReadonlyArray<string> => {
+  const heads = Output.table(held.map(({ action, hash }) => [action.id, hash]))
+  return held.flatMap(({ action }, i) => {
+    const [head = "", fields] = [heads[i], fieldsOf(action)]
+    const { command } = fields
+    const first = typeof command === "string" ? [`${head}  ${exact(command)}`] : [head]
+    return [...first, ...linesOf(fields).map((line) => `${" ".repeat(head.length)}  ${exact(line)}`)]
+  })
+}
 
 /** The attempts of a wake as a table. */
 export const ran = ({ ran: all }: Wake.Report): ReadonlyArray<string> =>

@@ -10,6 +10,7 @@ import * as Conditions from "../schedule/Condition.ts"
 import * as Duration from "../schedule/Duration.ts"
 import type { Finding, Refusal } from "../text/Issue.ts"
 import { isRefusal } from "../text/Issue.ts"
+import * as Repetition from "../text/Repetition.ts"
 import type { Delay, Retry } from "../schedule/Retry.ts"
 import * as Retries from "../schedule/Retry.ts"
 import type { Schedule } from "../schedule/Schedule.ts"
@@ -158,7 +159,7 @@ class Check {
 
   action(): Checked {
     const { block, given } = this
-    this.repeated()
+    this.findings.push(...Repetition.findings(block))
     const priority = this.priority()
     const id = this.id()
     const zone = this.zone()
@@ -214,17 +215,6 @@ class Check {
     if (typeof result !== "object" || result === null || !isRefusal(result)) return result as A
     this.find({ code: "agent/field-invalid", offset: this.offsetOf(key), message: result.refused, suggestion: result.suggestion })
     return absent
-  }
-
-  private repeated(): void {
-    const keys = new Set<string>()
-    for (const { key, span } of this.block.fields) {
-      if (keys.has(key)) {
-        const message = `The field "${key}" is repeated; the first one counts`
-        this.find({ code: "agent/field-repeated", severity: "warning", offset: span.start, message, suggestion: "remove one of the lines" })
-      }
-      keys.add(key)
-    }
   }
 
   /** A reserved name in an order would end each wake, so its action has an error. */

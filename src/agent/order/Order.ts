@@ -4,7 +4,7 @@
  * @module
  */
 import * as Schema from "effect/Schema"
-import { ID } from "../document/Action.ts"
+import { type Action, ID } from "../document/Action.ts"
 
 const Fields = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Record(Schema.String, Schema.String)]))
 
@@ -63,6 +63,19 @@ export const Order: Schema.Codec<Order> = Schema.Struct({
  * @since 0.1.0
  */
 export type Fields = typeof Fields.Type
+
+/**
+ * The fields with which an action runs. A person approves a program by these, so they are all that its type reads.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
+  ...Object.fromEntries([...params].map(([name, value]) =>
+    [name, typeof value === "string" ? value : value instanceof Map ? Object.fromEntries(value) : [...value.values()].join("\n")])),
+  ...captureOutput ? { capture_output: "true" } : {},
+  ...outputFile === undefined ? {} : { output_file: outputFile }
+})
 
 /**
  * The signal of an order.

@@ -12,7 +12,7 @@ import type { Action } from "../document/Action.ts"
 import type { Place } from "../store/ControlStore.ts"
 import * as Dependencies from "../document/Dependencies.ts"
 import { ended, type Failure, Ledger } from "../order/Ledger.ts"
-import type { Fields, Order } from "../order/Order.ts"
+import type { Order } from "../order/Order.ts"
 import * as Orders from "../order/Order.ts"
 import * as Record from "../order/Record.ts"
 import * as State from "./State.ts"
@@ -33,13 +33,6 @@ export interface Context {
   readonly digestOf: (action: Action) => string
 }
 
-const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
-  ...Object.fromEntries([...params].map(([name, value]) =>
-    [name, typeof value === "string" ? value : value instanceof Map ? Object.fromEntries(value) : [...value.values()].join("\n")])),
-  ...captureOutput ? { capture_output: "true" } : {},
-  ...outputFile === undefined ? {} : { output_file: outputFile }
-})
-
 const plainOrderOf = ({ action, attempt, occurrence }: Due, { digestOf, place, records }: Context): Order => ({
   file: place.key,
   path: place.path,
@@ -51,7 +44,7 @@ const plainOrderOf = ({ action, attempt, occurrence }: Due, { digestOf, place, r
   attempts: action.retry.attempts,
   pendings: State.pendings(action, records.get(action.id)),
   timeoutMs: action.timeout,
-  fields: fieldsOf(action),
+  fields: Orders.fieldsOf(action),
   digest: digestOf(action)
 })
 
