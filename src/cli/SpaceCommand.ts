@@ -101,7 +101,7 @@ const showClock = (space: string, json: boolean) =>
 const clockLines = ({ date, host, keeps, offset, shifts }: ClockStatus): ReadonlyArray<string> => [
   new Date(date).toISOString(),
   offset === 0 ? "as its host" : `${offset} ms ahead of its host, at ${new Date(host).toISOString()}`,
-  ...keeps === null ? [] : [`nothing expires until ${new Date(keeps).toISOString()}, since the clock jumped`],
+  ...keeps === null ? [] : [`the last jump or sleep of over a day makes nothing older until ${new Date(keeps).toISOString()}`],
   ...shifts.map(({ beat, by }) => `reset by ${by} ms in beat ${beat}`)
 ]
 

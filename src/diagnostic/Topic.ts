@@ -13,6 +13,7 @@ export const severities = {
   "cell.store.readonly": "sev:usage",
   "clock/ahead": "sev:crit",
   "clock/jump": "sev:warn",
+  "clock/slept": "sev:debug",
   "control/failed": "sev:crit",
   "control/refused": "sev:usage",
   "enzyme/held": "sev:warn",

@@ -31,8 +31,13 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     remedy: "Correct the clock of the host, then set that of the space to it with systole space clock NAME --reset"
   },
   "clock/jump": {
-    means: "The clock moved ahead by over a day between two beats, and no process saw that time pass. Nothing expires for a day",
-    remedy: "None, if the space was unused for that long; otherwise correct the clock of the host, and reset that of the space"
+    means: "The clock of the host was set ahead by over a day while a process ran, or its computer was asleep. " +
+      "This time makes nothing older until it is confirmed",
+    remedy: "None, if the computer was asleep; otherwise correct the clock of the host, and reset that of the space within a day"
+  },
+  "clock/slept": {
+    means: "The space had no beat for over a day, and a new process opened it. This time makes nothing older until it is confirmed",
+    remedy: "None. If the space did not sleep for so long, correct the clock of the host, and reset that of the space within a day"
   },
   "control/failed": {
     means: "A pause, rollback, resume or shutdown could not continue, and its operation failed",

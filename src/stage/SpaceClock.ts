@@ -9,6 +9,10 @@
  *
  * The date of a beat is its clock less the shifts before it.
  *
+ * Age is by the **confirmed clock**. A step of over a day between two beats that no process measured, a jump, makes nothing
+ * older while it is pending. It is confirmed once the clock is a day past it: after a day in which the space ran, or by the
+ * next jump. What the host takes back of it never counts.
+ *
  * @module
  */
 import * as Address from "../cell/Address.ts"
@@ -21,7 +25,7 @@ export const ADDRESS = Address.make("/sys/clock")
 /** The most shifts and jumps that the cell keeps. Beyond it the two oldest shifts become one, and the oldest jump is dropped. */
 const MOST = 64
 
-/** A longer step of the clock between two beats counts as a jump, and makes nothing older for as long, in milliseconds. */
+/** A longer step of the clock between two beats may be a jump. A jump is confirmed when the clock is this far past it, in milliseconds. */
 export const DAY = 86_400_000
 
 /** A reset: its beat, and the offset that it took off the dates of later beats, in milliseconds. */
@@ -40,9 +44,9 @@ export interface SpaceClock {
   /** Milliseconds by which the dates are ahead of the host. */
   readonly offset: number
   readonly shifts: ReadonlyArray<Shift>
-  /** The jumps that a reset took back. They make nothing older. */
+  /** The jumps that were taken back, by a host that was set back or by a reset. They never make anything older. */
   readonly jumps: ReadonlyArray<Jump>
-  /** The newest jump that no reset took back. It makes nothing older for a day. */
+  /** The newest jump, without what was taken back of it. Those before it are confirmed. */
   readonly jump: Jump | undefined
   /** The sum of all shifts. */
   readonly shifted: number
@@ -89,45 +93,52 @@ export const shiftAt = ({ shifted, shifts }: SpaceClock, beat?: number): number 
 export const sumBefore = (shifts: ReadonlyArray<Shift>, beat: number): number =>
   shifts.length === 0 ? 0 : sum(shifts.filter((shift) => shift.beat < beat))
 
-/** The clock after the host was found behind: ahead of it by so many milliseconds. */
-export const ahead = (clock: SpaceClock, millis: number): SpaceClock => ({ ...clock, offset: millis - clock.shifted })
+/**
+ * The clock after the host was found behind: ahead of it by so many milliseconds at `now`. The host takes back as much of a
+ * pending jump as it went back.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ahead = (clock: SpaceClock, millis: number, now: number): SpaceClock => {
+  const offset = millis - clock.shifted
+  return { ...takenBack(clock, now, offset - clock.offset), offset }
+}
 
 /** Milliseconds by which the clock is ahead of the host. */
 export const aheadOf = ({ offset, shifted }: SpaceClock): number => offset + shifted
 
-/**
- * The clock after a jump. A jump within the day of another one prolongs it.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const jumped = (clock: SpaceClock, { clock: at, millis }: Jump): SpaceClock => {
-  const { jump } = clock
-  const isSame = jump !== undefined && at - millis < jump.clock + DAY
-  return { ...clock, jump: isSame ? { clock: at, millis: at - jump.clock + jump.millis } : { clock: at, millis } }
-}
+/** The clock after a jump, which confirms the one before: it is more than a day later. */
+export const jumped = (clock: SpaceClock, jump: Jump): SpaceClock => ({ ...clock, jump })
+
+/** The jump that is not confirmed at a clock. */
+export const pending = ({ jump }: SpaceClock, now: number): Jump | undefined =>
+  jump === undefined || now >= jump.clock + DAY ? undefined : jump
 
 /**
- * The clock after a reset in a beat. A jump that is not taken back yet is what set the clock ahead.
+ * The clock after a reset in a beat. Without an offset, it takes back a pending jump: the clock of the host was wrong before it.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const reset = (clock: SpaceClock, beat: number): SpaceClock => {
-  const { jump, jumps, offset, shifts } = clock
-  if (offset === 0 && jump === undefined) return clock
-  const all = offset === 0 ? shifts : merged([...shifts, { beat, by: offset }])
+export const reset = (clock: SpaceClock, { beat, now }: { readonly beat: number; readonly now: number }): SpaceClock => {
+  const { offset, shifts } = clock
+  if (offset === 0) return takenBack(clock, now, Infinity)
+  const all = merged([...shifts, { beat, by: offset }])
+  return { ...clock, offset: 0, shifts: all, shifted: sum(all) }
+}
+
+/** The clock without so much of a pending jump. */
+const takenBack = (clock: SpaceClock, now: number, millis: number): SpaceClock => {
+  const jump = pending(clock, now)
+  if (jump === undefined) return clock
+  const [taken, rest] = [Math.min(millis, jump.millis), Math.max(0, jump.millis - millis)]
   return {
-    offset: 0,
-    shifts: all,
-    jumps: jump === undefined ? jumps : [...jumps, takenBack(jump, offset)].slice(-MOST),
-    jump: undefined,
-    shifted: sum(all)
+    ...clock,
+    jumps: [...clock.jumps, { ...jump, millis: taken }].slice(-MOST),
+    jump: rest === 0 ? undefined : { ...jump, millis: rest }
   }
 }
-
-/** The part of a jump that a reset of this offset takes back. Without an offset the jump is the whole difference. */
-const takenBack = (jump: Jump, offset: number): Jump => offset === 0 ? jump : { ...jump, millis: Math.min(jump.millis, offset) }
 
 const merged = (shifts: ReadonlyArray<Shift>): ReadonlyArray<Shift> => {
   const [first, second, ...rest] = shifts
@@ -142,5 +153,7 @@ const merged = (shifts: ReadonlyArray<Shift>): ReadonlyArray<Shift> => {
  * @category getters
  * @since 0.1.0
  */
-export const uncounted = ({ jump, jumps }: SpaceClock, clock: number): ReadonlyArray<Jump> =>
-  jump === undefined || clock >= jump.clock + DAY ? jumps : [...jumps, jump]
+export const uncounted = (clock: SpaceClock, now: number): ReadonlyArray<Jump> => {
+  const jump = pending(clock, now)
+  return jump === undefined ? clock.jumps : [...clock.jumps, jump]
+}

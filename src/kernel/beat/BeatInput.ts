@@ -11,6 +11,7 @@ import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Resolution } from "../../registry/Registry.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
 import type { Begun, Hears, Start } from "../model/Begun.ts"
+import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { LiveState } from "./SpaceState.ts"
 import type { Queued } from "../model/Command.ts"
 import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
@@ -40,6 +41,9 @@ export interface TakeRules {
   readonly resolve: (signal: Signal) => Resolution
 }
 
+/** The rules by which a beat deletes finished records: the mode and the clock of the space, after the commands of the beat. */
+export type ExpiryRules = Pick<BeatTransaction, "clock" | "mode">
+
 /**
  * The source of the input of beats.
  *
@@ -63,7 +67,7 @@ export interface BeatInput {
   /** The signals parked by a pause since the previous beat, reported once. */
   readonly parked: (mode: SpaceMode.SpaceMode) => ParkedNote | undefined
   /** The finished records that the beat deletes. */
-  readonly retired: (start: Start, mode: SpaceMode.SpaceMode) => ReadonlyArray<Retired>
+  readonly retired: (start: Start, how: ExpiryRules) => ReadonlyArray<Retired>
   /** Step 4: the durable runs that hear a captured signal. `countOf` tells how many signals of a pair a run has heard. */
   readonly hearers: (flight: InFlight, countOf: (oid: string, pair: number) => number) => ReadonlyArray<Heard>
   /** Step 4: takes the next segment of a durable run that waits, by its operation. */
@@ -193,8 +197,8 @@ export class LiveInput implements BeatInput {
   }
 
   /** The records to delete; none while the space is paused. */
-  retired(start: Start, { gated }: SpaceMode.SpaceMode): ReadonlyArray<Retired> {
-    return gated ? [] : this.expiry.due(start)
+  retired(start: Start, { clock, mode: { gated } }: ExpiryRules): ReadonlyArray<Retired> {
+    return gated ? [] : this.expiry.due(start, clock)
   }
 
   hears(signal: string, _place: string, table: BindingTable): boolean {

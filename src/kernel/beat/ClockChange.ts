@@ -1,5 +1,5 @@
 /**
- * Changes of the space's clock: the offset and the jumps that the space notes, and resets.
+ * Changes of the space's clock: the offset, the jumps and the sleeps that the space notes, and resets.
  *
  * Each is a command in the journal, so a replay has the same clock and the same dates.
  *
@@ -16,7 +16,8 @@ import type { LiveState } from "./SpaceState.ts"
 const ignored = (): void => {}
 
 /**
- * The change that a beat at this clock notes by itself: the host is behind, or the clock jumped; `undefined` for none.
+ * The change that a beat at this clock notes by itself: the host is behind, or much time passed that no process measured;
+ * `undefined` for none.
  *
  * @category constructors
  * @since 0.1.0
@@ -29,9 +30,11 @@ export const noted = (
   const ahead = liveClock.uncaptured(clock)
   if (ahead !== undefined) return { command: { kind: "clock", verb: "ahead", millis: ahead }, answer: ignored }
   const millis = now - before
+  const last = liveClock.ofHost(before)
   // A process knows no time before its start, so only a clock that ran evenly since the last beat shows that the time passed.
-  if (beat < 0 || millis <= SpaceClock.DAY || liveClock.ofHost(before) >= steady.since) return undefined
-  return { command: { kind: "clock", verb: "jump", millis }, answer: ignored }
+  if (beat < 0 || millis <= SpaceClock.DAY || last >= steady.since) return undefined
+  // While a process ran, its monotonic clock contradicts the jump. Otherwise the space was asleep, as far as anyone knows.
+  return { command: { kind: "clock", verb: last < steady.leapt ? "jump" : "sleep", millis }, answer: ignored }
 }
 
 /**
@@ -43,13 +46,13 @@ export const noted = (
 export const execute = (work: BeatTransaction, draft: Draft, { millis, verb }: ClockCommand): number | undefined => {
   const { clock, moment: { beat, now } } = work
   const after = verb === "reset"
-    ? SpaceClock.reset(clock, beat)
-    : verb === "ahead" ? SpaceClock.ahead(clock, millis) : SpaceClock.jumped(clock, { clock: now, millis })
+    ? SpaceClock.reset(clock, { beat, now })
+    : verb === "ahead" ? SpaceClock.ahead(clock, millis, now) : SpaceClock.jumped(clock, { clock: now, millis })
   if (after === clock) return 0
   draft.operate([Write.set(SpaceClock.ADDRESS, SpaceClock.value(after))])
   work.clock = after
   if (verb === "reset") return clock.offset
-  work.diagnostics.push(verb === "ahead" ? aheadFact(after) : jumpFact(millis))
+  work.diagnostics.push(verb === "ahead" ? aheadFact(after) : verb === "jump" ? jumpFact(millis) : sleepFact(millis))
   return undefined
 }
 
@@ -65,7 +68,16 @@ const aheadFact = ({ offset }: SpaceClock.SpaceClock): Diagnostic.Diagnostic =>
 
 const jumpFact = (millis: number): Diagnostic.Diagnostic =>
   Diagnostic.of("clock/jump", {
-    note: `the clock moved ${millis} ms ahead since the beat before, and no process saw this time pass. Nothing expires for a day`,
+    note: `the clock of the host was set ${millis} ms ahead while a process ran, or its computer was asleep. ` +
+      "This time makes nothing older until it is confirmed: after a day, or by the next sleep of over a day",
+    origin,
+    subject: SpaceClock.ADDRESS
+  })
+
+const sleepFact = (millis: number): Diagnostic.Diagnostic =>
+  Diagnostic.of("clock/slept", {
+    note: `the space slept ${Math.round(millis / SpaceClock.DAY * 10) / 10} days. ` +
+      "This time makes nothing older until it is confirmed: after a day, or by the next sleep of over a day",
     origin,
     subject: SpaceClock.ADDRESS
   })

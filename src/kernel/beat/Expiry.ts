@@ -268,7 +268,7 @@ interface IndexedKind {
  * @since 0.1.0
  */
 export class ExpiryIndex {
-  private readonly state: Pick<LiveState, "clock" | "documents" | "store" | "settings">
+  private readonly state: Pick<LiveState, "documents" | "store" | "settings">
   private readonly kinds: ReadonlyArray<IndexedKind>
 
   constructor(state: ExpiryIndex["state"] & Pick<LiveState, "ledgers">) {
@@ -276,11 +276,11 @@ export class ExpiryIndex {
     this.kinds = [...state.ledgers.expiry, fact].map(({ kind }) => ({ kind, folder: folderOf({ kind }), oldest: undefined }))
   }
 
-  /** The records to delete: the kind, the newest expired clock, and the excess number. */
-  due({ clock }: Start): ReadonlyArray<Retired> {
-    const { clock: state, documents, settings: { limits } } = this.state
+  /** The records to delete at a beat of the space's clock: the kind, the newest expired clock, and the excess number. */
+  due({ clock }: Start, ofSpace: SpaceClock.SpaceClock): ReadonlyArray<Retired> {
+    const { documents, settings: { limits } } = this.state
     // A clock is never negative, so -1 stands for no expiry by age.
-    const last = Math.max(-1, cutoff(clock, limits.finishedMillis, SpaceClock.uncounted(state, clock)))
+    const last = Math.max(-1, cutoff(clock, limits.finishedMillis, SpaceClock.uncounted(ofSpace, clock)))
     let due: Array<Retired> | undefined
     for (const indexed of this.kinds) {
       const count = countOf(documents.read(indexed.folder.key))

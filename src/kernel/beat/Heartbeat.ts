@@ -95,7 +95,7 @@ export class Heartbeat {
     const signals = input.take(begun, { mode, resolve })
     const timers = input.timers(mode)
     const parked = input.parked(mode)
-    const retired = input.retired(begun, mode)
+    const retired = input.retired(begun, transaction)
     ledgers.capture(timers)
     const heard = state.durable?.hear(signals, transaction, input) ?? unheard
     const taken = this.resume(signals, transaction)

@@ -85,8 +85,8 @@ export interface LiveState extends SpaceState {
   readonly derivation: BeatScheduler
   /** The clock, over that of the host. */
   readonly liveClock: LiveClock
-  /** The time since which the clock of the host has run evenly. */
-  readonly steady: { readonly since: number }
+  /** The time since which the clock of the host has run evenly, and that after its newest step of over a day ahead. */
+  readonly steady: { readonly since: number; readonly leapt: number }
   /** The node modules of the runtime. */
   readonly nodes: Modules
   /** The kernel's spaces in manual mode, by name. */

@@ -118,12 +118,12 @@ export interface LossNote {
 }
 
 /**
- * A change of the clock: `ahead` of the host by `millis`, which the space itself noted; a jump of `millis` since the beat
- * before; or a reset from outside. The reply to a reset is the offset that it took back.
+ * A change of the clock: `ahead` of the host by `millis`, which the space itself noted; a jump or a sleep of `millis` since the
+ * beat before; or a reset from outside. The reply to a reset is the offset that it took back.
  */
 export interface ClockCommand {
   readonly kind: "clock"
-  readonly verb: "ahead" | "jump" | "reset"
+  readonly verb: "ahead" | "jump" | "sleep" | "reset"
   /** 0 for a reset. */
   readonly millis: number
 }

@@ -11,7 +11,7 @@ import * as JsonParser from "../../cell/JsonParser.ts"
 import type * as Ledger from "../../ledger/Command.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
-import { DAY } from "../../stage/SpaceClock.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
 import * as Write from "../../stage/Write.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Commands from "../model/Command.ts"
@@ -163,10 +163,11 @@ export class CommandQueue implements SpaceControl {
 
   private showClock(): ClockStatus {
     const { clock, host, liveClock, store } = this.live
-    const { jump, shifted, shifts } = clock
+    const { shifted, shifts } = clock
     const now = host.now()
     const [date, hostDate] = [now - shifted, liveClock.ofHost(now)]
-    const keeps = jump !== undefined && store.head().clock < jump.clock + DAY ? jump.clock + DAY - shifted : null
+    const jump = SpaceClock.pending(clock, store.head().clock)
+    const keeps = jump === undefined ? null : jump.clock + SpaceClock.DAY - shifted
     return { date, host: hostDate, offset: date - hostDate, shifts, keeps }
   }
 

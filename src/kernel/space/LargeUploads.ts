@@ -14,6 +14,7 @@ import { type BlobPart, retention } from "../../persistence/Persistence.ts"
 import { cutoff } from "../../persistence/Pruning.ts"
 import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import * as SpaceClock from "../../stage/SpaceClock.ts"
+import * as ClockChange from "../beat/ClockChange.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { expected } from "../view/Expected.ts"
 import type { Space } from "../view/Space.ts"
@@ -182,6 +183,8 @@ export class LargeUploads {
     const uploads = [...Map.groupBy(objects, uploadOf)]
     const complete = more && uploads.length > 1 ? uploads.slice(0, -1) : uploads
     const now = host.now()
+    // By the next collection a beat may have captured the jump.
+    if (ClockChange.noted(this.state, now) !== undefined) return
     // The content store dates objects by the clock of its own host.
     const last = liveClock.ofHost(cutoff(now, retention.contentMillis, SpaceClock.uncounted(clock, now)))
     const unused = complete.flatMap(([upload, own]) => {

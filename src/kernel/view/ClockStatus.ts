@@ -15,6 +15,6 @@ export interface ClockStatus {
   readonly offset: number
   /** The resets: each beat, and the offset that it took off later dates. */
   readonly shifts: ReadonlyArray<Shift>
-  /** Until then nothing expires by its age, since the clock jumped; `null` if it did not. */
+  /** When the newest jump or sleep of over a day is confirmed. Until then it makes nothing older; `null` if all are confirmed. */
   readonly keeps: number | null
 }

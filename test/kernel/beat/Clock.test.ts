@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Kernel, replay, type Space } from "systole"
+import { CurrentReporter, type Kernel, replay, Reporter, type Space } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
+import * as FinishedRecords from "../../support/FinishedRecords.ts"
 import * as SetClock from "../../support/SetClock.ts"
 import { enzyme, turns } from "../TestSpace.ts"
 
@@ -183,13 +184,14 @@ describe("The clock of a space whose host was set back by years", () => {
     }))
 })
 
-describe("A jump of the clock by over a day", () => {
-  const keeping = { ...settings, retention: { journalMillis: 3 * DAY } }
+const keeping = { ...settings, retention: { journalMillis: 3 * DAY } }
 
-  /** Runs enough beats that the store looks for old rows. */
-  const many = (space: Space) => Effect.forEach(Array.from({ length: 300 }), (_, n) => send(space, "ring", n), { discard: true })
+/** Runs enough beats that the store looks for old rows. */
+const many = (space: Space) => Effect.forEach(Array.from({ length: 300 }), (_, n) => send(space, "ring", n), { discard: true })
 
-  it.effect("expires nothing for a day, and then what is older", () =>
+describe("A jump of the clock by over a day while a process runs", () => {
+
+  it.effect("makes nothing older for a day, and is reported", () =>
     Effect.gen(function*() {
       const clock = SetClock.make({ isMonotonic: true })
       const machine = yield* RestartableKernel.make(enzymes, undefined, clock)
@@ -227,6 +229,33 @@ describe("A jump of the clock by over a day", () => {
       assert.isUndefined(yield* space.journal(1))
     }))
 
+  it.effect("removes no finished record in its own beat", () =>
+    Effect.gen(function*() {
+      const { machine, space } = yield* finishing
+      yield* finish(space, "first")
+      yield* machine.clock.set(30 * DAY)
+      yield* finish(space, "second")
+      assert.deepStrictEqual(yield* FinishedRecords.kept(space), ["first", "second"])
+      yield* same(space)
+    }))
+
+  it.effect("makes nothing older where the host took it back, whatever passes until the reset", () =>
+    Effect.gen(function*() {
+      const { machine, space } = yield* finishing
+      yield* finish(space, "first")
+      yield* machine.clock.set(30 * DAY)
+      yield* finish(space, "second")
+      yield* machine.clock.set(-30 * DAY)
+      yield* turns()
+      yield* pass(2 * DAY)
+      yield* finish(space, "third")
+      assert.deepStrictEqual(yield* FinishedRecords.kept(space), ["first", "second", "third"])
+      yield* pass(9 * DAY)
+      yield* finish(space, "fourth")
+      assert.deepStrictEqual(yield* FinishedRecords.kept(space), ["fourth", "third"])
+      yield* same(space)
+    }))
+
   it.effect("is none while the process measured the time", () =>
     Effect.gen(function*() {
       const clock = SetClock.make({ isMonotonic: true })
@@ -237,5 +266,59 @@ describe("A jump of the clock by over a day", () => {
       yield* many(space)
       assert.deepStrictEqual(yield* facts(space), [])
       assert.isUndefined(yield* space.journal(0))
+    }))
+})
+
+/** Finished records, which expire after ten days. */
+const finishing = Effect.gen(function*() {
+  const machine = yield* RestartableKernel.make([FinishedRecords.finish], undefined, SetClock.make({ isMonotonic: true }))
+  yield* TestClock.adjust(DAY)
+  const limits = { ...TestKernel.settings.limits, finishedMillis: 10 * DAY }
+  const told: Array<string> = []
+  const boot = Effect.flatMap(machine.boot({ ...settings, limits, retention: { journalMillis: 10 * DAY } }), (kernel) => kernel.space("home")).pipe(
+    Effect.provideService(CurrentReporter, new Reporter(({ severity, topic }) => told.push(`${severity} ${topic}`)))
+  )
+  return { machine, told, boot, space: yield* boot }
+})
+
+const finish = (space: Space, name: string) => send(space, "finish", name)
+
+describe("A space that sleeps for over a day, and is opened by a new process", () => {
+  it.effect("tells each sleep once and as what it is, and expires what was due by its waking before", () =>
+    Effect.gen(function*() {
+      const { boot, told } = yield* finishing
+      for (let week = 0; week < 5; week++) {
+        const space = yield* boot
+        yield* finish(space, `week ${week}`)
+        yield* finish(space, `also week ${week}`)
+        assert.deepStrictEqual(told.splice(0), week === 0 ? [] : ["sev:debug clock/slept"])
+        yield* TestClock.adjust(7 * DAY)
+      }
+      const space = yield* boot
+      yield* finish(space, "last")
+      // At the waking before, after 28 days, the records of the weeks 0, 1 and 2 were ten days old.
+      const kept = [3, 4].flatMap((week) => [`also week ${week}`, `week ${week}`])
+      assert.deepStrictEqual(yield* FinishedRecords.kept(space), [...kept, "last"].toSorted())
+      const oldest = yield* space.examine(({ store }) => store.anchor().beat)
+      const dates = yield* Effect.forEach([oldest + 1, 0], (beat) => space.journal(beat))
+      assert.deepStrictEqual(dates.map((row) => row?.clock), [22 * DAY, undefined])
+      yield* same(space)
+    }))
+
+  it.effect("removes nothing for a clock that is wrong in one opening", () =>
+    Effect.gen(function*() {
+      const { boot, machine } = yield* finishing
+      yield* Effect.flatMap(boot, (space) => finish(space, "first"))
+      yield* machine.clock.set(YEARS)
+      yield* Effect.flatMap(boot, (space) => finish(space, "wrong"))
+      yield* machine.clock.set(-YEARS)
+      yield* TestClock.adjust(4 * DAY)
+      yield* Effect.flatMap(boot, (space) => finish(space, "right"))
+      yield* TestClock.adjust(4 * DAY)
+      const space = yield* boot
+      yield* finish(space, "last")
+      assert.deepStrictEqual(yield* FinishedRecords.kept(space), ["first", "last", "right", "wrong"])
+      assert.deepInclude(yield* space.control.resetClock(), { offset: YEARS })
+      yield* same(space)
     }))
 })
