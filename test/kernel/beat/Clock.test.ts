@@ -275,7 +275,8 @@ const finishing = Effect.gen(function*() {
   yield* TestClock.adjust(DAY)
   const limits = { ...TestKernel.settings.limits, finishedMillis: 10 * DAY }
   const told: Array<string> = []
-  const boot = Effect.flatMap(machine.boot({ ...settings, limits, retention: { journalMillis: 10 * DAY } }), (kernel) => kernel.space("home")).pipe(
+  const kept = { ...settings, limits, retention: { journalMillis: 10 * DAY } }
+  const boot = Effect.flatMap(machine.boot(kept), (kernel) => kernel.space("home")).pipe(
     Effect.provideService(CurrentReporter, new Reporter(({ severity, topic }) => told.push(`${severity} ${topic}`)))
   )
   return { machine, told, boot, space: yield* boot }

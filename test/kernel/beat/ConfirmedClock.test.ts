@@ -20,7 +20,7 @@ interface Aged {
   owed: number
 }
 
-/** What a beat noted of its clock. */
+/** A note of a beat about its clock. */
 type Noted = readonly [verb: string, millis: number]
 
 /** The reference model: ages grow with the clock, and those of a jump once it is confirmed. */
@@ -95,7 +95,8 @@ const live = Effect.fnUntraced(function*(seed: number, met: Set<string>) {
   yield* TestClock.adjust(DAY)
   const finishedMillis = [HOUR, 20 * HOUR, 3 * DAY, 10 * DAY][draw(4)]!
   const limits = { ...TestKernel.settings.limits, finishedMillis }
-  const boot = Effect.flatMap(machine.boot({ tempo: 100, pace: "demand", limits, retention: { journalMillis: 1000 * DAY } }), (kernel) => kernel.space("home"))
+  const settings = { tempo: 100, pace: "demand", limits, retention: { journalMillis: 1000 * DAY } } as const
+  const boot = Effect.flatMap(machine.boot(settings), (kernel) => kernel.space("home"))
   const model = new AgeModel(finishedMillis)
   const time = () => [draw(HOUR), draw(DAY), DAY + draw(2 * DAY), draw(15 * DAY)][draw(4)]!
   let space: Space = yield* boot
@@ -115,7 +116,9 @@ const live = Effect.fnUntraced(function*(seed: number, met: Set<string>) {
     const head = yield* space.head
     for (let beat = seen + 1; beat <= head; beat++) {
       const { clock, text } = (yield* space.journal(beat))!
-      const { control = [] } = JSON.parse(text.split("\n")[0]!) as { readonly control?: ReadonlyArray<readonly [string, string, number]> }
+      const { control = [] } = JSON.parse(text.split("\n")[0]!) as {
+        readonly control?: ReadonlyArray<readonly [kind: string, verb: string, millis: number]>
+      }
       const noted = control.flatMap(([kind, verb, millis]): ReadonlyArray<Noted> => kind === "clock" ? [[verb, millis]] : [])
       model.beat(clock, noted, text.includes("/signals/finish") ? [name] : [])
     }
