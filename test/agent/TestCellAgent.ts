@@ -9,6 +9,7 @@ import { type Enzyme, type Kernel, Reactor, type Settings, type Space } from "sy
 import plugin from "../../plugins/agent.ts"
 import { SAVE } from "../../src/agent/cells/CellAgent.ts"
 import { SETTINGS } from "../../src/agent/cells/CellFile.ts"
+import * as RunGuards from "../../src/main/RunGuards.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { channelsOf, fieldsOf, moving, type Scripts, START } from "./TestAgent.ts"
 
@@ -39,10 +40,12 @@ export interface CellAgent {
   readonly pass: (time: Duration.Input) => Effect.Effect<void>
 }
 
+/** A kernel under the guards of a host: no part of a wake may ask for the time or for chance past its beat. */
 const kernelWith = ({ labels, residentRuns, scripts = {}, without }: CellOptions) => {
   const limits = { ...TestKernel.settings.limits, ...residentRuns === undefined ? {} : { residentRuns } }
   const reactor = Reactor.native(channelsOf(scripts, without))
   return TestKernel.layer({ pace: "demand", limits, ...labels === undefined ? {} : { labels } }, undefined, { reactor })
+    .pipe(Layer.provide(RunGuards.layer()))
 }
 
 /** The world of a test. */

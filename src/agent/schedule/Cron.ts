@@ -113,15 +113,30 @@ const neverMatches = (day: string, month: string): boolean => {
 }
 
 /**
+ * The library's matches after an instant. Its public functions ask the host for the present time, which no match after a given
+ * instant depends on, and which a run must not ask for.
+ */
+class Matches extends Croner {
+  constructor(expression: string, timezone: string) {
+    super(expression, { fixedTimeRule: "no-wildcard", mode: "5-part", paused: true, timezone })
+  }
+
+  after(millis: number): number | undefined {
+    const instant = new Date(millis)
+    return this["_nextTarget"](instant, instant)?.getTime()
+  }
+}
+
+/**
  * Makes the matches of a checked expression. The library is asked at the first match, and the last match is kept, because
  * each wake asks for it.
  */
 const of = (expression: string, zone: string): Cron => {
-  let cron: Croner | undefined
+  let cron: Matches | undefined
   let last: { readonly after: number; readonly match: number | undefined } | undefined
   const next = (after: number): number | undefined => {
-    cron ??= new Croner(expression, { fixedTimeRule: "no-wildcard", mode: "5-part", paused: true, timezone: zone })
-    if (last?.after !== after) last = { after, match: cron.nextRun(new Date(after))?.getTime() }
+    cron ??= new Matches(expression, zone)
+    if (last?.after !== after) last = { after, match: cron.after(after) }
     return last.match
   }
   return { expression, zone, next }
