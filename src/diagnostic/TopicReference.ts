@@ -168,8 +168,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     remedy: "Make the run return within its limits of time and memory, without process.exit, and resend the dead letter"
   },
   "run/unawaited": {
-    means: "A durable run ended with an open request that it never awaited. The request is cancelled with the run",
-    remedy: "Await the request, cancel it with its method cancel(), or give it a signal, with which it lives on after the run"
+    means: "A durable run ended with an open request that it did not await, or whose code an interruption left behind. " +
+      "The request is cancelled with the run",
+    remedy: "Await the request, cancel it with its method cancel(), give it the AbortSignal of Effect.promise, or give it the path " +
+      "of a signal, with which it lives on after the run"
   },
   "run/undo-lost": {
     means: "A durable run ended by its cancellation, and the segment that undoes its effects was refused. Nothing of it is kept",

@@ -19,7 +19,7 @@ import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 import { Cancellations } from "./Cancellations.ts"
 import type { Kind } from "./EarlierRead.ts"
-import { type Awaited, Handle, type HandleOwner } from "./Handle.ts"
+import { type Awaited, Handle, type HandleFollower, type HandleOwner } from "./Handle.ts"
 import { lastRead } from "./LastRead.ts"
 import { OpenHandles } from "./OpenHandles.ts"
 import * as Pairs from "./Pairs.ts"
@@ -62,8 +62,8 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   private requests = 0
   /** How often the run was started anew. It is part of the idempotency keys, too. */
   anew = 0
-  /** Called when the body awaits a handle for the first time. */
-  awaits: ((handle: Handle) => void) | undefined
+  /** Follows the handles of a body that has fibers. */
+  follower: HandleFollower | undefined
   private readonly oid: string
 
   constructor(oid: string) {
@@ -245,15 +245,14 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     const awaited = this.call(name, at, (draft) => make(draft) as unknown as Value) as unknown as Awaited
     const handle = Handle.pending(this.made++, awaited, this)
     this.handles.add(handle)
+    this.follower?.made(handle)
     return handle
   }
 
   /** The body awaits a handle. */
   listen(handle: Handle): void {
     if (!this.isActive) this.stray("it awaited a handle outside a segment")
-    if (handle.isAwaited || !this.handles.has(handle.number)) return
-    this.handles.await(handle.number)
-    this.awaits?.(handle)
+    if (this.handles.await(handle)) this.follower?.awaited(handle)
   }
 
   /** The body cancels a handle. A request ends with its record, and no segment begins for it. */

@@ -16,7 +16,7 @@ import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import type { RunScope } from "../registry/RunScope.ts"
 import type { DurableTransaction } from "./DurableTransaction.ts"
-import type { Handle } from "./Handle.ts"
+import type { Handle, HandleFollower } from "./Handle.ts"
 
 /**
  * Starts an Effect over the transaction of a run. The promise rejects with the failure of the Effect.
@@ -32,7 +32,7 @@ export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransa
     Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe }),
     Effect.provideService(Scheduler.Scheduler, new Scheduler.MixedScheduler("sync", microtask(inside)))
   )
-  if (!tx.hearsByWaiting) tx.awaits = cancelWithFiber
+  if (!tx.hearsByWaiting) tx.follower = new FiberFollower()
   return Effect.runPromiseExit(body).then((exit) => {
     if (Exit.isSuccess(exit)) return exit.value
     tx.cancellations.endEffect(exit.cause)
@@ -40,13 +40,27 @@ export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransa
   })
 }
 
-/** Cancels a request with the fiber that awaits it. */
-const cancelWithFiber = (handle: Handle): void => {
-  if (handle.awaited.kind !== "request") return
-  const stop = Fiber.getCurrent()?.addObserver((exit) => {
-    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) handle.cancel()
-  })
-  if (stop !== undefined) Promise.prototype.then.call(handle, stop, stop)
+/**
+ * Cancels a request with the fiber that awaits it. Code after an await of its own is in no fiber: then it is the fiber that made
+ * the request. One without either is loose, since nobody knows whose interruption leaves it behind.
+ */
+class FiberFollower implements HandleFollower {
+  private readonly makers = new WeakMap<Handle, Fiber.Fiber<unknown, unknown>>()
+
+  made(handle: Handle): void {
+    const fiber = Fiber.getCurrent()
+    if (fiber !== undefined && handle.awaited.kind === "request") this.makers.set(handle, fiber)
+  }
+
+  awaited(handle: Handle): void {
+    if (handle.awaited.kind !== "request") return
+    const fiber = Fiber.getCurrent() ?? this.makers.get(handle)
+    const stop = fiber?.addObserver((exit) => {
+      if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) handle.cancel()
+    })
+    if (stop === undefined) handle.isLoose = true
+    else Promise.prototype.then.call(handle, stop, stop)
+  }
 }
 
 /** Schedules a task as a microtask in the scope of runs. */

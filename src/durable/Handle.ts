@@ -35,6 +35,13 @@ export interface HandleOwner {
   readonly cancel: (handle: Handle) => boolean
 }
 
+/** Follows the handles of a body. */
+export interface HandleFollower {
+  readonly made: (handle: Handle) => void
+  /** The body awaits a handle for the first time. */
+  readonly awaited: (handle: Handle) => void
+}
+
 /**
  * A pending result.
  *
@@ -44,6 +51,8 @@ export interface HandleOwner {
 export class Handle extends Promise<Value> {
   /** Whether the body awaits it. */
   isAwaited = false
+  /** Whether an interruption may have left behind the code that awaits it. */
+  isLoose = false
   number = -1
   awaited: Awaited = { kind: "request", rid: "" }
   private resolve: (value: Value) => void = nothing

@@ -57,9 +57,12 @@ export class OpenHandles {
     return this.awaited > 0
   }
 
-  /** Notes that the body awaits a handle for the first time. */
-  await(number: number): void {
-    if (this.handles.has(number)) this.awaited++
+  /** Notes that the body awaits a handle. Returns whether this is the first time, and the handle is open. */
+  await(handle: Handle): boolean {
+    if (handle.isAwaited || !this.handles.has(handle.number)) return false
+    handle.isAwaited = true
+    this.awaited++
+    return true
   }
 
   has(number: number): boolean {
@@ -103,9 +106,10 @@ export class OpenHandles {
     for (const [other, wait] of waits ?? none) if (other > number) waits?.set(other, { ...wait, nth: wait.nth - 1 })
   }
 
-  /** The open requests that the body never awaited, in the order of their numbers. */
+  /** The open requests that the body does not await, in the order of their numbers. */
   unawaited(): ReadonlyArray<string> {
-    return [...this.requests].flatMap(([rid, number]) => this.handles.get(number)?.isAwaited === true ? [] : [rid])
+    const isAwaited = (handle: Handle | undefined): boolean => handle !== undefined && handle.isAwaited && !handle.isLoose
+    return [...this.requests].flatMap(([rid, number]) => isAwaited(this.handles.get(number)) ? [] : [rid])
   }
 
   /** A pair without waits is left out, so that a segment looks at those with waits alone. */

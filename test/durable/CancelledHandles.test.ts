@@ -47,6 +47,27 @@ const bodies: Readonly<Record<string, (tx: Transaction) => unknown>> = {
     const first = yield* Effect.catch(request, () => Effect.succeed("late"))
     yield* Effect.promise(() => tx.io.request({ channel: "bank", opcode: "refund" }))
     return [first]
+  }),
+  "by the time-out of an Effect, in asynchronous code that it began": (tx) => Effect.gen(function*() {
+    const charged = async () => {
+      await tx.io.request(charge)
+      return "charged"
+    }
+    const first = yield* Effect.promise(charged).pipe(Effect.timeout("0 millis"), Effect.catch(() => Effect.succeed("late")))
+    yield* Effect.promise(() => tx.io.request({ channel: "bank", opcode: "refund" }))
+    return [first]
+  }),
+  "by the time-out of an Effect that came before its await": (tx) => Effect.gen(function*() {
+    const charged = async () => {
+      const request = tx.io.request(charge)
+      await tx.sleep({ beats: 1 })
+      await request
+      return "charged"
+    }
+    const first = yield* Effect.promise(charged).pipe(Effect.timeout("0 millis"), Effect.catch(() => Effect.succeed("late")))
+    yield* Effect.promise(() => tx.sleep({ beats: 1 }))
+    yield* Effect.promise(() => tx.io.request({ channel: "bank", opcode: "refund" }))
+    return [first]
   })
 }
 

@@ -8,6 +8,15 @@ import * as TestKernel from "../support/TestKernel.ts"
 
 const channels = { bank: { opcodes: { charge: { repeatable: true }, refund: { repeatable: true }, pay: {} } } }
 
+/** An Effect whose request is made after an await, and goes on for longer than the Effect waits. */
+const interrupted = (tx: Transaction, optionsOf: (signal: AbortSignal) => { readonly signal?: AbortSignal }) => {
+  const charge = Effect.promise(async (signal) => {
+    await tx.sleep({ beats: 1 })
+    await tx.io.request({ channel: "bank", opcode: "charge", ...optionsOf(signal) })
+  })
+  return Effect.raceFirst(charge, Effect.promise(() => tx.sleep({ beats: 2 })))
+}
+
 /** A run that ends while a request of it is open. */
 const enzymes = {
   /** Waits for ten milliseconds, and takes the charge back if it is not there by then. */
@@ -30,6 +39,8 @@ const enzymes = {
     await tx.sleep({ beats: 1 })
     throw new RangeError("as asked")
   },
+  left: (tx: Transaction) => interrupted(tx, () => ({})),
+  handed: (tx: Transaction) => interrupted(tx, (signal) => ({ signal })),
   again: async (tx: Transaction) => {
     const request = tx.io.request({ channel: "bank", opcode: "charge" })
     await tx.sleep({ beats: 1 })
@@ -95,12 +106,23 @@ describe("The end of a durable run", () => {
       yield* steps(space, 3)
       const [job, ...others] = reactor.jobs
       assert.lengthOf(others, 0)
-      const note = "was open at the end of its run, which never awaited it, and is cancelled"
+      const note = "was open at the end of its run, which did not await it, and is cancelled"
       assert.deepStrictEqual(yield* notes(space, "run/unawaited"), [`sev:warn request ${reactor.submitted[0]?.rid} ${note}`])
       reactor.complete(job?.rid ?? "", { value: 7 })
       yield* steps(space, 2)
       assert.deepInclude(yield* space.get("/data/told"), { state: "complete", value: 7 })
     })))
+
+  for (const [name, reports] of [["left", 1], ["handed", 0]] as const) {
+    it.effect(`reports ${reports} requests of an interrupted Effect whose signal is ${name}`, () => inSpace(({ reactor, space }) =>
+      Effect.gen(function*() {
+        yield* space.signal({ signal: `/signals/${name}` })
+        yield* steps(space, 5)
+        assert.deepStrictEqual(yield* records(space), [["charge", "cnl", "io/cancelled", true]])
+        assert.lengthOf(reactor.jobs, 0)
+        assert.lengthOf(yield* notes(space, "run/unawaited"), reports)
+      })))
+  }
 
   it.effect("in the beat of a request leaves nothing to submit", () => inSpace(({ reactor, space }) =>
     Effect.gen(function*() {

@@ -71,7 +71,7 @@ const trial = (seed: number): void => {
   for (let move = 0; move < 120; move++) {
     for (let i = draw(4); i > 0; i--) {
       const awaited = awaitedOf()
-      handles.add(Handle.pending(made, awaited, { ...unheard, listen: ({ number }) => handles.await(number) }))
+      handles.add(Handle.pending(made, awaited, { ...unheard, listen: (handle) => void handles.await(handle) }))
       open.set(made++, awaited)
     }
     for (const [number, awaited] of open) {
