@@ -13,6 +13,7 @@
  *   address. Beyond `maxBytes`, by default 32 MiB, the connection is closed: `http/size`.
  * - `redirect` is `"follow"` (at most 5), `"manual"` (the redirect is the result) or `"error"`. Another origin gets only
  *   harmless headers, so neither cookies nor credentials.
+ * - An answer that leaves HTTP, with the status 101, is the failure `http/upgrade`.
  * - Each request has the header `Idempotency-Key`, equal in all attempts. So `fetch` is repeatable.
  *
  * Only public addresses are reachable; others are the failure `http/refused` unless `allow` has them. On Node, Deno and

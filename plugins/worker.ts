@@ -20,8 +20,10 @@
  * | `threads` | the threads, and so the calls at the same time | 2 |
  * | `repeatable` | whether a call may be executed again after a restart | `false` |
  * | `memoryMiB` | the heap of a thread, on Node | 512 |
+ * | `timeoutMs` | the longest time of a call, at most 1 day | 600,000 |
  *
- * An abort ends the thread in the middle of its work.
+ * An abort and the end of the time end the thread in the middle of its work. A call that waits for the system, such as a read of a
+ * pipe, holds its thread until the wait is over: its request has ended, and its place is that of a hung job.
  *
  * @module
  */
@@ -37,7 +39,8 @@ const options = {
   module: Fields.text(4096),
   threads: Fields.or(Fields.count(1, 256), 2),
   repeatable: Fields.or(Fields.flag, false),
-  memoryMiB: Fields.or(Fields.count(16, 65_536), 512)
+  memoryMiB: Fields.or(Fields.count(16, 65_536), 512),
+  timeoutMs: Fields.or(Fields.count(1, 86_400_000), 600_000)
 }
 
 const payload = {
@@ -78,7 +81,7 @@ export default Plugin.make({
   provides: {
     channels: {
       worker: (settings) => {
-        const { memoryMiB, module, repeatable, threads } = Fields.options("worker", options, settings)
+        const { memoryMiB, module, repeatable, threads, timeoutMs } = Fields.options("worker", options, settings)
         const file = resolve(settings.root, module)
         if (!existsSync(file)) throw Fields.refused("worker", settings.id, `there is no module ${JSON.stringify(module.slice(0, 200))}`)
         const pool = new ThreadPool(pathToFileURL(file).href, memoryMiB)
@@ -88,6 +91,7 @@ export default Plugin.make({
           target: module,
           shim: true,
           jobs: threads,
+          timeoutMs,
           close: () => pool.close(),
           ...Operations.channel({
             run: Operations.operation({

@@ -48,10 +48,8 @@ export const make = (settings: Plugin.ContentSettings): ContentStore => {
       `"r2_buckets": [{ "binding": "${binding}", "bucket_name": "NAME" }]. Other hosts have no bindings: give endpoint and bucket`
     throw Fields.refused("bucket", settings.id, problem)
   }
-  const { signal } = new AbortController()
   // A binding cannot cancel an operation, so one that hangs is left behind.
-  const within = <A>(operation: () => Promise<A>) =>
-    Deadline.run({ signal }, timeoutMs, (expiry) => Deadline.orAborted(operation(), expiry))
+  const within = <A>(operation: () => Promise<A>) => Deadline.run(timeoutMs, operation)
   return {
     place: `the R2 bucket of the binding ${binding}`,
     maxBytes,

@@ -6,6 +6,7 @@
 import { md5 } from "@noble/hashes/legacy.js"
 import { Channel, type ContentStore, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
+import * as Deadline from "../http/Deadline.ts"
 import type * as HttpClient from "../http/HttpClient.ts"
 import type * as Options from "../http/Options.ts"
 import * as Answers from "../s3/Answers.ts"
@@ -77,8 +78,9 @@ export const make = (settings: Plugin.ContentSettings, world: Options.World = {}
   const { maxBytes, ...options } = Fields.options("bucket", optionFields, settings)
   const { bucket } = BucketOptions.open({ plugin: "bucket", settings, maxBytes: MOST }, options, world)
   const { base, prefix } = bucket
-  const { signal } = new AbortController()
-  const exchange = <A>(request: Bucket.ObjectRequest<A>) => repeated(() => Bucket.exchange(bucket, { signal }, request))
+  const { timeoutMs } = options
+  const exchange = <A>(request: Bucket.ObjectRequest<A>) =>
+    repeated(() => Deadline.run(timeoutMs, (signal) => Bucket.exchange(bucket, signal, request)))
   const urlOf = (key: string) => {
     const [space = "", ...rest] = key.split("/")
     return Bucket.urlOf(bucket, { space }, rest.join("/"))

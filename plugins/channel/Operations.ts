@@ -42,6 +42,10 @@ const failure = (error: unknown, { opcode, rid }: Channel.Job, about: string): C
   return reason.includes(rid) ? error : Channel.fail(code, `Request ${rid}: ${reason}`, kind)
 }
 
+/** The failure of an aborted job: the reason of its abort. An error that follows from the abort tells less. */
+const aborted = ({ reason }: AbortSignal): unknown =>
+  reason instanceof Channel.ChannelError ? reason : Channel.fail("io/cancelled", "it was cancelled", { errno: -125 })
+
 /** Makes an operation. Errors of the host become failures with the id of the request. */
 export const operation = <S extends Fields.Shape>({ about, execute, fields, repeatable = false }: Operation<S>): Executable => ({
   repeatable,
@@ -51,7 +55,7 @@ export const operation = <S extends Fields.Shape>({ about, execute, fields, repe
       job.signal.throwIfAborted()
       return await execute(payload, job)
     } catch (error) {
-      throw failure(error, job, about(payload))
+      throw failure(job.signal.aborted ? aborted(job.signal) : error, job, about(payload))
     }
   }
 })

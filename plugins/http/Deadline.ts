@@ -1,5 +1,5 @@
 /**
- * The end of an attempt: its deadline, or the abort of its job.
+ * The end of an operation at its deadline, also of one that never settles.
  *
  * @module
  */
@@ -15,28 +15,20 @@ export const orAborted = <A>(promise: Promise<A>, signal: AbortSignal): Promise<
   })
 
 /**
- * Runs one attempt, which ends with its job or after `timeoutMs` milliseconds.
+ * Runs an operation without a job, such as one of a content store, for at most `timeoutMs` milliseconds. Then its signal is
+ * aborted.
  *
- * @throws ChannelError: `io/timeout` after the deadline, `io/cancelled` after an abort of the job
+ * @throws ChannelError: `io/timeout` after the deadline
  * @category combinators
  * @since 0.1.0
  */
-export const run = async <A>(
-  { signal }: Pick<Channel.Job, "signal">,
-  timeoutMs: number,
-  body: (signal: AbortSignal) => Promise<A>
-): Promise<A> => {
+export const run = async <A>(timeoutMs: number, operation: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const ending = new AbortController()
-  const cancel = () => ending.abort(Channel.fail("io/cancelled", "it was cancelled", { errno: -125 }))
   const expire = () => ending.abort(Channel.fail("io/timeout", `it took more than ${timeoutMs} ms`, { errno: -110, retryable: true }))
   const timer = setTimeout(expire, timeoutMs)
-  signal.addEventListener("abort", cancel, { once: true })
   try {
-    return await body(ending.signal)
-  } catch (error) {
-    throw ending.signal.aborted ? ending.signal.reason : error
+    return await orAborted(operation(ending.signal), ending.signal)
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener("abort", cancel)
   }
 }

@@ -7,7 +7,6 @@ import { Channel, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Operations from "../channel/Operations.ts"
 import * as Content from "./Content.ts"
-import * as Deadline from "./Deadline.ts"
 import * as FetchRequest from "./FetchRequest.ts"
 import * as HttpClient from "./HttpClient.ts"
 import * as Options from "./Options.ts"
@@ -83,9 +82,8 @@ export const define = (settings: Plugin.ChannelSettings, world: Options.World = 
     repeatable: true,
     fields: FetchRequest.fields,
     about: ({ url }) => TargetUrl.originOf(String(url)),
-    execute: (payload, job) =>
-      Deadline.run(job, timeoutMs, async (signal) =>
-        fetchOf(job, FetchRequest.decode(payload, { maxBytes, headers }), (request) => HttpClient.exchange(client, request, signal)))
+    execute: async (payload, job) =>
+      fetchOf(job, FetchRequest.decode(payload, { maxBytes, headers }), (request) => HttpClient.exchange(client, request, job.signal))
   })
-  return { provider: "http", hosts: ["node", "deno", "bun", "workers"], ...shown, ...Operations.channel({ fetch }) }
+  return { provider: "http", hosts: ["node", "deno", "bun", "workers"], ...shown, timeoutMs, ...Operations.channel({ fetch }) }
 }

@@ -90,6 +90,11 @@ const once = async (client: HttpClient, request: HttpRequest, { origin, signal }
   const headers = OriginHeaders.added(client.headers, url, request.headers)
   const isNamed = url.origin === origin
   const answer = await client.transport.send({ url, method, headers, body, addresses, isNamed, signal })
+  if (answer.status < 200) {
+    answer.close()
+    const reason = `${url.origin} answered with ${answer.status}: it continues with another protocol, which was not asked for`
+    throw Channel.fail("http/upgrade", reason)
+  }
   return { ...answer, url, retryAfterMs: RetryAfter.of(answer, client.retryAfter) }
 }
 

@@ -58,6 +58,11 @@ const answerOf = (message: IncomingMessage, close: () => void): Answer => ({
   close
 })
 
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** The status with which a connection leaves HTTP. */
+const SWITCHING = 101
+
 const sendTo = (outgoing: Outgoing, address: string, tls: Tls): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { body, signal } = outgoing
@@ -73,6 +78,15 @@ const sendTo = (outgoing: Outgoing, address: string, tls: Tls): Promise<Answer> 
       // The reader of the body gets the error. One that is not reading yet leaves it without a listener.
       message.on("error", () => {})
       resolve(answerOf(message, close))
+    })
+    // Such a connection carries no answer. Hosts report it as an upgrade or, without the headers of one, as information.
+    const upgrade = () => resolve({ status: SWITCHING, headers: [], body: nothing(), close })
+    request.on("upgrade", (_, socket) => {
+      socket.destroy()
+      upgrade()
+    })
+    request.on("information", ({ statusCode }) => {
+      if (statusCode === SWITCHING) upgrade()
     })
     request.on("error", (error) => {
       close()

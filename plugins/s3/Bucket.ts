@@ -4,7 +4,6 @@
  * @module
  */
 import type { Channel } from "systole"
-import * as Deadline from "../http/Deadline.ts"
 import * as HttpClient from "../http/HttpClient.ts"
 import type { Headers } from "../http/Transport.ts"
 import * as Signature from "./Signature.ts"
@@ -18,8 +17,6 @@ export interface Bucket {
   readonly prefix: string
   /** The most bytes of an object that is read. */
   readonly maxBytes: number
-  /** The longest time of a request. */
-  readonly timeoutMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -50,22 +47,21 @@ export const urlOf = ({ base, prefix }: Pick<Bucket, "base" | "prefix">, { space
   `${base}/${`${prefix}${space}/${key}`.split("/").map(encoded).join("/")}`
 
 /**
- * Sends a signed request, and reads its answer before the deadline.
+ * Sends a signed request, and reads its answer.
  *
  * @throws ChannelError, or an error of the host
  * @category combinators
  * @since 0.1.0
  */
-export const exchange = <A>(bucket: Bucket, job: Pick<Channel.Job, "signal">, request: ObjectRequest<A>): Promise<A> =>
-  Deadline.run(job, bucket.timeoutMs, async (signal) => {
-    const { body, headers = [], method, read, url } = request
-    const signed = await Signature.sign(bucket.credentials, { method, url, headers, body }, bucket.now())
-    // A redirect to another region or host would carry a signature that is not valid there.
-    const outgoing = { url, method, headers: [...signed, ...unsigned], body, redirect: "error" } as const
-    const answer = await HttpClient.exchange(bucket.client, outgoing, signal)
-    try {
-      return await read(answer)
-    } finally {
-      answer.close()
-    }
-  })
+export const exchange = async <A>(bucket: Bucket, signal: AbortSignal, request: ObjectRequest<A>): Promise<A> => {
+  const { body, headers = [], method, read, url } = request
+  const signed = await Signature.sign(bucket.credentials, { method, url, headers, body }, bucket.now())
+  // A redirect to another region or host would carry a signature that is not valid there.
+  const outgoing = { url, method, headers: [...signed, ...unsigned], body, redirect: "error" } as const
+  const answer = await HttpClient.exchange(bucket.client, outgoing, signal)
+  try {
+    return await read(answer)
+  } finally {
+    answer.close()
+  }
+}

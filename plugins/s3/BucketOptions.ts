@@ -76,10 +76,10 @@ export const open = (
 ): { readonly bucket: Bucket; readonly shown: Options.Common["shown"] } => {
   const { maxBytes, maxRetryAfterMs = 0, plugin, settings } = configured
   const { now = Date.now } = world
-  const { bucket: name, endpoint, prefix, timeoutMs } = options
+  const { bucket: name, endpoint, prefix } = options
   const { host, port } = TargetUrl.targetOf(new URL(endpoint))
   const allow = [`${host.includes(":") ? `[${host}]` : host}:${port}`]
   const { client, shown } = Options.common({ plugin, settings, ...world }, { ...options, allow, deny: [], maxRetryAfterMs })
   const base = name === undefined ? endpoint : `${endpoint}/${name}`
-  return { bucket: { client, credentials: credentialsOf(options, configured), base, prefix, maxBytes, timeoutMs, now }, shown }
+  return { bucket: { client, credentials: credentialsOf(options, configured), base, prefix, maxBytes, now }, shown }
 }

@@ -73,7 +73,7 @@ const put = (bucket: Bucket.Bucket) =>
         return { value: { key, bytes: body.length, ...etag === undefined ? {} : { etag } }, bytes: body.length }
       }
       const url = Bucket.urlOf(bucket, job, key)
-      return Bucket.exchange(bucket, job, { url, method: "PUT", headers: [["content-type", type]], body, read })
+      return Bucket.exchange(bucket, job.signal, { url, method: "PUT", headers: [["content-type", type]], body, read })
     }
   })
 
@@ -93,7 +93,7 @@ const get = (bucket: Bucket.Bucket) =>
         const taken = await Content.take({ headers: answer.headers, body: answer.body, limit: maxBytes, room, keep: job.keep })
         return { value: { ...head, ...taken }, bytes: taken.bytes }
       }
-      return Bucket.exchange(bucket, job, { url: Bucket.urlOf(bucket, job, key), method: "GET", read })
+      return Bucket.exchange(bucket, job.signal, { url: Bucket.urlOf(bucket, job, key), method: "GET", read })
     }
   })
 
@@ -109,7 +109,7 @@ const bare = (
     about,
     execute: ({ key }, job) => {
       const url = Bucket.urlOf(bucket, job, key)
-      return Bucket.exchange(bucket, job, { url, method, read: async (answer) => ({ value: await read(answer, key), bytes: 0 }) })
+      return Bucket.exchange(bucket, job.signal, { url, method, read: async (answer) => ({ value: await read(answer, key), bytes: 0 }) })
     }
   })
 
@@ -158,5 +158,12 @@ export const define = (settings: Plugin.ChannelSettings, world: Options.World = 
     s3_delete: remove(bucket),
     s3_presign: presign(bucket)
   }
-  return { provider: "s3", hosts: ["node", "deno", "bun", "workers"], ...shown, target: bucket.base, ...Operations.channel(operations) }
+  return {
+    provider: "s3",
+    hosts: ["node", "deno", "bun", "workers"],
+    ...shown,
+    timeoutMs: options.timeoutMs,
+    target: bucket.base,
+    ...Operations.channel(operations)
+  }
 }

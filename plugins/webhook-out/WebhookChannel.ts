@@ -6,7 +6,6 @@
 import { Channel, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Operations from "../channel/Operations.ts"
-import * as Deadline from "../http/Deadline.ts"
 import * as FetchRequest from "../http/FetchRequest.ts"
 import * as HttpClient from "../http/HttpClient.ts"
 import * as Options from "../http/Options.ts"
@@ -101,17 +100,17 @@ export const define = (settings: Plugin.ChannelSettings, world: Options.World = 
     repeatable: true,
     fields: payloadFields,
     about: ({ url }) => TargetUrl.originOf(String(url)),
-    execute: (payload, job) =>
-      Deadline.run(job, options.timeoutMs, async (signal) => {
-        const text = bodyOf(payload)
-        const body = new TextEncoder().encode(text)
-        const headers = await headersOf(job.key, text)
-        const request = { url: String(payload.url), method: "POST", headers, body, redirect: "manual" } as const
-        const answer = await HttpClient.exchange(client, request, signal)
-        answer.close()
-        check(answer)
-        return { value: { status: answer.status }, bytes: body.length }
-      })
+    execute: async (payload, job) => {
+      const text = bodyOf(payload)
+      const body = new TextEncoder().encode(text)
+      const headers = await headersOf(job.key, text)
+      const request = { url: String(payload.url), method: "POST", headers, body, redirect: "manual" } as const
+      const answer = await HttpClient.exchange(client, request, job.signal)
+      answer.close()
+      check(answer)
+      return { value: { status: answer.status }, bytes: body.length }
+    }
   })
-  return { provider: "webhook-out", hosts: ["node", "deno", "bun", "workers"], ...shown, ...Operations.channel({ send }) }
+  const { timeoutMs } = options
+  return { provider: "webhook-out", hosts: ["node", "deno", "bun", "workers"], ...shown, timeoutMs, ...Operations.channel({ send }) }
 }

@@ -81,18 +81,17 @@ export class ThreadPool {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted()
       const thread = this.idle.pop() ?? this.start()
-      const end = (isIdle: boolean): void => {
+      const end = (isIdle: boolean): Promise<unknown> | undefined => {
         signal.removeEventListener("abort", abort)
         thread.off("message", heard)
         thread.off("error", failed)
         thread.off("exit", ended)
-        if (isIdle && !this.isClosed) this.idle.push(thread)
-        else this.stop(thread)
+        if (!isIdle || this.isClosed) return this.stop(thread)
+        this.idle.push(thread)
+        return undefined
       }
-      const abort = (): void => {
-        end(false)
-        reject(signal.reason)
-      }
+      // The place of the call is free when its thread has ended.
+      const abort = (): void => void end(false)?.then(() => reject(signal.reason))
       const heard = (answer: Answer): void => {
         end(true)
         resolve(answer)
@@ -130,7 +129,7 @@ export class ThreadPool {
     const thread = new Worker(PROGRAM, { eval: true, workerData: this.module, resourceLimits })
     thread.unref()
     // An idle thread may end, too. Without a listener its error would end the process.
-    thread.on("error", () => this.stop(thread))
+    thread.on("error", () => void this.stop(thread))
     thread.on("exit", () => {
       this.retire(thread)
       this.all.delete(thread)
@@ -144,8 +143,8 @@ export class ThreadPool {
     if (at >= 0) this.idle.splice(at, 1)
   }
 
-  private stop(thread: Worker): void {
+  private stop(thread: Worker): Promise<unknown> {
     this.retire(thread)
-    void thread.terminate()
+    return thread.terminate()
   }
 }

@@ -42,7 +42,10 @@ export interface Job {
   readonly issued: number
   /** The number of the attempt, from 1. */
   readonly attempt: number
-  /** Aborted when the request is cancelled or times out, and when the space closes. The job stops all work then. */
+  /**
+   * Aborted when the request is cancelled or times out, after the `timeoutMs` of the channel, and when the space closes. The
+   * job stops all work then.
+   */
   readonly signal: AbortSignal
   /**
    * Stores content in the space of the request, at most `limit` bytes; the default is 32 MiB. An abort of the job ends it,
@@ -89,6 +92,11 @@ export interface Definition {
   readonly shim?: boolean
   /** The most jobs in progress, for all spaces; the default is 64. */
   readonly jobs?: number
+  /**
+   * The longest time of a job, in milliseconds, at most 2,147,483,647; by default, a job has no limit of its own. After it, the
+   * attempt fails with `io/timeout`, which is retryable, whether or not the job ends at its abort.
+   */
+  readonly timeoutMs?: number
   /** The time in which a job ends after its abort, in milliseconds; the default is 10,000. Then it is hung. */
   readonly abortMillis?: number
   /**
@@ -188,12 +196,15 @@ export const hostFailure = (error: unknown, reason: string): ChannelError => {
   return fail(code, reason, { errno, retryable })
 }
 
+/** The longest time of a timer, in milliseconds. */
+const LONGEST = 2 ** 31 - 1
+
 const channelId = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const opcodeName = /^[a-z0-9][a-z0-9_:.-]{0,62}$/
 
 /** The reason for which a channel is refused, if any. */
 export const refusal = (channel: Channel): string | undefined => {
-  const { abortMillis = 0, execute, hosts, id, jobs = 1, opcodes, provider, telemetry = id } = channel
+  const { abortMillis = 0, execute, hosts, id, jobs = 1, opcodes, provider, telemetry = id, timeoutMs = 1 } = channel
   if (!channelId.test(id)) return `the id ${JSON.stringify(id)} may hold a-z, 0-9, _ and -, and begins with a letter or a digit`
   if (typeof provider !== "string" || Name.refusal(provider) !== undefined) return "its provider is no name, such as fetch"
   if (Name.refusal(telemetry) !== undefined) return `its telemetry is ${JSON.stringify(telemetry)}; give a name such as ${id}`
@@ -204,6 +215,9 @@ export const refusal = (channel: Channel): string | undefined => {
   if (!Number.isSafeInteger(jobs) || jobs < 1) return `its limit of jobs is ${String(jobs)}; give a whole number from 1`
   if (!Number.isSafeInteger(abortMillis) || abortMillis < 0) {
     return `its abortMillis is ${String(abortMillis)}; give a whole number of milliseconds from 0`
+  }
+  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > LONGEST) {
+    return `its timeoutMs is ${String(timeoutMs)}; give a whole number of milliseconds from 1 to ${LONGEST}`
   }
   return typeof execute === "function" ? undefined : "its execute is not a function"
 }

@@ -16,6 +16,8 @@ export type JobOutcome = { readonly result: JobResult } | { readonly error: unkn
 export interface QueuedJob {
   /** Makes the job; `undefined` if it was aborted meanwhile. */
   readonly make: () => Job | undefined
+  /** Aborts the job with a reason. */
+  readonly abort: (reason: ChannelError) => void
   /** Receives the outcome, once. Never called within `offer`. */
   readonly done: (outcome: JobOutcome) => void
 }
@@ -75,8 +77,12 @@ interface Progress {
   readonly source: Source
   isHung: boolean
   isOver: boolean
+  /** Whether its time was over before it ended, so that its outcome was reported then. */
+  isLate: boolean
   /** Cancels the wait for its end after an abort. */
   disarm: () => void
+  /** Cancels the wait for the end of its time. */
+  untime: () => void
 }
 
 /** The most outdated turns that a short list keeps. */
@@ -89,6 +95,8 @@ const nothing = (): void => {}
  *
  * The next job is that of the source with the fewest jobs in progress; equal sources take turns. So a source whose jobs take
  * long leaves the room that becomes free to the others.
+ *
+ * The time of a channel ends the attempt of a job and aborts the job. The room stays with the job until that ends, too.
  *
  * A job that does not end in time after its abort is *hung*. Its room is given to others, for as many hung jobs as the channel
  * has room; each further one keeps its room. When all room is lost, waiting jobs fail until a hung job ends.
@@ -206,7 +214,7 @@ export class JobQueue {
   }
 
   private async execute(job: QueuedJob, source: Source): Promise<void> {
-    const progress: Progress = { source, isHung: false, isOver: false, disarm: nothing }
+    const progress: Progress = { source, isHung: false, isOver: false, isLate: false, disarm: nothing, untime: nothing }
     this.active++
     source.load++
     // The outcome never arrives within the call of `offer`.
@@ -214,11 +222,12 @@ export class JobQueue {
     const outcome = await this.run(job, progress)
     progress.isOver = true
     progress.disarm()
+    progress.untime()
     if (progress.isHung) this.hung--
     else this.active--
     this.ended++
     this.unload(source)
-    if (outcome !== undefined) job.done(outcome)
+    if (outcome !== undefined && !progress.isLate) job.done(outcome)
     this.advance()
     this.tellRoom()
   }
@@ -231,20 +240,29 @@ export class JobQueue {
   }
 
   /** The outcome of a job; `undefined` if it was aborted before it began. */
-  private async run({ make }: QueuedJob, progress: Progress): Promise<JobOutcome | undefined> {
+  private async run(queued: QueuedJob, progress: Progress): Promise<JobOutcome | undefined> {
     try {
-      const job = make()
+      const job = queued.make()
       if (job === undefined) return undefined
-      const { abortMillis = ABORT_MILLIS } = this.channel
+      const { abortMillis = ABORT_MILLIS, timeoutMs } = this.channel
       // An abort may come after the end, while the result is stored.
       const wait = () => {
         if (!progress.isOver) progress.disarm = this.host.after(abortMillis, () => this.hang(progress))
       }
       job.signal.addEventListener("abort", wait, { once: true })
+      if (timeoutMs !== undefined) progress.untime = this.host.after(timeoutMs, () => this.expire(progress, queued, late(job, timeoutMs)))
       return { result: await this.channel.execute(job) }
     } catch (error) {
       return { error }
     }
+  }
+
+  /** Ends the attempt of a job whose time is over. */
+  private expire(progress: Progress, { abort, done }: QueuedJob, error: ChannelError): void {
+    if (progress.isOver) return
+    progress.isLate = true
+    abort(error)
+    done({ error })
   }
 
   /** Gives the room of a job to others that did not end in time after its abort. */
@@ -261,8 +279,12 @@ export class JobQueue {
 const hangs = ({ abortMillis = ABORT_MILLIS, id }: Channel): string =>
   `a job of channel ${id} did not end within ${abortMillis} ms of its abort, so its room is given to others`
 
+const late = ({ rid }: Job, timeoutMs: number): ChannelError =>
+  fail("io/timeout", `Request ${rid}: it took more than ${timeoutMs} ms`, { errno: ETIMEDOUT, retryable: true })
+
 const stuck = ({ id }: Channel, hung: number): ChannelError =>
   fail("io/channel-stuck", `channel ${id} takes no job, because ${hung} of its jobs did not end after their abort. Start the process ` +
     "again, and let each job of the channel end when its signal is aborted", { errno: EBUSY, retryable: true })
 
 const EBUSY = -16
+const ETIMEDOUT = -110

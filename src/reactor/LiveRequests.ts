@@ -195,6 +195,7 @@ export class LiveRequests implements LiveLedger<Output> {
     if (waiting === undefined) {
       waiting = new WaitingJobs((attempt) => ({
         make: () => this.begin(attempt),
+        abort: (reason) => attempt.controller?.abort(reason),
         done: (outcome) => this.ended(attempt, outcome)
       }))
       this.waiting.set(channel, waiting)

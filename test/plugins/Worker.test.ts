@@ -95,6 +95,13 @@ describe("The worker channel", () => {
     }
   })
 
+  it("ends a thread that loops beyond the time of the channel, and starts another", async () => {
+    const channel = opened({ threads: 1, timeoutMs: 1000 })
+    const { code, message } = await TestJob.failure(channel, TestJob.make("run", { fn: "looping", input: shared().input }))
+    assert.deepStrictEqual([code, message], ["io/timeout", "Request R1: it took more than 1000 ms"])
+    assert.strictEqual(await value(channel, { fn: "count" }), 1)
+  })
+
   it("fails with the bounded message of a throw, and keeps the thread", async () => {
     const channel = opened({ threads: 1 })
     await value(channel, { fn: "count" })

@@ -13,11 +13,12 @@ const ask = enzyme("ask", (tx: Transaction, { payload, signal }) => {
 }, { query: "/signals/ask", match: "prefix" })
 
 /** A channel for two jobs. Those of the space `bad` ignore their abort, and end when the test says so. */
-const world = () => {
+const world = (timeoutMs?: number) => {
   const ends: Array<() => void> = []
   const told: Array<Told> = []
   const bank: Channel.Channel = {
     id: "bank", provider: "slow", hosts: ["node", "deno", "bun"], jobs: 2, opcodes: { pay: { repeatable: true } },
+    ...timeoutMs === undefined ? {} : { timeoutMs },
     execute: ({ space }) => space === "bad" ? new Promise((resolve) => void ends.push(() => resolve({}))) : { value: space }
   }
   const layer = TestKernel.layer({}, undefined, { reactor: Reactor.native([bank]) }).pipe(
@@ -70,6 +71,26 @@ describe("A channel with jobs that ignore their abort", () => {
       ends.forEach((end) => end())
       yield* turns(4)
       assert.deepStrictEqual(yield* shown(good), [{ active: 0, hung: 0, state: "sound" }])
+      for (const space of [bad, good]) yield* replays(space)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("ends requests without a budget at the time of the channel, and then gives their room to others", () => {
+    const { layer } = world(30_000)
+    return Effect.gen(function*() {
+      const kernel = yield* Kernel
+      yield* kernel.register(ask)
+      const [bad, good] = [yield* kernel.space("bad"), yield* kernel.space("good")]
+      yield* Effect.andThen(bad.signal({ signal: "/signals/ask", payload: { times: 2 } }), beats(bad, 3))
+      yield* Effect.andThen(good.signal({ signal: "/signals/ask", payload: { times: 1 } }), beats(good, 3))
+      assert.deepStrictEqual([yield* codes(bad), yield* codes(good)], [[], []])
+      yield* Effect.andThen(TestClock.adjust("30 seconds"), turns(4))
+      yield* beats(bad, 2)
+      assert.deepStrictEqual(yield* codes(bad), ["io/timeout", "io/timeout"])
+      assert.deepStrictEqual(yield* shown(good), [{ active: 2, hung: 0, state: "sound" }])
+      yield* grace
+      yield* beats(good, 2)
+      assert.deepStrictEqual(yield* codes(good), ["complete"])
       for (const space of [bad, good]) yield* replays(space)
     }).pipe(Effect.provide(layer))
   })

@@ -18,12 +18,13 @@ interface Attempt {
 }
 
 /** A queue with a log, whose channel executes one job at a time or some. Its jobs ignore their abort, and time passes by the test. */
-const logged = (jobs = 1) => {
+const logged = (jobs = 1, timeoutMs?: number) => {
   const log: Array<string> = []
   const ends: Array<() => void> = []
   const timers = new Set<() => void>()
   const channel: Channel.Channel = {
     id: "bank", provider: "log", hosts: ["node", "deno", "bun"], jobs, opcodes: { pay: {} },
+    ...timeoutMs === undefined ? {} : { timeoutMs },
     execute: ({ rid }) => new Promise((resolve) => {
       log.push(`execute ${rid}`)
       ends.push(() => resolve({}))
@@ -36,17 +37,18 @@ const logged = (jobs = 1) => {
     },
     report: (note) => log.push(`report ${note}`)
   })
-  /** Lets the time pass that jobs have after their abort. */
+  /** Lets the time pass that jobs have until their end, or after their abort. */
   const pass = async (): Promise<void> => {
-    for (const tell of timers) {
-      timers.delete(tell)
-      tell()
-    }
+    // A timer of a time that is over now begins anew.
+    const due = Array.from(timers)
+    timers.clear()
+    due.forEach((tell) => tell())
     await settled()
   }
   const space = () => {
     const waiting = new WaitingJobs<Attempt>((attempt) => ({
       make: () => attempt.isOver ? undefined : { rid: attempt.rid, signal: attempt.controller.signal } as Channel.Job,
+      abort: (reason) => attempt.controller.abort(reason),
       done: (outcome) => {
         if (attempt.isOver) return
         const failure = "error" in outcome ? ` ${(outcome.error as Channel.ChannelError).code}` : ""
@@ -213,6 +215,30 @@ describe("JobQueue", () => {
     assert.deepStrictEqual(queue.state, { waiting: 0, active: 0, hung: 0, isStuck: false, ended: 1 })
   })
 
+  it("ends an attempt at the time of its channel, and keeps the room until the job ends or hangs", async () => {
+    const { ends, log, pass, queue, submit } = logged(1, 500)
+    for (const name of ["a", "b", "c"]) submit(name)
+    await settled()
+    await pass()
+    assert.deepStrictEqual(log, ["execute a", "done a io/timeout"])
+    assert.deepInclude(queue.state, { waiting: 2, active: 1, hung: 0 })
+    ends[0]?.()
+    await settled()
+    assert.deepStrictEqual(log.slice(2), ["execute b"])
+    await pass()
+    await pass()
+    assert.deepStrictEqual(log.slice(3), [
+      "done b io/timeout",
+      "report a job of channel bank did not end within 10000 ms of its abort, so its room is given to others",
+      "execute c"
+    ])
+    ends[2]?.()
+    await settled()
+    await pass()
+    assert.deepStrictEqual(log.at(-1), "done c")
+    assert.deepInclude(queue.state, { waiting: 0, active: 0, hung: 1, ended: 2 })
+  })
+
   it("fails waiting jobs when the hung ones have taken all room twice, until one of them ends", async () => {
     const { ends, log, pass, queue, space, submit } = logged()
     for (const name of ["a", "b"]) {
@@ -275,7 +301,7 @@ describe("JobQueue", () => {
     for (const seed of Trials.seeds(60, { least: 6 })) {
       const draw = Random.make(seed)
       const limit = 1 + draw(3)
-      const { ends, log, pass, queue, space } = logged(limit)
+      const { ends, log, pass, queue, space } = logged(limit, draw(2) === 0 ? undefined : 500)
       const spaces = [space(), space(), space()]
       const aborts: Array<() => void> = []
       for (let step = 0; step < 60; step++) {

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto"
 import { Channel, type Value } from "systole"
 import * as Bytes from "../../src/cell/Bytes.ts"
+import { type JobOutcome, JobQueue } from "../../src/reactor/JobQueue.ts"
 
 /** A job with the content of its space, and its abort. */
 export interface TestJob extends Channel.Job {
@@ -65,11 +66,21 @@ export const make = (opcode: string, payload: Value, { contents = new Map<string
   }
 }
 
-/** Executes a job, whose failures are rejections, also those that `execute` throws at once. */
-export const run = async (channel: Channel.Definition, job: Channel.Job): Promise<Channel.JobResult> => channel.execute(job)
+/** Executes a job within the time of its channel. Its failures are rejections, also those that `execute` throws at once. */
+export const run = (channel: Channel.Definition, job: TestJob): Promise<Channel.JobResult> =>
+  new Promise((resolve, reject) => {
+    const after = (millis: number, tell: () => void) => {
+      const timer = setTimeout(tell, millis)
+      return () => clearTimeout(timer)
+    }
+    const done = (outcome: JobOutcome): void => "error" in outcome ? reject(outcome.error) : resolve(outcome.result)
+    const waiting = [{ make: () => job, abort: job.abort, done }]
+    const source = { get size() { return waiting.length }, take: () => waiting.shift() }
+    new JobQueue({ ...channel, id: "tested" }, { after, report: () => {} }).offer(source)
+  })
 
 /** The failure of a job, with the message of the host for an error of the host. Rejects if the job succeeds. */
-export const failure = async (channel: Channel.Definition, job: Channel.Job): Promise<Channel.ChannelError> => {
+export const failure = async (channel: Channel.Definition, job: TestJob): Promise<Channel.ChannelError> => {
   const result = await run(channel, job).catch((error: unknown) =>
     Channel.hostFailure(error, error instanceof Error ? error.message : String(error)))
   if (result instanceof Channel.ChannelError) return result
