@@ -6,6 +6,14 @@
 import * as ControlFile from "../../src/agent/document/ControlFile.ts"
 import type { Change, Splice } from "../../src/agent/document/Edit.ts"
 import * as Edit from "../../src/agent/document/Edit.ts"
+import type * as Lines from "../../src/agent/text/Line.ts"
+
+/** The lines of the frontmatter that are comments. The comment of a removed key becomes one. */
+const commentsOf = ({ frontmatter, lines, text }: ControlFile.ControlFile): ReadonlyArray<{ readonly span: Lines.Span }> =>
+  lines.flatMap(({ end, next, start }) =>
+    frontmatter !== undefined && start >= frontmatter.body.start && start < frontmatter.body.end && /^[ \t]*#/.test(text.slice(start, end))
+      ? [{ span: { start, end: next } }]
+      : [])
 
 /** The text of a file without the lines of the changed fields, keys and completed actions, and without blank ends. */
 export const of = (file: ControlFile.ControlFile, changes: ReadonlyArray<Change>): string => {
@@ -14,7 +22,8 @@ export const of = (file: ControlFile.ControlFile, changes: ReadonlyArray<Change>
   const isListed = changes.some(({ kind }) => kind === "completed" || kind === "reset")
   const removed: ReadonlyArray<Splice> = [
     ...file.blocks.flatMap(({ fields: own, id }) => own.filter(({ key }) => fields.has(`${id} ${key}`))),
-    ...(file.frontmatter?.entries ?? []).filter(({ key }) => keys.has(key))
+    ...(file.frontmatter?.entries ?? []).filter(({ key }) => keys.has(key)),
+    ...keys.size === 0 ? [] : commentsOf(file)
   ].map(({ span }) => ({ ...span, text: "" }))
   const rest = Edit.apply(file.text, removed)
   if (!isListed) return rest.trimEnd()

@@ -9,7 +9,7 @@ import type { Block, Field } from "../text/Block.ts"
 import * as Blocks from "../text/Block.ts"
 import type { ControlFile, Section } from "./ControlFile.ts"
 import * as ControlFiles from "./ControlFile.ts"
-import type { Scalar } from "../text/Frontmatter.ts"
+import type { Entry, Scalar } from "../text/Frontmatter.ts"
 import * as Lines from "../text/Line.ts"
 
 /**
@@ -179,12 +179,36 @@ const frontmatterSplices = (file: ControlFile, key: string, value: Scalar | unde
   const { frontmatter } = file
   if (frontmatter?.indent === undefined) return []
   const entry = frontmatter.entries.find((each) => each.key === key)
-  if (value === undefined) return entry === undefined ? [] : [{ ...entry.span, text: "" }]
+  if (value === undefined) return entry === undefined ? [] : [{ ...entry.span, text: commentsOf(file, entry) }]
   const text = scalar(value)
   if (entry === undefined) return [inserted(file, frontmatter.body.end, `${frontmatter.indent}${key}: ${text}`)]
   if (entry.value === value) return []
-  const { end, start } = entry.valueSpan
-  return [{ start, end, text: start === end ? ` ${text}` : text }]
+  return entrySplices(file, entry, text)
+}
+
+/** The comment behind the mark of a block value. */
+const BLOCK_COMMENT = /^[|>][-+\d]*([ \t]+#[^\r\n]*)/
+
+const blockComment = (value: string): string => BLOCK_COMMENT.exec(value)?.[1] ?? ""
+
+/** The comments of an entry, each on a line with the indent of the key. With more, it would belong to a block above. */
+const commentsOf = ({ text }: ControlFile, { colonEnd, keyStart, span, valueSpan: { end, start } }: Entry): string => {
+  const value = blockComment(text.slice(start, end))
+  const rest = text.slice(colonEnd, start) + value + text.slice(end, span.end)
+  const indent = text.slice(span.start, keyStart)
+  return rest.split(/(?<=\n)/).flatMap((line) => line.trim() === "" ? [] : [indent + line.trimStart()]).join("")
+}
+
+/** Replaces the value of an entry. One below the key has its place there, unless its lines have no deeper indent than the key. */
+const entrySplices = ({ lines, text }: ControlFile, entry: Entry, value: string): ReadonlyArray<Splice> => {
+  const { colonEnd, keyStart, valueSpan: { end, start } } = entry
+  if (start === end) return [{ start, end, text: ` ${value}` }]
+  const { start: lineStart = start } = lines[Lines.indexOf(lines, start)] ?? {}
+  const isOutdented = lineStart > colonEnd && start - lineStart <= keyStart - entry.span.start
+  if (!isOutdented) return [{ start, end, text: value + blockComment(text.slice(start, end)) }]
+  const last = lines[Lines.indexOf(lines, end - 1)] ?? { end, next: end }
+  const isWhole = text.slice(end, last.end).trim() === ""
+  return [{ start: colonEnd, end: colonEnd, text: ` ${value}` }, { start: lineStart, end: isWhole ? last.next : end, text: "" }]
 }
 
 /** Renders a value as YAML: plain where YAML reads it back as the same text, else in double quotes. */

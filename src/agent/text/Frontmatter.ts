@@ -1,5 +1,5 @@
 /**
- * The frontmatter of a control file: YAML between two lines of `---`.
+ * The frontmatter of a control file: YAML between two lines of `---`. A line of `...`, the end of a document of YAML, ends it, too.
  *
  * Aliases, anchors and tags are refused, so a text costs no more than its length.
  *
@@ -19,6 +19,8 @@ export interface Entry {
   readonly keyStart: number
   readonly value: Scalar | undefined
   readonly valueSpan: Span
+  /** The offset behind the colon of the key. */
+  readonly colonEnd: number
   /** The lines of the entry, ends of lines included. */
   readonly span: Span
 }
@@ -71,6 +73,10 @@ const FOREIGN = /\r(?!\n)|\ufeff/
 const isMark = (text: string, line: Line | undefined): boolean =>
   line !== undefined && /^---[ \t]*$/.test(text.slice(line.start, line.end))
 
+const END = /^(?:---[ \t]*|\.\.\.(?:[ \t]+#.*|[ \t]*))$/s
+
+const isEnd = (text: string, line: Line): boolean => END.test(text.slice(line.start, line.end))
+
 const EXAMPLE = "begin the file with the lines ---, version: 1, status: idle and ---"
 
 /** Parses the frontmatter at the beginning of a text. */
@@ -80,7 +86,7 @@ export const parse = (text: string, lines: ReadonlyArray<Line>): Parsed => {
     const message = "The file has no frontmatter: its first line is not ---"
     return { frontmatter: undefined, next: 0, findings: [{ code: "agent/frontmatter-missing", offset: 0, message, suggestion: EXAMPLE }] }
   }
-  const last = lines.findIndex((line, index) => index > 0 && isMark(text, line))
+  const last = lines.findIndex((line, index) => index > 0 && isEnd(text, line))
   const closing = lines[last]
   if (closing === undefined) {
     const message = "The frontmatter that begins in line 1 never ends"
@@ -138,7 +144,7 @@ const entriesOf = (source: Source, { end, start }: Span): Read => {
 const OPTIONS = {
   version: "1.2",
   schema: "core",
-  logLevel: "silent",
+  logLevel: "error",
   prettyErrors: false,
   strict: true,
   stringKeys: true,
@@ -171,15 +177,22 @@ const entryOf = (pair: Yaml.Pair<unknown, unknown>, { lines, text }: Source, sta
   const from = start + (key?.range?.[0] ?? 0)
   const colon = text.indexOf(":", start + (key?.range?.[1] ?? 0)) + 1
   const valueStart = Math.max(start + (value?.range?.[0] ?? 0), colon)
-  const valueEnd = Math.max(start + (value?.range?.[1] ?? 0), colon)
+  const valueEnd = Math.max(contentEnd(text, start, value), colon)
   const plain = Yaml.isScalar(value) ? value.value : undefined
   return {
     key: String(key?.value ?? ""),
     keyStart: from,
     value: plain === null || SCALARS.includes(typeof plain) ? plain as Scalar : undefined,
+    colonEnd: colon,
     valueSpan: valueEnd > valueStart ? { start: valueStart, end: valueEnd } : { start: colon, end: colon },
     span: { start: lines[Lines.indexOf(lines, from)]?.start ?? from, end: lines[Lines.indexOf(lines, valueEnd - 1)]?.next ?? valueEnd }
   }
+}
+
+/** The end of a value without the ends of lines behind it, which belong to a block. */
+const contentEnd = (text: string, offset: number, value: Yaml.Node | undefined): number => {
+  const [start = 0, end = 0] = value?.range ?? []
+  return offset + start + text.slice(offset + start, offset + end).trimEnd().length
 }
 
 const SCALARS: ReadonlyArray<string> = ["string", "number", "boolean"]
