@@ -29,7 +29,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
 /** The files of the kernel that may name a ledger: the features, clients of operations, and the faces of a space. */
 const NAMING = new Set([
   "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
-  "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit",
+  "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit", "beat/SegmentResults",
   "view/Expected", "view/Requests", "view/Space", "space/Feature", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous",
   "space/SpaceFlows", "space/SpaceIo", "space/SpaceRuns"
 ].map((file) => `kernel/${file}.ts`))

@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import type { RunScope } from "../registry/RunScope.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import { DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
 import type { Settled } from "./Handle.ts"
@@ -51,6 +52,8 @@ export class Continuation {
   isNew = false
   /** The enzyme with which the body began, if its module has a digest; otherwise the present one makes the next segment. */
   enzyme: Pick<Enzyme, "writes"> | undefined
+  /** The module whose declared signals the run hears. */
+  declaredBy: Enzyme | undefined
   private settlement: Settlement | undefined
 
   constructor(oid: string) {
@@ -107,7 +110,7 @@ export class Continuation {
   async repeat(step: Step, how: Repetition): Promise<void> {
     const { tx } = this
     tx.repeat(step, how.contentOf)
-    if (tx.segment === 0) tx.hearsByWaiting = hearsByWaiting(step)
+    if (tx.segment === 0) tx.semantics = Semantics.read(step.semantics)
     tx.declare(step.hears ?? [])
     if (tx.segment === 0) this.start(how.body, how.host.scope)
     else this.resume(step.settled)
@@ -118,9 +121,6 @@ export class Continuation {
     if (progress !== "waits") throw new RunDiverged({ segment, expected: "an await at its end", actual: "the end of the run" })
   }
 }
-
-/** Whether a run that began under these rules hears a signal from its first wait for it on. */
-export const hearsByWaiting = ({ semantics = 1 }: { readonly semantics?: number }): boolean => semantics < 2
 
 const none: ReadonlyMap<number, Settled> = new Map()
 

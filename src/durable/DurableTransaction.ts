@@ -15,6 +15,7 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "../stage/Launch.ts"
 import { cancellation } from "../stage/Launches.ts"
 import { Faces, type Ledgers } from "../stage/Ledgers.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 import { Cancellations } from "./Cancellations.ts"
@@ -54,8 +55,8 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   private made = 0
   /** The signals that the run hears. */
   readonly pairs = new Pairs.Pairs()
-  /** Whether a run that began under the first rules hears a signal from its first wait for it on. */
-  hearsByWaiting = false
+  /** The semantics of the beat in which the run began. */
+  semantics = Semantics.NEWEST
   /** Called with each signal that the run begins to hear after an await, in development. */
   late: ((pair: Pairs.Pair) => void) | undefined
   /** The number of requests so far. It is part of their idempotency keys. */
@@ -211,7 +212,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   }
 
   hear(signal: string, target: string): void {
-    if (this.hearsByWaiting) return
+    if (!Semantics.follows(this, "hearsByName")) return
     const pairOf = () => Pairs.make(signal, target, "tx.hear")
     this.call("hear", `${signal} ${target}`, (draft) => draft.guarded(() => {
       const pair = pairOf()
@@ -227,7 +228,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
         const pair = pairOf()
         const number = this.pairs.numberOf(pair)
         if (number !== undefined) return { kind: "signal", pair: number, nth: this.pairs.waitsFor(number) }
-        if (!this.hearsByWaiting) throw new RunUnheard({ signal: pair[0], target: pair[1] })
+        if (Semantics.follows(this, "hearsByName")) throw new RunUnheard({ signal: pair[0], target: pair[1] })
         return { kind: "signal", pair: this.pairs.size, nth: 0 }
       }))
     this.pairs.wait(this.pairs.hear(pairOf()))
@@ -295,7 +296,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
 
   /** Notes a read for later segments. Content never changes, and a log of the first rules does not tell which names its run left. */
   private met(kind: Kind, address: Address.Address, value: Value): Value {
-    const isLeftOut = (kind !== "value" && this.hearsByWaiting) || Content.hashOf(address.id) !== undefined
+    const isLeftOut = (kind !== "value" && !Semantics.follows(this, "earlierReads")) || Content.hashOf(address.id) !== undefined
     if (!isLeftOut) this.reads.add({ kind, address, value, segment: this.segment, writes: this.draft?.writes.length ?? 0 })
     return value
   }
@@ -323,8 +324,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
         if (ledger === "io" && (verb === "request" || verb === "fetch")) return this.request(verb, args)
         const at = typeof args[0] === "string" ? args[0] : ""
         return this.call(`${ledger}.${String(verb)}`, at, (draft) => {
-          const verbs = draft[ledger] as unknown as Readonly<Record<string | symbol, (...args: ReadonlyArray<unknown>) => Value>>
-          const act = verbs[verb]
+          const act = (draft[ledger] as unknown as Readonly<Record<string | symbol, (...args: ReadonlyArray<unknown>) => Value>>)[verb]
           if (act === undefined) throw new TransactionRefused({ reason: `tx.${ledger} has no verb ${String(verb)}` })
           return act(...args)
         })

@@ -15,6 +15,7 @@ import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import type { RunScope } from "../registry/RunScope.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import type { DurableTransaction } from "./DurableTransaction.ts"
 import type { Handle, HandleFollower } from "./Handle.ts"
 
@@ -32,7 +33,7 @@ export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransa
     Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe }),
     Effect.provideService(Scheduler.Scheduler, new Scheduler.MixedScheduler("sync", microtask(inside)))
   )
-  if (!tx.hearsByWaiting) tx.follower = new FiberFollower()
+  if (Semantics.follows(tx, "fibersCancelRequests")) tx.follower = new FiberFollower()
   return Effect.runPromiseExit(body).then((exit) => {
     if (Exit.isSuccess(exit)) return exit.value
     tx.cancellations.endEffect(exit.cause)

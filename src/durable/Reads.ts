@@ -11,15 +11,13 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { EarlierReads, Place } from "../stage/ReadLog.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import type * as Write from "../stage/Write.ts"
 import { DerivedReads } from "./DerivedReads.ts"
 import * as Earlier from "./EarlierRead.ts"
 import type { Covered, EarlierRead } from "./EarlierRead.ts"
 import { RunStale } from "./RunError.ts"
 import type { Left } from "./Step.ts"
-
-/** The semantics from which earlier reads count at the merge, and reads of keys, of names and of derived cells count at all. */
-const WHOLE = 2
 
 /** A write without a fresh read of a value that an earlier segment read. It fails once another writer changes the value. */
 export interface Risk {
@@ -191,7 +189,7 @@ const none: ReadonlyArray<EarlierRead> = []
 const KEYS = "keys "
 
 /** Whether a segment follows the present rule. */
-export const isWhole = ({ moment: { semantics } }: Draft): boolean => semantics >= WHOLE
+export const isWhole = ({ moment }: Draft): boolean => Semantics.follows(moment, "earlierReads")
 
 const folderOf = ({ id, scope }: Address.Address): string => Address.make(Address.parent(id), { scope }).key
 

@@ -9,6 +9,7 @@
 import type { Value } from "../cell/Value.ts"
 import { CAPTURE, type Stage } from "../stage/Stage.ts"
 import * as Cells from "./Cells.ts"
+import * as DeclaredPairs from "./DeclaredPairs.ts"
 import { Log } from "./Log.ts"
 import * as Note from "./Note.ts"
 import type { Step } from "./Step.ts"
@@ -87,6 +88,10 @@ const goBack = (beat: Beat, { isDead, oid }: Cells.Run, to: number): number => {
   const steps: Array<Step> = [...Cells.stepsOf(oid, (key) => stage.newest(key))]
   for (const step of steps) if (step.beat <= to) log.add(step)
   for (let k = log.segments; k < steps.length; k++) Cells.erase(stage, Cells.address(oid, "step", String(k)), CAPTURE)
+  const declared = DeclaredPairs.read(oid, (key) => stage.newest(key))
+  // The numbers of declared pairs follow those of the log.
+  if (log.segments === steps.length) for (const pair of declared) log.pairs.hear(pair)
+  else if (declared.length > 0) stage.put(DeclaredPairs.addressOf(oid), undefined, CAPTURE)
   if (!isDead) {
     leave(stage, oid, { back: log.segments, pairs: log.pairs.size, ...log.segments === 0 ? startsOf(steps) : {} })
     beat.resume(oid)

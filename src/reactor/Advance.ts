@@ -12,6 +12,7 @@ import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Launcher } from "../ledger/Ledger.ts"
 import * as Due from "../stage/Due.ts"
 import type { RequestLaunch } from "../stage/Launches.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import type { Beat, Output } from "./Kinds.ts"
 import * as OpenRequests from "./OpenRequests.ts"
@@ -73,7 +74,7 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
   const { retryAfterMs, retryable, ...reason } = failure
   const failed = { ...request, ...reason, bytes_done: bytes ?? 0 }
   if (retryable && request.attempt < request.attempts) return postpone(beat, open, { failed, retryAfterMs })
-  const isInterrupted = failure.code === INTERRUPTED.restarted.code && beat.moment.semantics > 1
+  const isInterrupted = failure.code === INTERRUPTED.restarted.code && Semantics.follows(beat.moment, "doubtIsRecorded")
   const asked = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }
   const end = { ...failed, ...asked, state: "fail", ...isInterrupted ? { uncertain: true } : {} } as const
   finish(beat, { open, request: end, value: undefined }, CAPTURE)
@@ -294,7 +295,7 @@ interface Unanswered {
 /** The record of a request that ends without an answer of its channel. An attempt of an earlier beat may be on its way. */
 const unanswered = ({ moment, work }: Beat, { rid }: Pick<OpenRequests.Open, "rid">, { end, request }: Unanswered): Requests.Request => {
   const isSubmitted = request.state === "pending" && request.issued_beat < moment.beat && work?.repeated.has(rid) !== true
-  return { ...request, ...end, ...isSubmitted && moment.semantics > 1 ? { uncertain: true } : {} }
+  return { ...request, ...end, ...isSubmitted && Semantics.follows(moment, "doubtIsRecorded") ? { uncertain: true } : {} }
 }
 
 /** Cancels all requests in progress, because a pause or a shutdown does not wait longer. */
@@ -304,7 +305,7 @@ export const abandon = (beat: Beat): void => {
     const request = newest(beat, open)
     if (request === undefined) clear(beat, open)
     if (request?.state !== "pending") continue
-    if (beat.moment.semantics > 1) undone(beat, open, request)
+    if (Semantics.follows(beat.moment, "doubtIsRecorded")) undone(beat, open, request)
     else missed(beat, open, request)
     cancel(beat, open.rid, { writer: CAPTURE })
   }

@@ -7,8 +7,8 @@
  *
  * @module
  */
-import type { BeatClock } from "../stage/BeatClock.ts"
 import type * as Due from "../stage/Due.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import type { Entry, Outcome } from "./Entry.ts"
 import { isFinished, MAX_BEAT } from "./Entry.ts"
 import * as Time from "./Time.ts"
@@ -149,9 +149,11 @@ const spanOf = ({ due, epoch_k, grace_delta, grace_used, prof, spawn_beat }: Ent
 
 /** The due time of a released entry. In beats of earlier semantics it was the beat of the release, which left no time to report. */
 const dueAgain = (entry: Entry, now: Released): Time.Time =>
-  now.semantics < 2 ? { beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.now } : Time.after(spanOf(entry), now)
+  Semantics.follows(now, "releaseGivesTime")
+    ? Time.after(spanOf(entry), now)
+    : { beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.now }
 
-type Released = Due.Now & Pick<BeatClock, "semantics">
+type Released = Due.Now & Semantics.Following
 
 /**
  * An entry released from quarantine: it has its time for the report again, all its graces, and no deadline before its due time.
@@ -161,7 +163,7 @@ type Released = Due.Now & Pick<BeatClock, "semantics">
  */
 export const released = (entry: Entry, now: Released): Entry => {
   const due = dueAgain(entry, now)
-  const isOver = Time.isReached(deadlineOf(entry), now.semantics < 2 ? now : { beat: due.beat, now: due.ms })
+  const isOver = Time.isReached(deadlineOf(entry), Semantics.follows(now, "releaseGivesTime") ? { beat: due.beat, now: due.ms } : now)
   return { ...entry, state: "ready", grace_used: 0, ...dueAt(due), ...isOver ? { deadline: 0, deadline_ms: 0 } : {} }
 }
 

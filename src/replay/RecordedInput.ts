@@ -12,6 +12,7 @@ import * as DeadLetter from "../kernel/beat/DeadLetter.ts"
 import type { Outcome, Taken } from "../kernel/model/InFlight.ts"
 import { InFlight } from "../kernel/model/InFlight.ts"
 import * as Dossier from "../operation/Dossier.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import type { BeatInput } from "../kernel/beat/BeatInput.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
@@ -215,7 +216,7 @@ const nobody = (): void => {}
 const none = new Uint8Array()
 
 /** The entry before the first one is loaded. */
-const start = { beat: -1, prev: "", semantics: Journal.SEMANTICS, clock: 0, seed: "" }
+const start = { beat: -1, prev: "", semantics: Semantics.NEWEST, clock: 0, seed: "" }
 
 const unloaded: Parsed = { ...start, in: [], runs: [], cells: [], messages: new Map() }
 

@@ -22,6 +22,7 @@ import { BeatAborted } from "../kernel/model/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import * as Labels from "../stage/Labels.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import * as SpaceClock from "../stage/SpaceClock.ts"
 import { Code } from "./Code.ts"
 import type { Difference } from "./Difference.ts"
@@ -115,7 +116,7 @@ export const replay = async (history: HistorySource, from: number | undefined, t
 }
 
 const newer = ({ beat, semantics }: Journal.Parsed): NotReplayable => {
-  const rules = `it followed the rules of semantics ${semantics}, and this version knows up to ${Journal.SEMANTICS}`
+  const rules = `it followed the rules of semantics ${semantics}, and this version knows up to ${Semantics.NEWEST}`
   const reason = `${rules}. Take a newer version`
   return new NotReplayable({ beat, code: "replay/semantics", reason })
 }
@@ -159,8 +160,8 @@ const excuse = (rerun: Rerun, entry: Journal.Parsed, made: Journal.Parsed | unde
   }
   const excuse = rerun.excuse()
   if (excuse !== undefined) return { beat, ...excuse }
-  if (semantics >= Journal.SEMANTICS) return undefined
-  const rules = `it followed the rules of semantics ${semantics}, and this version follows those of ${Journal.SEMANTICS}`
+  if (semantics >= Semantics.NEWEST) return undefined
+  const rules = `it followed the rules of semantics ${semantics}, and this version follows those of ${Semantics.NEWEST}`
   const remedy = "Begin with a later one, or replay it with the version that made it"
   return { beat, code: "replay/semantics", reason: `${rules}. ${remedy}` }
 }
@@ -274,7 +275,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     code,
     derivation,
     step: async (row, entry, interest) => {
-      if (entry.semantics > Journal.SEMANTICS) throw newer(entry)
+      if (entry.semantics > Semantics.NEWEST) throw newer(entry)
       await loadDefinitions(history, derivation, derivation.unknown(entry, interest))
       historic.absent = undefined
       isLate = false

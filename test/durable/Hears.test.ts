@@ -6,6 +6,7 @@ import { TestSpace } from "systole/testing"
 import { layer, paid } from "../kernel/beat/LabelledSpace.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import { controlled, replays, steps } from "../kernel/TestSpace.ts"
+import * as TestKernel from "../support/TestKernel.ts"
 
 const placed = { signal: "/signals/placed", target: "/data/orders/17", payload: {} }
 
@@ -28,6 +29,36 @@ const failing = (failures: number, options: Partial<Enzyme.Definition> = {}) => 
   const both = await Promise.all([tx.waitForSignal("/signals/answered", target), tx.waitForSignal("/signals/answered", target)])
   return both.map(({ payload }) => payload)
 }, options)
+
+/** Sleeps, fails until it is permitted, and then waits for an answer. The first module of a letter fails for good. */
+const letterRun = (hears: ReadonlyArray<string> | undefined) => taking(async (tx, { target = "" }) => {
+  await tx.sleep(1)
+  if (tx.get("/data/permit") === undefined) throw hears === undefined ? new Error("not yet") : new Retry({ reason: "not yet" })
+  return (await tx.waitForSignal("/signals/answered", target)).payload
+}, { hears: hears ?? [], retry: { attempts: 4 } })
+
+const permit = Enzyme.make({ name: "permit", query: "/signals/permit", run: (tx) => tx.set("/data/permit", true) })
+
+/** Replaces a module. Returns the beat after which the present one is active. */
+const deployed = async (space: TestSpace, before: Enzyme.Enzyme, today: Enzyme.Enzyme) => {
+  await space.run(space.kernel.unregister(before))
+  await space.run(space.kernel.register(today))
+  return await space.step() + 1
+}
+
+/** Sends a letter again, and makes the first attempt. */
+const redelivered = async (space: TestSpace, id: string) => {
+  const sent = space.run(space.space.redeliver(id, "take"))
+  await space.step(2)
+  await sent
+}
+
+/** Checks that the beats of the present module replay. */
+const replaysFrom = async (space: TestSpace, from: number) => {
+  const head = await space.step()
+  const { difference, impossible } = await space.run(space.space.examine((history) => replay(history, from, head)))
+  assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+}
 
 const value = (space: Space, id: string) => Effect.map(space.receipt(id), (receipt) => receipt?.handlings[0]?.value)
 
@@ -164,6 +195,107 @@ describe("A run that hears from the begin of its handling on", () => {
       const { difference, impossible } = await space.run(space.space.examine((history) => replay(history, from + 1, head)))
       assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
     })
+  })
+
+  it("hears what the module of today declares between the attempts of its letter", () => {
+    const before = letterRun(undefined)
+    const today = letterRun(["/signals/answered"])
+    return TestSpace.use([before, permit], async (space) => {
+      const id = await space.signal(placed)
+      await space.step()
+      await space.advance(1)
+      assert.strictEqual((await space.receipt(id))?.status, "dead")
+      const from = await deployed(space, before, today)
+      await redelivered(space, id)
+      const heard = await space.handled(answered("meanwhile"))
+      assert.match(heard.handlings[0]?.run ?? "", /^OPS:/)
+      await space.handled({ signal: "/signals/permit" })
+      await space.step(2)
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "meanwhile", JSON.stringify(space.facts))
+      await replaysFrom(space, from)
+    })
+  })
+
+  it.effect("hears it over restarts, and with a body that is made from its log", () => Effect.gen(function*() {
+    const [before, today] = [letterRun(undefined), letterRun(["/signals/answered"])]
+    // The machine registers these modules in each boot.
+    const modules = [before, permit]
+    const machine = yield* RestartableKernel.make(modules)
+    const first = yield* (yield* machine.boot()).space("test")
+    const { id } = yield* first.signal(placed)
+    yield* first.step
+    yield* TestClock.adjust(1)
+    yield* first.step
+    assert.strictEqual((yield* first.receipt(id))?.status, "dead")
+    modules[0] = today
+    const second = yield* (yield* machine.boot()).space("test")
+    yield* controlled(second, second.redeliver(id, "take"))
+    yield* second.step
+    const third = yield* (yield* machine.boot()).space("test")
+    yield* third.signal(answered("meanwhile"))
+    yield* third.step
+    const fourth = yield* (yield* machine.boot()).space("test")
+    yield* fourth.signal({ signal: "/signals/permit" })
+    yield* steps(fourth, 4)
+    assert.strictEqual(yield* value(fourth, id), "meanwhile")
+  }).pipe(Effect.scoped))
+
+  it("takes each answer for its own signal if another module declares others between its attempts", () => {
+    const other = "/signals/other"
+    const take = (hears: ReadonlyArray<string>) => taking(async (tx, { target = "" }) => {
+      if (tx.get("/data/permit") === undefined) throw new Retry({ reason: "not yet" })
+      const [first, second] = await Promise.all([tx.waitForSignal("/signals/answered", target), tx.waitForSignal(other, target)])
+      return [first.payload, second.payload]
+    }, { hears })
+    const [before, today] = [take(["/signals/answered"]), take([other, "/signals/answered"])]
+    return TestSpace.use([before, permit], async (space) => {
+      const id = await space.signal(placed)
+      await space.step()
+      await space.handled(answered("answered"))
+      const from = await deployed(space, before, today)
+      await space.handled({ ...answered("other"), signal: other })
+      await space.handled({ signal: "/signals/permit" })
+      await space.step(8)
+      assert.deepStrictEqual((await space.receipt(id))?.handlings[0]?.value, ["answered", "other"], JSON.stringify(space.facts))
+      const [oid = ""] = await space.list("/rt/ops")
+      assert.isUndefined(await space.get(`/rt/ops/${oid}/heard`))
+      await replaysFrom(space, from)
+    })
+  })
+
+  it("takes each answer for its own signal although two modules of its letter declared others", () => {
+    const other = "/signals/other"
+    const modules = [letterRun(undefined), letterRun([other]), letterRun(["/signals/answered"])] as const
+    return TestSpace.use([modules[0], permit], async (space) => {
+      const id = await space.signal(placed)
+      await space.step()
+      await space.advance(1)
+      await deployed(space, modules[0], modules[1])
+      await redelivered(space, id)
+      await space.handled({ ...answered("other"), signal: other })
+      for (let i = 0; i < 20 && (await space.receipt(id))?.status !== "dead"; i++) await space.step(10)
+      const from = await deployed(space, modules[1], modules[2])
+      await redelivered(space, id)
+      await space.handled(answered("answered"))
+      await space.handled({ signal: "/signals/permit" })
+      await space.step(2)
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "answered", JSON.stringify(space.facts))
+      await replaysFrom(space, from)
+    })
+  })
+
+  it("hears what the present module declares if its own one cannot be had", () => {
+    const [before, today] = [letterRun(undefined), letterRun(["/signals/answered"])]
+    return TestSpace.use([before, permit], async (space) => {
+      const id = await space.signal(placed)
+      await space.handled({ signal: "/signals/permit" })
+      const from = await deployed(space, before, today)
+      await space.advance(1)
+      await space.handled(answered("heard"))
+      await space.step()
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "heard", JSON.stringify(space.facts))
+      await replaysFrom(space, from)
+    }, { settings: { limits: { ...TestKernel.settings.limits, residentRuns: 0 } } })
   })
 
   it.effect("hears no signal of a cell below its label, also between its attempts", () => Effect.gen(function*() {

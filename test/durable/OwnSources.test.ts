@@ -80,7 +80,7 @@ describe("A run that began under the first rules", () => {
     const cases = [["list", "/data/a", "/data/a/x", "/data/a/x", 1], ["keys", "/data/a", "/data/a#/x", "/data/a", { x: 1 }]] as const
     for (const [verb, at, written, document, value] of cases) {
       const tx = new DurableTransaction("OPS:first")
-      tx.hearsByWaiting = true
+      tx.semantics = 1
       const calls: ReadonlyArray<Call> = [[verb, at, []], ["set", written]]
       tx.repeat({ beat: 1, now: 0, settled: [], calls, size: 0 }, () => undefined)
       tx[verb](at)

@@ -10,12 +10,13 @@ import type { ResumeRules } from "../inbox/Capture.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Resolution } from "../../registry/Registry.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import type { Begun, Hears, Start } from "../model/Begun.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { LiveState } from "./SpaceState.ts"
 import type { Queued } from "../model/Command.ts"
 import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
-import { type Retired, SEMANTICS } from "../model/Journal.ts"
+import type { Retired } from "../model/Journal.ts"
 import * as ClockChange from "./ClockChange.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as LostBeats from "./LostBeats.ts"
@@ -126,7 +127,7 @@ export class LiveInput implements BeatInput {
     }
     return {
       beat,
-      semantics: SEMANTICS,
+      semantics: Semantics.NEWEST,
       clock: Math.max(host.now(), liveClock.newest),
       seed: seed(),
       tempo: settings.tempo,

@@ -9,13 +9,14 @@ import type { Pair } from "../../durable/Pairs.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
 import type { RunScope } from "../../registry/RunScope.ts"
+import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { WaitingRuns } from "../inbox/WaitingRuns.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
-import type { Heard } from "../model/Signal.ts"
+import type { Heard, WaitingRun } from "../model/Signal.ts"
 import type { Straying } from "../../durable/Ledger.ts"
 import type { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { BeatSignals } from "./BeatSignals.ts"
@@ -52,16 +53,21 @@ export interface DurableState {
 /** The merge of a beat with durable runs. */
 export interface RunMerge {
   readonly captured: {
+    readonly moment: BeatClock
     readonly stage: Stage
     readonly ledgers: { readonly amend: (change: (draft: Draft) => void) => void }
   }
-  readonly state: Pick<DurableState, "hash" | "inbox">
+  readonly state: Pick<DurableState, "hash" | "host" | "inbox">
   /** The captured signals of the beat. */
   readonly signals: BeatSignals
 }
 
-/** The signals that a run has come to hear, and the number of those that it heard before. */
-export type Hearer = Pick<Waits, "begun" | "known" | "oid">
+/** A run between two attempts at a segment, with the signals that it hears and that its log does not have. */
+export interface Between extends Pick<Waits, "begun" | "known" | "oid"> {
+  /** Whether this attempt is the first one that declares some of them. */
+  readonly isNew: boolean
+  readonly run: WaitingRun
+}
 
 /** The source of the runs of a space. */
 export interface DurableOptions {
@@ -93,10 +99,10 @@ export interface DurableRuns {
   readonly committed: (stage: Stage, resumed: ReadonlyArray<string>) => void
   /** Step 8: executes the next segment of a handling. */
   readonly run: (handling: Handling, draft: Draft, state: DurableState) => Promise<Outcome>
-  /** The pairs that the enzyme of a handling declares for its event. */
-  readonly declared: (handling: Handling, host: RunHost) => ReadonlyArray<Pair>
-  /** Keeps the signals of the beat that a run has come to hear. Returns whether the run awaits one of them. */
-  readonly begin: (handling: Handling, hearer: Hearer, merge: RunMerge) => boolean
+  /** The run of a handling that is attempted again, if it hears signals that its log does not have. */
+  readonly between: (handling: Handling, merge: RunMerge) => Between | undefined
+  /** Has a run hear signals until its next attempt, with the ones of this beat. */
+  readonly hearBetween: (handling: Handling, between: Between, merge: RunMerge) => void
   /** Puts a step into the log, and keeps the body. Returns whether the run goes on at once. */
   readonly wait: (handling: Handling, waits: Waits, merge: RunMerge) => boolean
   /** The handling is over: closes its operation. */

@@ -13,11 +13,14 @@ import type * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
+import * as DeclaredPairs from "../../durable/DeclaredPairs.ts"
 import * as Note from "../../durable/Note.ts"
 import * as Pairs from "../../durable/Pairs.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
-import type { Handling, InFlight, Taken, Waits } from "../model/InFlight.ts"
+import * as Semantics from "../../stage/Semantics.ts"
+import type { BeatClock } from "../../stage/BeatClock.ts"
+import type { CapturedSignal, Handling, InFlight, Taken, Waits } from "../model/InFlight.ts"
 import { type Heard, MAX_HEARD, type Signal } from "../model/Signal.ts"
 import { type BeatSignals, mayBeHeard } from "./BeatSignals.ts"
 import type { Hearers, HeardBy, Resuming } from "./DurableRuns.ts"
@@ -26,9 +29,6 @@ import type { RunHost } from "./RunHost.ts"
 
 /** The place of a heard signal in a run. */
 type Place = Omit<Heard, "isAwaited">
-
-/** The semantics from which a receipt of a heard signal names the enzyme of the run. */
-const NAMED = 2
 
 const nobody: HeardBy = new Map()
 
@@ -39,11 +39,14 @@ export const addressOf = ({ nth, oid, pair }: Place): Address.Address => Dossier
 
 const payloadOf = ({ nth, oid, pair }: Place): Address.Address => Dossier.address(oid, "heard", String(pair), String(nth), "payload")
 
+/** Tells how many signals of a pair a run has heard. */
+const countIn = (stage: Stage) => (oid: string, pair: number): number => stage.merged("space", folderOf(oid, pair).id).length
+
 /** Step 4: keeps the captured signals that durable runs hear, and has these runs go on. */
 export const capture = (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Hearers): HeardBy => {
   let found: Map<InFlight, ReadonlyArray<Heard>> | undefined
   const { stage } = transaction
-  const countOf = (oid: string, pair: number): number => stage.merged("space", folderOf(oid, pair).id).length
+  const countOf = countIn(stage)
   for (const one of taken) {
     const { flight } = one
     if (!mayBeHeard(one)) continue
@@ -82,18 +85,26 @@ type Hearer = Pick<Waits, "begun" | "known" | "oid">
 
 /** The parts of a merge that hear. */
 interface Merging {
+  readonly moment: BeatClock
   readonly signals: BeatSignals
   readonly stage: Stage
 }
 
-/** Keeps the signals of the beat that a run has come to hear. Returns whether the run awaits one of them. */
-export const begin = (handling: Handling, { begun, known, oid }: Hearer, { signals, stage }: Merging): boolean => {
+/**
+ * Keeps the signals of the beat that a run has come to hear, unless it heard them at their capture. Returns whether the run
+ * awaits one of them.
+ */
+export const begin = (handling: Handling, { begun, known, oid }: Hearer, { moment, signals, stage }: Merging): boolean => {
   let isAwaited = false
-  const enzyme = (handling.draft?.moment.semantics ?? 1) < NAMED ? undefined : handling.key
+  const enzyme = Semantics.follows(moment, "hearerIsNamed") ? handling.key : undefined
   for (const [i, pair] of begun.entries()) {
     const [, , waits] = pair
-    signals.after(handling.flight, pair).slice(0, waits + MAX_HEARD).forEach((captured, nth) => {
+    const found = signals.after(handling.flight, pair).filter((captured) => !isHeardBy(captured, oid))
+    if (found.length === 0) continue
+    const first = countIn(stage)(oid, known + i)
+    found.slice(0, Math.max(0, waits + MAX_HEARD - first)).forEach((captured, at) => {
       const { flight } = captured
+      const nth = first + at
       const heard: Heard = { enzyme, isAwaited: nth < waits, nth, oid, pair: known + i }
       keep(heard, flight.signal, { stage, writer: COMMIT })
       ;(captured.heard ??= []).push(heard)
@@ -103,6 +114,9 @@ export const begin = (handling: Handling, { begun, known, oid }: Hearer, { signa
   }
   return isAwaited
 }
+
+/** Whether a run heard a signal at its capture. */
+const isHeardBy = ({ handlings }: CapturedSignal, oid: string): boolean => handlings.some(({ key }) => key === oid)
 
 /** The value of a receipt of a heard signal. */
 export const resultOf = ({ enzyme, isAwaited, nth, pair }: Heard): Codec.Document =>
@@ -127,7 +141,9 @@ const handlingOf = (flight: InFlight, heard: Heard, { beat, run }: Pick<Handling
 
 /** Deletes the heard signals of a run that ends without a dossier. */
 export const drop = (oid: string, stage: Stage): void => {
-  for (let pair = 0; pair < Pairs.MAX_DECLARED; pair++) {
+  const declared = DeclaredPairs.read(oid, (key) => stage.newest(key))
+  if (declared.length > 0) stage.put(DeclaredPairs.addressOf(oid), undefined, COMMIT)
+  for (let pair = 0; pair < Math.max(declared.length, Pairs.MAX_DECLARED); pair++) {
     const count = stage.merged("space", folderOf(oid, pair).id).length
     for (let nth = 0; nth < count; nth++) {
       for (const address of [addressOf({ oid, pair, nth }), payloadOf({ oid, pair, nth })]) {

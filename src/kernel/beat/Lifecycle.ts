@@ -16,6 +16,7 @@ import * as Requests from "../../reactor/Request.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Due from "../../stage/Due.ts"
 import type { ReactorRecord } from "../../stage/Io.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
 import * as Write from "../../stage/Write.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
@@ -153,7 +154,7 @@ interface Quiescing {
 
 /** Writes the state of the reactor into the dossier of the operation [S3 §Control-plane directories]. */
 const noteReactor = ({ mode: { paused }, moment }: BeatTransaction, draft: Draft, { flags, oid }: Quiescing): void => {
-  if (moment.semantics < 2) return
+  if (!Semantics.follows(moment, "reactorIsRecorded")) return
   const place = Requests.reactorAddress(oid)
   const before = draft.get(place.text) as ReactorRecord | undefined
   const { deadline_beats = QUIESCE_BEATS, draining = false, paused: was = paused, shutting_down = false } = { ...before, ...flags }

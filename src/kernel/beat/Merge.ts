@@ -15,6 +15,7 @@ import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Due } from "../../stage/Due.ts"
 import * as Envelope from "../../stage/Envelope.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import type { Conflict } from "../../stage/Stage.ts"
 import type { OutgoingSignal } from "../../stage/Launch.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
@@ -36,17 +37,11 @@ import * as ReadyRuns from "./ReadyRuns.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Run from "./Run.ts"
 
-/** The semantics from which an entry names the holder of the lock for which a run waits. */
-const NAMED = 2
-
 /** A lost conflict, or a lock with its holder. */
 type Lost = Conflict & { readonly holder?: string | undefined }
 
 /** Losses in a row after which a run is reported, once. */
 const REPORTED_LOSSES = 3
-
-/** The rules from which on a failed segment tells what it drops. */
-const REPORTING = 2
 
 /** The maximum size of a failed run in the journal besides its payload, in characters: its line, message, letter and diagnostic. */
 const FAILURE = 4096
@@ -200,7 +195,7 @@ const lockOver = ({ mode }: BeatTransaction, { own }: Draft): string | undefined
 
 /** The holder of a lock, as the entry of the beat names it. */
 const holderOf = (lock: string, { transaction: { mode, moment } }: Merged): string | undefined =>
-  moment.semantics < NAMED ? undefined : mode.locks.get(lock)
+  Semantics.follows(moment, "holderIsNamed") ? mode.locks.get(lock) : undefined
 
 /** Queues a run that lost a conflict: it waits in line at the document. A run that exceeded the size of the beat waits at its receipt. */
 const lose = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merged: Merged): void => {
@@ -260,8 +255,8 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
 const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
   const { state, transaction } = merged
-  const run = handling.segment === 0 && rest.run === undefined ? hearer(handling, merged) : undefined
   if (handling.why === "redelivery" && handling.segment > 0) state.durable?.adopt(handling, merged)
+  const run = rest.run === undefined ? between(handling, merged) : undefined
   // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
   const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
@@ -275,21 +270,21 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
     loose,
     label: Signal.carried(handling.draft?.label ?? handling.label),
     timeouts: timeouts === 0 ? undefined : timeouts,
-    ...handling.segment === 0 ? { run: run ?? handling.waiting } : { segment: handling.segment, run: handling.waiting },
+    ...handling.segment === 0 ? {} : { segment: handling.segment },
+    run: run ?? handling.waiting,
     ...rest
   }
   transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))
 }
 
-/** The durable run of a first segment that is attempted again: it hears the declared signals meanwhile. */
-const hearer = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
-  const { state: { durable, host } } = merged
-  const hears = durable?.declared(handling, host) ?? []
-  if (hears.length === 0) return undefined
-  LabelCheck.checkHeard(merged.transaction, handling, hears.map(([, target]) => target))
-  const oid = oidOf(handling, merged)
-  durable?.begin(handling, { begun: hears, known: 0, oid }, merged)
-  return { oid, dues: [], hears }
+/** The durable run of a handling that is attempted again: it hears the declared signals meanwhile. */
+const between = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
+  const { state: { durable } } = merged
+  const found = durable === undefined || handling.entry?.enzyme.durable !== true ? undefined : durable.between(handling, merged)
+  if (found === undefined) return undefined
+  LabelCheck.checkHeard(merged.transaction, handling, found.begun.map(([, target]) => target))
+  durable?.hearBetween(handling, found, merged)
+  return found.run
 }
 
 const oidOf = ({ flight, key }: ExecutedHandling, { state: { hash } }: Merged): string => ReadyRuns.oidOf(flight.signal.id, key, hash)
@@ -323,7 +318,7 @@ const bury = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void
  */
 const droppedBy = ({ draft, entry }: ExecutedHandling, outcome: Failed): string => {
   if (draft === undefined || outcome.kind === "fatal" || outcome.undo === "merged" || Run.isHosts(outcome)) return ""
-  if (entry?.enzyme.durable !== true || draft.moment.semantics < REPORTING) return ""
+  if (entry?.enzyme.durable !== true || !Semantics.follows(draft.moment, "dropsAreTold")) return ""
   const { emissions: { length: signals }, writes: { length: writes } } = draft
   if (signals + writes === 0) return ""
   const dropped = [counted(writes, "write"), counted(signals, "signal")].filter((text) => !text.startsWith("0 ")).join(" and ")

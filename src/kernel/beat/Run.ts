@@ -22,6 +22,7 @@ import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import type { RunHost } from "./RunHost.ts"
 import { GATED } from "../derived/DerivationPort.ts"
@@ -55,9 +56,6 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 /** The code of an error without one. */
 const FAILED = "run/failed"
-
-/** The semantics from which an error of a body has no reserved code. */
-const GUARDED = 2
 
 /** The tag of a run that sends more than the backlog admits. */
 const BACKLOG_FULL = "BacklogFull"
@@ -259,7 +257,7 @@ export const failed = (draft: Draft, raised: unknown): Failed => {
   draft.revoke("the run is over")
   const outcome = failure(draft.refusal ?? raised)
   const isForged = RESERVED.has(outcome.code) && draft.refusal === undefined && !isOwn(raised)
-  return isForged && draft.moment.semantics >= GUARDED ? { ...outcome, code: FAILED } : outcome
+  return isForged && Semantics.follows(draft.moment, "codesAreReserved") ? { ...outcome, code: FAILED } : outcome
 }
 
 /** Whether the runtime itself raised an error. */

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Cells from "../../durable/Cells.ts"
+import * as DeclaredPairs from "../../durable/DeclaredPairs.ts"
 import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { RunAbsent, RunState } from "../../durable/RunError.ts"
@@ -59,6 +60,7 @@ export const prepare = (retry: Retry): Next => {
   const log = Log.of(anew ? [] : steps)
   if (anew) clear(retry)
   else repeat(retry, log)
+  for (const pair of anew ? [] : DeclaredPairs.read(oid, (key) => stage.visible(key))) log.pairs.hear(pair)
   const starts = before + (anew ? 1 : 0)
   if (starts > 0) draft.operate([Write.set(place, { anew: starts })])
   return {

@@ -7,26 +7,23 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import * as Document from "../../cell/Document.ts"
-import * as Label from "../../cell/Label.ts"
-import { Continuation, hearsByWaiting, type Progress } from "../../durable/Continuation.ts"
+import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
-import type { Settled } from "../../durable/Handle.ts"
+import * as DeclaredPairs from "../../durable/DeclaredPairs.ts"
 import * as Note from "../../durable/Note.ts"
 import type { Residents } from "../../durable/Residents.ts"
 import type { Pair } from "../../durable/Pairs.ts"
 import { CodeMissing, ForeignAwait, RunCancelled, RunDiverged, RunsFull, RunTakenBack, StepsFull } from "../../durable/RunError.ts"
-import type { Value } from "../../cell/Value.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
 import type * as Due from "../../stage/Due.ts"
 import * as Envelope from "../../stage/Envelope.ts"
-import { cancellation } from "../../stage/Launches.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import { failure, messageOf } from "../model/Failure.ts"
 import { type Handling, isMerged, type Outcome, type Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
@@ -34,6 +31,7 @@ import * as Hearing from "./Hearing.ts"
 import type { DurableState } from "./DurableRuns.ts"
 import * as Ready from "./ReadyRuns.ts"
 import * as Run from "./Run.ts"
+import * as Results from "./SegmentResults.ts"
 import * as Undo from "./Undo.ts"
 import type { RunAdvice } from "./RunAdvice.ts"
 import * as Unawaited from "./Unawaited.ts"
@@ -119,22 +117,24 @@ const advance = async (context: Context): Promise<Outcome> => {
   const { draft, enzyme, handling: { segment }, oid, residents, risks, state } = context
   if (segment >= Step.MAX_STEPS) throw new StepsFull({ limit: `${Step.MAX_STEPS} segments` })
   // A first segment awaits nothing before its body, so that it ends within a turn.
-  const known = residents.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
-  const continuation = known ?? await remade(context)
+  const resident = residents.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
+  const continuation = resident ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
   if (tx.cancellations.isGiven) context.isCancelled = true
   if (segment === 0 && context.handling.entry?.code !== undefined) continuation.enzyme = enzyme
   const own = continuation.enzyme ?? enzyme
   if (own !== enzyme) draft.envelope = Envelope.make(own.writes, draft.envelope.system)
-  const copies = new Map<number, Settled>()
-  const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : resultsOf(continuation, context, copies)
+  const copies: Results.Copies = new Map()
+  const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : Results.of(continuation, context, copies)
   context.handling.settled = settled
   tx.begin(draft)
   if (risks !== undefined) advise(tx, risks, enzyme)
   const heard = tx.pairs.size
-  if (segment === 0) tx.hearsByWaiting = hearsByWaiting(draft.moment)
-  if (segment === 0 || (own === enzyme && isDeclaredAnew(context.handling, tx))) tx.declare(Hearing.declared(context.handling, state.host))
+  if (segment === 0) tx.semantics = draft.moment.semantics
+  const mayBeAhead = segment === 0 ? context.handling.why !== undefined : resident === undefined
+  const isAhead = mayBeAhead && isDeclaredBefore(tx, context)
+  if (own === enzyme) declare(continuation, context)
   const declared = tx.pairs.from(heard)
   if (segment === 0) started(continuation, context)
   else continuation.resume(settled, copies)
@@ -145,7 +145,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   tx.reads.conclude(draft, tx.segment)
   const limit = isOpen(context.handling) ? undefined : context.handling.flight.backlog?.admitRun()
   if (limit !== undefined) return postponed(draft, new RunsFull({ limit }))
-  return waits(continuation, { declared, heard, note, settled }, context)
+  return waits(continuation, { declared, heard, isAhead, note, settled }, context)
 }
 
 /** Reports risks of a live segment, in development. */
@@ -154,42 +154,23 @@ const advise = (tx: DurableTransaction, risks: RunAdvice, enzyme: Enzyme): void 
   tx.late = (pair) => risks.late(enzyme, pair, tx.segment)
 }
 
-/**
- * Whether a run hears the signals that its module declares today: a letter that goes on, until its first segment is in the log.
- * A further attempt of any other run has declared them before.
- */
-const isDeclaredAnew = ({ why }: Handling, { hearsByWaiting }: DurableTransaction): boolean => why !== "segment" && !hearsByWaiting
+/** Has a run hear the signals that earlier attempts at its segment declared. Returns whether there are any. */
+const isDeclaredBefore = (tx: DurableTransaction, { draft, oid }: Context): boolean => {
+  const declared = DeclaredPairs.read(oid, (key) => draft.stage.visible(key))
+  tx.declare(declared)
+  return declared.length > 0
+}
+
+/** Has a run hear the signals that its module declares today, once for each module. */
+const declare = (continuation: Continuation, { enzyme, handling, state: { host } }: Context): void => {
+  const { declaredBy, tx } = continuation
+  continuation.declaredBy = enzyme
+  const isNew = tx.segment === 0 || (declaredBy !== enzyme && Semantics.follows(tx, "hearsByName"))
+  if (isNew) tx.declare(Hearing.declared(handling, host))
+}
 
 /** Whether a run waited before, so that the space has room for it. */
 const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiting !== undefined && waiting.isAgain !== true
-
-/** The results with which a segment begins, and the note for the next one. */
-interface Results {
-  readonly settled: ReadonlyArray<Settled>
-  readonly note: Note.Note | undefined
-}
-
-/** Second copies of results, by the numbers of their handles. */
-type Copies = Map<number, Settled>
-
-/** The results of a cancelled run that arrived before come first. The next segment then fails all open handles. */
-const resultsOf = (continuation: Continuation, context: Context, copies: Copies): Results => {
-  const { cancel, isLate } = context.note
-  if (cancel !== undefined && isLate === true) return { settled: cancelledOf(continuation, context), note: undefined }
-  const settled = settledOf(continuation, context, copies)
-  if (cancel === undefined) return { settled, note: undefined }
-  if (settled.length > 0) return { settled, note: { cancel, isLate: true } }
-  return { settled: cancelledOf(continuation, context), note: undefined }
-}
-
-/** Failures of all open handles. Their requests are cancelled with the merge of the segment. */
-const cancelledOf = (continuation: Continuation, { draft, oid }: Context): ReadonlyArray<Settled> => {
-  const { _tag, code, message } = new RunCancelled({ oid })
-  return Array.from(continuation.tx.handles.all(), ([number, awaited]) => {
-    if (awaited.kind === "request") draft.operate([], cancellation(awaited.rid))
-    return [number, "failed", _tag, code, message]
-  })
-}
 
 /** Starts the body. */
 const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host } }: Context): void => {
@@ -242,14 +223,14 @@ type FirstStep = Pick<Step.Step, "attempt" | "code" | "anew" | "pipeline" | "sem
 const beginningOf = ({ draft, handling, note: { anew } }: Context): FirstStep => {
   const { attempt, entry, flight: { signal: { awaits, target = "" } }, segment } = handling
   if (segment > 0) return {}
-  const { moment: { semantics } } = draft
+  const semantics = Semantics.told(draft.moment)
   const pipeline = awaits === undefined ? undefined : Dossier.pipelineOf(draft, target)
   return {
     attempt,
     ...codeOf(entry),
     ...anew === undefined ? {} : { anew },
     ...pipeline === undefined ? {} : { pipeline },
-    ...semantics > 1 ? { semantics } : {}
+    ...semantics === undefined ? {} : { semantics }
   }
 }
 
@@ -274,72 +255,28 @@ const begunWith = async ({ code }: Step.Step, { enzyme, handling, state: { resto
   return found === undefined ? { enzyme, missing: digest } : { enzyme: found, missing: undefined }
 }
 
-/**
- * The results of handles that this beat has, in the order of their calls. The body may change a rich one, and the log keeps its
- * own, so there is a copy of each for the body.
- */
-const settledOf = (continuation: Continuation, { draft, oid }: Context, copies: Copies): ReadonlyArray<Settled> => {
-  const ok = (number: number, document: Document.Document | undefined, make: () => Value): Settled => {
-    if (document !== undefined && Document.isRich(document)) copies.set(number, [number, "ok", make()])
-    return [number, "ok", make()]
-  }
-  return continuation.tx.handles.settled({
-    now: draft.moment,
-    answered: (number, { rid }) => answered(number, rid, { draft, oid, ok }),
-    heard: (number, wait) => heard(number, { oid, ...wait }, { draft, ok })
-  })
-}
-
-/** The draft of a segment, and the result of a handle from its document. */
-interface Settling extends Pick<Context, "draft" | "oid"> {
-  readonly ok: (number: number, document: Document.Document | undefined, make: () => Value) => Settled
-}
-
-/** A signal that the run has heard. The run then has the label of the signal. */
-const heard = (number: number, by: Omit<Heard, "isAwaited">, { draft, ok }: Omit<Settling, "oid">): Settled | undefined => {
-  const found = Hearing.read(by, (key) => draft.stage.visible(key))
-  if (found === undefined) return undefined
-  draft.label = Label.join(draft.label, found.label)
-  return ok(number, found.payload, found.value)
-}
-
-/** The result of a request, if it has one. The run then knows the label of the request. */
-const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Settled | undefined => {
-  const { key } = Requests.address(oid, rid)
-  const request = Requests.read(draft.stage.visible(key))
-  if (request === undefined || !Requests.isFinished(request)) return undefined
-  draft.rise(key)
-  if (request.state === "complete") {
-    const value = draft.stage.visible(Requests.address(oid, rid, "value").key)
-    return ok(number, value, () => Requests.resultOf(rid, request, value) as unknown as Value)
-  }
-  const { channel, code = "io/failed", note, opcode, retry_after_ms: wait, state, uncertain = false } = request
-  const reason = note === undefined ? "" : `: ${note}`
-  const doubt = uncertain ? "; its last attempt may have had its effect" : ""
-  const message = `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}${doubt}`
-  const failed = [number, "failed", "RequestFailed", code, message] as const
-  return wait === undefined ? failed : [...failed, wait]
-}
-
 /** The outcome of a body that has settled. */
 const ended = (progress: Exclude<Progress, string>, { tx }: Continuation, { draft, oid }: Context): Outcome => {
   const outcome = "error" in progress
     ? Undo.raised(progress.error, Run.failed(draft, progress.error), { draft, cancellations: tx.cancellations })
     : Run.conclude(draft, progress.value)
   if (!isMerged(outcome)) return outcome
-  if (draft.moment.semantics > 1) Unawaited.report(draft, (rid) => Requests.address(oid, rid), tx.handles.unawaited())
+  if (Semantics.follows(draft.moment, "requestsEndWithRun")) {
+    Unawaited.report(draft, (rid) => Requests.address(oid, rid), tx.handles.unawaited())
+  }
   tx.reads.conclude(draft, tx.segment)
   return outcome
 }
 
 /** The beginning of a segment: its results, the number of signals that the run heard before, and the declared ones since. */
-interface Beginning extends Results {
+interface Beginning extends Results.Results {
   readonly heard: number
   readonly declared: ReadonlyArray<Pair>
+  readonly isAhead: boolean
 }
 
 /** The outcome of a body that waits: its step, and the time at which it goes on at the latest. */
-const waits = (continuation: Continuation, { declared, heard, note, settled }: Beginning, context: Context): Outcome => {
+const waits = (continuation: Continuation, { declared, heard, isAhead, note, settled }: Beginning, context: Context): Outcome => {
   const { draft, handling, oid } = context
   const { tx } = continuation
   const { segment } = handling
@@ -359,12 +296,13 @@ const waits = (continuation: Continuation, { declared, heard, note, settled }: B
   if (continuation.size > Step.MAX_SIZE) throw new StepsFull({ limit: `${Step.MAX_SIZE} characters` })
   tx.end()
   draft.revoke("the segment is over")
-  // Between the attempts of its first segment alone, a run hears the signals that it is about to declare.
-  const known = segment > 0 || Hearing.isNew(handling) ? heard : heard + declared.length
+  // By the first rules, a further attempt has come to hear what it names alone.
+  const isNew = segment > 0 || Hearing.isNew(handling) || Semantics.follows(draft.moment, "attemptsDeclare")
+  const known = isNew ? heard : heard + declared.length
   // A cancelled run goes on at once.
   const dues = note === undefined ? duesOf(continuation, { draft, oid }) : [{ beat: draft.beat, moment: undefined }]
   const listed = tx.pairs.listed(context.note.back !== undefined)
-  return { kind: "waits", oid, segment, step, continuation, begun: tx.pairs.from(known), known, note, dues, listed }
+  return { kind: "waits", oid, segment, step, continuation, begun: tx.pairs.from(known), known, isAhead, note, dues, listed }
 }
 
 /** The due times of the sleeps that may end first. */

@@ -4,16 +4,20 @@
  * @module
  */
 import * as Cells from "../../durable/Cells.ts"
+import * as DeclaredPairs from "../../durable/DeclaredPairs.ts"
+import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { CANCELLED, TAKEN_BACK } from "../../durable/RunCode.ts"
+import type { Pair } from "../../durable/Pairs.ts"
 import * as Step from "../../durable/Step.ts"
 import { COMMIT } from "../../stage/Stage.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import { DEAD } from "../../ledger/RunState.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import * as Requests from "../../reactor/Request.ts"
 import type { CapturedSignal, Handling, Waits } from "../model/InFlight.ts"
-import type { RunMerge } from "./DurableRuns.ts"
+import type { Between, RunMerge } from "./DurableRuns.ts"
 import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import { codeOf, oidOf, stepAddress } from "./Segment.ts"
@@ -21,7 +25,7 @@ import { codeOf, oidOf, stepAddress } from "./Segment.ts"
 /** Puts a step into the log. The first one starts the operation. */
 export const wait = (
   handling: Handling,
-  { continuation, note, oid, segment, step }: Waits,
+  { continuation, isAhead, note, oid, segment, step }: Waits,
   { captured: { ledgers, stage } }: RunMerge
 ): void => {
   const { document, parts } = step
@@ -30,6 +34,7 @@ export const wait = (
   if (continuation.isNew) stage.create(address, document, COMMIT)
   else stage.put(address, document, COMMIT)
   putParts(stage, oid, { parts, segment })
+  if (isAhead) stage.put(DeclaredPairs.addressOf(oid), undefined, COMMIT)
   ReadyRuns.leave(stage, oid, note)
   if (segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
 }
@@ -61,7 +66,7 @@ export const finish = (handling: Handling, merging: RunMerge): void => {
   if (handling.segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
   if (!isKnown(stage, oid)) return
   ledgers.amend((draft) => {
-    if (draft.moment.semantics > 1) draft.operate([], Requests.ending(oid))
+    if (Semantics.follows(draft.moment, "requestsEndWithRun")) draft.operate([], Requests.ending(oid))
     Verbs.close(draft, { oid, status: "sts:ok", summary: undefined })
   })
 }
@@ -98,6 +103,46 @@ export const adopt = (handling: Handling, { captured: { stage }, state }: RunMer
   putParts(stage, oid, { parts, segment: 0 })
 }
 
+/**
+ * The run of a handling that is attempted again, if it hears signals that its log does not have: those that this attempt or an
+ * earlier one at the segment declares.
+ */
+export const between = (handling: Handling, { captured: { moment, stage }, state: { hash, host } }: RunMerge): Between | undefined => {
+  const isFirst = handling.segment === 0
+  const isKept = Semantics.follows(moment, "attemptsDeclare")
+  if (!isFirst && !isKept) return undefined
+  const oid = oidOf(handling, hash)
+  const read = (key: string) => stage.newest(key)
+  const first = isFirst ? undefined : Step.decode(read(stepAddress(oid, 0).key))
+  const declared = isFirst || isOfToday(handling, first) ? Hearing.declared(handling, host) : none
+  const before = isKept ? DeclaredPairs.read(oid, read) : none
+  // Most often the first step has what the module declares, and the log is not read.
+  if (before.length === 0 && declared.every((pair) => isIn(first?.hears ?? none, pair))) return undefined
+  const { pairs } = Log.of(isFirst ? [] : Cells.stepsOf(oid, read))
+  const known = pairs.size
+  for (const pair of before) pairs.hear(pair)
+  const isNew = declared.some((pair) => pairs.numberOf(pair) === undefined)
+  for (const pair of declared) pairs.hear(pair)
+  if (pairs.size === known) return undefined
+  const run = { ...handling.waiting, oid, dues: [], hears: pairs.from(0), changed: undefined }
+  return { begun: pairs.from(known), known, oid, isNew, run }
+}
+
+const isIn = (pairs: ReadonlyArray<Pair>, [signal, target]: Pair): boolean => pairs.some((pair) => pair[0] === signal && pair[1] === target)
+
+/** Whether a run goes on with the module of today, and hears what it declares. */
+const isOfToday = ({ entry }: Handling, first: Step.Step | undefined): boolean =>
+  first === undefined ||
+  ((first.code === undefined || first.code === codeOf(entry).code) &&
+    Semantics.follows({ semantics: Semantics.read(first.semantics) }, "hearsByName"))
+
+/** Has a run hear signals until its next attempt, with the ones of this beat. */
+export const hear = (handling: Handling, between: Between, { captured: { moment, stage }, signals }: RunMerge): void => {
+  const isKept = Semantics.follows(moment, "attemptsDeclare")
+  if (isKept || Hearing.isNew(handling)) Hearing.begin(handling, between, { moment, signals, stage })
+  if (isKept && between.isNew) stage.put(DeclaredPairs.addressOf(between.oid), DeclaredPairs.write(between.begun), COMMIT)
+}
+
 /** Closes the operation of a run that a rollback took back, and deletes its log. */
 const takeBack = (oid: string, { ledgers, stage }: Pick<RunMerge["captured"], "ledgers" | "stage">): void => {
   for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), COMMIT)
@@ -121,8 +166,10 @@ export const die = (handling: Handling, code: string, merging: RunMerge): string
     return oid
   }
   ledgers.amend((draft) => {
-    if (code === CANCELLED || draft.moment.semantics > 1) draft.operate([], Requests.ending(oid))
+    if (code === CANCELLED || Semantics.follows(draft.moment, "requestsEndWithRun")) draft.operate([], Requests.ending(oid))
     Verbs.setState(draft, { oid, state: DEAD, note: code })
   })
   return oid
 }
+
+const none: ReadonlyArray<Pair> = []

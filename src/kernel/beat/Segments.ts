@@ -24,7 +24,8 @@ class Segments implements DurableRuns {
   readonly hear = Hearing.capture
   readonly endedWithout = Segment.endedWithout
   readonly committed = ReadyRuns.committed
-  readonly declared = Hearing.declared
+  readonly between = SegmentCommit.between
+  readonly hearBetween = SegmentCommit.hear
   readonly adopt = SegmentCommit.adopt
   readonly discard = SegmentCommit.discard
   strayed: DurableRuns["strayed"]
@@ -50,13 +51,10 @@ class Segments implements DurableRuns {
     return Segment.run(handling, draft, { state, residents, risks })
   }
 
-  readonly begin: DurableRuns["begin"] = (handling, hearer, { captured: { stage }, signals }) =>
-    Hearing.isNew(handling) && Hearing.begin(handling, hearer, { signals, stage })
-
   readonly wait: DurableRuns["wait"] = (handling, waits, merge) => {
-    const { captured: { stage }, signals } = merge
+    const { captured: { moment, stage }, signals } = merge
     SegmentCommit.wait(handling, waits, merge)
-    const isHeard = Hearing.begin(handling, waits, { signals, stage })
+    const isHeard = Hearing.begin(handling, waits, { moment, signals, stage })
     this.keep(waits)
     return isHeard
   }

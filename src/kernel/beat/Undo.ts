@@ -9,11 +9,9 @@
 import type { Cancellations } from "../../durable/Cancellations.ts"
 import { RunStale, StepsFull } from "../../durable/RunError.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import { failure, undoLost } from "../model/Failure.ts"
 import type { Failed, Outcome } from "../model/InFlight.ts"
-
-/** The rules from which on the last segment of a cancelled run is merged. */
-const SEMANTICS = 2
 
 /** A segment that has ended, and the cancellations that its run was given. */
 interface Ended {
@@ -23,7 +21,7 @@ interface Ended {
 
 /** The outcome of a body that raised an error: an end by its cancellation, or a failure. */
 export const raised = (error: unknown, failed: Failed, { cancellations, draft }: Ended): Failed => {
-  if (draft.moment.semantics < SEMANTICS || draft.refusal !== undefined || failed.kind === "fatal") return failed
+  if (!Semantics.follows(draft.moment, "undoIsMerged") || draft.refusal !== undefined || failed.kind === "fatal") return failed
   const cancellation = cancellations.endOf(error)
   return cancellation === undefined ? failed : { ...failure(cancellation), thrown: error, undo: "merged" }
 }
@@ -31,7 +29,7 @@ export const raised = (error: unknown, failed: Failed, { cancellations, draft }:
 /** The outcome of a segment of a cancelled run: if it is refused, what undoes the effects of the run is lost. */
 export const judged = (outcome: Outcome, draft: Draft): Outcome => {
   const isRefused = "code" in outcome && (draft.refusal !== undefined || isWholly(outcome.thrown))
-  return isRefused && draft.moment.semantics >= SEMANTICS ? undoLost(outcome) : outcome
+  return isRefused && Semantics.follows(draft.moment, "undoIsMerged") ? undoLost(outcome) : outcome
 }
 
 /** Whether a segment was refused as a whole: by its earlier reads, or by the length of the log. */

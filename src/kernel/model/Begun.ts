@@ -23,7 +23,7 @@ export interface LabelChange {
 
 /** The conditions at the start of a beat. */
 export interface Begun extends Start, Activation {
-  /** The rules of the beat: {@link SEMANTICS}, or in a replay those of the recorded beat. */
+  /** The rules of the beat: the newest ones, or in a replay those of the recorded beat. */
   readonly semantics: number
   /** 32 hexadecimal digits. */
   readonly seed: string

@@ -84,6 +84,8 @@ export interface Waits {
   /** The signals that the run did not hear yet when the beat captured its signals, and the number of those that it did. */
   readonly begun: ReadonlyArray<Pair>
   readonly known: number
+  /** Whether earlier attempts at the segment declared signals. The step has them now. */
+  readonly isAhead: boolean
   /** The note for the next segment, if it has one. */
   readonly note: Note | undefined
 }

@@ -19,6 +19,7 @@ import type { Isolation } from "../../registry/Enzyme.ts"
 import { byLine, type Standpoint } from "../../scheduler/Standpoint.ts"
 import type { At, OutgoingSignal } from "../../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import * as Commands from "./Command.ts"
 import { type CapturedSignal, type Handling, isMerged, type Outcome } from "./InFlight.ts"
@@ -64,12 +65,6 @@ export interface LabelLines {
 
 /** Follows the document of a lost conflict: the run's reads derive from it. */
 export const DERIVED = "derived"
-
-/**
- * The semantics of the beats that this version makes: a number that grows with each rule that gives the same input
- * another result. Each entry holds that of its beat, since a replay may begin anywhere and older entries are pruned.
- */
-export const SEMANTICS = 2
 
 /** The contents of an entry. */
 export interface Facts {
@@ -128,7 +123,8 @@ export interface Facts {
  */
 export const entry = (facts: Facts): string => {
   let text = `{"v":3,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
-  if (facts.semantics > 1) text += `,"semantics":${facts.semantics}`
+  const semantics = Semantics.told(facts)
+  if (semantics !== undefined) text += `,"semantics":${semantics}`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
   for (const [field, input] of facts.inputs) text += `,"${field}":${input}`
   if (facts.isolation !== "snapshot") text += `,"isolation":"${facts.isolation}"`
@@ -357,7 +353,7 @@ export const parse = (text: string): Parsed => {
   const { content, made } = entry
   return {
     ...entry,
-    semantics: entry.semantics ?? 1,
+    semantics: Semantics.read(entry.semantics),
     ...(content && { content: content.map(digest) }),
     ...(made && { made: made.map(digest) }),
     messages: new Map(aside?.messages)
