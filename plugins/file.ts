@@ -26,26 +26,30 @@
  * In a pattern, `*` is any text of a segment, `?` is one character and `**` is any number of folders. They match no leading dot,
  * and globs follow no links. `watch` hears changes from its start on, and ends at an abort.
  *
- * Options: `root`; `maxBytes` of one operation (default 32 MiB, `file/size`); `maxEntries` of one `list` or `glob` (default
- * 10,000, `file/entries`). At most 32 watches are in progress (`file/watches`).
+ * On Linux, no link that another program makes meanwhile leads out of the root. On other systems, the root must be the server's
+ * alone: a program that changes links below it all the time can lead a request out of it.
+ *
+ * Options: `root`; `maxBytes` of one operation (default 32 MiB, `file/size`); `maxEntries` of one `list`, `glob` or `watch`
+ * (default 10,000, `file/entries`). At most 32 watches are in progress (`file/watches`).
  *
  * @module
  */
-import { constants, watch } from "node:fs"
-import { type FileHandle, lstat, rename, rmdir, stat, unlink } from "node:fs/promises"
-import { resolve } from "node:path"
+import { constants } from "node:fs"
+import { type FileHandle, lstat, rename, rmdir, unlink } from "node:fs/promises"
+import { basename, dirname, resolve } from "node:path"
 import { Channel, Plugin } from "systole"
 import * as Fields from "./channel/Fields.ts"
 import { Jail, type Located, path, present } from "./channel/Jail.ts"
+import type { OpenFolder } from "./channel/OpenFolder.ts"
 import * as Operations from "./channel/Operations.ts"
 import * as Temporary from "./file/Temporary.ts"
 import { kindOf, Tree } from "./file/Tree.ts"
+import { Watches } from "./file/Watches.ts"
 
 /** The parts in which files are read, in bytes. A smaller file is read at once. */
 const PART = 65_536
 /** The most segments of a pattern. */
 const SEGMENTS = 64
-const WATCHES = 32
 const JOBS = 128
 
 /** The jail and the limits of a channel. */
@@ -135,11 +139,14 @@ const read = async ({ jail, maxBytes }: Site, path: string, job: Channel.Job): P
 const append = async ({ jail, maxBytes }: Site, payload: Fields.Of<typeof body> & { readonly path: string }, job: Channel.Job) => {
   const bytes = await bytesOf(payload, maxBytes, job)
   const at = await jail.locate(payload.path)
-  await Temporary.makeParent(jail, at)
-  job.signal.throwIfAborted()
-  await Temporary.fill(await jail.open(at, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND), once(bytes))
-  await Temporary.syncFolder(at.parent)
-  return { value: { path: payload.path, bytes: bytes.length }, bytes: bytes.length }
+  const parent = dirname(at.target)
+  await jail.make(at.path, parent)
+  return jail.within(at.path, parent, async (folder) => {
+    job.signal.throwIfAborted()
+    await Temporary.fill(await jail.openIn(folder, at, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND), once(bytes))
+    await folder.sync()
+    return { value: { path: payload.path, bytes: bytes.length }, bytes: bytes.length }
+  })
 }
 
 /** Refuses the root, which is not moved and not deleted. */
@@ -151,26 +158,31 @@ const belowRoot = async (jail: Jail, path: string): Promise<Located> => {
 
 const move = async ({ jail }: Site, { from, to }: Pair, job: Channel.Job) => {
   const [source, target] = [await belowRoot(jail, from), await belowRoot(jail, to)]
-  await lstat(source.entry)
-  await Temporary.makeParent(jail, target)
-  await jail.check(from, source.parent)
-  job.signal.throwIfAborted()
-  await rename(source.entry, target.entry)
-  await Temporary.syncFolder(target.parent)
-  if (source.parent !== target.parent) await Temporary.syncFolder(source.parent)
-  return { value: { from, to }, bytes: 0 }
+  return jail.within(from, source.parent, async (old) => {
+    const entry = old.at(basename(source.entry))
+    await lstat(entry)
+    await jail.make(to, target.parent)
+    return jail.within(to, target.parent, async (next) => {
+      job.signal.throwIfAborted()
+      await rename(entry, next.at(basename(target.entry)))
+      await next.sync()
+      if (source.parent !== target.parent) await old.sync()
+      return { value: { from, to }, bytes: 0 }
+    })
+  })
 }
 
 const remove = async ({ jail }: Site, path: string, job: Channel.Job) => {
   const at = await belowRoot(jail, path)
-  const found = await present(lstat(at.entry))
-  if (found !== undefined) {
-    await jail.check(path, at.parent)
+  const deleted = await present(jail.within(path, at.parent, async (folder) => {
+    const entry = folder.at(basename(at.entry))
+    const found = await lstat(entry)
     job.signal.throwIfAborted()
-    await present(found.isDirectory() ? rmdir(at.entry) : unlink(at.entry))
-    await Temporary.syncFolder(at.parent)
-  }
-  return { value: { path, deleted: found !== undefined }, bytes: 0 }
+    await present(found.isDirectory() ? rmdir(entry) : unlink(entry))
+    await folder.sync()
+    return true
+  }))
+  return { value: { path, deleted: deleted === true }, bytes: 0 }
 }
 
 /** The segments of a pattern, to which the rules of paths apply. */
@@ -186,45 +198,10 @@ const segmentsOf = async (jail: Jail, pattern: string, job: Channel.Job): Promis
 
 const statOf = async ({ jail }: Site, path: string) => {
   const { target } = await jail.locate(path)
-  const found = await present(stat(target))
+  const look = (folder: OpenFolder) => lstat(folder.at(path === "" ? "." : basename(target)))
+  const found = await present(jail.within(path, path === "" ? target : dirname(target), look))
   if (found === undefined) return { value: { path, kind: "absent" }, bytes: 0 }
-  await jail.check(path, target)
   return { value: { path, kind: kindOf(found), bytes: found.size, modified: Math.floor(found.mtimeMs) }, bytes: 0 }
-}
-
-/** Watches in progress. */
-interface Watches {
-  count: number
-}
-
-/** Waits for the first change below a path. Files of unfinished writes do not count. */
-const firstChange = async ({ jail }: Site, watches: Watches, { path, signal }: { readonly path: string; readonly signal: AbortSignal }) => {
-  const { target } = await jail.locate(path)
-  const isFolder = (await stat(target)).isDirectory()
-  await jail.check(path, target)
-  if (watches.count >= WATCHES) {
-    const reason = `${WATCHES} watches are in progress, which is the limit; try again later`
-    throw Channel.fail("file/watches", reason, { errno: -11, retryable: true })
-  }
-  watches.count++
-  return new Promise<string>((resolve, reject) => {
-    const watcher = watch(target, { recursive: isFolder, persistent: false })
-    const end = (settle: () => void): void => {
-      signal.removeEventListener("abort", stop)
-      watcher.close()
-      settle()
-    }
-    const stop = (): void => end(() => reject(signal.reason))
-    signal.addEventListener("abort", stop, { once: true })
-    watcher.on("error", (error) => end(() => reject(error)))
-    watcher.on("change", (_, name) => {
-      const below = String(name ?? "").replaceAll("\\", "/")
-      if (below.split("/").some(Temporary.is)) return
-      const changed = path === "" || below === "" ? path + below : `${path}/${below}`
-      end(() => resolve(isFolder ? changed : path))
-    })
-    if (signal.aborted) stop()
-  }).finally(() => watches.count--)
 }
 
 const quoted = ({ path }: { readonly path: string }): string => JSON.stringify(path.slice(0, 200))
@@ -297,7 +274,7 @@ const reading = (site: Site, watches: Watches): Operations.Operations => ({
     repeatable: true,
     fields: { path: Fields.or(path, "") },
     about: quoted,
-    execute: async ({ path }, { signal }) => ({ value: { path, changed: await firstChange(site, watches, { path, signal }) }, bytes: 0 })
+    execute: async ({ path }, { signal }) => ({ value: { path, changed: await watches.first(path, signal) }, bytes: 0 })
   })
 })
 
@@ -322,7 +299,7 @@ export default Plugin.make({
           caps: ["stream"],
           target: jail.root,
           jobs: JOBS,
-          ...Operations.channel({ ...reading(site, { count: 0 }), ...writing(site) })
+          ...Operations.channel({ ...reading(site, new Watches(jail, maxEntries)), ...writing(site) })
         }
       }
     }

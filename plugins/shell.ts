@@ -11,7 +11,7 @@
  *
  * | option | meaning | default |
  * |---|---|---|
- * | `allow` | the programs, each a text or `{ program, args, options }`; `*` in a pattern is any text | none |
+ * | `allow` | the programs, each a text or `{ program, args, options }`; `*` in a pattern is any text without `..` | none |
  * | `root` | the folder that `cwd` and programs such as `./scripts/backup.sh` cannot leave, relative to the project | `files` |
  * | `env` | the names of the environment that a program gets; a request may set them | none |
  * | `millis` | the time of a program | 60,000 |
@@ -33,14 +33,14 @@
  */
 import { constants } from "node:fs"
 import { access } from "node:fs/promises"
-import { delimiter, isAbsolute, join, resolve } from "node:path"
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path"
 import process from "node:process"
 import { Channel, Plugin } from "systole"
 import * as Fields from "./channel/Fields.ts"
 import { Jail, path } from "./channel/Jail.ts"
 import * as Operations from "./channel/Operations.ts"
 import * as AllowList from "./shell/AllowList.ts"
-import { type End, type Output, ProcessGroup } from "./shell/ProcessGroup.ts"
+import { type End, type Output, ProcessGroup, type Start } from "./shell/ProcessGroup.ts"
 
 /** The most arguments, and the bytes of each one and of the input. */
 const ARGUMENTS = 1024
@@ -110,7 +110,7 @@ const find = async (jail: Jail, program: string): Promise<string> => {
   if (isAbsolute(program)) return program
   if (AllowList.isBelowRoot(program)) {
     const { target } = await jail.locate(program.slice(AllowList.BELOW.length))
-    await jail.check(program, target)
+    await jail.within(program, dirname(target), (folder) => access(folder.at(basename(target)), constants.F_OK))
     return target
   }
   for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder))) {
@@ -142,28 +142,34 @@ const resultOf = async ({ code, stderr, stdout }: End, job: Channel.Job): Promis
 
 const run = async (site: Site, request: Fields.Of<typeof payload>, job: Channel.Job): Promise<Channel.JobResult> => {
   const { signal } = job
-  const { allow, graceMillis, groups, jail, maxBytes, millis } = site
+  const { allow, jail } = site
   const [program = "", ...args] = request.argv
   const refusal = AllowList.refusal(allow, request.argv)
   if (refusal !== undefined) throw refused(program, refusal)
   const env = environment(site.env, request.env)
   const { target } = await jail.locate(request.cwd)
-  await jail.check(request.cwd, target)
   const file = await find(jail, program)
+  // The folder is open until the program has ended, so no link leads the program elsewhere.
+  const start = { args, env, program: file, stdin: request.stdin, maxBytes: Math.min(site.maxBytes, request.maxBytes ?? site.maxBytes) }
+  const end = await jail.within(request.cwd, target, ({ way }) => runGroup(site, { ...start, folder: way }, signal))
+  signal.throwIfAborted()
+  const failure = failureOf(end, program, site.millis)
+  if (failure !== undefined) throw failure
+  return resultOf(end, job)
+}
+
+/** Runs a program to its end, or to an abort. */
+const runGroup = async (site: Site, start: Omit<Start, "graceMillis" | "millis">, signal: AbortSignal): Promise<End> => {
+  const { graceMillis, groups, millis } = site
   signal.throwIfAborted()
   let group: ProcessGroup | undefined
   const stop = (): void => group?.stop()
   signal.addEventListener("abort", stop, { once: true })
   try {
-    const start = { args, env, millis, graceMillis, program: file, folder: target, stdin: request.stdin }
-    const end = await ProcessGroup.run({ ...start, maxBytes: Math.min(maxBytes, request.maxBytes ?? maxBytes) }, (running) => {
+    return await ProcessGroup.run({ ...start, millis, graceMillis }, (running) => {
       group = running
       groups.add(running)
     })
-    signal.throwIfAborted()
-    const failure = failureOf(end, program, millis)
-    if (failure !== undefined) throw failure
-    return await resultOf(end, job)
   } finally {
     signal.removeEventListener("abort", stop)
     if (group !== undefined) groups.delete(group)

@@ -2,16 +2,20 @@
  * A jail of paths: a folder that requests cannot leave, neither by a path nor by a symbolic link.
  *
  * A path is relative, with `/` between its segments. The real path of its deepest existing part has to lie below the real path
- * of the root. Files are opened without following links, and their place is checked again when they are open. So a link that
- * another program creates in between is refused, too. Hard links cannot be told from files.
+ * of the root. Each file is then reached through its open folder, whose place is compared with the located one, and without
+ * following links. So a link that another program makes in between leads nowhere. Hard links cannot be told from files.
+ *
+ * A host without `/proc` does not show the place of an open folder. There, a real path is checked before and after its use,
+ * which does not hold against a program that changes links all the time: the root must be the server's alone.
  *
  * @module
  */
 import { constants } from "node:fs"
 import { type FileHandle, lstat, mkdir, open, realpath } from "node:fs/promises"
-import { join, sep } from "node:path"
+import { basename, dirname, join, sep } from "node:path"
 import { Channel } from "systole"
 import * as Fields from "./Fields.ts"
+import { OpenFolder, placeOf } from "./OpenFolder.ts"
 
 /** The longest path and segment, in bytes. */
 const PATH = 4096
@@ -43,6 +47,9 @@ const rules: ReadonlyArray<readonly [breach: string, isBroken: (path: string, se
   [`has a segment of more than ${SEGMENT} bytes`, (_, segments) => segments.some((each) => Buffer.byteLength(each) > SEGMENT)]
 ]
 
+/** Tests whether a real path is a root or lies below it. */
+const isBelow = (real: string, root: string): boolean => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)
+
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | undefined)?.code
 
 /** The result of a call, or `undefined` if the file is absent. */
@@ -55,11 +62,19 @@ export const present = async <A>(call: Promise<A>): Promise<A | undefined> => {
   }
 }
 
+/** The real path of a root, and whether the host shows the places of open folders. */
+interface Root {
+  readonly real: string
+  readonly isAnchored: boolean
+}
+
+const LINKED = "leads over a link that was made meanwhile"
+
 /** The paths below a root. A refusal has the code `<channel>/refused`. */
 export class Jail {
   readonly root: string
   private readonly code: string
-  private made: Promise<string> | undefined
+  private made: Promise<Root> | undefined
 
   constructor(root: string, channel: string) {
     this.root = root
@@ -76,7 +91,7 @@ export class Jail {
     const segments = path === "" ? [] : path.split("/")
     const broken = rules.find(([, isBroken]) => isBroken(path, segments))
     if (broken !== undefined) throw this.refused(path, broken[0])
-    const root = await this.realRoot()
+    const { real: root } = await this.found()
     const name = segments.at(-1)
     if (name === undefined) return { path, parent: root, entry: root, target: root }
     const parent = await this.resolve(path, segments.slice(0, -1))
@@ -85,12 +100,20 @@ export class Jail {
     return { path, parent, entry, target: isLink ? await this.resolve(path, segments) : entry }
   }
 
-  /** Opens a regular file without following a link. The file is closed if its place is not the located one. */
-  async open(at: Located, flags: number): Promise<FileHandle> {
-    const handle = await this.unlinked(at.path, open(at.target, flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0), 0o666))
+  /** Opens a regular file without following a link. */
+  open(at: Located, flags: number): Promise<FileHandle> {
+    return this.within(at.path, dirname(at.target), (folder) => this.openIn(folder, at, flags))
+  }
+
+  /** Opens a regular file of an open folder without following a link. The file is closed if its place is not below the root. */
+  async openIn(folder: OpenFolder, { path, target }: Pick<Located, "path" | "target">, flags: number): Promise<FileHandle> {
+    const all = flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+    const handle = await this.unlinked(path, open(folder.at(basename(target)), all, 0o666))
     try {
-      await this.check(at.path, at.target)
-      if (!(await handle.stat()).isFile()) throw Channel.fail("io/kind", `${JSON.stringify(at.path)} is no regular file`, { errno: -22 })
+      const { isAnchored, real } = await this.found()
+      const place = isAnchored ? await placeOf(handle) : await this.unlinked(path, realpath(target))
+      if (place === undefined || !isBelow(place, real)) throw this.refused(path, LINKED)
+      if (!(await handle.stat()).isFile()) throw Channel.fail("io/kind", `${JSON.stringify(path)} is no regular file`, { errno: -22 })
       return handle
     } catch (error) {
       await handle.close()
@@ -98,9 +121,30 @@ export class Jail {
     }
   }
 
-  /** Refuses a real path that another program has replaced by a link since it was located. */
-  async check(path: string, real: string): Promise<void> {
-    if (await this.unlinked(path, realpath(real)) !== real) throw this.refused(path, "leads over a link that was made meanwhile")
+  /** Opens a folder by its real path, uses it, and closes it. Refuses one that another program has replaced by a link. */
+  async within<A>(path: string, real: string, use: (folder: OpenFolder) => Promise<A>): Promise<A> {
+    const { isAnchored } = await this.found()
+    const folder = await this.unlinked(path, OpenFolder.open(real, isAnchored))
+    try {
+      const place = isAnchored ? await folder.place : await this.unlinked(path, realpath(real))
+      if (place !== real) throw this.refused(path, LINKED)
+      return await use(folder)
+    } finally {
+      await folder.close()
+    }
+  }
+
+  /** Creates a folder with those above it, durably. Each is made in its open parent. */
+  async make(path: string, real: string): Promise<void> {
+    const found = await present(this.within(path, real, async () => true))
+    if (found === true) return
+    await this.make(path, dirname(real))
+    await this.within(path, dirname(real), async (parent) => {
+      await mkdir(parent.at(basename(real))).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error
+      })
+      await parent.sync()
+    })
   }
 
   private async unlinked<A>(path: string, call: Promise<A>): Promise<A> {
@@ -113,22 +157,30 @@ export class Jail {
   }
 
   /** The real path of the root, which is created when it is first needed. */
-  private realRoot(): Promise<string> {
-    this.made ??= mkdir(this.root, { recursive: true, mode: 0o700 }).then(() => realpath(this.root)).catch((error: unknown) => {
+  private found(): Promise<Root> {
+    this.made ??= this.makeRoot().catch((error: unknown) => {
       this.made = undefined
       throw error
     })
     return this.made
   }
 
+  private async makeRoot(): Promise<Root> {
+    await mkdir(this.root, { recursive: true, mode: 0o700 })
+    const real = await realpath(this.root)
+    const folder = await OpenFolder.open(real, false)
+    const place = await folder.place.finally(() => folder.close())
+    return { real, isAnchored: place === real }
+  }
+
   /** The real path of segments below the root. The absent end of it stays as it is. */
   private async resolve(path: string, segments: ReadonlyArray<string>): Promise<string> {
-    const root = await this.realRoot()
+    const { real: root } = await this.found()
     for (let length = segments.length; length > 0; length--) {
       const lexical = join(root, ...segments.slice(0, length))
       const real = await this.unlinked(path, present(realpath(lexical)))
       if (real !== undefined) {
-        if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep)) {
+        if (!isBelow(real, root)) {
           throw this.refused(path, "leads out of the root over a symbolic link")
         }
         return join(real, ...segments.slice(length))

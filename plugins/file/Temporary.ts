@@ -7,8 +7,8 @@
  */
 import { createHash } from "node:crypto"
 import { constants } from "node:fs"
-import { mkdir, open, rename, rm } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { type FileHandle, rename, rm } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
 import { Channel } from "systole"
 import type { Jail, Located } from "../channel/Jail.ts"
 
@@ -20,25 +20,6 @@ export const nameOf = ({ attempt, key, rid }: Channel.Job, path: string): string
 
 /** Tests whether a name is that of an unfinished write. */
 export const is = (name: string): boolean => name.startsWith(PREFIX)
-
-/** Waits until the disk has the entries of a folder. */
-export const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-/** Creates the folder of a located path, durably. */
-export const makeParent = async (jail: Jail, { parent, path }: Located): Promise<void> => {
-  const first = await mkdir(parent, { recursive: true })
-  await jail.check(path, parent)
-  if (first === undefined) return
-  const top = dirname(first)
-  for (let folder = parent; folder.length >= top.length; folder = dirname(folder)) await syncFolder(folder)
-}
 
 /** The parts of a source, which together have at most `limit` bytes. */
 export async function* limited(source: AsyncIterable<Uint8Array>, limit: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -65,24 +46,27 @@ export interface Draft {
  * Writes a file as a whole, durably, and returns its number of bytes. An attempt that stopped in the middle leaves a
  * temporary file, which the next execution of the same attempt replaces.
  */
-export const write = async (jail: Jail, at: Located, { job, source }: Draft): Promise<number> => {
-  const draft = join(dirname(at.target), nameOf(job, at.path))
-  await makeParent(jail, { ...at, parent: dirname(at.target) })
-  try {
-    const bytes = await fill(await jail.open({ ...at, target: draft }, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC), source)
-    job.signal.throwIfAborted()
-    await jail.check(at.path, dirname(at.target))
-    await rename(draft, at.target)
-    await syncFolder(dirname(at.target))
-    return bytes
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
+export const write = async (jail: Jail, { path, target }: Located, { job, source }: Draft): Promise<number> => {
+  const parent = dirname(target)
+  const draft = nameOf(job, path)
+  await jail.make(path, parent)
+  return jail.within(path, parent, async (folder) => {
+    try {
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC
+      const bytes = await fill(await jail.openIn(folder, { path, target: join(parent, draft) }, flags), source)
+      job.signal.throwIfAborted()
+      await rename(folder.at(draft), folder.at(basename(target)))
+      await folder.sync()
+      return bytes
+    } catch (error) {
+      await rm(folder.at(draft), { force: true })
+      throw error
+    }
+  })
 }
 
 /** Writes the parts into an open file, waits for the disk, closes the file, and returns the number of bytes. */
-export const fill = async (file: Awaited<ReturnType<typeof open>>, source: AsyncIterable<Uint8Array>): Promise<number> => {
+export const fill = async (file: FileHandle, source: AsyncIterable<Uint8Array>): Promise<number> => {
   try {
     let bytes = 0
     for await (const part of source) {

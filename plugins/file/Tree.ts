@@ -4,10 +4,11 @@
  * @module
  */
 import type { Dirent, Stats } from "node:fs"
-import { lstat, opendir } from "node:fs/promises"
+import { lstat } from "node:fs/promises"
 import { join } from "node:path"
 import { Channel } from "systole"
 import { type Jail, present } from "../channel/Jail.ts"
+import type { OpenFolder } from "../channel/OpenFolder.ts"
 import * as Temporary from "./Temporary.ts"
 
 /** The kind of an entry. */
@@ -41,11 +42,21 @@ export class Tree {
     this.signal = signal
   }
 
-  /** The entries of a folder in the order of their code units. Files of unfinished writes are left out. */
-  async entries(path: string, real: string): Promise<ReadonlyArray<Entry>> {
-    await this.jail.check(path, real)
+  /**
+   * The entries of a folder in the order of their code units. Files of unfinished writes are left out. `opened` is called
+   * before the first entry is read.
+   */
+  async entries(path: string, real: string, opened: () => void = () => {}): Promise<ReadonlyArray<Entry>> {
+    const found = await this.jail.within(path, real, (folder) => {
+      opened()
+      return this.all(folder)
+    })
+    return found.sort(byName)
+  }
+
+  private async all(folder: OpenFolder): Promise<Array<Entry>> {
     const found: Array<Entry> = []
-    for await (const entry of await opendir(real)) {
+    for await (const entry of await folder.entries()) {
       this.signal.throwIfAborted()
       if (Temporary.is(entry.name)) continue
       if (++this.seen > this.limit) {
@@ -54,7 +65,7 @@ export class Tree {
       }
       found.push({ name: entry.name, kind: kindOf(entry) })
     }
-    return found.sort(byName)
+    return found
   }
 
   /** The paths of the files that a pattern matches, in the order of their code units. Links are not followed. */
@@ -80,8 +91,7 @@ export class Tree {
 
   private async matching(path: string, real: string, segment: string): Promise<ReadonlyArray<Entry>> {
     if (!/[*?]/.test(segment)) {
-      await this.jail.check(path, real)
-      const entry = await present(lstat(join(real, segment)))
+      const entry = await present(this.jail.within(path, real, (folder) => lstat(folder.at(segment))))
       return entry === undefined ? [] : [{ name: segment, kind: kindOf(entry) }]
     }
     const matches = matcher(segment)

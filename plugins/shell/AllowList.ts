@@ -7,7 +7,7 @@
  */
 import * as Fields from "../channel/Fields.ts"
 
-/** An allowed program. `*` in a pattern is any text. */
+/** An allowed program. `*` in a pattern is any text without `..`, which would lead out of a folder. */
 export interface Entry {
   /**
    * The program as a request names it: an absolute path, a name that is looked up in the `PATH` of the process, or a path
@@ -61,11 +61,14 @@ const matches = (text: string, pattern: string): boolean => {
   let at = first.length
   for (const part of rest) {
     const found = text.indexOf(part, at)
-    if (found === -1) return false
+    if (found === -1 || leadsUp(text, at, found)) return false
     at = found + part.length
   }
-  return at <= text.length - last.length
+  return at <= text.length - last.length && !leadsUp(text, at, text.length - last.length)
 }
+
+/** Whether the text between two places, or at its ends, has `..`. */
+const leadsUp = (text: string, from: number, to: number): boolean => text.slice(Math.max(0, from - 1), to + 1).includes("..")
 
 /** The reason for which an entry refuses arguments, or `undefined`. The arguments themselves are not shown. */
 const misfit = ({ args, options }: Entry, given: ReadonlyArray<string>): string | undefined => {

@@ -1,6 +1,7 @@
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import {
-  constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync
+  constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, truncateSync,
+  writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -208,6 +209,40 @@ describe("The file channel", () => {
     const result = await watching.finally(() => clearInterval(changes)) as { readonly path: string; readonly changed: string }
     assert.strictEqual(result.path, "in")
     assert.match(result.changed, /^in\/deep(\/\d+\.txt)?$/)
+  })
+
+  it("hears that a file is replaced by a rename, and no change beside it", async () => {
+    const { at, channel } = opened()
+    writeFileSync(at("a.txt"), "old")
+    const watching = value(channel)("watch", { path: "a.txt" })
+    let number = 0
+    const changes = setInterval(() => {
+      writeFileSync(at("beside.txt"), String(number))
+      writeFileSync(at(`${number}.draft`), "new")
+      renameSync(at(`${number++}.draft`), at("a.txt"))
+    }, 5)
+    assert.deepStrictEqual(await watching.finally(() => clearInterval(changes)), { path: "a.txt", changed: "a.txt" })
+  })
+
+  it.skipIf(process.platform !== "linux")("looks at a bounded number of entries of a watched folder, and yields meanwhile", async () => {
+    const { at, channel } = opened({ maxEntries: 3000 })
+    for (let folder = 0; folder < 100; folder++) {
+      mkdirSync(at(`in/${folder}`), { recursive: true })
+      for (let file = 0; file < 30; file++) writeFileSync(at(`in/${folder}/${file}`), "")
+    }
+    let turns = 0
+    let isOver = false
+    const turn = (): void => {
+      turns++
+      if (!isOver) setImmediate(turn)
+    }
+    turn()
+    const failure = await TestJob.failure(channel, TestJob.make("watch", { path: "in" })).finally(() => {
+      isOver = true
+    })
+    assert.deepInclude(failure, { code: "file/entries", retryable: false })
+    assert.include(failure.message, "more than 3000 entries")
+    assert.isAbove(turns, 100)
   })
 
   it("stops watching at an abort, and has a limit of watches", async () => {

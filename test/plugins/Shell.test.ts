@@ -213,14 +213,19 @@ describe("The allow list of the shell channel", () => {
   const allow = [
     { program: "true", args: ["status", "a*c"], options: ["-l", "--format=*"] },
     { program: "true", args: ["-n", "*"] },
+    { program: "true", args: ["in", "data/*", "../shared/*"], options: ["--to=out/*"] },
+    { program: "true", args: ["range", "*..*"] },
+    { program: "true", args: ["dots", ".*", "a*b*c"] },
     { program: "/usr/bin/env", args: "any", options: "any" },
     "false"
   ]
 
   it.each([
     ["true", "status", "abc"], ["true", "status", "ac"], ["true", "-l", "status", "abbc"], ["true", "status", "--format=%H", "abc", "-l"],
-    ["true", "-n", "anything"], ["true", "-n", ""], ["/usr/bin/env", "-i", "true"]
-  ])("runs %s %s %s %s", async (...argv) => {
+    ["true", "-n", "anything"], ["true", "-n", ""], ["/usr/bin/env", "-i", "true"],
+    ["true", "in", "data/a.txt", "../shared/b"], ["true", "in", "data/.a/b.", "../shared/", "--to=out/c"], ["true", "range", "v1.0..v1.1"],
+    ["true", "dots", ".x.", "a.b.c"]
+  ])("runs %s %s %s %s %s", async (...argv) => {
     const { channel } = opened({ allow, env: ["PATH"] })
     assert.deepInclude(await value(channel, { argv: argv.filter((each) => each !== undefined) }), { code: 0 })
   })
@@ -229,9 +234,12 @@ describe("The allow list of the shell channel", () => {
     ["true"], ["true", "status"], ["true", "status", "abd"], ["true", "status", "abc", "d"], ["true", "state", "abc"],
     ["true", "-o", "status", "abc"], ["true", "-lx", "status", "abc"], ["true", "--format", "status", "abc"], ["true", "status", "-abc"],
     ["true", "-", "status", "abc"], ["true", "--", "status", "abc"], ["true", "-n", "-x"], ["true", "-n", "-n"],
-    ["false", "x"], ["false", "-x"],
+    ["false", "x"], ["false", "-x"], ["true", "-n", ".."], ["true", "-n", "a/../../b"], ["true", "-n", "to=../b"],
+    ["true", "in", "data/../../etc", "../shared/b"], ["true", "in", "data/..", "../shared/b"], ["true", "in", "data/a", "../shared/../b"],
+    ["true", "in", "data/a", "../shared/b", "--to=out/../x"], ["true", "range", "a..b/../c"], ["true", "dots", "..", "abc"],
+    ["true", "dots", "./../a", "abc"], ["true", "dots", ".a", "a..b.c"], ["true", "dots", ".a", "ab..c"],
     ["/bin/true", "status", "abc"], ["./true", "status", "abc"], ["env"], ["/usr/bin/../bin/env"], [""], []
-  ])("refuses %s %s %s %s", async (...argv) => {
+  ])("refuses %s %s %s %s %s", async (...argv) => {
     const { code, message } = await failure(opened({ allow }).channel, { argv: argv.filter((each) => each !== undefined) })
     assert.strictEqual(code, "shell/refused")
     assert.notInclude(message, "abc")
