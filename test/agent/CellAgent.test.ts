@@ -50,18 +50,6 @@ describe("An agent of a file in a cell", () => {
     }), { scripts })
   })
 
-  it.effect("wakes for each kind of schedule by the clock of its beats alone", () => {
-    const { asked, scripts } = counting()
-    const schedules = ["every:1h", "daily:11:00", "cron:0 11 * * *", "cron:*/30 * * * MON"]
-    return withCellAgent(({ pass, save, space }) => Effect.gen(function*() {
-      assert.deepInclude(yield* save(fileOf(...schedules.map((schedule, i) => check(`a${i}`, { schedule })))), { saved: true })
-      yield* pass("1 hour")
-      assert.isAtLeast(asked.length, schedules.length)
-      assert.isUndefined((yield* space.dead({ limit: 1 })).letters[0])
-      yield* replays(space)
-    }), { scripts })
-  })
-
   it.effect("runs firings that it missed once", () => {
     const { asked, scripts } = counting()
     return withCellAgent(({ pass, save }) => Effect.gen(function*() {

@@ -51,14 +51,23 @@ export interface Target {
   readonly check: () => Promise<void>
 }
 
+/** The packed package, installed in a temporary folder. */
+export interface Packed {
+  readonly folder: string
+  /** The file of the installed command. */
+  readonly command: string
+  /** Starts a server on a project of its own. The caller ends it. */
+  readonly start: (setup: Setup) => Promise<Target>
+  readonly remove: () => Promise<void>
+}
+
 /** The servers under attack, and the random generator of the attacks. */
 export interface Targets {
   /** A server with a token and with readers of limited clearance. */
   readonly guarded: Target
   /** A server without a token, for local programs. */
   readonly open: Target
-  /** Starts another server on a separate project. The caller ends it. */
-  readonly start: (setup: Setup) => Promise<Target>
+  readonly start: Packed["start"]
   readonly draw: Random
   readonly end: () => Promise<void>
 }
@@ -92,34 +101,43 @@ const guarded: Setup = {
   token: tokens.operator
 }
 
-/** Packs the package, installs it, and starts both servers with the installed command. */
-export const make = async (draw: Random): Promise<Targets> => {
+/** Packs the package, and installs it. */
+export const pack = async (): Promise<Packed> => {
   await Command.ensure()
   const { folder, remove } = await create({ built: true })
-  const start = (setup: Setup): Promise<Target> => target(folder, setup)
+  const command = join(folder, "node_modules", "systole", "dist", "command", "systole.js")
+  return { folder, command, remove, start: (setup) => target({ folder, command }, setup) }
+}
+
+/** Starts both servers with the installed command. */
+export const make = async ({ start }: Packed, draw: Random): Promise<Targets> => {
   const both = await Promise.all([start(guarded), start({ name: "open", config: `spaces: { create: "on-demand" }`, enzymes })])
   return {
     guarded: both[0],
     open: both[1],
     start,
     draw,
-    end: async () => {
-      await Promise.all(both.map(({ server }) => server.end("SIGKILL")))
-      await remove()
-    }
+    end: async () => void await Promise.all(both.map(({ server }) => server.end("SIGKILL")))
   }
 }
 
-const target = async (parent: string, { config, enzymes, name, token }: Setup): Promise<Target> => {
+/** Writes the files of a project. Returns its folder. */
+export const write = async (parent: string, { config, enzymes, name }: Setup): Promise<string> => {
   const folder = join(parent, name)
   await mkdir(join(folder, "enzymes"), { recursive: true })
   await writeFile(join(folder, "package.json"), `{ "type": "module", "private": true }`)
   await writeFile(join(folder, "systole.config.ts"), `import { defineConfig } from "systole"\nexport default defineConfig({ ${config} })\n`)
   for (const [enzyme, source] of Object.entries(enzymes)) await writeFile(join(folder, "enzymes", `${enzyme}.ts`), source)
+  return folder
+}
+
+const target = async ({ command, folder: parent }: Pick<Packed, "command" | "folder">, setup: Setup): Promise<Target> => {
+  const { token } = setup
+  const folder = await write(parent, setup)
   const chunks: Array<string> = []
   const data = join(folder, "data")
   const server = await start(folder, data, {
-    command: join(parent, "node_modules", "systole", "dist", "command", "systole.js"),
+    command,
     told: (text) => chunks.push(text)
   })
   const ask = (path: string, sent: Sent = {}) =>
@@ -164,7 +182,8 @@ export const processor = (pid: number | undefined): number => {
   }
 }
 
-const request = (url: string, path: string, { body, headers = {}, method = "GET" }: Sent): Promise<Answer> =>
+/** Sends a request to a server of this machine. */
+export const request = (url: string, path: string, { body, headers = {}, method = "GET" }: Sent): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     if (hostname !== "127.0.0.1" && hostname !== "localhost") throw new Error(`${hostname} is not this machine`)

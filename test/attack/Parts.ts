@@ -1,0 +1,149 @@
+/**
+ * The parts of the attack, each beside a measured space that takes no part in it.
+ *
+ * @module
+ */
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import * as Random from "../support/Random.ts"
+import { bystander, type Part, project, type Ready } from "./Part.ts"
+import { folders } from "./parts/Folders.ts"
+import { links } from "./parts/Links.ts"
+import { lists } from "./parts/Lists.ts"
+import { output } from "./parts/Output.ts"
+import { partners } from "./parts/Partners.ts"
+import { texts } from "./parts/Texts.ts"
+import { tools } from "./parts/Tools.ts"
+import * as Probe from "./Probe.ts"
+import { memory, type Packed, PATIENCE, processor, type Target, tokens } from "./Targets.ts"
+
+/** All parts. */
+export const all: ReadonlyArray<Part> = [output, lists, partners, folders, links, texts, tools]
+
+/** The length of a window, in milliseconds. */
+const WINDOW = 500
+
+/** The fewest pairs of windows, one at rest and one under attack. */
+const PAIRS = 3
+
+/** The share of a core that a server at rest may use, and the time over which it is taken, in milliseconds. */
+const REST = 0.2
+const LOOK = 100
+
+/** The result of a part. */
+export interface Outcome {
+  readonly name: string
+  readonly holds: string
+  readonly tried: number
+  readonly millis: number
+  /** The memory of the server afterwards, in MiB. */
+  readonly memory: number
+  /** The latencies of the other space; `undefined` if the part ended before they were measured. */
+  readonly latency: Probe.Comparison | undefined
+  /** The broken property, or `undefined`. */
+  readonly failure: string | undefined
+}
+
+const wait = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** A part that is ready, and the server that it attacks. */
+export interface Attacked {
+  readonly part: Part
+  readonly ready: Ready
+  readonly target: Target
+}
+
+/**
+ * Makes attempts at the rate of a part from a number on, until told to stop. The promise of their number is fulfilled when all
+ * are over.
+ */
+const attempts = async ({ part, ready, target }: Attacked, first: number, isOver: () => boolean): Promise<number> => {
+  const begun: Array<Promise<void>> = []
+  for (let due = performance.now(); !isOver(); due += part.everyMs) {
+    await wait(Math.max(0, due - performance.now()))
+    const attempt = ready.attempt(target, first + begun.length)
+    attempt.catch(() => {})
+    begun.push(attempt)
+  }
+  await Promise.all(begun)
+  return begun.length
+}
+
+/** Waits until a server rests. One that works on for nobody has not ended with its clients. */
+const rested = async ({ server }: Target): Promise<void> => {
+  const { pid } = server.process
+  for (const end = performance.now() + PATIENCE; performance.now() < end;) {
+    const before = processor(pid)
+    await wait(LOOK)
+    if (processor(pid) - before <= REST * LOOK) return
+  }
+  throw new Error(`the server works on for ${PATIENCE} ms after the attack`)
+}
+
+/** Measures the bystander in pairs of windows, until the time is over. */
+const measured = async (attacked: Attacked, until: () => boolean) => {
+  const { target } = attacked
+  const probe = Probe.make({ url: target.server.url, path: bystander, token: tokens.operator })
+  const rest: Array<ReadonlyArray<number>> = []
+  const under: Array<ReadonlyArray<number>> = []
+  let tried = 0
+  try {
+    // The first signals of a process are slow, attacked or not.
+    await probe.measure(WINDOW)
+    while (rest.length < PAIRS || !until()) {
+      rest.push(await probe.measure(WINDOW))
+      let isOver = false
+      const attempted = attempts(attacked, tried, () => isOver)
+      attempted.catch(() => {})
+      under.push(await probe.measure(WINDOW).finally(() => isOver = true))
+      tried += await attempted
+      await rested(target)
+    }
+  } finally {
+    probe.end()
+  }
+  return { tried, latency: Probe.compare(rest, under) }
+}
+
+const broken = ({ holds, resolution, rest, under }: Probe.Comparison): string | undefined => {
+  if (holds) return undefined
+  const [a, b, c] = [under, rest, resolution].map((millis) => millis.toFixed(1))
+  return `a small signal of another space takes ${a} ms (p99), and ${b} ms at rest, where windows differ by ${c} ms`
+}
+
+/** The place and the time of a part. */
+export interface Plan {
+  readonly packed: Packed
+  readonly seed: number
+  readonly until: () => boolean
+}
+
+/** Attacks a server of its own with one part. */
+export const run = async (part: Part, { packed, seed, until }: Plan): Promise<Outcome> => {
+  const began = performance.now()
+  const folder = join(packed.folder, `ground-${part.name}`)
+  await mkdir(folder)
+  const ready = await part.prepare({ packed, draw: Random.make(seed), folder })
+  let found: { readonly tried: number; readonly latency?: Probe.Comparison } = { tried: 0 }
+  let failure: string | undefined
+  let used = 0
+  try {
+    const target = await packed.start(project(part.name, [ready.ground]))
+    try {
+      await ready.begin?.(target)
+      found = await measured({ part, ready, target }, until)
+      await target.check()
+      used = memory(target.server.process.pid)
+      await ready.check?.(target)
+      failure = found.latency === undefined ? undefined : broken(found.latency)
+    } finally {
+      await target.server.end("SIGKILL")
+    }
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error)
+  } finally {
+    await ready.end?.()
+  }
+  const { latency, tried } = found
+  return { name: part.name, holds: part.holds, tried, millis: performance.now() - began, memory: used, latency, failure }
+}
