@@ -117,9 +117,16 @@ export const history = Command.make("history", {
     }
     if (restore) {
       yield* store.lease("wake")
-      const copy = yield* store.restore
-      if (copy !== undefined) return yield* Output.data(json, { copy }, `restored; the other version is ${copy}`)
-      return yield* new CliFailure({ exit: exits.absent, code: "agent/history-absent", message: "No valid version is known" })
+      const restored = yield* store.restore(yield* store.read)
+      if (restored._tag === "Unknown") {
+        return yield* new CliFailure({ exit: exits.absent, code: "agent/history-absent", message: "No valid version is known" })
+      }
+      if (restored._tag === "Changed") {
+        const message = "The file was saved meanwhile; repeat the command"
+        return yield* new CliFailure({ exit: exits.failed, code: "file/changed", message })
+      }
+      const { copy = null } = restored
+      return yield* Output.data(json, { copy }, copy === null ? "restored" : `restored; the other version is ${copy}`)
     }
     const rows = yield* attempts(store.place.key, Option.getOrUndefined(id)).pipe(Effect.provide(ledger))
     yield* Output.data(json, rows, Output.table(rows.map((record) => [

@@ -61,7 +61,8 @@ export const exitOf = (code: string): number => {
 }
 
 const usage = new Set([
-  "address/invalid", "agent/file-damaged", "config/invalid", "module/broken", "query/invalid", "signal/invalid", "space/name"
+  "address/invalid", "agent/file-damaged", "agent/file-encoding", "config/invalid", "module/broken", "query/invalid",
+  "signal/invalid", "space/name"
 ])
 const unreachable = new Set([
   "agent/locked", "history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/busy", "store/locked",

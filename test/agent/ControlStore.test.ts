@@ -72,7 +72,8 @@ describe.each(Object.keys(stores))("The store of a control file in %s", (name) =
   it.effect("has no bytes and no version of a file that is absent", () =>
     Effect.gen(function*() {
       const { store } = yield* fixture
-      assert.deepStrictEqual([yield* store.read, yield* store.version, yield* store.restore], [undefined, undefined, undefined])
+      assert.deepStrictEqual([yield* store.read, yield* store.version], [undefined, undefined])
+      assert.deepStrictEqual(yield* store.restore(undefined), { _tag: "Unknown" })
       assert.deepStrictEqual(yield* store.copies, [])
     }))
 
@@ -105,14 +106,14 @@ describe.each(Object.keys(stores))("The store of a control file in %s", (name) =
       const { copy, save, store } = yield* fixture
       yield* TestClock.setTime(START)
       save(encode("\0"))
-      assert.isUndefined(yield* store.restore)
+      assert.deepStrictEqual(yield* store.restore(encode("\0")), { _tag: "Unknown" })
       yield* store.noteValid(encode("valid"))
-      const name = yield* store.restore
-      assert.strictEqual(name, "heartbeat.damaged-20240115-103000.md")
+      const name = "heartbeat.damaged-20240115-103000.md"
+      assert.deepStrictEqual(yield* store.restore(encode("\0")), { _tag: "Restored", copy: name })
       assert.deepStrictEqual(yield* store.read, encode("valid"))
-      assert.deepStrictEqual(copy(name ?? ""), encode("\0"))
+      assert.deepStrictEqual(copy(name), encode("\0"))
       save(encode("\0\0"))
-      assert.strictEqual(yield* store.restore, "heartbeat.damaged-20240115-103000-2.md")
+      assert.deepStrictEqual(yield* store.restore(encode("\0\0")), { _tag: "Restored", copy: "heartbeat.damaged-20240115-103000-2.md" })
       assert.deepStrictEqual(yield* store.copies, ["heartbeat.damaged-20240115-103000-2.md", "heartbeat.damaged-20240115-103000.md"])
     }))
 

@@ -150,9 +150,10 @@ describe("StoredFile", () => {
     disk.save(PATH, "\0")
     return Effect.gen(function*() {
       const place = yield* StoredFile.place(PATH)
-      assert.isUndefined(yield* StoredFile.restore(place))
+      assert.deepStrictEqual(yield* StoredFile.restore(place, encode("\0")), { _tag: "Unknown" })
       yield* StoredFile.noteValid(place, encode("valid"))
-      const copy = yield* StoredFile.restore(place)
+      const restored = yield* StoredFile.restore(place, encode("\0"))
+      const copy = restored._tag === "Restored" ? restored.copy : undefined
       assert.strictEqual(disk.text(PATH), "valid")
       assert.strictEqual(disk.text(`/home/ann/${copy ?? ""}`), "\0")
       assert.deepStrictEqual(yield* StoredFile.copies(place), copy === undefined ? [] : [copy])

@@ -21,6 +21,7 @@ import * as CellStore from "./CellStore.ts"
 import * as Conditions from "../schedule/Condition.ts"
 import * as ControlFiles from "../document/ControlFile.ts"
 import type { ControlFile } from "../document/ControlFile.ts"
+import * as Damages from "../document/Damage.ts"
 import { ControlStore } from "../store/ControlStore.ts"
 import * as Issues from "../text/Issue.ts"
 import { Ledger, types as typesOf } from "../order/Ledger.ts"
@@ -167,7 +168,8 @@ const refusalOf = (text: string): string | undefined => {
   const bytes = ControlFiles.encode(text)
   const read = ControlFiles.decode(bytes)
   if (typeof read !== "string") return read.message
-  return read === text ? ControlFiles.damageOf(bytes) : "it contains a half of a character, a lone surrogate"
+  if (read !== text) return "it contains a half of a character, a lone surrogate"
+  return Damages.of(bytes)?.reason
 }
 
 const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text }, types }: Asked) => {

@@ -21,7 +21,7 @@ import { hash } from "../../persistence/PureSha256.ts"
 import * as Labels from "../../stage/Labels.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
 import * as ControlFiles from "../document/ControlFile.ts"
-import { ControlStore, type Place, stamp } from "../store/ControlStore.ts"
+import { ControlStore, type Place, type Restored, stamp } from "../store/ControlStore.ts"
 import { pathOf } from "../order/Order.ts"
 
 /** The folder of control files. */
@@ -134,11 +134,11 @@ const partsOf = (name: string): readonly [stem: string, extension: string] => {
   return [stem, extension]
 }
 
-/** Puts the latest valid bytes back, and keeps the present ones in a cell beside. Returns its name. */
-const restore = (cells: Cells, place: CellPlace): string | undefined => {
+/** Puts the latest valid bytes back, and keeps the present ones in a cell beside. */
+const restore = (cells: Cells, place: CellPlace): Restored => {
   const valid = bytesAt(cells, place, contentAt(cells, validOf(place)))
   const damaged = bytesAt(cells, place, contentOf(cells, place))
-  if (valid === undefined || damaged === undefined) return undefined
+  if (valid === undefined || damaged === undefined) return { _tag: "Unknown" }
   const [stem, extension] = partsOf(place.name)
   const taken = new Set(cells.list(FOLDER))
   const base = `${stem}.damaged-${stamp(cells.now)}`
@@ -146,7 +146,7 @@ const restore = (cells: Cells, place: CellPlace): string | undefined => {
   for (let i = 2; taken.has(name); i++) name = `${base}-${i}${extension}`
   put(cells, placeOf(name), damaged)
   put(cells, place, valid)
-  return name
+  return { _tag: "Restored", copy: name }
 }
 
 /**
@@ -185,7 +185,7 @@ export const make = (cells: Cells, place: CellPlace): ControlStore["Service"] =>
       if (contentAt(cells, validOf(place)) === content) return
       cells.set(validOf(place), isConfidential(cells, place) ? content : cells.blob(bytes))
     }),
-    restore: Effect.sync(() => restore(cells, place)),
+    restore: () => Effect.sync(() => restore(cells, place)),
     copies: Effect.sync(() => {
       const [stem, extension] = partsOf(place.name)
       return cells.list(FOLDER).filter((name) => name.startsWith(`${stem}.damaged-`) && name.endsWith(extension))

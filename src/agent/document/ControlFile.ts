@@ -88,23 +88,6 @@ export const decode = (bytes: Uint8Array): string | Issue => {
   }
 }
 
-/**
- * The damage of a file that no person makes: no bytes, a NUL, or bytes that are not UTF-8. `undefined` if there is none.
- *
- * @category getters
- * @since 0.1.0
- */
-export const damageOf = (bytes: Uint8Array): string | undefined => {
-  if (bytes.length === 0) return "it is empty"
-  if (bytes.includes(0)) return "it contains a NUL byte"
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-    return undefined
-  } catch {
-    return "its bytes are not UTF-8"
-  }
-}
-
 /** Encodes a text as UTF-8. */
 export const encode = (text: string): Uint8Array => encoder.encode(text)
 

@@ -29,6 +29,12 @@ export type Replaced =
   | { readonly _tag: "Replaced"; /** The conflict copy of a save that came during the write. */ readonly conflict: string | undefined }
   | { readonly _tag: "Changed" }
 
+/** The end of a restore. Without valid bytes, or if a person saved meanwhile, the file stays as it is. */
+export type Restored =
+  | { readonly _tag: "Restored"; /** The copy with the other bytes. */ readonly copy: string | undefined }
+  | { readonly _tag: "Changed" }
+  | { readonly _tag: "Unknown" }
+
 /** The facts of a moment on which conditions and schedules depend. */
 export interface Captured {
   readonly files: ReadonlySet<string>
@@ -59,10 +65,10 @@ export class ControlStore extends Context.Service<ControlStore, {
   readonly replace: (from: Uint8Array, to: Uint8Array) => Effect.Effect<Replaced, DiskFailed>
   /** Keeps the bytes from before the writes of a wake. */
   readonly backUp: (bytes: Uint8Array) => Effect.Effect<void, DiskFailed>
-  /** Notes the latest valid bytes. Equal ones are not written again. */
+  /** Notes the newest valid bytes that the agent saw. Equal ones are not written again. */
   readonly noteValid: (bytes: Uint8Array) => Effect.Effect<void, DiskFailed>
-  /** Puts the latest valid bytes back, and keeps the others. Returns the name of that copy; `undefined` without valid bytes. */
-  readonly restore: Effect.Effect<string | undefined, DiskFailed>
+  /** Puts the latest valid bytes in the place of `from`, or of an absent file, and keeps `from` as a copy. */
+  readonly restore: (from: Uint8Array | undefined) => Effect.Effect<Restored, DiskFailed>
   /** The names of conflict copies and damaged copies, in code-unit order. */
   readonly copies: Effect.Effect<ReadonlyArray<string>, DiskFailed>
   /** Captures the facts on which actions depend. */

@@ -35,7 +35,7 @@ export const make = Effect.fn("FileStore.make")(function*(place: StoredFile.Plac
     replace: (from, to) => over(StoredFile.replace(place, from, to)),
     backUp: (bytes) => over(StoredFile.backUp(place, bytes)),
     noteValid: (bytes) => over(StoredFile.noteValid(place, bytes)),
-    restore: over(StoredFile.restore(place)),
+    restore: (from) => over(StoredFile.restore(place, from)),
     copies: over(StoredFile.copies(place)),
     capture: (actions) => over(Facts.capture(place.folder, actions))
   })

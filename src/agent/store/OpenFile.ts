@@ -8,7 +8,9 @@ import * as Effect from "effect/Effect"
 import type { Action, Defaults } from "../document/Action.ts"
 import * as ControlFiles from "../document/ControlFile.ts"
 import type { ControlFile } from "../document/ControlFile.ts"
-import { ControlStore } from "./ControlStore.ts"
+import { type Damage } from "../document/Damage.ts"
+import * as Damages from "../document/Damage.ts"
+import { ControlStore, type Restored } from "./ControlStore.ts"
 import { type DiskFailed, isSame } from "./Disk.ts"
 import * as Edits from "../document/Edit.ts"
 import type { Change } from "../document/Edit.ts"
@@ -28,12 +30,47 @@ export class FileUnusable extends Data.TaggedError("FileUnusable")<{
   readonly path: string
   readonly reason: string
   readonly remedy: string
-  readonly code: "agent/file-absent" | "agent/file-damaged"
+  readonly code: "agent/file-absent" | "agent/file-damaged" | "agent/file-encoding"
 }> {
   override get message() {
     return `${this.path} cannot be used: ${this.reason}. ${this.remedy}`
   }
 }
+
+/** A look at a file: its bytes, which are absent without one, and a finding about them. */
+interface Look {
+  readonly bytes: Uint8Array | undefined
+  readonly damage: Damage | undefined
+}
+
+/**
+ * Looks at the file until it is a text, or is twice in a row the same that is none: absent, emptied, damaged, or in another
+ * encoding. A save in progress may look like each of them.
+ */
+const steady = Effect.gen(function*() {
+  const { read, settle } = yield* ControlStore
+  const look = Effect.map(read, (bytes): Look => ({ bytes, damage: bytes === undefined ? undefined : Damages.of(bytes) }))
+  let last = yield* look
+  for (let looks = 1; looks < LOOKS && (last.bytes === undefined || last.damage !== undefined); looks++) {
+    yield* settle
+    const next = yield* look
+    if ((next.bytes === undefined) === (last.bytes === undefined) && next.damage?.kind === last.damage?.kind) return next
+    last = next
+  }
+  return last
+})
+
+/** The most looks at a file that changes all the time. */
+const LOOKS = 5
+
+const absent = (path: string) =>
+  new FileUnusable({ path, code: "agent/file-absent", reason: "it is absent", remedy: "Create it with systole agent init" })
+
+const unusable = (path: string, { kind, reason }: Damage) => kind === "encoding"
+  ? new FileUnusable({ path, code: "agent/file-encoding", reason, remedy: "It stays as it is; save it as UTF-8 in the editor" })
+  : new FileUnusable({
+    path, code: "agent/file-damaged", reason, remedy: "Restore it from a copy of yours; no valid version is known"
+  })
 
 /** An open control file. One fiber uses it at a time. */
 export class OpenFile {
@@ -50,8 +87,8 @@ export class OpenFile {
   }
 
   /**
-   * Opens a file. Damage that no person makes is replaced by the latest valid bytes, and the damaged file is kept. `versions`
-   * spare the parse of bytes that they contain.
+   * Opens a file, and notes its bytes as valid ones. Damage that no person makes is replaced by the latest valid bytes, and the
+   * damaged file is kept. `versions` spare the parse of bytes that they contain.
    */
   static readonly open = Effect.fn("OpenFile.open")(function*(
     defaults: Defaults,
@@ -60,30 +97,23 @@ export class OpenFile {
   ): Effect.fn.Return<OpenFile, DiskFailed | FileUnusable, ControlStore> {
     const store = yield* ControlStore
     const { path } = store.place
-    const read = Effect.flatMap(store.read, (found) =>
-      found === undefined
-        ? Effect.fail(new FileUnusable({
-          path, code: "agent/file-absent", reason: "it is absent", remedy: "Create it with systole agent init"
-        }))
-        : Effect.succeed(found))
-    let bytes = yield* read
     const copies: Array<string> = []
-    if (ControlFiles.damageOf(bytes) !== undefined) {
-      yield* store.settle
-      bytes = yield* read
-      const damage = ControlFiles.damageOf(bytes)
-      const copy = damage === undefined || isDry ? undefined : yield* store.restore
-      if (damage !== undefined && copy === undefined) {
-        const remedy = "Restore it from a copy of yours; no valid version is known"
-        return yield* new FileUnusable({ path, code: "agent/file-damaged", reason: damage, remedy })
-      }
-      if (copy !== undefined) copies.push(copy)
-      bytes = yield* read
+    let { bytes, damage } = yield* steady
+    for (let attempt = 0; damage?.kind === "damaged"; attempt++) {
+      const restored: Restored = isDry || attempt === ATTEMPTS ? { _tag: "Unknown" } : yield* store.restore(bytes)
+      if (restored._tag === "Unknown") return yield* unusable(path, damage)
+      if (restored._tag === "Restored" && restored.copy !== undefined) copies.push(restored.copy)
+      const next = yield* steady
+      bytes = next.bytes
+      damage = next.damage
     }
+    if (bytes === undefined) return yield* absent(path)
+    if (damage?.kind === "encoding") return yield* unusable(path, damage)
     const version = versions.of(bytes, defaults)
     if (version === undefined) return yield* tooLarge(path)
     const opened = new OpenFile(defaults, versions, version)
     opened.copies.push(...copies)
+    if (!isDry) yield* opened.noteValid
     return opened
   })
 
@@ -105,8 +135,17 @@ export class OpenFile {
     return this.version.bytes
   }
 
-  /** Writes changes, unless a person saved since the file was read. Fails if the file had no room for them. */
+  /** Notes the bytes as the newest valid ones that the agent saw. */
+  get noteValid(): Effect.Effect<void, DiskFailed, ControlStore> {
+    return ControlFiles.isDamaged(this.file) ? Effect.void : ControlStore.use((store) => store.noteValid(this.bytes))
+  }
+
+  /**
+   * Writes changes, unless a person saved since the file was read. Fails if the file had no room for them. An emptied file stays
+   * as it is.
+   */
   readonly put = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
+    if (this.file.text.trim() === "") return true
     const text = Edits.update(this.file, changes)
     if (text === this.file.text) return true
     const bytes = ControlFiles.encode(text)
@@ -146,17 +185,13 @@ export class OpenFile {
 
   /** Reads a person's version, and returns the changes that do not give way to it; `undefined` without a usable one. */
   private readonly adopt = Effect.fnUntraced(function*(this: OpenFile, changes: ReadonlyArray<Change>) {
-    const { read, settle } = yield* ControlStore
-    let found = yield* read
-    if (found === undefined || ControlFiles.damageOf(found) !== undefined) {
-      yield* settle
-      found = yield* read
-    }
-    if (found === undefined || ControlFiles.damageOf(found) !== undefined) return undefined
+    const { bytes: found, damage } = yield* steady
+    if (found === undefined || (damage !== undefined && damage.kind !== "blank")) return undefined
     const theirs = this.versions.of(found, this.defaults)
     if (theirs === undefined || ControlFiles.isDamaged(theirs.file)) return undefined
     const yielded = new Set(Merge.merge3(this.file, changes, theirs.file).left)
     this.version = theirs
+    yield* this.noteValid
     return changes.filter((change) => !yielded.has(change))
   })
 }

@@ -14,7 +14,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../../persistence/Hash.ts"
-import { type Place as AnyPlace, type Replaced, stamp } from "./ControlStore.ts"
+import { type Place as AnyPlace, type Replaced, type Restored, stamp } from "./ControlStore.ts"
 import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The time for which a replaced version stays on the disk, in milliseconds. */
@@ -70,14 +70,21 @@ const firstFree = <E>(
     }
   })
 
-/** Gives a file a further, visible name such as `heartbeat.conflict-20240115-103000.md`, and drops its present one. */
-const keepAs = Effect.fnUntraced(function*(place: Place, from: string, kind: "conflict" | "damaged") {
+/** Gives a file a further, visible name such as `heartbeat.conflict-20240115-103000.md`; `undefined` if it is absent. */
+const nameAs = Effect.fnUntraced(function*(place: Place, from: string, kind: "conflict" | "damaged") {
   const disk = yield* Disk
   const at = stamp(yield* Clock.currentTimeMillis)
-  const name = yield* firstFree(
-    (suffix) => `${place.stem}.${kind}-${at}${suffix}${place.extension}`,
-    (name) => disk.link(from, disk.join(place.folder, name))
-  )
+  for (let i = 1;; i++) {
+    const name = `${place.stem}.${kind}-${at}${i === 1 ? "" : `-${i}`}${place.extension}`
+    if (yield* disk.link(from, disk.join(place.folder, name))) return name
+    if ((yield* disk.version(from)) === undefined) return undefined
+  }
+})
+
+/** Gives a version aside a visible name, and drops its present one. */
+const keepAs = Effect.fnUntraced(function*(place: Place, from: string) {
+  const disk = yield* Disk
+  const name = yield* nameAs(place, from, "conflict")
   yield* disk.remove(from)
   yield* disk.syncFolder(place.folder)
   return name
@@ -109,9 +116,32 @@ const checkAside = Effect.fnUntraced(function*(place: Place, { digest, file }: A
   const hash = yield* Hash
   const bytes = yield* disk.read(file)
   if (bytes === undefined) return undefined
-  if (hash.hex(bytes).slice(0, 32) !== digest) return yield* keepAs(place, file, "conflict")
+  if (hash.hex(bytes).slice(0, 32) !== digest) return yield* keepAs(place, file)
   if (isOver) yield* disk.remove(file)
   return undefined
+})
+
+/** Writes bytes beside the file, with its permissions, and returns the path. */
+const writeBeside = Effect.fnUntraced(function*({ folder, name, path }: Place, bytes: Uint8Array) {
+  const disk = yield* Disk
+  const temporary = disk.join(folder, `.${name}.${disk.process.pid}.tmp`)
+  yield* disk.remove(temporary)
+  yield* disk.create(temporary, bytes, path)
+  return temporary
+})
+
+/** Moves the file aside, under a name with the digest of the bytes that it should have. Returns the path; `undefined` if it is absent. */
+const moveAside = Effect.fnUntraced(function*({ folder, name, path }: Place, bytes: Uint8Array, names?: ReadonlyArray<string>) {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  const now = yield* Clock.currentTimeMillis
+  const digest = hash.hex(bytes).slice(0, 32)
+  const taken = new Set(names ?? (yield* disk.list(folder)))
+  const aside = disk.join(folder, yield* firstFree(
+    (suffix) => `.${name}.${digest}.${now}${suffix}.old`,
+    (free) => Effect.succeed(!taken.has(free))
+  ))
+  return (yield* disk.rename(path, aside)) ? aside : undefined
 })
 
 /**
@@ -126,29 +156,20 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   to: Uint8Array
 ): Effect.fn.Return<Replaced, DiskFailed, Disk | Hash> {
   const disk = yield* Disk
-  const hash = yield* Hash
-  const { folder, name, path } = place
-  const temporary = disk.join(folder, `.${name}.${disk.process.pid}.tmp`)
-  yield* disk.remove(temporary)
-  yield* disk.create(temporary, to, path)
+  const { folder, path } = place
+  const temporary = yield* writeBeside(place, to)
   const changed = Effect.as(disk.remove(temporary), { _tag: "Changed" } as const)
   if (!isSame(yield* disk.read(path), from)) return yield* changed
-  const now = yield* Clock.currentTimeMillis
-  const digest = hash.hex(from).slice(0, 32)
   const names = yield* disk.list(folder)
-  const taken = new Set(names)
-  const aside = disk.join(folder, yield* firstFree(
-    (suffix) => `.${name}.${digest}.${now}${suffix}.old`,
-    (name) => Effect.succeed(!taken.has(name))
-  ))
-  if (!(yield* disk.rename(path, aside))) return yield* changed
+  const aside = yield* moveAside(place, from, names)
+  if (aside === undefined) return yield* changed
   const isLinked = yield* Effect.onError(disk.link(temporary, path), () => Effect.ignore(disk.link(aside, path)))
   // Without the temporary file, which another process may have removed as a leftover, the name is free.
   if (!isLinked) yield* disk.link(aside, path)
   yield* disk.remove(temporary)
   yield* disk.syncFolder(folder)
   const isKept = isSame(yield* disk.read(aside), from)
-  let conflict = isKept ? undefined : yield* keepAs(place, aside, "conflict")
+  let conflict = isKept ? undefined : yield* keepAs(place, aside)
   for (const old of versionsAside(disk, place, names).slice(MAX_ASIDE - 1)) conflict = (yield* checkAside(place, old, true)) ?? conflict
   return isLinked ? { _tag: "Replaced", conflict } : { _tag: "Changed" }
 })
@@ -258,23 +279,34 @@ export const noteValid = Effect.fn("StoredFile.noteValid")(function*(place: Plac
 })
 
 /**
- * Puts the latest valid bytes in the place of the file, and keeps the file as a damaged copy. Returns the name of the
- * copy; `undefined` if no valid bytes are known, and then the file stays.
+ * Puts the latest valid bytes in the place of `from`, or of an absent file, and keeps `from` as a damaged copy. The file is moved
+ * aside and compared before that, so a save that came meanwhile stays in its place.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const restore = Effect.fn("StoredFile.restore")(function*(place: Place) {
+export const restore = Effect.fn("StoredFile.restore")(function*(
+  place: Place,
+  from: Uint8Array | undefined
+): Effect.fn.Return<Restored, DiskFailed, Disk | Hash> {
   const disk = yield* Disk
   const { latest } = yield* history(place)
   const valid = yield* disk.read(latest)
-  if (valid === undefined) return undefined
-  const temporary = disk.join(place.folder, `.${place.name}.${disk.process.pid}.tmp`)
+  if (valid === undefined) return { _tag: "Unknown" }
+  const { folder, path } = place
+  const temporary = yield* writeBeside(place, valid)
+  // The copy has its name first, so that no end of the process loses it.
+  const copy = from === undefined ? undefined : yield* nameAs(place, path, "damaged")
+  const aside = from === undefined ? undefined : yield* moveAside(place, from)
+  const found = aside === undefined ? undefined : yield* disk.read(aside)
+  const isSaved = !isSame(found, from)
+  if (aside !== undefined && isSaved && !(yield* disk.link(aside, path))) yield* nameAs(place, aside, "conflict")
+  const isLinked = !isSaved && (yield* disk.link(temporary, path))
   yield* disk.remove(temporary)
-  yield* disk.create(temporary, valid, place.path)
-  const copy = yield* keepAs(place, place.path, "damaged")
-  yield* disk.link(temporary, place.path)
-  yield* disk.remove(temporary)
-  yield* disk.syncFolder(place.folder)
-  return copy
+  if (copy !== undefined && isSaved && isSame(yield* disk.read(disk.join(folder, copy)), found)) {
+    yield* disk.remove(disk.join(folder, copy))
+  }
+  if (aside !== undefined) yield* disk.remove(aside)
+  yield* disk.syncFolder(folder)
+  return isLinked ? { _tag: "Restored", copy } : { _tag: "Changed" }
 })

@@ -79,14 +79,21 @@ const isEnd = (text: string, line: Line): boolean => END.test(text.slice(line.st
 
 const EXAMPLE = "begin the file with the lines ---, version: 1, status: idle and ---"
 
-/** Parses the frontmatter at the beginning of a text. */
+/** The index of the line that ends a frontmatter; -1 without one. */
+const endOf = (text: string, lines: ReadonlyArray<Line>): number => lines.findIndex((line, index) => index > 0 && isEnd(text, line))
+
+/** Whether a frontmatter begins in a text and never ends. */
+export const isCut = (text: string, lines: ReadonlyArray<Line>): boolean => isMark(text, lines[0]) && endOf(text, lines) < 0
+
+/** Parses the frontmatter at the beginning of a text. A blank text has none, and needs none. */
 export const parse = (text: string, lines: ReadonlyArray<Line>): Parsed => {
   const [first] = lines
+  if (text.trim() === "") return { frontmatter: undefined, next: 0, findings: [] }
   if (first === undefined || !isMark(text, first)) {
     const message = "The file has no frontmatter: its first line is not ---"
     return { frontmatter: undefined, next: 0, findings: [{ code: "agent/frontmatter-missing", offset: 0, message, suggestion: EXAMPLE }] }
   }
-  const last = lines.findIndex((line, index) => index > 0 && isEnd(text, line))
+  const last = endOf(text, lines)
   const closing = lines[last]
   if (closing === undefined) {
     const message = "The frontmatter that begins in line 1 never ends"

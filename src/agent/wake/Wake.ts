@@ -55,7 +55,7 @@ const finish = Effect.fnUntraced(function*(wake: WakeState) {
   if (wake.observed.day !== "" && wake.observed.day !== day) wake.reset()
   yield* wake.write()
   yield* wake.write(frontmatterOf(wake, now))
-  if (wake.isWritten) yield* ControlStore.use((store) => store.noteValid(wake.open.bytes))
+  if (wake.isWritten) yield* wake.open.noteValid
   if (wake.observed.day !== day) yield* wake.keep({ ...wake.observed, day })
 })
 

@@ -300,7 +300,6 @@ export class WakeState {
     const { open } = this
     if (!this.isBackedUp) {
       const store = yield* ControlStore
-      yield* store.noteValid(open.bytes)
       yield* store.backUp(open.bytes)
       this.isBackedUp = true
     }
