@@ -96,7 +96,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
   ])
   yield* resume
   return yield* Effect.never
-}, Effect.scoped)
+}, Effect.scoped, Effect.onInterrupt(() => Output.note("stopped")))
 
 /**
  * The command `dev`. A space is created by its first signal, and modules are reloaded when their files change.

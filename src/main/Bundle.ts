@@ -100,14 +100,15 @@ export const locate = async (text: string, root: string): Promise<string> => {
     name: "systole",
     setup: (build) => {
       build.onStart(async () => {
+        const missing: Array<Esbuild.Message> = []
         for (const mark of named) {
           const { from = "", kind, name } = partsOf(mark)
           const origin = kind === undefined ? { ...usual, from: root } : { kind, from: resolve(root, from) }
-          const found = await find(build, name, origin)
-          if (found.file === undefined) return { errors: found.errors }
-          places.set(MARK + mark, pathToFileURL(found.file).href)
+          const { errors, file } = await find(build, name, origin)
+          if (file === undefined) missing.push(...errors)
+          else places.set(MARK + mark, pathToFileURL(file).href)
         }
-        return undefined
+        return { errors: missing }
       })
     }
   }
@@ -141,16 +142,39 @@ export const linker = (root: string): Esbuild.Plugin => ({
 })
 
 /**
- * The message for a failed build, with the place of the first error.
+ * The name of a package in an import of a bundle's hashed text.
  *
  * @category getters
  * @since 0.1.0
  */
-export const explain = (error: unknown): string => {
-  const first = (error as Partial<Esbuild.BuildFailure>).errors?.[0]
-  if (first === undefined) return error instanceof Error ? error.message : String(error)
-  const { location } = first
-  return location === null ? first.text : `${location.file}:${location.line}:${location.column + 1}: ${first.text}`
+export const nameOf = (imported: string): string => imported.startsWith(MARK) ? partsOf(imported.slice(MARK.length)).name : imported
+
+/** The most errors that a message names. */
+const MAX_ERRORS = 20
+
+/** The folder of a project, and the one from which the paths of a build's errors lead. */
+interface Place {
+  readonly root: string
+  readonly from: string
+}
+
+/**
+ * The message for a failed build: each error with its place, as a path from the project's folder.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const explain = (error: unknown, { from, root }: Place): string => {
+  const { errors = [] } = error as Partial<Esbuild.BuildFailure>
+  if (errors.length === 0) return error instanceof Error ? error.message : String(error)
+  const told = errors.slice(0, MAX_ERRORS).map(({ location, text }) => {
+    // The text of a module in a build is no file.
+    if (location === null || location.namespace !== "") return text
+    const file = relative(root, resolve(from, location.file)).split(sep).join("/")
+    return `${file}:${location.line}:${location.column + 1}: ${text}`
+  })
+  const more = errors.length - told.length
+  return [...told, ...more === 0 ? [] : [`${more} more`]].join("; ")
 }
 
 /** The origin of an import: the folder of the importer, and the kind of statement. */

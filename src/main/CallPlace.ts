@@ -13,14 +13,27 @@ const plain = (file: string): string => {
   return path.startsWith("file://") ? path.slice("file://".length) : path
 }
 
-/** The folder of a file, with a slash at its end; of a file in `main/` the one above. */
-const folderOf = (file: string): string => {
-  const own = file.slice(0, file.lastIndexOf("/") + 1)
-  return own.endsWith("/main/") ? own.slice(0, -"main/".length) : own
-}
+/** This file; "" on a host whose modules are no files, such as Workers. */
+const here = plain((import.meta as { readonly url?: string }).url ?? "")
 
-/** The folder of the runtime, whose frames are no places of a module; "" on a host whose modules are no files, such as Workers. */
-const own = folderOf(plain((import.meta as { readonly url?: string }).url ?? ""))
+/** The folder of the package from the folder of this file: in its sources, in its JavaScript and in its bundled command. */
+const [, home] = /^(.{0,4096}\/)(?:src\/main|dist\/src\/main|dist\/command)\/$/.exec(here.slice(0, here.lastIndexOf("/") + 1)) ?? []
+
+/** The folders of the runtime. A build is one file, beside the modules that it contains. */
+const own: ReadonlyArray<string> = home === undefined
+  ? [here.slice(0, here.lastIndexOf("/") + 1)].filter((folder) => folder !== "")
+  : ["src/", "plugins/", "enzymes/", "dist/"].map((folder) => home + folder)
+
+const inPackage = /[\\/]node_modules[\\/]/
+const inRuntime = /[\\/]node_modules[\\/](?:systole|effect)[\\/]/
+
+/**
+ * Whether a file is one of the runtime or of a package, and so no place of a project.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isForeign = (file: string): boolean => inPackage.test(file) || own.some((folder) => file.startsWith(folder))
 
 /** The file and the place of a line of a stack, which ends with them. */
 const frameOf = (text: string): readonly [file: string, place: string] | undefined => {
@@ -52,12 +65,26 @@ const stackOf = (thrown: unknown): string => {
  * @since 0.1.0
  */
 export const find = (thrown: unknown): string | undefined => {
-  if (own === "") return undefined
+  if (own.length === 0) return undefined
   const from = `${folder()}/`
   for (const text of stackOf(thrown).split("\n", LINES)) {
     const [file = "", place = ""] = frameOf(text) ?? []
-    if (!/^(?:\/|[A-Za-z]:)/.test(file) || file.startsWith(own) || /[\\/]node_modules[\\/]/.test(file)) continue
+    if (!/^(?:\/|[A-Za-z]:)/.test(file) || isForeign(file)) continue
     return `${file.startsWith(from) ? file.slice(from.length) : file}${place}`
   }
   return undefined
 }
+
+/** Whether a line of a stack is a frame of the runtime. */
+const isOwn = (line: string): boolean => {
+  const [file] = frameOf(line) ?? []
+  return file !== undefined && (inRuntime.test(file) || own.some((folder) => file.startsWith(folder)))
+}
+
+/**
+ * A stack without the frames of the runtime, so that it begins in the code that called it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withoutOwn = (stack: string): string => stack.split("\n").filter((line) => !isOwn(line)).join("\n")

@@ -39,7 +39,7 @@ export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
       load: (file) => attempt(file, async () => {
         const { hostImports, place, ...bundled } = await bundle({ root, hash, watched }, file)
-        return { file, module: await importDefault(file, place), ...bundled, hostImports }
+        return { file, module: await importDefault(file, { place, text: bundled.text }), ...bundled, hostImports }
       }),
       restore: (digest, text) => attempt(`/cas/${digest}`, () => restore({ root, restored }, digest, text)),
       changes: watched.changes
@@ -86,7 +86,7 @@ export const bundle = async ({ hash, root, watched }: LoadContext, file: string)
     throw new ModuleBroken({ file, reason: "there is no such file" })
   })
   const { files, hostImports, located, map, text } = await Bundle.make(path, root).catch((error: unknown) => {
-    throw new ModuleBroken({ file, reason: Bundle.explain(error) })
+    throw new ModuleBroken({ file, reason: Bundle.explain(error, { root, from: dirname(path) }) })
   })
   for (const input of files) watched?.add(dirname(input))
   const digest = hash.hex(text)
@@ -107,21 +107,29 @@ const restore = async (
   }
   const Bundle = await import("./Bundle.ts")
   const located = await Bundle.locate(text, root).catch((error: unknown) => {
-    throw new ModuleBroken({ file, reason: Bundle.explain(error) })
+    throw new ModuleBroken({ file, reason: Bundle.explain(error, { root, from: root }) })
   })
-  return { file, module: await importDefault(file, await writeModule(root, `${digest}.mjs`, located)), hash: digest, text, hostImports: [] }
+  const place = await writeModule(root, `${digest}.mjs`, located)
+  return { file, module: await importDefault(file, { place, text }), hash: digest, text, hostImports: [] }
 }
 
 /** The default export of a bundle. */
-export const importDefault = async (file: string, place: string): Promise<unknown> => {
-  const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
-    const source = SourceMaps.place(error)
-    throw new ModuleBroken({
-      file,
-      reason: `it fails while it is loaded: ${describe(error)}${source === undefined ? "" : ` at ${source}`}`
-    })
+export const importDefault = async (file: string, { place, text }: Pick<Bundled, "place" | "text">): Promise<unknown> => {
+  const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch(async (error: unknown) => {
+    throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${await whyNot(error, place, text)}` })
   }) as { readonly default?: unknown }
   return imported.default
+}
+
+/** The reason why a bundle cannot be imported. */
+const whyNot = async (error: unknown, place: string, text: string | undefined): Promise<string> => {
+  if (error instanceof SyntaxError && text !== undefined) {
+    const { find } = await import("./MissingExports.ts")
+    const missing = await find(place, text)
+    if (missing.length > 0) return missing.join("; ")
+  }
+  const source = SourceMaps.place(error)
+  return `${describe(error)}${source === undefined ? "" : ` at ${source}`}`
 }
 
 /** Writes a file atomically by a rename, so that another process never reads a partial file. */

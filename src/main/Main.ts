@@ -24,6 +24,7 @@ import type { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostDisk from "./HostDisk.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
+import * as ParentProcess from "./ParentProcess.ts"
 import * as Project from "./Project.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 
@@ -72,6 +73,7 @@ export const run = (platform: Platform, program: Program): void => {
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined)
   process.on("unhandledRejection", report)
   process.on("uncaughtException", report)
+  ParentProcess.follow()
   NodeRuntime.runMain(execute(platform, program, { root: process.cwd(), reporter }), {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(exitCode(exit, report))

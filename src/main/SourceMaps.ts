@@ -7,6 +7,8 @@
  * @module
  */
 import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import * as CallPlace from "./CallPlace.ts"
 
 /** The end of a bundle's place in a stack. It begins with fixed text, so that a search is linear in the length of the stack. */
 const end = /[\\/]\.systole[\\/]modules[\\/][0-9a-f]+\.mjs:(\d+):(\d+)/g
@@ -49,7 +51,8 @@ interface SourceMap {
 }
 
 /**
- * The stack of an error, with places in the project instead of bundles; `undefined` for an error without a stack.
+ * The stack of an error, with places in the project instead of bundles and without frames of the runtime, unless all are; `undefined`
+ * for an error without a stack.
  *
  * @category getters
  * @since 0.1.0
@@ -63,8 +66,13 @@ export const stack = (thrown: unknown): string | undefined => {
     shown += text.slice(last, from) + (origin(file, line, column) ?? text.slice(from, to))
     last = to
   }
-  return shown + text.slice(last)
+  const all = shown + text.slice(last)
+  const others = CallPlace.withoutOwn(all)
+  return FRAME.test(others) ? others : all
 }
+
+/** A line of a stack with a frame. */
+const FRAME = /^\s{1,20}at /m
 
 /**
  * The first place in the project's files in the stack of an error, such as `enzymes/greet.ts:12:7`.
@@ -75,7 +83,8 @@ export const stack = (thrown: unknown): string | undefined => {
 export const place = (thrown: unknown): string | undefined => {
   for (const { column, file, line } of frames(stackOf(thrown) ?? "")) {
     const found = origin(file, line, column)
-    if (found !== undefined) return found
+    // A plugin of the package is bundled like a module of the project.
+    if (found !== undefined && !CallPlace.isForeign(resolve(file, "../../..", found))) return found
   }
   return undefined
 }
@@ -90,7 +99,13 @@ const stackOf = (thrown: unknown): string | undefined => {
   }
 }
 
-const origin = (file: string, line: number, column: number): string | undefined => {
+/**
+ * The place of the project's files at a line and a column of a bundle, both from 1 on.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const origin = (file: string, line: number, column: number): string | undefined => {
   const map = mapOf(file)
   return map === undefined ? undefined : lookUp(map, line, column)
 }

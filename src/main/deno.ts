@@ -24,6 +24,23 @@ declare const Deno: {
   ) => { readonly symbols: { readonly malloc_trim: (kept: bigint) => number }; readonly close: () => void }
 }
 
+/** The beginning of a notice that Deno prints once. */
+const NOTICE = "Deno.serve: request.signal aborts on successful responses"
+
+/**
+ * Leaves out Deno's notice for those who read the signal of a request. Lists end with their client by that signal; it is aborted
+ * after the answer, too, when nothing looks at it any more. Only a flag of the command line would turn the notice off.
+ */
+const leaveOutNotice = (): void => {
+  const { warn } = console
+  console.warn = (...told: ReadonlyArray<unknown>) => {
+    if (String(told[0]).startsWith(NOTICE)) console.warn = warn
+    else warn(...told)
+  }
+}
+
+leaveOutNotice()
+
 const empty = new Uint8Array(0)
 
 /**

@@ -7,6 +7,7 @@
 import { spawn } from "node:child_process"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import * as Children from "../scripts/Children.ts"
 import { command, environment, type Host, node, root } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
 
@@ -41,6 +42,7 @@ export const start = async (
   const [file, ...args] = commandAt(port)
   const errors: Array<string> = []
   const child = spawn(file, args, { cwd: root, env: { ...environment(), ...env }, stdio: ["ignore", "ignore", "pipe"] })
+  Children.add(child)
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => errors.push(chunk))
   const gone = new Promise<void>((resolve) => child.once("close", () => resolve()))
   const url = `http://127.0.0.1:${port}`

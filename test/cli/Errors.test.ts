@@ -35,6 +35,29 @@ export default Computation.make({
 `
 }
 
+const names = `import { Enzym, Enzyme } from "systole"
+import http, { other } from "systole/plugins/http"
+import { tail } from "node:path"
+import { Schemata } from "effect"
+export default Enzyme.make({ name: "names", query: "", trusted: true, run: () => String([Enzym, http, other, tail, Schemata]) })
+`
+
+describe("Names that no module exports", () => {
+  it.live("are told together, with the places in the project", () =>
+    Effect.flatMap(terminal({ "enzymes/names.ts": names }), ({ spawned }) =>
+      Effect.promise(async () => {
+        const { stderr } = await spawned("enzyme", "ls")
+        assert.strictEqual(
+          stderr,
+          "sev:crit module/broken: Module enzymes/names.ts is not loaded: it fails while it is loaded: " +
+            "\"systole\" has no export \"Enzym\" (enzymes/names.ts:1:10); " +
+            "\"systole/plugins/http\" has no export \"other\" (enzymes/names.ts:2:16); " +
+            "\"node:path\" has no export \"tail\" (enzymes/names.ts:3:10); " +
+            "\"effect\" has no export \"Schemata\" (enzymes/names.ts:4:10)\n"
+        )
+      })))
+})
+
 describe("An error thrown by a module", () => {
   it.live("is printed with its message, file and line, and with its stack on request", () =>
     Effect.flatMap(terminal(files), ({ run, write }) =>

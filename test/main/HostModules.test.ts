@@ -69,6 +69,21 @@ describe("HostModules", () => {
       assert.strictEqual(found.broken.length, 6)
     }))
 
+  it.effect("tells each import that is missing, with its place in the project", () =>
+    Effect.gen(function*() {
+      const root = yield* project({
+        "lib/more.ts": "import c from 'no-such-c'\nexport const more = c\n",
+        "enzymes/packages.ts": "import a from 'no-such-a'\nimport b from 'no-such-b'\nimport { more } from '../lib/more.ts'\n" +
+          "export default { name: 'x', query: '', run: () => [a, b, more] }\n"
+      })
+      const { broken: [broken] } = yield* loadAll(root)
+      assert.deepStrictEqual(broken?.reason.split("; ").toSorted(), [
+        "enzymes/packages.ts:1:15: Could not resolve \"no-such-a\"",
+        "enzymes/packages.ts:2:15: Could not resolve \"no-such-b\"",
+        "lib/more.ts:1:15: Could not resolve \"no-such-c\""
+      ])
+    }))
+
   it.effect("changes the hash of a module with its imported files, and restores it with them", () =>
     Effect.gen(function*() {
       const root = yield* project({ ...lib, "enzymes/good.ts": good })

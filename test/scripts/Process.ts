@@ -5,6 +5,7 @@
  */
 import { spawn } from "node:child_process"
 import process from "node:process"
+import * as Children from "./Children.ts"
 import { environment, root } from "./Host.ts"
 
 /** The result of a child process. */
@@ -27,16 +28,6 @@ export interface RunOptions {
 
 const LIMIT = 5_400_000
 
-/** The running process groups. They receive no signals of the terminal, so interrupts are forwarded to them. */
-const running = new Set<number>()
-
-const interrupt = () => {
-  for (const group of running) process.kill(-group, "SIGKILL")
-  process.exit(130)
-}
-process.once("SIGINT", interrupt)
-process.once("SIGTERM", interrupt)
-
 /** Runs a command line to its end. */
 export const run = ([file, ...args]: readonly [string, ...Array<string>], options: RunOptions = {}): Promise<Ended> =>
   new Promise((resolve) => {
@@ -48,12 +39,11 @@ export const run = ([file, ...args]: readonly [string, ...Array<string>], option
       args,
       { cwd: options.cwd ?? root, env: { ...environment(), ...options.env }, detached: true, stdio: ["ignore", "pipe", "pipe"] }
     )
+    Children.add(child)
     const group = child.pid
-    if (group !== undefined) running.add(group)
     const limit = setTimeout(() => group !== undefined && process.kill(-group, "SIGKILL"), options.limitMillis ?? LIMIT)
     const end = (code: number | undefined) => {
       clearTimeout(limit)
-      if (group !== undefined) running.delete(group)
       resolve({ code, output: chunks.join(""), millis: performance.now() - began })
     }
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk))

@@ -7,6 +7,7 @@ import type { ChildProcess } from "node:child_process"
 import { spawn } from "node:child_process"
 import process from "node:process"
 import { createInterface } from "node:readline"
+import * as Children from "./Children.ts"
 import type { Host } from "./Host.ts"
 import * as Command from "./Command.ts"
 import { environment } from "./Host.ts"
@@ -40,10 +41,7 @@ export const start = async (project: string, data: string, { command, host = "no
     stdio: ["ignore", "pipe", "pipe"]
   })
   child.stderr.setEncoding("utf8").on("data", told ?? ((text: string) => void process.stderr.write(text)))
-  // The server ends with this process.
-  const kill = () => void child.kill("SIGKILL")
-  process.once("exit", kill)
-  child.once("exit", () => process.off("exit", kill))
+  Children.add(child)
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   const listening = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", (line) => resolve((JSON.parse(line) as { readonly url: string }).url))

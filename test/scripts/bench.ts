@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
@@ -12,6 +13,7 @@ import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import type { Bench, Figure } from "../bench/Bench.ts"
 import { measure, rows, table, tables } from "../bench/Bench.ts"
+import * as Children from "./Children.ts"
 import type { Host } from "./Host.ts"
 import { command, current, environment, root } from "./Host.ts"
 import { watch } from "./watch.ts"
@@ -39,7 +41,9 @@ if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; the
 
 if (values.host !== current()) {
   const [file, ...args] = command(values.host as Host, import.meta.filename)
-  const { status } = spawnSync(file, [...args, name, ...values.json ? ["--json"] : []], { cwd: root, env: environment(), stdio: "inherit" })
+  const child = spawn(file, [...args, name, ...values.json ? ["--json"] : []], { cwd: root, env: environment(), stdio: "inherit" })
+  Children.add(child)
+  const [status] = await once(child, "exit") as [number | null]
   process.exit(status ?? 1)
 }
 

@@ -212,8 +212,6 @@ const refuse = (reason: string): never => {
   process.exit(2)
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
-
 const { positionals, values: { data } } =
   parseArgs({ allowPositionals: true, options: { data: { type: "string", default: join(example, ".data") } } })
 const given = positionals.map((file) => resolve(file))

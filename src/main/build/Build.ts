@@ -75,7 +75,7 @@ export const build = Effect.fn("Build.build")(function*(
   const kept = target.kept?.(basename(root), contents.settings)
   const { outputs, parts } = yield* Effect.tryPromise({
     try: () => BuildBundle.make(root, target, contents),
-    catch: Bundle.explain
+    catch: (error) => Bundle.explain(error, { root, from: root })
   }).pipe(Effect.catch(unbundled))
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
   const decoder = new TextDecoder()
@@ -114,8 +114,7 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const sources = Project.sourcesOf(settings)
   const required = sources.required.filter((name) => !target.hasStorage || name !== settings.persistence.use)
   const found = yield* Loader.load({ ...sources, required }).pipe(Effect.provideService(ModuleHost, recording))
-  const [broken] = found.broken
-  if (broken !== undefined) return yield* broken
+  if (found.broken.length > 0) return yield* refuse("module/broken", found.broken.map(({ message }) => message).join("\n"))
   if (!target.hasStorage) yield* Loader.persistence(found, settings.persistence.use)
   const modules = [...loaded.values()].map(withText)
   const bound = target.hasHostModules ? undefined : modules.find(({ hostImports }) => hostImports.length > 0)
@@ -126,9 +125,10 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const pages = hasPages ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const texts = { modules, pages, kept }
-  const code = yield* Effect.tryPromise({ try: () => BuildBundle.codeOf(root, target, texts), catch: Bundle.explain }).pipe(
-    Effect.catch(unbundled)
-  )
+  const code = yield* Effect.tryPromise({
+    try: () => BuildBundle.codeOf(root, target, texts),
+    catch: (error) => Bundle.explain(error, { root, from: root })
+  }).pipe(Effect.catch(unbundled))
   const enzymes = found.enzymes.map(({ enzyme }) => enzyme)
   const features = target.hasAllFeatures ? names : BuildFeatures.find({ settings, enzymes, code })
   const contents: Contents = { version, environment, settings, features, ...texts }

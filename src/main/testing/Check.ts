@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as CallerStack from "./CallerStack.ts"
 
 /**
  * A check does not hold. Runners that print differences take them from `actual` and `expected`.
@@ -19,6 +20,7 @@ export class ExpectationFailed extends Error {
     super(message)
     this.actual = values.actual
     this.expected = values.expected
+    CallerStack.own(this)
   }
 }
 

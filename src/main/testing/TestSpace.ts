@@ -19,6 +19,7 @@ import { Hash } from "../../persistence/Hash.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import { SystemGrants } from "../../registry/Registry.ts"
 import type { Definition } from "../../scheduler/Definition.ts"
+import * as CallerStack from "./CallerStack.ts"
 import { ExpectationFailed } from "./Check.ts"
 import * as TestRuntime from "./TestRuntime.ts"
 
@@ -110,14 +111,15 @@ export class TestSpace {
         Layer.succeed(TestRuntime.Unstable, unstable)
       ])
     )
-    return Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+    return CallerStack.follow(Effect.runPromise(Effect.scoped(Effect.gen(function*() {
       const context = yield* Layer.build(layer)
       const kernel = Context.get(context, Kernel)
       for (const module of modules) yield* kernel.register(module)
       const space = yield* Effect.provideContext(kernel.space(name), context)
-      const test = new TestSpace({ space, kernel, facts, run: Effect.runPromiseWith(context) }, Context.get(context, Hash))
+      const run = Effect.runPromiseWith(context)
+      const test = new TestSpace({ space, kernel, facts, run: (effect) => CallerStack.follow(run(effect)) }, Context.get(context, Hash))
       yield* Effect.tryPromise({ try: async () => body(test), catch: (error) => error })
-    })))
+    }))))
   }
 
   /** Sends a signal, which the next beat captures; answers its id. */

@@ -295,7 +295,9 @@ export default { token, pages: { "/": () => token } }
     assert.include(await refused("--keep", "f".repeat(64)), "(build/kept)")
     assert.include(await refused("--keep", "f"), "is no digest")
     write("enzymes/greet.ts", greet("hello").replace("tx.set", "tx.set(("))
-    assert.include(await refused(), "enzymes/greet.ts")
+    write("enzymes/other.ts", "import x from \"no-such-package\"\nexport default x\n")
+    const broken = await refused()
+    for (const file of ["enzymes/greet.ts", "enzymes/other.ts"]) assert.include(broken, `Module ${file} is not loaded`)
   })
 
   test("keeps earlier modules, and removes the other files of an earlier build", {
