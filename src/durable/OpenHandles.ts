@@ -17,7 +17,7 @@ const none: ReadonlyMap<number, Wait> = new Map()
 
 /** The results that a beat has. */
 export interface Results {
-  readonly now: Pick<Due.Now, "beat" | "now">
+  readonly now: Pick<Due.Now, "beat" | "clock">
   /** The result of a request; `undefined` while it is open. */
   readonly answered: (number: number, request: Request) => Settled | undefined
   /** The heard signal of a wait; `undefined` until it is heard. */

@@ -22,5 +22,5 @@ export const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {
     throw new TransactionRefused({ reason: `tx.sleep needs milliseconds or { beats }, from 0 on, and got ${JSON.stringify(delay)}` })
   }
   const bounded = Math.min(length, Due.MAX_WAIT)
-  return typeof delay === "number" ? { beat: undefined, moment: moment.now + Math.ceil(bounded) } : Due.after(bounded, moment)
+  return typeof delay === "number" ? { beat: undefined, moment: moment.clock + Math.ceil(bounded) } : Due.after(bounded, moment)
 }

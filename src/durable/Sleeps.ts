@@ -83,7 +83,7 @@ export class Sleeps {
   }
 
   /** Takes the sleeps that are over. */
-  takeOver(now: Pick<Due.Now, "beat" | "now">): ReadonlyArray<Sleep> {
+  takeOver(now: Pick<Due.Now, "beat" | "clock">): ReadonlyArray<Sleep> {
     return [this.timed, this.counted].flatMap((queue) => {
       const over: Array<Sleep> = []
       for (;;) {

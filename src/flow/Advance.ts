@@ -61,7 +61,7 @@ interface Event {
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { met, outgrown, tells }: CommitInput): Advanced => {
+export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "clock">, { met, outgrown, tells }: CommitInput): Advanced => {
   const completions = completed(stage)
   if (completions.length > 0) {
     const listeners = subscribedAt(stage)
@@ -110,7 +110,7 @@ export const isInstance = (key: string): boolean => key.charCodeAt(6) === 102 &&
 const newest = (stage: Stage, key: string): Instance.Instance | undefined => Instance.read(Document.read(stage.newest(key), []))
 
 /** Applies the due time of an instance, unless the beat postponed it. */
-const meet = (stage: Stage, key: string, now: Pick<Now, "beat" | "now">): void => {
+const meet = (stage: Stage, key: string, now: Pick<Now, "beat" | "clock">): void => {
   const instance = newest(stage, key)
   if (instance === undefined) return
   const timed = Instance.timed(instance, now)

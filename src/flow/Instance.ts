@@ -150,7 +150,7 @@ const none: ReadonlyArray<Due> = []
  * An instance at its due time: ended if its budget is, else ready if its Wait is over. A paused instance, or one whose
  * time was postponed, is unchanged.
  */
-export const timed = (instance: Instance, now: Pick<Now, "beat" | "now">): Instance => {
+export const timed = (instance: Instance, now: Pick<Now, "beat" | "clock">): Instance => {
   if (dues(instance).length === 0) return instance
   const note = overdrawn(instance, now)
   if (note !== undefined) return { ...instance, state: "error", note }
@@ -164,13 +164,13 @@ export const settled = (instance: Instance): Instance => ({
 })
 
 /** Whether its Wait is over. */
-export const isLate = ({ until, until_ms }: Instance, now: Pick<Now, "beat" | "now">): boolean =>
+export const isLate = ({ until, until_ms }: Instance, now: Pick<Now, "beat" | "clock">): boolean =>
   until > 0 && Dues.isOver({ beat: until, moment: until_ms }, now)
 
 /** The reason why its budget forbids a further step; `undefined` if it allows one. */
 export const overdrawn = (
   { budget: { deadline, deadline_ms, steps }, steps_used }: Instance,
-  now: Pick<Now, "beat" | "now">
+  now: Pick<Now, "beat" | "clock">
 ): string | undefined => {
   if (steps > 0 && steps_used >= steps) return `its budget of ${steps} steps is spent`
   return deadline > 0 && Dues.isOver({ beat: deadline, moment: deadline_ms }, now) ? `its budget ended with beat ${deadline}` : undefined

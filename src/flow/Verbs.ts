@@ -94,7 +94,7 @@ export const start = (
   if (limit !== undefined) throw new FlowsFull({ limit })
   const budget = budgetOf({ steps, beats }, draft)
   const start =
-    { flow: plan.name, state: "ready", pc: plan.first, input: input ?? null, started: draft.beat, started_ms: draft.moment.now } as const
+    { flow: plan.name, state: "ready", pc: plan.first, input: input ?? null, started: draft.beat, started_ms: draft.moment.clock } as const
   Machine.keep(draft, id, { ...start, budget, steps_used: 0, results: {}, jobs: {}, until: 0, until_ms: 0, history: [] })
   return id
 }

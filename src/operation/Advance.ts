@@ -79,14 +79,14 @@ const nothing: Advanced = { sent: [], lost: [], attention: [], opened: [], gone:
  */
 export class Advance {
   private readonly stage: Stage
-  private readonly moment: { readonly beat: number; readonly now: number }
+  private readonly moment: { readonly beat: number; readonly clock: number }
   private readonly watches: Watches.Watches
   private readonly statuses = new Map<string, OperationStatus>()
   private readonly opened = new Map<string, Array<Watches.Watch>>()
   /** Watchers to be sent their continuations, each with the depth of the run that armed it. */
   private readonly armed = new Map<Watches.Watch, number>()
 
-  constructor(stage: Stage, moment: { readonly beat: number; readonly now: number }, watches: Watches.Watches) {
+  constructor(stage: Stage, moment: { readonly beat: number; readonly clock: number }, watches: Watches.Watches) {
     this.stage = stage
     this.moment = moment
     this.watches = watches
@@ -140,12 +140,12 @@ export class Advance {
     { launcher, number }: { readonly number: number; readonly launcher: Launcher }
   ): void {
     const { enzyme, oid, payload, ttl, want } = launch
-    const { beat, now } = this.moment
+    const { beat, clock } = this.moment
     const place = Dossier.watcherAddress(oid, number)
     this.stage.put(place, Verbs.watcherEntry(this.moment, launch, place), launcher.run)
     if (payload !== undefined) this.stage.put(Dossier.payloadOf(place), payload, launcher.run)
     const watch: Watches.Watch =
-      { oid, number, want, enzyme, deadline: ttl === 0 ? 0 : beat + ttl, since: { beat, clock: now }, gone: false }
+      { oid, number, want, enzyme, deadline: ttl === 0 ? 0 : beat + ttl, since: { beat, clock }, gone: false }
     const here = this.opened.get(oid)
     if (here === undefined) this.opened.set(oid, [watch])
     else here.push(watch)

@@ -264,11 +264,11 @@ export const watch = (
 
 /** The content of a watcher's cell. */
 export const watcherEntry = (
-  { beat, now }: { readonly beat: number; readonly now: number },
+  { beat, clock }: { readonly beat: number; readonly clock: number },
   { enzyme, payload, signal, ttl, want }: Extract<OperationLaunch, { readonly kind: "await" }>,
   place: Address.Address
 ): Document.Document => {
-  const watcher: Dossier.Watcher = { want, deadline: ttl === 0 ? 0 : beat + ttl, cont: signal, enzyme, issued_beat: beat, issued_ms: now }
+  const watcher: Dossier.Watcher = { want, deadline: ttl === 0 ? 0 : beat + ttl, cont: signal, enzyme, issued_beat: beat, issued_ms: clock }
   return Document.encode(payload === undefined ? watcher : { ...watcher, payload_id: Dossier.linkTo(Dossier.payloadOf(place)) })
 }
 

@@ -123,7 +123,7 @@ export const watch = (oid: string, number: number, { deadline, enzyme, issued_be
 export const timed = (watch: Watch, tempo: number): Timer | undefined => {
   const { deadline, number, oid, since: { beat, clock } } = watch
   if (deadline === 0) return undefined
-  const due = Due.after(deadline - beat, { beat, now: clock, tempo })
+  const due = Due.after(deadline - beat, { beat, clock, tempo })
   return watch.timer = { key: Dossier.watcherAddress(oid, number).key, due, gone: false }
 }
 

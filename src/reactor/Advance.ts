@@ -112,7 +112,7 @@ const postpone = (beat: Beat, open: OpenRequests.Open, { failed, retryAfterMs = 
   const { attempt, deadline_unix_ns } = failed
   const next = Due.after(Math.min(2 ** (attempt - 1), MAX_BACKOFF), beat.moment)
   const deadline = deadline_unix_ns === undefined ? Infinity : Number(deadline_unix_ns / 1_000_000n)
-  const asked = Math.min(beat.moment.now + retryAfterMs, deadline)
+  const asked = Math.min(beat.moment.clock + retryAfterMs, deadline)
   put(beat, open, { ...failed, state: "pending_retry", retry_beat: next.beat, retry_ms: Math.max(next.moment, asked) })
   workOf(beat).timed.add(open.rid)
 }
@@ -246,18 +246,18 @@ const repeat = (beat: Beat, place: Pick<OpenRequests.Open, "oid" | "rid">, run: 
 }
 
 /** A request as if it was made now. */
-const renewed = (failed: Requests.Request, { beat, now }: Beat["moment"]): Requests.Request => {
+const renewed = (failed: Requests.Request, { beat, clock }: Beat["moment"]): Requests.Request => {
   const { code: _code, deadline_beat: _beat, errno: _errno, note: _note, retry_after_ms: _after, uncertain: _, ...request } = failed
   const { beats_budget, deadline_unix_ns, issued_ms } = request
   return {
     ...request,
     ...(beats_budget === undefined ? {} : { deadline_beat: beat + beats_budget }),
-    ...(deadline_unix_ns === undefined ? {} : { deadline_unix_ns: deadline_unix_ns + BigInt(now - issued_ms) * 1_000_000n }),
+    ...(deadline_unix_ns === undefined ? {} : { deadline_unix_ns: deadline_unix_ns + BigInt(clock - issued_ms) * 1_000_000n }),
     state: "pending",
     bytes_done: 0,
     attempt: 1,
     issued_beat: beat,
-    issued_ms: now
+    issued_ms: clock
   }
 }
 

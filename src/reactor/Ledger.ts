@@ -157,7 +157,7 @@ const delay = (state: OpenRequests, open: Open, { channels, documents, now }: De
 /** Updates the open requests once the beat is in the store. */
 const committed = (channels: Channels, beat: Beat): Output | undefined => {
   const output = Advance.committed(beat)
-  const { moment: { now }, stage, state } = beat
+  const { moment: { clock: now }, stage, state } = beat
   const documents = { read: (key: string) => stage.newest(key) }
   for (const rid of output?.submitted ?? []) {
     const open = state.get(rid)

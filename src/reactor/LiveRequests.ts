@@ -98,8 +98,8 @@ export class LiveRequests implements LiveLedger<Output> {
     return oid !== Requests.SHARED && Requests.isOver(this.host.documents.read(Requests.dossierAddress(oid).key))
   }
 
-  private get now(): { readonly beat: number; readonly now: number } {
-    return { beat: this.host.beat(), now: this.host.now() }
+  private get now(): { readonly beat: number; readonly clock: number } {
+    return { beat: this.host.beat(), clock: this.host.now() }
   }
 
   flushed({ aborted, drain, submitted, watched }: Output): void {
@@ -252,7 +252,7 @@ export class LiveRequests implements LiveLedger<Output> {
 
   /** Whether a job is in progress whose deadline is not over. */
   private get isWorking(): boolean {
-    const now = { beat: Infinity, now: this.host.now() }
+    const now = { beat: Infinity, clock: this.host.now() }
     for (const rid of this.attempts.keys()) if (!this.state.isOverdue(rid, now)) return true
     return false
   }

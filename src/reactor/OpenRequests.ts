@@ -187,7 +187,7 @@ export class OpenRequests {
   }
 
   /** Whether a pending request has missed a deadline, so that the next beats end it. */
-  isOverdue(rid: string, now: Pick<Due.Now, "beat" | "now">): boolean {
+  isOverdue(rid: string, now: Pick<Due.Now, "beat" | "clock">): boolean {
     return this.timers.of(timerOf(rid)).some(({ due }) => Due.isOver(due, now))
   }
 
@@ -195,7 +195,7 @@ export class OpenRequests {
    * Whether a pending request has missed a deadline while its space was closed. The space counted no beats, and the next beat
    * skips those up to the deadline. A tempo of 0 gives beats no time.
    */
-  isMissed(rid: string, { issued_ms }: Requests.Request, now: Pick<Due.Now, "beat" | "now">): boolean {
+  isMissed(rid: string, { issued_ms }: Requests.Request, now: Pick<Due.Now, "beat" | "clock">): boolean {
     return this.timers.of(timerOf(rid)).some(({ due }) =>
       Due.isOver(due.moment === issued_ms ? due : { beat: undefined, moment: due.moment }, now))
   }

@@ -141,7 +141,7 @@ interface Declared extends Step {
 const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, hash, origin, step }: Declared): Requests.Request => {
   const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = Requests.MISSED } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
-  const { beat, now } = draft.moment
+  const { beat, clock } = draft.moment
   // In the order of the keys, so that no copy is made for the document.
   return {
     attempt: 1,
@@ -151,11 +151,11 @@ const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, 
     bytes_expected: bytes,
     channel,
     ...(budget === undefined ? {} : { deadline_beat: beat + budget }),
-    ...(timeoutMs === undefined ? {} : { deadline_unix_ns: BigInt(now + timeoutMs) * 1_000_000n }),
+    ...(timeoutMs === undefined ? {} : { deadline_unix_ns: BigInt(clock + timeoutMs) * 1_000_000n }),
     depth: depth() + 1,
     enzyme,
     issued_beat: beat,
-    issued_ms: now,
+    issued_ms: clock,
     key: hash(`${origin} ${event} ${enzyme} ${step}`),
     opcode,
     signal: signal ?? "",

@@ -132,7 +132,7 @@ const see = (key: string, { open, timers }: State, { documents, now }: After): T
 /** The open entries of a store, with their timers. Completed entries are not read. */
 const open = ({ documents, store, tempo }: Opening): State => {
   const { beat, clock } = store.head()
-  const after = { documents, now: { beat, now: clock, tempo } }
+  const after = { documents, now: { beat, clock, tempo } }
   const state = { open: new Open(), timers: new CellTimers() }
   for (const place of below(store, Entries.OPEN)) see(place.slice(Entries.OPEN.length + 1), state, after)
   return state

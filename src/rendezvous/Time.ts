@@ -39,7 +39,7 @@ export const later = ({ beat, ms }: Time, beats: number, now: Now): Time => {
 }
 
 /** Whether it is reached. */
-export const isReached = ({ beat, ms }: Time, now: Pick<Now, "beat" | "now">): boolean => Due.isOver({ beat, moment: ms }, now)
+export const isReached = ({ beat, ms }: Time, now: Pick<Now, "beat" | "clock">): boolean => Due.isOver({ beat, moment: ms }, now)
 
 /** The due time, in the next beat at the earliest. */
 export const due = ({ beat, ms }: Time, now: Now): Due.Due => ({ beat: Math.max(now.beat + 1, beat), moment: ms > 0 ? ms : undefined })

@@ -116,7 +116,7 @@ const table: ReadonlyArray<Rule> = [
  */
 export const transition = (entry: Entry, now: Due.Now): Step | undefined => {
   // An entry that is being killed takes no other transition.
-  if (isKilling(entry) && now.now < entry.kill_ms) return undefined
+  if (isKilling(entry) && now.clock < entry.kill_ms) return undefined
   const rule = table.find(({ when }) => when(entry, now))
   if (rule === undefined) return undefined
   return { entry: { ...entry, ...rule.to(entry, now) }, event: rule.tells === true ? entry.state as Outcome : undefined }
@@ -151,7 +151,7 @@ const spanOf = ({ due, epoch_k, grace_delta, grace_used, prof, spawn_beat }: Ent
 const dueAgain = (entry: Entry, now: Released): Time.Time =>
   Semantics.follows(now, "releaseGivesTime")
     ? Time.after(spanOf(entry), now)
-    : { beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.now }
+    : { beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.clock }
 
 type Released = Due.Now & Semantics.Following
 
@@ -163,7 +163,7 @@ type Released = Due.Now & Semantics.Following
  */
 export const released = (entry: Entry, now: Released): Entry => {
   const due = dueAgain(entry, now)
-  const isOver = Time.isReached(deadlineOf(entry), Semantics.follows(now, "releaseGivesTime") ? { beat: due.beat, now: due.ms } : now)
+  const isOver = Time.isReached(deadlineOf(entry), Semantics.follows(now, "releaseGivesTime") ? { beat: due.beat, clock: due.ms } : now)
   return { ...entry, state: "ready", grace_used: 0, ...dueAt(due), ...isOver ? { deadline: 0, deadline_ms: 0 } : {} }
 }
 

@@ -59,7 +59,7 @@ export interface Changed {
 
 const nobody: ReadonlyArray<Node> = []
 
-const zero: BeatClock = { beat: 0, semantics: 0, now: 0, date: 0, tempo: 0, seed: "0".repeat(32), hash: () => "" }
+const zero: BeatClock = { beat: 0, semantics: 0, clock: 0, date: 0, tempo: 0, seed: "0".repeat(32), hash: () => "" }
 
 /**
  * One graph of nodes. A space gets its own from the service `Scheduler`.

@@ -33,7 +33,7 @@ export interface BeatClock {
   /** The number of the rules that the beat follows: the present ones, or in a replay those of the recorded beat. */
   readonly semantics: number
   /** The clock of the space, in milliseconds since 1970. It times waits, and never goes back. */
-  readonly now: number
+  readonly clock: number
   /** The date that runs see, in milliseconds since 1970. It is the clock, less the resets of the clock before this beat. */
   readonly date: number
   /** The nominal duration of a beat in milliseconds, which times waits in beats. Reading it journals it. */

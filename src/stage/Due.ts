@@ -18,7 +18,7 @@ export interface Due {
 export const MAX_WAIT = 2 ** 43
 
 /** The current beat, its clock, and the tempo: the nominal duration of a beat. */
-export type Now = Pick<BeatClock, "beat" | "now" | "tempo">
+export type Now = Pick<BeatClock, "beat" | "clock" | "tempo">
 
 /**
  * Returns the due time `beats` beats from now, at most {@link MAX_WAIT}.
@@ -26,9 +26,9 @@ export type Now = Pick<BeatClock, "beat" | "now" | "tempo">
  * @category constructors
  * @since 0.1.0
  */
-export const after = (beats: number, { beat, now, tempo }: Now): { readonly beat: number; readonly moment: number } => ({
+export const after = (beats: number, { beat, clock, tempo }: Now): { readonly beat: number; readonly moment: number } => ({
   beat: beat + beats,
-  moment: Math.min(now + beats * tempo, Number.MAX_SAFE_INTEGER)
+  moment: Math.min(clock + beats * tempo, Number.MAX_SAFE_INTEGER)
 })
 
 /**
@@ -37,4 +37,4 @@ export const after = (beats: number, { beat, now, tempo }: Now): { readonly beat
  * @category predicates
  * @since 0.1.0
  */
-export const isOver = ({ beat = 0, moment = 0 }: Due, now: Pick<Now, "beat" | "now">): boolean => now.beat >= beat && now.now >= moment
+export const isOver = ({ beat = 0, moment = 0 }: Due, now: Pick<Now, "beat" | "clock">): boolean => now.beat >= beat && now.clock >= moment

@@ -18,7 +18,7 @@ const unheard: HandleOwner = { listen: () => {}, cancel: () => false }
 
 /** A beat, and the results that there are by then. */
 interface Moment {
-  readonly now: { readonly beat: number; readonly now: number }
+  readonly now: { readonly beat: number; readonly clock: number }
   readonly answered: ReadonlySet<string>
   /** The number of heard signals, by pair. */
   readonly heard: ReadonlyArray<number>
@@ -87,7 +87,7 @@ const trial = (seed: number): void => {
     if (draw(8) === 0) handles.doubt()
     beat += draw(3)
     now += draw(10)
-    const moment = { now: { beat, now }, answered, heard }
+    const moment = { now: { beat, clock: now }, answered, heard }
     const { numbers } = looked(handles, moment)
     assert.deepStrictEqual(numbers, plainly(open, moment), `seed ${seed}, move ${move}`)
     for (const number of numbers) {
@@ -126,7 +126,7 @@ describe("open handles", () => {
         return { kind: "sleep", due: { beat: kind === "beats" ? n + 1000 : undefined, moment: n + 10_000 } }
       }
       const handles = new OpenHandles()
-      const moment = { now: { beat: 0, now: 0 }, answered: new Set(["last"]), heard: [0, 1] }
+      const moment = { now: { beat: 0, clock: 0 }, answered: new Set(["last"]), heard: [0, 1] }
       let most = 0
       for (let n = 0; n < 1000; n++) {
         handles.add(Handle.pending(2 * n, awaitedOf(n), unheard))
@@ -148,7 +148,7 @@ describe("the bodies in memory", () => {
 
   /** The results of a body, of which each request that is looked at has one. */
   const resultsOf = ({ tx: { handles } }: Continuation): ReadonlyArray<number> =>
-    handles.settled({ now: { beat: 0, now: 0 }, answered: (_, { rid }) => number(rid), heard: () => undefined }).map(([n]) => n)
+    handles.settled({ now: { beat: 0, clock: 0 }, answered: (_, { rid }) => number(rid), heard: () => undefined }).map(([n]) => n)
 
   it("get notes of results, and doubt them after a result that came while their segment was merged", () => {
     const residents = new Residents(10)

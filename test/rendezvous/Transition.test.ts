@@ -52,10 +52,10 @@ describe("The table of transitions", () => {
         on_miss: Random.pick(draw, Entries.misses),
         event_flag: draw(2)
       }
-      let now = { beat: 0, now: 0, tempo: 10 }
+      let now = { beat: 0, clock: 0, tempo: 10 }
       let next = nextDue(own, now)
       while (now.beat < 40) {
-        now = { ...now, beat: now.beat + 1 + draw(2), now: now.now + draw(25) }
+        now = { ...now, beat: now.beat + 1 + draw(2), clock: now.clock + draw(25) }
         const step = transition(own, now)
         const at = `${JSON.stringify(own)} at ${JSON.stringify(now)}`
         if (!next.some((due) => isOver(due, now))) {
@@ -71,7 +71,7 @@ describe("The table of transitions", () => {
 
   it("writes one event for each completion, and changes no finished entry", () => {
     for (const state of ["applied", "timeout", "killed"] as const) {
-      const now = { beat: 5, now: 0, tempo: 10 }
+      const now = { beat: 5, clock: 0, tempo: 10 }
       const told = transition({ ...blank, state, event_flag: 1 }, now)!
       assert.deepStrictEqual([told.event, told.entry.event_flag], [state, 0])
       assert.isUndefined(transition(told.entry, { ...now, beat: 6 }))
@@ -93,7 +93,7 @@ describe("The table of transitions", () => {
   it("gives a released entry its time again, and replays earlier beats with their rule", () => {
     const graces = { grace_delta: 3, grace_used: 2, max_grace: 2 }
     const quarantined: Entry = { ...blank, ...graces, state: "quarantine", spawn_beat: 10, due: 26, due_ms: 260 }
-    const now = { beat: 50, now: 500, tempo: 10 }
+    const now = { beat: 50, clock: 500, tempo: 10 }
     const due = (semantics: number, changed: Partial<Entry> = {}) => {
       const { due, due_ms, grace_used, state } = released({ ...quarantined, ...changed }, { ...now, semantics })
       return [state, due, due_ms, grace_used]

@@ -185,7 +185,7 @@ describe("a run's own writes", () => {
       const read = (key: string) => documents.get(key)
       const draft = new Draft(
         { committed: { read, children: names, blob: () => undefined }, visible: read, children: names },
-        { beat: 0, semantics: 0, now: 0, date: 0, tempo: 0, seed: "", hash: () => "" },
+        { beat: 0, semantics: 0, clock: 0, date: 0, tempo: 0, seed: "", hash: () => "" },
         { run: 0, envelope: node.envelope, serializable: false }
       )
       assert.deepStrictEqual(seen, steps.map((step) => outcome(step, draft)), `seed ${seed}`)

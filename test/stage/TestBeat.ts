@@ -55,7 +55,7 @@ export class TestBeat {
     const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
     return new Draft(
       this.stage,
-      { beat: 7, semantics: 0, now: 1_000, date: 1_000, tempo: 0, seed: SEED, hash },
+      { beat: 7, semantics: 0, clock: 1_000, date: 1_000, tempo: 0, seed: SEED, hash },
       { run, envelope: Envelope.make(writes, system), serializable }
     )
   }

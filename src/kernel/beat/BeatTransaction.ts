@@ -42,7 +42,7 @@ export interface Before {
 class TrackedClock implements BeatClock {
   readonly beat: number
   readonly semantics: number
-  readonly now: number
+  readonly clock: number
   readonly date: number
   readonly seed: string
   readonly hash: BeatClock["hash"]
@@ -52,7 +52,7 @@ class TrackedClock implements BeatClock {
   constructor(transaction: BeatTransaction, { beat, clock, seed, semantics, tempo }: Begun, hash: BeatClock["hash"]) {
     this.beat = beat
     this.semantics = semantics
-    this.now = clock
+    this.clock = clock
     this.date = clock - transaction.clock.shifted
     this.seed = seed
     this.hash = hash

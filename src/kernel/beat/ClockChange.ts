@@ -44,7 +44,7 @@ export const noted = (
  * @since 0.1.0
  */
 export const execute = (work: BeatTransaction, draft: Draft, { millis, verb }: ClockCommand): number | undefined => {
-  const { clock, moment: { beat, now } } = work
+  const { clock, moment: { beat, clock: now } } = work
   const after = verb === "reset"
     ? SpaceClock.reset(clock, { beat, now })
     : verb === "ahead" ? SpaceClock.ahead(clock, millis, now) : SpaceClock.jumped(clock, { clock: now, millis })

@@ -80,7 +80,7 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
   const deliveries = state.derivation.committed()
   return {
     number: moment.beat,
-    clock: moment.now,
+    clock: moment.clock,
     size,
     changes,
     steps: commands.steps,
@@ -107,11 +107,11 @@ const answersOf = ({ answers, done }: CapturedCommands): ReadonlyArray<BeatAnswe
 
 /** Steps 12 and 13: appends one batch with the journal entry. Returns the length of the entry. */
 const append = ({ blobs, state, captured, receipts, transaction }: Merged, changes: ReadonlyArray<Staged>): number => {
-  const { begun, ledgers, moment: { beat, now, seed } } = captured
+  const { begun, ledgers, moment: { beat, clock, seed } } = captured
   const text = Journal.entry({
     beat,
     semantics: begun.semantics,
-    clock: now,
+    clock,
     seed,
     prev: state.store.head().hash,
     content: begun.content,
@@ -139,7 +139,7 @@ const append = ({ blobs, state, captured, receipts, transaction }: Merged, chang
   const dequeued: Array<number> = []
   for (const { pending } of captured.inputs) if (pending.stored) dequeued.push(pending.seq)
   state.store.append({
-    entry: { beat, clock: now, text, hash: state.hash(Journal.hashed(text)) },
+    entry: { beat, clock, text, hash: state.hash(Journal.hashed(text)) },
     cells: changes.map(({ address, after }) => ({ address, text: after?.text })),
     receipts,
     queued: transaction.queued,

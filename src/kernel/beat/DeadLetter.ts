@@ -200,7 +200,7 @@ export const redeliver = (
     origin: Signal.originOf(id),
     depth: 0,
     expected: Signal.expectedBy(id),
-    to: space === undefined ? undefined : { space, sent: work.moment.now, wait: letter.wait },
+    to: space === undefined ? undefined : { space, sent: work.moment.clock, wait: letter.wait },
     awaits,
     label
   })

@@ -95,7 +95,7 @@ const isName = (name: unknown): boolean => typeof name === "string" && Name.refu
  * @since 0.1.0
  */
 export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage">, rules: ReadonlyArray<ExpiryRule>): void => {
-  const { beat, now } = moment
+  const { beat, clock } = moment
   // Allocated on demand: most beats finish no record.
   let ended: Map<ExpiryRule, Array<string>> | undefined
   for (const staged of stage.documents.values()) {
@@ -112,7 +112,7 @@ export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage"
     here.sort()
     for (let i = 0; i < here.length; i += MAX_NAMES) {
       const place = noteAt(folder, beat, String(i / MAX_NAMES).padStart(6, "0"))
-      stage.put(place, Document.encode({ clock: now, names: here.slice(i, i + MAX_NAMES) }), COMMIT)
+      stage.put(place, Document.encode({ clock, names: here.slice(i, i + MAX_NAMES) }), COMMIT)
     }
     // An unreadable count stays until the next deletion counts anew.
     const count = countOf(stage.newest(folder.key))
@@ -177,10 +177,10 @@ const expire = (rule: ExpiryRule, { excess, last }: Retired, state: Retiring): v
 }
 
 /** Notes the held records anew, as if they had finished in this beat. */
-const retain = (folder: Address.Address, held: ReadonlyArray<string>, { moment: { beat, now }, stage }: Retiring): void => {
+const retain = (folder: Address.Address, held: ReadonlyArray<string>, { moment: { beat, clock }, stage }: Retiring): void => {
   for (let i = 0; i < held.length; i += MAX_NAMES) {
     const place = noteAt(folder, beat, `held${i / MAX_NAMES}`)
-    stage.put(place, Document.encode({ clock: now, names: held.slice(i, i + MAX_NAMES) }), COMMIT)
+    stage.put(place, Document.encode({ clock, names: held.slice(i, i + MAX_NAMES) }), COMMIT)
   }
 }
 

@@ -176,7 +176,7 @@ const finish = (handling: ExecutedHandling, merged: Merged): void => {
 /** Queues a signal of a successful run. */
 const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, transaction }: Merged): void => {
   const { at, space } = emission
-  const to = space === undefined || space === state.space ? undefined : Signal.passage(space, at, transaction.moment.now)
+  const to = space === undefined || space === state.space ? undefined : Signal.passage(space, at, transaction.moment.clock)
   const depth = handling.flight.signal.depth + 1
   const signal = Signal.make(emission, { origin: "run", depth, expected: handling.beat + 1, to, label: Signal.carried(handling.label) })
   const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(transaction, state))
@@ -227,8 +227,8 @@ const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void 
 
 /** Queues a run that read a derived cell behind a closed gate. It runs when the gate opens, as the same attempt. */
 const park = (handling: ExecutedHandling, until: number | undefined, merged: Merged): void => {
-  const { now } = merged.transaction.moment
-  const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(merged.transaction, merged.state))
+  const { clock } = merged.transaction.moment
+  const due = Signal.due({ ms: Math.max(0, (until ?? clock) - clock) }, sinceOf(merged.transaction, merged.state))
   const { attempt, timeouts } = handling
   again(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
 }
@@ -338,7 +338,7 @@ const tell = ({ entry, flight: { signal }, key, label }: ExecutedHandling, { cod
   transaction.send({ ...sent, enzyme: undefined }, new Signal.Pending(state.number(), Signal.make(sent, from)))
 }
 
-const sinceOf = ({ moment: { beat, now } }: BeatTransaction, { settings: { tempo } }: SpaceState) => ({ beat, clock: now, tempo })
+const sinceOf = ({ moment: { beat, clock } }: BeatTransaction, { settings: { tempo } }: SpaceState) => ({ beat, clock, tempo })
 
 /** The signals of the beat, each once. Takes the captured attempts off the open handlings of their events. */
 const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> => {

@@ -150,7 +150,7 @@ export class BeatScheduler implements DerivationPort {
     this.stage = work.stage
     this.lines = []
     this.inspector.beat = work.moment.beat
-    scheduler.open(work.moment.now, work.moment)
+    scheduler.open(work.moment.clock, work.moment)
     this.runTimes.count(work.begun.spent, scheduler)
     if (this.active.isBehind) this.active.activate(scheduler)
     for (const [key, steps] of work.commands.steps) this.changeBy(scheduler, key, steps)

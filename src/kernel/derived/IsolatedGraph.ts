@@ -53,7 +53,7 @@ export class IsolatedGraph {
     const { writerIndex, locations } = scheduler.graph
     scheduler.graph.labels = shared.graph.labels
     scheduler.module = shared.module
-    scheduler.open(moment?.now ?? 0, moment)
+    scheduler.open(moment?.clock ?? 0, moment)
     scheduler.observe((run) => this.note(run))
     const { created } = locations
     locations.created = (location) => {

@@ -229,7 +229,7 @@ export const expectedBy = (id: string): number | undefined => {
 export const due = (at: At, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Dues.Due => {
   if ("beat" in at) return { beat: at.beat, moment: undefined }
   if ("ms" in at) return { beat: undefined, moment: since.clock + at.ms }
-  return Dues.after(at.beats, { ...since, now: since.clock })
+  return Dues.after(at.beats, since)
 }
 
 /**

@@ -220,6 +220,6 @@ export const labelled = (state: SpaceState, text: string, labels: Disclosure): {
 const draft = (state: SpaceState, labels?: Disclosure): Draft => {
   const { beat, clock } = state.store.head()
   const { clock: { shifted }, hash, settings: { tempo } } = state
-  const moment = { beat, semantics: 0, now: clock, date: clock - shifted, tempo, seed: "", hash }
+  const moment = { beat, semantics: 0, clock, date: clock - shifted, tempo, seed: "", hash }
   return new Draft(new Stage(state.documents), moment, { run: 0, envelope: reader, serializable: false, labels })
 }
