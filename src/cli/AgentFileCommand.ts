@@ -13,6 +13,7 @@ import { format } from "../agent/document/Format.ts"
 import * as Issues from "../agent/text/Issue.ts"
 import * as Ledger from "../agent/order/Ledger.ts"
 import { OpenFile } from "../agent/store/OpenFile.ts"
+import * as AbsentChannels from "./AbsentChannels.ts"
 import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
@@ -58,19 +59,20 @@ const LIMIT = "agent/cell-limit"
 /** The command `check`. */
 export const check = Command.make("check", { ...AgentSettings.cellFlags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { cell, ledger, place, request: { settings }, store } = yield* AgentRequest.open(flags)
+    const { cell, ledger, place, request: { settings }, space, store } = yield* AgentRequest.open(flags)
     const types = yield* Ledger.types.pipe(Effect.provide(ledger))
     const { file, file: { actions, issues } } = yield* OpenFile.open({ ...settings.defaults, types }, true).pipe(
       Effect.provideService(ControlStore, store)
     )
     const limits = cell === undefined ? [] : [...cell.misfit === undefined ? [] : [cell.misfit], ...CellFile.absentFacts(file)]
     const all = [
+      ...(yield* AbsentChannels.of(file, space)).map((issue) => [issue, Issues.render(issue)] as const),
       ...issues.map((issue) => [issue, Issues.render(issue)] as const),
       ...limits.map((message) => [{ code: LIMIT, severity: "warning", message }, `warning ${LIMIT}: ${message}`] as const)
     ].slice(0, ControlFiles.MAX_ISSUES)
     const lines = [...all.map(([, line]) => line), `${actions.length} actions, ${all.length} issues`]
     yield* Output.data(json, all.map(([issue]) => issue), lines)
-    if (issues.every(({ severity }) => severity === "warning")) return
+    if (all.every(([{ severity }]) => severity === "warning")) return
     const message = `${place.path} has errors; actions with one do not run`
     return yield* new CliFailure({ exit: exits.failed, code: "agent/invalid", message })
   }))).pipe(Command.withDescription("Print the errors and warnings of the control file"))

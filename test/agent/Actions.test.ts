@@ -57,14 +57,16 @@ describe("Actions in wakes", () => {
         return { status: 200 }
       }
     }
-    return withAgent(fileOf(notify("a", "signed"), notify("b", "slack"), notify("c", "pigeon")), ({ fields, wake }) =>
+    return withAgent(fileOf(notify("a", "signed"), notify("b", "slack"), notify("c", "pigeon")), ({ wake }) =>
       Effect.gen(function*() {
-        yield* wake()
+        const { issues } = yield* wake()
         assert.deepStrictEqual(sent, [
           ["send", { url: "https://x.test/hook", type: "agent.notify", data: { message: "It is down", action: "a", name: "a" } }],
           ["fetch", "{\"text\":\"It is down\"}"]
         ])
-        assert.include(fields("c")["error"], "The channel pigeon is unknown; known are webhook, slack, discord, signed")
+        const [{ message = "", suggestion = "" } = {}] = issues
+        assert.strictEqual(message, "The channel \"pigeon\" of the type notify is unknown")
+        assert.strictEqual(suggestion, "write one of webhook, slack, discord, signed")
       }), { scripts })
   })
 

@@ -262,15 +262,17 @@ describe("Conformance O: wakes of an agent", () => {
   it.effect("O38 a line for a shell is refused before a program starts, and an unapproved program is held", () => {
     const world = programs()
     const file = fileOf(shell("a", { command: "cat x | mail y" }), shell("b"))
-    return withAgent(file, ({ fields, space, text, wake }) => Effect.gen(function*() {
+    return withAgent(file, ({ space, text, wake }) => Effect.gen(function*() {
       const before = text()
-      const { held } = yield* wake({ settings: { approval: "hold" } as never })
+      const { held, issues } = yield* wake({ settings: { approval: "hold" } as never })
       assert.deepStrictEqual([world.started, text()], [[], before])
-      assert.deepStrictEqual(held.map(({ action: { id } }) => id), ["a", "b"])
+      assert.deepStrictEqual(held.map(({ action: { id } }) => id), ["b"])
       for (const { hash } of held) yield* space.set(`/data/agent/${KEY}/approved/${hash}`, {})
       yield* wake({ settings: { approval: "hold" } as never })
       assert.deepStrictEqual(world.started, ["b"])
-      assert.include(fields("a")["error"], "needs a shell. Put the line into a script")
+      const [{ message = "", suggestion = "" } = {}] = issues
+      assert.strictEqual(message, "The command is no line of words: | at character 7 needs a shell")
+      assert.strictEqual(suggestion, "put the line into a script, and run that as the command")
     }), { scripts: world })
   })
 

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import * as ActionFields from "./ActionFields.ts"
+import * as FieldValues from "./FieldValues.ts"
 import type { Block, Field, Item } from "../text/Block.ts"
 import { field } from "../text/Block.ts"
 import type { Condition } from "../schedule/Condition.ts"
@@ -11,6 +13,7 @@ import * as Duration from "../schedule/Duration.ts"
 import type { Finding, Refusal } from "../text/Issue.ts"
 import { isRefusal } from "../text/Issue.ts"
 import * as Repetition from "../text/Repetition.ts"
+import * as UnreadLines from "./UnreadLines.ts"
 import type { Delay, Retry } from "../schedule/Retry.ts"
 import * as Retries from "../schedule/Retry.ts"
 import type { Schedule } from "../schedule/Schedule.ts"
@@ -97,29 +100,6 @@ export const defaults: Defaults = {
   types: undefined
 }
 
-/** The fields that only the agent writes. */
-export const RECORDED: ReadonlySet<string> = new Set([
-  "started_at", "completed_at", "failed_at", "skipped_at", "last_run", "next_retry", "retry_count", "duration", "result", "error"
-])
-
-/** The fields that each type shares. */
-const COMMON: ReadonlySet<string> = new Set([
-  "id", "type", "status", "schedule", "timezone", "retry", "retry_delay", "retry_on", "timeout", "depends_on", "condition", "params",
-  "on_failure", "capture_output", "output_file", ...RECORDED
-])
-
-/** The fields that a type needs. One name of each list is enough. */
-const NEEDED: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<string>>> = new Map([
-  ["shell", [["command"]]],
-  ["http", [["url", "target"]]],
-  ["http_check", [["url", "target"]]],
-  ["file", [["operation"]]],
-  ["agent", [["prompt"]]],
-  ["notify", [["channel"]]],
-  ["composite", [["actions"]]],
-  ["signal", [["signal"]]]
-])
-
 /** The maximum number of dependencies of an action. */
 export const MAX_DEPENDENCIES = 100
 
@@ -159,6 +139,7 @@ class Check {
 
   action(): Checked {
     const { block, given } = this
+    if (block.fields.length === 0) return this.empty()
     this.findings.push(...Repetition.findings(block))
     const priority = this.priority()
     const id = this.id()
@@ -187,6 +168,15 @@ class Check {
     }
     const isValid = this.findings.every(({ severity }) => severity === "warning")
     return { action: isValid ? action : undefined, findings: this.findings }
+  }
+
+  /** A heading without a field has one error, and not one for each field that it lacks. */
+  private empty(): Checked {
+    const { block, block: { heading, name, unread } } = this
+    const suggestion = `write the lines - **id**: ${slugOf(name)} and - **type**: TYPE below it, or make it a heading ####`
+    const message = `The heading "${name.slice(0, 100)}" is no action: no field is below it`
+    this.find({ code: "agent/action-invalid", offset: heading.start, message, suggestion })
+    return { action: undefined, findings: [...this.findings, ...unread.length === 0 ? [] : UnreadLines.findings(block, "")] }
   }
 
   private find(finding: Omit<Finding, "block">): void {
@@ -258,11 +248,13 @@ class Check {
   }
 
   private type(params: ReadonlyMap<string, Parameter>): string {
-    const type = this.text("type")?.toLowerCase()
-    const known = [...this.given.types ?? NEEDED.keys()]
-    if (type === undefined) {
+    const type = this.text("type")?.toLowerCase() ?? ""
+    const known = [...this.given.types ?? ActionFields.TYPES.keys()]
+    const unread = UnreadLines.findings(this.block, type)
+    this.findings.push(...unread)
+    if (type === "") {
       this.missing(`The action "${this.block.name.slice(0, 100)}" has no type`, `write - **type**: TYPE, with one of ${known.join(", ")}`)
-      return ""
+      return type
     }
     if (this.given.types?.has(type) === false) {
       const similar = closest(type, known)
@@ -270,11 +262,14 @@ class Check {
       const message = `The type "${type.slice(0, 100)}" is unknown`
       this.find({ code: "agent/field-invalid", offset: this.offsetOf("type"), message, suggestion })
     }
-    for (const names of NEEDED.get(type) ?? []) {
+    for (const names of ActionFields.TYPES.get(type)?.needed ?? []) {
       if (names.some((name) => params.get(name) !== undefined && params.get(name) !== "")) continue
+      // A field with a wrong name is told already.
+      if (unread.some(({ severity, suggestion }) => severity !== "warning" && names.some((name) => suggestion === `write ${name}`))) continue
       const [name = ""] = names
       this.missing(`The ${type} action "${this.block.id.slice(0, 100)}" has no ${name}`, `write - **${name}**: VALUE`)
     }
+    for (const { key, ...finding } of FieldValues.misfits(type, params)) this.find({ ...finding, offset: this.offsetOf(key) })
     return type
   }
 
@@ -372,7 +367,7 @@ const paramsOf = ({ fields }: Block): ReadonlyMap<string, Parameter> => {
   for (const { items, key, value } of fields) {
     const own = key === "params" ? items.filter((item) => item.key !== undefined) : []
     for (const item of own) put(params, item.key?.toLowerCase() ?? "", parameterOf(item.value, item.items))
-    if (!COMMON.has(key)) put(params, key, parameterOf(value, items))
+    if (!ActionFields.COMMON.has(key)) put(params, key, parameterOf(value, items))
   }
   return params
 }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Action, RECORDED } from "./Action.ts"
+import type { Action } from "./Action.ts"
+import { RECORDED } from "./ActionFields.ts"
 import type { Block, Item } from "../text/Block.ts"
 import * as Dependencies from "./Dependencies.ts"
 

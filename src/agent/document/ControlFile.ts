@@ -9,6 +9,9 @@ import type { Action, Defaults } from "./Action.ts"
 import * as Actions from "./Action.ts"
 import type { Block } from "../text/Block.ts"
 import * as Blocks from "../text/Block.ts"
+import * as ChangeLoops from "./ChangeLoops.ts"
+import * as IgnoredHeadings from "./IgnoredHeadings.ts"
+import { PENDING } from "./IgnoredHeadings.ts"
 import * as Dependencies from "./Dependencies.ts"
 import type { Frontmatter } from "../text/Frontmatter.ts"
 import * as Frontmatters from "../text/Frontmatter.ts"
@@ -59,8 +62,7 @@ export const MAX_BLOCKS = 2_500
 /** The maximum number of issues of a file: the first ones by place. */
 export const MAX_ISSUES = 1_000
 
-/** The title of the section with the actions. */
-export const PENDING = "Pending Actions"
+export { PENDING } from "./IgnoredHeadings.ts"
 
 /** The title of the section with the finished actions of the day. */
 export const COMPLETED = "Completed Today"
@@ -109,7 +111,8 @@ export const parse = (text: string, defaults: Defaults = Actions.defaults): Cont
   const single = checked.flatMap(({ action }) => action === undefined || repeated.ids.has(action.id) ? [] : [action])
   const { actions, findings: references } = Dependencies.resolve(single, blocks)
   const own = checked.flatMap(({ findings }) => findings)
-  const findings = [...first, ...structure(outline, sections, lines), ...excess(blocks), ...own, ...repeated.findings, ...references]
+  const apart = IgnoredHeadings.findings(source, outline, blocks)
+  const findings = [...first, ...structure(outline, sections, lines), ...apart, ...excess(blocks), ...own, ...repeated.findings, ...references, ...ChangeLoops.findings(actions)]
   return {
     text,
     lines,

@@ -10,6 +10,7 @@ import type { Block } from "../text/Block.ts"
 import { field } from "../text/Block.ts"
 import * as Conditions from "../schedule/Condition.ts"
 import type { Finding } from "../text/Issue.ts"
+import * as Outputs from "../text/Outputs.ts"
 import { closest } from "../text/Suggestion.ts"
 
 /** The actions without an error in their references, and the errors of the others. */
@@ -26,8 +27,15 @@ const referencesOf = (action: Action): ReadonlyArray<{ readonly key: string; rea
   ...action.dependsOn.map((id) => ({ key: "depends_on", id })),
   ...membersOf(action).map((id) => ({ key: "actions", id })),
   ...action.onFailure === undefined ? [] : [{ key: "on_failure", id: action.onFailure }],
-  ...action.condition === undefined ? [] : Conditions.actionsOf(action.condition).map((id) => ({ key: "condition", id }))
+  ...action.condition === undefined ? [] : Conditions.actionsOf(action.condition).map((id) => ({ key: "condition", id })),
+  ...outputsOf(action)
 ]
+
+/** The ids whose outputs the fields of an action contain. */
+const outputsOf = ({ params }: Action): ReadonlyArray<{ readonly key: string; readonly id: string }> =>
+  [...params].flatMap(([key, value]) =>
+    (typeof value === "string" ? [value] : [...value.values()]).flatMap((text) =>
+      text.includes("$") ? Outputs.references(text).map((id) => ({ key, id })) : []))
 
 /** Returns the ids of the actions that a composite action runs; none for another type. */
 export const membersOf = ({ params, type }: Action): ReadonlyArray<string> => {

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { RECORDED } from "./Action.ts"
+import { RECORDED } from "./ActionFields.ts"
 import * as Approval from "./Approval.ts"
 import type { Block } from "../text/Block.ts"
 import * as Blocks from "../text/Block.ts"

@@ -12,9 +12,9 @@ import type { Transaction } from "../../stage/Transaction.ts"
 import * as Value from "../../cell/Value.ts"
 import * as Enzyme from "../../registry/Enzyme.ts"
 import * as Duration from "../schedule/Duration.ts"
-import * as CommandLine from "./CommandLine.ts"
+import * as CommandLine from "../text/CommandLine.ts"
 import { ENDED, type Fields, isAwaited, Order, permit, signal } from "./Order.ts"
-import * as Outputs from "./Outputs.ts"
+import * as Outputs from "../text/Outputs.ts"
 import * as Record from "./Record.ts"
 
 /** The most characters of a result or an error in a record. */

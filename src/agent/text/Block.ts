@@ -41,6 +41,16 @@ export interface Field {
   readonly span: Span
   readonly keySpan: Span
   readonly valueSpan: Span
+  /** The columns before its mark. */
+  readonly indent: number
+}
+
+/** A line of a block that is no part of a field, and is neither blank nor code. */
+export interface Unread {
+  readonly text: string
+  readonly start: number
+  /** The field to which the line belongs by its indent. */
+  readonly below: Field | undefined
 }
 
 /**
@@ -60,6 +70,7 @@ export interface Block {
   /** The whole block, up to the next heading. */
   readonly span: Span
   readonly fields: ReadonlyArray<Field>
+  readonly unread: ReadonlyArray<Unread>
   /** The value of the field `id`; "" without one. */
   readonly id: string
 }
@@ -94,7 +105,7 @@ export const parse = (source: Source, outline: Outline, { end, fieldsEnd, headin
   const { lines, text } = source
   const line = lines[heading.line] ?? { start: 0, end: 0, next: 0 }
   const brackets = TITLE.exec(heading.title)
-  const fields = fieldsOf(source, outline, { from: heading.line + 1, end: fieldsEnd })
+  const { fields, unread } = fieldsOf(source, outline, { from: heading.line + 1, end: fieldsEnd })
   return {
     index,
     priority: brackets?.[1],
@@ -102,6 +113,7 @@ export const parse = (source: Source, outline: Outline, { end, fieldsEnd, headin
     heading: { start: line.start, end: line.end },
     span: { start: line.start, end: lines[end - 1]?.next ?? text.length },
     fields,
+    unread: [...unread, ...unreadOf(source, outline, { from: fieldsEnd, end })],
     id: fields.find(({ key }) => key === "id")?.value ?? ""
   }
 }
@@ -114,22 +126,65 @@ export interface Place {
   readonly index: number
 }
 
-const fieldsOf = (
-  source: Source,
-  outline: Outline,
-  { end, from }: { readonly from: number; readonly end: number }
-): ReadonlyArray<Field> => {
+/** A range of lines, by their indexes. */
+interface Range {
+  readonly from: number
+  readonly end: number
+}
+
+const HEADING = /^#{1,6}(?:[ \t]|$)/
+const MARK = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/
+
+/** The columns of the white space at the beginning of a line: a tab goes to the next multiple of 4, as in CommonMark. */
+const indentOf = (text: string): number => {
+  let columns = 0
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === "\t") columns += TAB - columns % TAB
+    else if (text[i] === " ") columns++
+    else break
+  }
+  return columns
+}
+
+const TAB = 4
+
+/** The lines of a range that are neither blank, nor code, nor headings. */
+export const unreadOf = ({ lines, text }: Source, outline: Outline, { end, from }: Range): ReadonlyArray<Unread> => {
+  const found: Array<Unread> = []
+  for (let i = from; i < end; i++) {
+    const { end: to = 0, start = 0 } = lines[i] ?? {}
+    const line = text.slice(start, to)
+    if (line.trim() !== "" && !outline.isOpaque(i) && !HEADING.test(line)) found.push({ text: line, start, below: undefined })
+  }
+  return found
+}
+
+const isEmpty = ({ items, value }: Field): boolean => value === "" && items.length === 0
+
+/** Reads the fields of a range, and collects the other lines. */
+const fieldsOf = (source: Source, outline: Outline, { end, from }: Range): Pick<Block, "fields" | "unread"> => {
   const fields: Array<Field> = []
-  for (let i = from; i < end && fields.length < MAX_FIELDS;) {
+  const unread: Array<Unread> = []
+  let isApart = true
+  for (let i = from; i < end;) {
     const line = source.lines[i]
-    const match = line === undefined || outline.isOpaque(i) ? null : FIELD.exec(source.text.slice(line.start, line.end))
+    const text = line === undefined ? "" : source.text.slice(line.start, line.end)
+    const isBlank = text.trim() === ""
+    const match = isBlank || outline.isOpaque(i) || fields.length === MAX_FIELDS ? null : FIELD.exec(text)
     if (line === undefined || match === null) {
+      const last = fields.at(-1)
+      // Behind a blank line, only an item continues a field. An item directly below a field without a value is meant as its entry.
+      const isDeeper = last !== undefined && indentOf(text) >= last.indent + DEEPER
+      const isEntry = MARK.test(text) && (isDeeper || (!isApart && last !== undefined && isEmpty(last)))
+      const isBelow: boolean = isEntry || (isDeeper && !isApart)
+      isApart ||= isBlank || !isBelow
+      if (!isBlank && !outline.isOpaque(i)) unread.push({ text, start: line?.start ?? 0, below: isBelow ? last : undefined })
       i++
       continue
     }
     const [prefix, indent = "", , , key = ""] = match
     const own = valueOf(source, line.start + prefix.length, line.end)
-    const nested = new Nested(source, { from: i + 1, end, indent: indent.length })
+    const nested = new Nested(source, { from: i + 1, end, indent: indent.length, isOpaque: outline.isOpaque })
     const block = own.value === "|" || own.value === "|-" ? nested.block(indent.length) : undefined
     const items = own.value === "" ? nested.items() : []
     const keyStart = line.start + prefix.indexOf("**") + 2
@@ -139,11 +194,13 @@ const fieldsOf = (
       items,
       span: { start: line.start, end: source.lines[nested.next - 1]?.next ?? line.next },
       keySpan: { start: keyStart, end: keyStart + key.length },
-      valueSpan: own.span
+      valueSpan: own.span,
+      indent: indent.length
     })
+    isApart = false
     i = nested.next
   }
-  return fields
+  return { fields, unread }
 }
 
 /** Reads a value: spaces around it are left out, and a code span around all of it is opened. */
@@ -163,12 +220,14 @@ class Nested {
   private readonly source: Source
   private readonly end: number
   private readonly indent: number
+  private readonly isOpaque: Outline["isOpaque"]
 
-  constructor(source: Source, { end, from, indent }: { readonly from: number; readonly end: number; readonly indent: number }) {
+  constructor(source: Source, { end, from, indent, isOpaque }: Range & Pick<Outline, "isOpaque"> & { readonly indent: number }) {
     this.source = source
     this.next = from
     this.end = end
     this.indent = indent
+    this.isOpaque = isOpaque
   }
 
   private textOf(index: number): string {
@@ -187,14 +246,14 @@ class Nested {
     let blank = 0
     for (let i = this.next; i < this.end; i++) {
       const text = this.textOf(i)
-      const own = text.length - text.trimStart().length
-      if (own === text.length) {
+      const own = indentOf(text)
+      if (text.trim() === "") {
         blank++
         continue
       }
       if (own < indent + DEEPER || (own < first && FIELD.test(text))) break
       first = first === 0 ? own : first
-      margin = Math.min(margin, own)
+      margin = Math.min(margin, text.length - text.trimStart().length)
       for (; blank > 0; blank--) lines.push("")
       lines.push(text)
       this.next = i + 1
@@ -210,16 +269,17 @@ class Nested {
     for (let i = this.next; i < this.end && items.length < MAX_FIELDS; i++) {
       const text = this.textOf(i)
       if (text.trim() === "") continue
-      const [prefix, indent = "", key] = ITEM.exec(text) ?? []
-      if (prefix === undefined || indent.length < this.indent + DEEPER || FIELD.test(text)) break
+      const [prefix, , key] = ITEM.exec(text) ?? []
+      const indent = indentOf(text)
+      if (prefix === undefined || indent < this.indent + DEEPER || this.isOpaque(i) || FIELD.test(text)) break
       const start = this.source.lines[i]?.start ?? 0
       const { value } = valueOf(this.source, start + prefix.length, start + text.length)
       this.next = i + 1
-      const lines = value === "|" || value === "|-" ? this.block(indent.length) : undefined
-      if (items.length === 0) first = indent.length
-      const into = indent.length > first && below.length < MAX_FIELDS ? below : items
+      const lines = value === "|" || value === "|-" ? this.block(indent) : undefined
+      if (items.length === 0) first = indent
+      const into = indent > first && below.length < MAX_FIELDS ? below : items
       if (into === items) below = []
-      into.push({ key, value: lines ?? value, start: start + indent.length, items: into === items ? below : [] })
+      into.push({ key, value: lines ?? value, start: start + text.length - text.trimStart().length, items: into === items ? below : [] })
       i = this.next - 1
     }
     return items

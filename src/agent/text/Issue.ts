@@ -21,6 +21,8 @@ export type IssueCode =
   | "agent/field-missing"
   | "agent/field-invalid"
   | "agent/field-repeated"
+  | "agent/field-unknown"
+  | "agent/line-unread"
   | "agent/id-repeated"
   | "agent/priority-unknown"
   | "agent/status-unknown"
@@ -28,6 +30,8 @@ export type IssueCode =
   | "agent/reference-broken"
   | "agent/dependency-cycle"
   | "agent/condition-doubtful"
+  | "agent/schedule-loop"
+  | "agent/channel-absent"
 
 /**
  * An error or a warning.

@@ -16,7 +16,7 @@ export interface Heading {
   readonly line: number
 }
 
-/** The headings of a text; the lines that are code or HTML; the first line of a fence or comment that never ends. */
+/** The headings of a text; the lines that are code or HTML, also in containers; the first line of a fence or comment that never ends. */
 export interface Outline {
   readonly headings: ReadonlyArray<Heading>
   readonly isOpaque: (line: number) => boolean
@@ -181,7 +181,7 @@ class Scan {
   }
 
   private mark(line: number): void {
-    if (this.isTop) this.opaque[line] = 1
+    this.opaque[line] = 1
   }
 
   /** Opens the blocks that begin in the rest of a line. */

@@ -21,15 +21,19 @@ export const closest = (word: string, known: ReadonlyArray<string>): string | un
   return best?.candidate
 }
 
-/** The edit distance of Levenshtein. */
-const distance = (a: string, b: string): number => {
+/** The number of edits between two words: letters that are left out, added, replaced, or exchanged with the next one. */
+export const distance = (a: string, b: string): number => {
+  let before: ReadonlyArray<number> = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const isExchange = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] && i > 1 && j > 1
+      const exchange = isExchange ? (before[j - 2] ?? 0) + 1 : substitution
+      next.push(Math.min(substitution, exchange, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
     }
+    before = row
     row = next
   }
   return row[b.length] ?? 0
