@@ -17,7 +17,7 @@ interface Channels {
 }
 
 /**
- * The errors of actions whose channels are absent. A space that does not exist yet tells none.
+ * The warnings about actions whose channels are absent. A space that does not exist yet tells none.
  *
  * @category getters
  * @since 0.1.0
@@ -34,6 +34,8 @@ export const of = Effect.fn("AbsentChannels.of")(function*({ actions, lines }: C
     const { heading, index } = action.block
     const message = `The action "${action.id}" needs the channel ${absent}, and the space "${space}" has none of this name`
     const suggestion = `configure it as channels: { "${absent}": … }`
-    return [Issues.at(lines, { code: "agent/channel-absent", offset: heading.start, message, suggestion, block: index })]
+    return [Issues.at(lines, {
+      code: "agent/channel-absent", severity: "warning", offset: heading.start, message, suggestion, block: index
+    })]
   })
 })

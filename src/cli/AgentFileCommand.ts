@@ -72,7 +72,7 @@ export const check = Command.make("check", { ...AgentSettings.cellFlags, json: O
     ].slice(0, ControlFiles.MAX_ISSUES)
     const lines = [...all.map(([, line]) => line), `${actions.length} actions, ${all.length} issues`]
     yield* Output.data(json, all.map(([issue]) => issue), lines)
-    if (all.every(([{ severity }]) => severity === "warning")) return
+    if (issues.every(({ severity }) => severity === "warning")) return
     const message = `${place.path} has errors; actions with one do not run`
     return yield* new CliFailure({ exit: exits.failed, code: "agent/invalid", message })
   }))).pipe(Command.withDescription("Print the errors and warnings of the control file"))

@@ -92,7 +92,8 @@ const right: ReadonlyArray<Part> = [
 /** Texts of which none is meant as a field. */
 const prose: ReadonlyArray<Part> = [
   fine("This runs at night."), fine("Note: ask Ann before a change."), fine("> - **schedule**: never"), fine("", "Two paragraphs.", ""),
-  fine("```", "- **command**: rm -rf data", "```"), fine("- An example:", "  ```", "  - **command**: rm -rf data", "  - schedule: daily", "  ```"),
+  fine("```", "- **command**: rm -rf data", "```"),
+  fine("- An example:", "  ```", "  - **command**: rm -rf data", "  - schedule: daily", "  ```"),
   fine("<!-- - **schedule**: old -->"), fine("<!--", "- **schedule**: old", "-->"), fine("- an item", "- another: one"),
   fine("| a | b |", "|---|---|", "| 1 | 2 |"), fine("See https://example.com/schedule: it is long."),
   fine("- Old:", "  <!--", "  - **schedule**: old", "  -->")
@@ -124,14 +125,16 @@ export const parts: ReadonlyArray<Part> = [
 /** A file with a block that has some parts, and the actions to which they refer. */
 export const fileOf = (all: ReadonlyArray<Part>): string => [
   "---", "version: 1", "status: idle", "---", "", "# Heartbeat", "", "## Pending Actions", "",
-  "### [HIGH] First", "- **id**: first", "- **type**: shell", "- **command**: echo first", ...all.flatMap(({ lines }) => [...lines, ""]), "",
+  "### [HIGH] First", "- **id**: first", "- **type**: shell", "- **command**: echo first",
+  ...all.flatMap(({ lines }) => [...lines, ""]), "",
   ...["other", "third"].flatMap((id) => [`### [LOW] ${id}`, `- **id**: ${id}`, "- **type**: shell", "- **command**: true", ""])
 ].join("\n")
 
 /** A random file. A kind of field occurs once, because a repeated one is told, too. */
 export const make = (draw: Random.Random): NearlyRight => {
   const all = Array.from({ length: 1 + draw(3) }, () => partOf(draw))
-  const keys = all.filter((part) => !prose.includes(part)).flatMap(({ lines }) => [...new Set(lines.flatMap((line) => /^- \*\*(\w+)\*\*:/.exec(line)?.[1] ?? []))])
+  const keysOf = ({ lines }: Part) => [...new Set(lines.flatMap((line) => /^- \*\*(\w+)\*\*:/.exec(line)?.[1] ?? []))]
+  const keys = all.filter((part) => !prose.includes(part)).flatMap(keysOf)
   const isRepeated = new Set(keys).size < keys.length
   return { text: fileOf(all), isTold: isRepeated || all.some((part) => part.isTold) }
 }

@@ -26,8 +26,9 @@ describe("A block that is nearly right", () => {
   it.each([
     ["- **shedule**: every:5m", "error agent/field-unknown: No action of the type shell reads the field \"shedule\"; write schedule"],
     ["- **cwd**: /srv", "error agent/field-unknown: No action of the type shell reads the field \"cwd\"; write working_dir"],
-    ["- [ ] **schedule**: daily:02:00", "warning agent/line-unread: The line \"- [ ] **schedule**: daily:02:00\" looks like a field, and is none; " +
-      "write - **key**: value at the beginning of a line, or make it a sentence"],
+    ["- [ ] **schedule**: daily:02:00",
+      "warning agent/line-unread: The line \"- [ ] **schedule**: daily:02:00\" looks like a field, " +
+      "and is none; write - **key**: value at the beginning of a line, or make it a sentence"],
     ["- **env**:\n  - MODE=full", "error agent/line-unread: \"MODE=full\" is no entry of env: it has no name; write - name: value"],
     [" ### [HIGH] Another", "warning agent/heading-ignored: The line \"### [HIGH] Another\" is no heading of an action; " +
       "write ### [PRIORITY] NAME, with ### at the margin and a space behind it"]
@@ -66,6 +67,7 @@ describe("A block that is nearly right", () => {
     assert.strictEqual(loops(copy("a", "in.txt", "out.txt")).length, 0)
     assert.strictEqual(loops(copy("a", "in.txt", "in.txt")).length, 1)
     assert.strictEqual(loops(copy("a", "in.txt", "out.txt"), copy("b", "files/out.txt", "in.txt")).length, 2)
-    assert.strictEqual(loops(action("a", { type: "shell", command: "ls", output_file: "src/log.txt", schedule: "on_change:src" })).length, 1)
+    const list = { type: "shell", command: "ls", output_file: "src/log.txt", schedule: "on_change:src" }
+    assert.strictEqual(loops(action("a", list)).length, 1)
   })
 })

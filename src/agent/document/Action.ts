@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Parameter } from "./ActionFields.ts"
 import * as ActionFields from "./ActionFields.ts"
 import * as FieldValues from "./FieldValues.ts"
 import type { Block, Field, Item } from "../text/Block.ts"
@@ -32,9 +33,6 @@ export const STATUSES = ["pending", "running", "completed", "failed", "skipped",
 
 /** A status that the agent knows. */
 export type Status = (typeof STATUSES)[number]
-
-/** A parameter: a text, a list, or a nested map of texts. */
-export type Parameter = string | ReadonlyArray<string> | ReadonlyMap<string, string>
 
 /**
  * A checked action.
@@ -265,7 +263,9 @@ class Check {
     for (const names of ActionFields.TYPES.get(type)?.needed ?? []) {
       if (names.some((name) => params.get(name) !== undefined && params.get(name) !== "")) continue
       // A field with a wrong name is told already.
-      if (unread.some(({ severity, suggestion }) => severity !== "warning" && names.some((name) => suggestion === `write ${name}`))) continue
+      if (unread.some(({ code, suggestion }) => code === "agent/field-unknown" && names.some((name) => suggestion === `write ${name}`))) {
+        continue
+      }
       const [name = ""] = names
       this.missing(`The ${type} action "${this.block.id.slice(0, 100)}" has no ${name}`, `write - **${name}**: VALUE`)
     }

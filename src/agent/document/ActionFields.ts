@@ -5,6 +5,9 @@
  */
 import { distance } from "../text/Suggestion.ts"
 
+/** A parameter of an action: a text, a list, or a nested map of texts. */
+export type Parameter = string | ReadonlyArray<string> | ReadonlyMap<string, string>
+
 /** The fields that only the agent writes. */
 export const RECORDED: ReadonlySet<string> = new Set([
   "started_at", "completed_at", "failed_at", "skipped_at", "last_run", "next_retry", "retry_count", "duration", "result", "error"
@@ -83,7 +86,8 @@ export const formOf = (type: string, key: string): Form | undefined =>
 const others: Readonly<{ [name: string]: string }> = {
   after: "depends_on", needs: "depends_on", depends: "depends_on", requires: "depends_on", dependencies: "depends_on",
   retries: "retry", attempts: "retry", max_attempts: "retry", max_retries: "retry",
-  cron: "schedule: cron:…", every: "schedule: every:…", interval: "schedule: every:…", daily: "schedule: daily:…", at: "schedule: at:…",
+  cron: "schedule: cron:…", every: "schedule: every:…", interval: "schedule: every:…",
+  daily: "schedule: daily:…", at: "schedule: at:…",
   on_change: "schedule: on_change:…", watch: "schedule: on_change:…",
   when: "condition", if: "condition", only_if: "condition",
   tz: "timezone", zone: "timezone",

@@ -48,7 +48,7 @@ export const findings = (actions: ReadonlyArray<Action>): ReadonlyArray<Finding>
   return watching.flatMap(({ action: { block, id }, path }) => {
     if (!isCircle(id, next)) return []
     const offset = block.fields.find(({ key }) => key === "schedule")?.valueSpan.start ?? block.heading.start
-    const message = `The action "${id}" runs at a change of ${path.slice(0, 100)}, which it, or an action that it starts by a change, writes`
+    const message = `The action "${id}" runs at a change of ${path.slice(0, 100)}, which it or its followers write`
     return [{ code: "agent/schedule-loop", severity: "warning", offset, message, suggestion: "watch another path", block: block.index }]
   })
 }

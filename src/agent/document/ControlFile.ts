@@ -112,7 +112,8 @@ export const parse = (text: string, defaults: Defaults = Actions.defaults): Cont
   const { actions, findings: references } = Dependencies.resolve(single, blocks)
   const own = checked.flatMap(({ findings }) => findings)
   const apart = IgnoredHeadings.findings(source, outline, blocks)
-  const findings = [...first, ...structure(outline, sections, lines), ...apart, ...excess(blocks), ...own, ...repeated.findings, ...references, ...ChangeLoops.findings(actions)]
+  const whole = [...first, ...structure(outline, sections, lines), ...apart, ...excess(blocks)]
+  const findings = [...whole, ...own, ...repeated.findings, ...references, ...ChangeLoops.findings(actions)]
   return {
     text,
     lines,

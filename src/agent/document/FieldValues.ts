@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import * as CommandLine from "../text/CommandLine.ts"
 import type { Finding } from "../text/Issue.ts"
 import * as Outputs from "../text/Outputs.ts"
-import type { Parameter } from "./Action.ts"
+import type { Parameter } from "./ActionFields.ts"
 import * as ActionFields from "./ActionFields.ts"
 
 /** A finding about the value of a field. */

@@ -20,13 +20,12 @@ const TITLE = new RegExp(`^${LABEL}`, "i")
 
 const LEVEL = 3
 
-const finding = (offset: number, text: string, suggestion: string, block?: number): Finding => ({
+const finding = (offset: number, text: string, suggestion: string): Finding => ({
   code: "agent/heading-ignored",
   severity: "warning",
   offset,
   message: `The line "${text.trim().slice(0, 100)}" is no heading of an action`,
-  suggestion,
-  ...block === undefined ? {} : { block }
+  suggestion
 })
 
 const MARGIN = "write ### [PRIORITY] NAME, with ### at the margin and a space behind it"
@@ -47,7 +46,7 @@ export const findings = (source: Source, outline: Outline, blocks: ReadonlyArray
     return field === undefined ? [] : [{ ...field, suggestion: "write ### [PRIORITY] NAME above the fields of an action" }]
   })
   const inside = blocks.flatMap(({ index, unread }) =>
-    unread.flatMap(({ start, text }) => ALIKE.test(text) ? [finding(start, text, MARGIN, index)] : []))
+    unread.flatMap(({ start, text }) => ALIKE.test(text) ? [{ ...finding(start, text, MARGIN), block: index }] : []))
   return [...levels, ...above, ...inside]
 }
 

@@ -17,7 +17,8 @@ const COLON = "[:\u02d0\u2236\ua789\ufe55\uff1a=\uff1d]"
 /** The signs that begin a line of a list, of a task or of a table, and spaces of any kind. */
 const BEGIN = /^[\s>]*(?:[-*+\u2010-\u2015\u2022\u2023\u25aa\u25cf\u00b7](?=[\s[*_`"'A-Za-z]|$)|\d{1,9}[.)]|\|)?\s*(?:\[[ xX]?\]\s*)?/
 
-const MARKED = new RegExp(`^(\\*{1,3}|_{1,3}|\`|"|')([^*_\`"'\\n]{1,60}?(?:_[^*_\`"'\\n]{1,60}?){0,3})\\s*(${COLON})?\\1\\s*(${COLON})?`, "u")
+const NAME = "[^*_`\"'\\n]{1,60}?"
+const MARKED = new RegExp(`^(\\*{1,3}|_{1,3}|\`|"|')(${NAME}(?:_${NAME}){0,3})\\s*(${COLON})?\\1\\s*(${COLON})?`, "u")
 const PLAIN = new RegExp(`^([A-Za-z][\\w -]{0,40}?)\\s*${COLON}(?!\\/\\/)`, "u")
 
 const BLOCKQUOTE = /^\s*>/
@@ -101,7 +102,8 @@ class Check {
     const [first] = items
     if (key === "params") for (const item of items) this.parameter(item)
     if (form === "table" && value !== "") {
-      this.find(valueSpan.start, `The field "${key}" has a value on its line, and is a table`, `write its entries below it, each as ${ENTRY}`)
+      const message = `The field "${key}" has a value on its line, and is a table`
+      this.find(valueSpan.start, message, `write its entries below it, each as ${ENTRY}`)
     } else if (form === "table") {
       this.entries(key, items)
     } else if (form === "list") {

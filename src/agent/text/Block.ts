@@ -174,8 +174,8 @@ const fieldsOf = (source: Source, outline: Outline, { end, from }: Range): Pick<
     if (line === undefined || match === null) {
       const last = fields.at(-1)
       // Behind a blank line, only an item continues a field. An item directly below a field without a value is meant as its entry.
-      const isDeeper = last !== undefined && indentOf(text) >= last.indent + DEEPER
-      const isEntry = MARK.test(text) && (isDeeper || (!isApart && last !== undefined && isEmpty(last)))
+      const isDeeper: boolean = last !== undefined && indentOf(text) >= last.indent + DEEPER
+      const isEntry: boolean = MARK.test(text) && (isDeeper || (!isApart && last !== undefined && isEmpty(last)))
       const isBelow: boolean = isEntry || (isDeeper && !isApart)
       isApart ||= isBlank || !isBelow
       if (!isBlank && !outline.isOpaque(i)) unread.push({ text, start: line?.start ?? 0, below: isBelow ? last : undefined })
