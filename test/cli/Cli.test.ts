@@ -98,11 +98,11 @@ describe("systole", () => {
       assert.deepStrictEqual(await json("space", "create", "shop"), { space: "shop", created: true })
       assert.deepStrictEqual(await json("space", "ls"), ["shop"])
       const receipt = await json(
-        "signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10"
+        "signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "60"
       ) as Record<string, unknown>
       assert.strictEqual(receipt["status"], "handled")
       assert.deepStrictEqual(
-        await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10"),
+        await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "60"),
         receipt
       )
       assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
@@ -122,7 +122,7 @@ describe("systole", () => {
     test("distinguishes failed, absent and locked by exit code", project, async ({ json, root, run }) => {
       await json("space", "create", "shop")
       const codeOf = async (...args: ReadonlyArray<string>) => (await run(...args)).code
-      const unheard = await run("signal", "shop", "--signal", "/signals/unheard", "--wait", "10")
+      const unheard = await run("signal", "shop", "--signal", "/signals/unheard", "--wait", "60")
       assert.strictEqual(unheard.code, 1)
       assert.include(unheard.stderr, "/signals/unheard")
       const later = await run("signal", "shop", "--signal", "/signals/greet/ann", "--at", `{"ms":3600000}`, "--wait", "0")
@@ -154,7 +154,7 @@ describe("systole", () => {
 export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { persistence: () => MemoryStore.layer } })
 `
     }, async ({ json, root, run, write }) => {
-      const handled = async () => (await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")).code
+      const handled = async () => (await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "60")).code
       assert.strictEqual(await handled(), 0)
       assert.deepStrictEqual(await json("space", "ls"), [])
       assert.isFalse(existsSync(join(root, ".data")))
@@ -168,7 +168,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       ...project,
       "enzymes/broken.ts": "throw new Error('no luck')\n"
     }, async ({ run }) => {
-      const { code, stderr, stdout } = await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
+      const { code, stderr, stdout } = await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "60")
       assert.strictEqual(code, 0)
       assert.include(stdout, "handled")
       assert.match(stderr, /^sev:crit module\/broken: Module enzymes\/broken\.ts is not loaded/m)
@@ -186,7 +186,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       const listed = JSON.parse((await runIn("shop", "enzyme", "ls", "--json")).stdout) as ReadonlyArray<{ readonly name: string }>
       assert.deepStrictEqual(listed.map(({ name }) => name).sort(), ["extra_ping", "greet", "tally"])
       await runIn("shop", "space", "create", "first")
-      const handled = await runIn("shop", "signal", "first", "--signal", "/signals/greet/ann", "--wait", "10")
+      const handled = await runIn("shop", "signal", "first", "--signal", "/signals/greet/ann", "--wait", "60")
       assert.deepStrictEqual([handled.code, handled.stderr], [0, ""])
       assert.match(handled.stdout, /^handled \S+\n {2}greet +ok +beat \d+ +\{"times":1\}\n$/)
     })
@@ -207,14 +207,14 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       const note = join(root, ".data", "server.json")
       assert.strictEqual(statSync(note).mode & 0o777, 0o600)
       assert.deepStrictEqual(JSON.parse(readFileSync(note, "utf8")), { url, pid, token: null })
-      await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
+      await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "60")
       assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
       assert.strictEqual(await (await fetch(`${url}/v1/spaces/shop/cells/data/greeted/ann`)).json(), 1)
       const second = await run("dev", "--port", "0")
       assert.strictEqual(second.code, 4)
       assert.include(second.stderr, url)
       const { code, stderr } = await stop("SIGTERM")
-      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.deepStrictEqual([code, stderr], [0, "stopped\n"])
       assert.isFalse(existsSync(note))
       assert.strictEqual((await run("cell", "get", "shop", "/data/greeted/ann")).code, 3)
     })
@@ -225,7 +225,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
     }, async ({ json, root, serve, write }) => {
       const { next, stop } = await serve("dev")
       const said = async () => {
-        const { handlings } = await json("signal", "shop", "--signal", "/signals/say", "--wait", "10") as {
+        const { handlings } = await json("signal", "shop", "--signal", "/signals/say", "--wait", "60") as {
           readonly handlings: ReadonlyArray<{ readonly value: unknown }>
         }
         return handlings.map(({ value }) => value)
@@ -266,7 +266,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       await stop("SIGKILL")
       assert.isTrue(existsSync(join(root, ".data", "server.json")))
       const again =
-        await json("signal", "shop", "--signal", "/signals/greet/ann", "--id", "one", "--wait", "10") as { readonly status: string }
+        await json("signal", "shop", "--signal", "/signals/greet/ann", "--id", "one", "--wait", "60") as { readonly status: string }
       assert.strictEqual(again.status, "handled")
       assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
     })
@@ -334,7 +334,7 @@ after(() => { throw new Error("thrown late") }, 10)
     }, async ({ json, serve }) => {
       const { stop } = await serve("dev")
       for (let i = 0; i < 2; i++) {
-        const receipt = await json("signal", "shop", "--signal", "/signals/careless", "--wait", "10") as { readonly status: string }
+        const receipt = await json("signal", "shop", "--signal", "/signals/careless", "--wait", "60") as { readonly status: string }
         assert.strictEqual(receipt.status, "handled")
       }
       const { code, stderr } = await stop("SIGTERM")

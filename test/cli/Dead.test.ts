@@ -18,7 +18,7 @@ describe("systole dead", () => {
   it.live("lists, shows and redelivers dead letters", () =>
     Effect.flatMap(terminal(project), ({ json, run }) =>
       Effect.promise(async () => {
-        for (const n of [1, 2]) await run("signal", "shop", "--signal", "/signals/fix", "--payload", `{"n":${n}}`, "--wait", "10")
+        for (const n of [1, 2]) await run("signal", "shop", "--signal", "/signals/fix", "--payload", `{"n":${n}}`, "--wait", "60")
         const letters = await json("dead", "ls", "shop") as ReadonlyArray<{ readonly id: string; readonly beat: number }>
         assert.lengthOf(letters, 2)
         const { id } = letters[1]!
@@ -31,7 +31,7 @@ describe("systole dead", () => {
         await json("cell", "set", "shop", "/data/mended", "true")
         assert.deepInclude(await json("dead", "send", "shop", id, "fix") as object, { id, enzyme: "fix" })
         // The redelivered signal precedes later ones.
-        await run("signal", "shop", "--signal", "/signals/fix", "--payload", `{"n":3}`, "--wait", "10")
+        await run("signal", "shop", "--signal", "/signals/fix", "--payload", `{"n":3}`, "--wait", "60")
         assert.deepStrictEqual(await json("cell", "get", "shop", "/data/fixed"), [{ n: 2 }, { n: 3 }])
         const absent = await run("dead", "send", "shop", id, "fix")
         assert.strictEqual(absent.code, 3)

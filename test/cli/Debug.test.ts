@@ -90,7 +90,7 @@ describe("systole dev", () => {
     for (const [file, text] of Object.entries(files)) writeFileSync(join(project, file), text)
     const server = await develop(project)
     const space = `${server.url}/v1/spaces/home`
-    const send = async (method: string, path: string, { body, prefer = "wait=10" }: {
+    const send = async (method: string, path: string, { body, prefer = "wait=60" }: {
       readonly body: unknown
       readonly prefer?: string
     }): Promise<unknown> =>

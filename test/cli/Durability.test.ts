@@ -37,7 +37,7 @@ describe("systole start", () => {
       yield* Effect.promise(async () => {
         await serve("start")
         for (const [i, space] of ["shop", "market"].entries()) {
-          assert.deepInclude(await json("signal", space, "--signal", "/signals/pragmas", "--wait", "10") as object, { status: "handled" })
+          assert.deepInclude(await json("signal", space, "--signal", "/signals/pragmas", "--wait", "60") as object, { status: "handled" })
           assert.deepStrictEqual(await json("cell", "get", space, "/data/pragmas"), {
             created: Array.from({ length: i + 1 }, () => FULL),
             open: Array.from({ length: i + 1 }, () => [FULL, "wal"])

@@ -62,7 +62,7 @@ describe("An error thrown by a module", () => {
   it.live("is printed with its message, file and line, and with its stack on request", () =>
     Effect.flatMap(terminal(files), ({ run, write }) =>
       Effect.promise(async () => {
-        const send = () => run("signal", "shop", "--signal", "/signals/order", "--payload", `{"item":"tea"}`, "--wait", "10")
+        const send = () => run("signal", "shop", "--signal", "/signals/order", "--payload", `{"item":"tea"}`, "--wait", "60")
         const { stderr } = await send()
         assert.match(
           stderr,

@@ -28,7 +28,7 @@ describe("systole flow", () => {
             spaces: { create: "on-demand" }
           })}\n`
         )
-        await json("signal", "shop", "--signal", "/CEP:sig_sys/init", "--wait", "10")
+        await json("signal", "shop", "--signal", "/CEP:sig_sys/init", "--wait", "60")
         const declared = await run("flow", "ls")
         for (const part of ["pack", "ask", "transform", "→ packed", "wait"]) assert.include(declared.stdout, part)
         for (const id of ["one", "two"]) await json("flow", "start", "shop", "pack", "--id", id, "--input", `{"boxes":2}`)

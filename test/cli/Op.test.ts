@@ -21,7 +21,7 @@ describe("systole op", () => {
     Effect.flatMap(terminal(project), ({ json, run }) =>
       Effect.promise(async () => {
         await run("space", "create", "shop")
-        for (const n of [0, 0]) await run("signal", "shop", "--signal", "/signals/render", "--payload", `${n}`, "--wait", "10")
+        for (const n of [0, 0]) await run("signal", "shop", "--signal", "/signals/render", "--payload", `${n}`, "--wait", "60")
         const [boot, ...operations] =
           await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string; readonly verb: string }>
         assert.strictEqual(boot?.verb, "op/boot")
@@ -38,7 +38,7 @@ describe("systole op", () => {
         assert.deepInclude(await json("op", "watch", "shop", oid, "--times", "1") as object, { state: "ist:plan", watchers: 1 })
         assert.deepInclude(await json("op", "cancel", "shop", oid) as object, { oid })
         assert.include((await run("op", "show", "shop", oid)).stdout, "closed sts:cnl")
-        await run("signal", "shop", "--signal", "/signals/render", "--payload", "12", "--wait", "10")
+        await run("signal", "shop", "--signal", "/signals/render", "--payload", "12", "--wait", "60")
         const many = await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string }>
         const numbers = many.slice(3).map(({ oid }) => Number(oid.split(".")[2]))
         assert.deepStrictEqual(numbers, Array.from({ length: 13 }, (_, i) => i))

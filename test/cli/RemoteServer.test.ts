@@ -73,7 +73,7 @@ describe("--server", () => {
       yield* variable("SYSTOLE_TOKEN", TOKEN)
       const json = (...args: ReadonlyArray<string>) => Effect.promise(() => here.json(...args, "--server", `${url}/`))
       yield* json("space", "create", "home")
-      assert.deepInclude(yield* json("signal", "home", "--signal", "/signals/count", "--wait", "10"), { status: "handled" })
+      assert.deepInclude(yield* json("signal", "home", "--signal", "/signals/count", "--wait", "60"), { status: "handled" })
       assert.strictEqual(yield* json("cell", "get", "home", "/data/n"), 1)
       assert.deepStrictEqual(yield* json("space", "ls"), ["home"])
       assert.strictEqual((yield* Effect.promise(() => here.run("cell", "get", "away", "/data/n", "--server", url))).code, 3)

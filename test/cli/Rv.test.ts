@@ -26,7 +26,7 @@ describe("systole rv", () => {
             spaces: { create: "on-demand" }
           })}\n`
         )
-        for (const signal of ["/CEP:sig_sys/init", "/signals/work"]) await json("signal", "shop", "--signal", signal, "--wait", "10")
+        for (const signal of ["/CEP:sig_sys/init", "/signals/work"]) await json("signal", "shop", "--signal", signal, "--wait", "60")
         const rows = await json("rv", "list", "shop") as ReadonlyArray<{ readonly key: string; readonly state: string }>
         assert.deepStrictEqual(rows.map(({ key, state }) => [key, state]), [["one", "pending"], ["two", "pending"]])
         const page = await run("rv", "list", "shop", "--limit", "1")

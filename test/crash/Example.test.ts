@@ -76,6 +76,6 @@ describe("The thumbnails example, killed during its work", () => {
             [["image_metadata", "ok"], ["resize_image", "ok"]]
           )
         }
-        assert.strictEqual((await second.stop("SIGTERM")).stderr, "")
+        assert.strictEqual((await second.stop("SIGTERM")).stderr, "stopped\n")
       })))
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
@@ -56,13 +56,17 @@ describe("Content over HTTP", () => {
     const { blobPart } = space
     Object.assign(space, { blobPart: (hash: string, number: number) => (asked.push(number), blobPart.call(space, hash, number)) })
     const reader = (await fetch(`${blobs}/${digest}`)).body!.getReader()
-    const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
-    await tick()
+    /** Waits until so many parts were asked for, and for the turns in which another one would be. */
+    const settled = async (count: number) => {
+      await vi.waitUntil(() => asked.length >= count, { timeout: 120_000, interval: 1 })
+      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await settled(1)
     assert.deepStrictEqual(asked, [0], "its first bytes tell its type")
     const sizes: Array<number> = []
     for (let n = 1; n <= 3; n++) {
       sizes.push((await reader.read()).value!.length)
-      await tick()
+      await settled(n + 1)
       assert.strictEqual(asked.length, n + 1)
     }
     assert.deepStrictEqual([sizes, asked], [[part, part, 2_500_000 - 2 * part], [0, 0, 1, 2]])

@@ -12,7 +12,7 @@ export default Enzyme.make({ name: "thrower", query: "/signals/throw", run: () =
 const post = async (server: Server) => {
   const response = await fetch(`${server.url}/v1/spaces/home/signals`, {
     method: "POST",
-    headers: { "content-type": "application/json", prefer: "wait=20" },
+    headers: { "content-type": "application/json", prefer: "wait=60" },
     body: JSON.stringify({ signal: "/signals/throw" })
   })
   return (await response.json() as { readonly status: string }).status

@@ -66,7 +66,7 @@ const survive = async (serve: (...args: ReadonlyArray<string>) => Promise<Server
   for (let server = first, ends = 0; ; ends++) {
     const ended = server.ended.then(({ stderr }) => said.push(stderr))
     const isUp =
-      await Promise.race([ended.then(() => false), post(server, "good", { wait: 20 }).then(({ status }) => status === 200, () => false)])
+      await Promise.race([ended.then(() => false), post(server, "good", { wait: 60 }).then(({ status }) => status === 200, () => false)])
     if (isUp) {
       // The run may begin, and end the process, between the two requests.
       const { letters } = await fetch(`${server.url}${space}/dead`).then((dead) => dead.json() as Promise<Letters>).catch(() => none)
@@ -94,7 +94,7 @@ describe("A run that ends its process", () => {
         Effect.promise(async () => {
           const serve = serveWith(what === "allocate" ? { NODE_OPTIONS: "--max-old-space-size=150" } : {})
           const first = await serve("start")
-          await post(first, "good", { wait: 20 })
+          await post(first, "good", { wait: 60 })
           const { id } = await (await post(first, what, { at: { ms: 300 } })).json() as { readonly id: string }
           const { ends: count, letters, said, server } = await survive(serve, first)
           assert.deepStrictEqual(letters.map(({ code, enzyme, signal }) => [enzyme, code, signal]), [
@@ -115,7 +115,7 @@ describe("A run that ends its process", () => {
     Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes }), ({ serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")
-        await post(server, "good", { wait: 20 })
+        await post(server, "good", { wait: 60 })
         server.closeOutput()
         await post(server, "loop").catch(() => undefined)
         await server.ended
@@ -128,7 +128,7 @@ describe("A run that ends its process", () => {
     }), ({ serveWith }) =>
       Effect.promise(async () => {
         const server = await serveWith({ NODE_OPTIONS: "--inspect=127.0.0.1:0" })("start")
-        assert.strictEqual((await post(server, "loop", { wait: 20 })).status, 200)
+        assert.strictEqual((await post(server, "loop", { wait: 60 })).status, 200)
         const { stderr } = await server.stop("SIGTERM")
         assert.include(stderr, "a debugger may hold it, so nothing is ended")
       })))
@@ -160,13 +160,13 @@ describe("A node that ends its process", () => {
       Effect.promise(async () => {
         const read = async (server: Server, path: string) => (await fetch(`${server.url}${space}/cells${path}`)).json()
         const first = await serve("start")
-        await post(first, "1", { wait: 20 })
+        await post(first, "1", { wait: 60 })
         assert.strictEqual((await post(first, "13", { at: { ms: 300 } })).status, 202)
         assert.match((await first.ended).stderr, /run\/stuck shop@\d+ spin: node spin is noted, and the process ends/)
         const second = await serve("start")
         while (await read(second, "/data/in") !== 13) continue
         assert.strictEqual(await read(second, "/c/spin"), 1, "it derives nothing new")
-        assert.strictEqual((await post(second, "14", { wait: 20 })).status, 200)
+        assert.strictEqual((await post(second, "14", { wait: 60 })).status, 200)
         assert.strictEqual(await read(second, "/c/spin"), 14)
         await second.stop("SIGTERM")
       })))

@@ -28,7 +28,7 @@ const systole = async (cwd: string, ...args: ReadonlyArray<string>): Promise<str
 const sold = async ({ url }: Server) => {
   const receipt = await fetch(`${url}/v1/spaces/shop/signals`, {
     method: "POST",
-    headers: { "content-type": "application/json", prefer: "wait=10" },
+    headers: { "content-type": "application/json", prefer: "wait=60" },
     body: JSON.stringify({ signal: "/signals/goods/receive", target: "/data/products/tea", payload: { price: 4, count: 5 } })
   })
   assert.strictEqual(receipt.status, 200, await receipt.text())
@@ -135,7 +135,7 @@ describe("systole build", () => {
     const server = await start(out, data, { line: line("127.0.0.1"), told: () => undefined })
     await using(server, async ({ get, post }) => {
       const { id } = await post({ signal: "/signals/greet" })
-      await get(`/receipts/${id}`, "wait=10")
+      await get(`/receipts/${id}`, "wait=60")
       assert.strictEqual(await get("/cells/data/greeting"), "hello")
     })
     const open = await runProcess([...line("0.0.0.0"), "--data", data], { cwd: out })
@@ -156,7 +156,7 @@ export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) =
       const server = await start(folder, join(root, "data"), { ...options, told: () => undefined })
       await using(server, async ({ get, post }) => {
         const { id } = await post({ signal: "/signals/greet" })
-        const { handlings } = await get(`/receipts/${id}`, "wait=10") as { readonly handlings: ReadonlyArray<{ readonly error?: object }> }
+        const { handlings } = await get(`/receipts/${id}`, "wait=60") as { readonly handlings: ReadonlyArray<{ readonly error?: object }> }
         assert.include(handlings[0]?.error, { code: "run/nondeterministic" }, folder)
       })
     }
@@ -184,7 +184,7 @@ export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) =
     assert.include(without.output, "Set SYSTOLE_TOKEN")
     const wrong = await from({ SYSTOLE_TOKEN: "a-token-of-this-test" }, "space", "ls", "--env", "staging")
     assert.include(wrong.output, "this is a build for \"production\"")
-    const signal = ["signal", "demo", "--signal", "/signals/greet", "--wait", "10"] as const
+    const signal = ["signal", "demo", "--signal", "/signals/greet", "--wait", "60"] as const
     const sent = await from({ SYSTOLE_TOKEN: "a-token-of-this-test" }, ...signal)
     assert.strictEqual(sent.code, 0, sent.output)
   })
@@ -343,7 +343,7 @@ export default { token, pages: { "/": () => token } }
     })
     await built(terminal, "--out", "second", "--keep", first)
     await using(await server("second"), async ({ get }) => {
-      for (const id of ids) assert.include(JSON.stringify(await get(`/receipts/${id}`, "wait=20")), "\"value\":\"first\"")
+      for (const id of ids) assert.include(JSON.stringify(await get(`/receipts/${id}`, "wait=60")), "\"value\":\"first\"")
       assert.strictEqual(await get("/cells/data/times"), count)
     })
   })
