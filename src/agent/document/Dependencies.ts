@@ -6,6 +6,7 @@
  * @module
  */
 import type { Action } from "./Action.ts"
+import * as CallCircles from "./CallCircles.ts"
 import type { Block } from "../text/Block.ts"
 import { field } from "../text/Block.ts"
 import * as Conditions from "../schedule/Condition.ts"
@@ -45,12 +46,28 @@ export const membersOf = ({ params, type }: Action): ReadonlyArray<string> => {
   return [...new Set(texts.map((text) => text.trim()).filter((text) => text !== ""))]
 }
 
+/** Returns the members of a composite action, with those of its members, by id. */
+export const membersBelow = (action: Action, byId: ReadonlyMap<string, Action>): ReadonlyMap<string, Action> => {
+  const found = new Map<string, Action>()
+  const open = [...membersOf(action)]
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const member = byId.get(id)
+    if (member === undefined || found.has(id)) continue
+    found.set(id, member)
+    open.push(...membersOf(member))
+  }
+  return found
+}
+
 /**
  * Returns the ids of the actions that others run: the members of composite actions, and the targets of `on_failure`. Such
  * an action without a schedule does not run by itself.
  */
-export const calledBy = (actions: ReadonlyArray<Action>): ReadonlySet<string> =>
-  new Set(actions.flatMap((action) => action.onFailure === undefined ? membersOf(action) : [...membersOf(action), action.onFailure]))
+export const calledBy = (actions: ReadonlyArray<Action>): ReadonlySet<string> => new Set(actions.flatMap(calledOf))
+
+/** The ids of the actions that an action runs: its members, and the one of `on_failure`. */
+const calledOf = (action: Action): ReadonlyArray<string> =>
+  action.onFailure === undefined ? membersOf(action) : [...membersOf(action), action.onFailure]
 
 /**
  * Checks the references of all actions. An action has an error if it refers to an unknown action, is part of a cycle, or
@@ -103,6 +120,10 @@ class Resolver {
       for (const each of cycle) this.take(each)
     }
     this.takeReady()
+    const sound = this.actions.filter(({ id }) => !this.broken.has(id))
+    for (const cycle of CallCircles.find(sound, calledOf)) {
+      for (const each of cycle) this.refuseCycle(each, cycle)
+    }
   }
 
   private count(action: Action): void {
@@ -188,7 +209,8 @@ class Resolver {
   private refuseCycle(action: Action, cycle: ReadonlyArray<Action>): void {
     const names = [...cycle, ...cycle.slice(0, 1)].map(({ id }) => id)
     const shown = names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), "…"] : names
-    this.report({ action, key: action.dependsOn.length > 0 ? "depends_on" : "actions" }, {
+    const key = ["depends_on", "actions", "on_failure"].find((each) => field(action.block, each) !== undefined) ?? "actions"
+    this.report({ action, key }, {
       code: "agent/dependency-cycle",
       message: `The actions need each other in a circle: ${shown.join(" → ")}`,
       suggestion: "remove one of these dependencies"

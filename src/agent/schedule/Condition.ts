@@ -248,6 +248,10 @@ export const requirementsOf = (conditions: ReadonlyArray<Condition>): Requiremen
 export const isTimed = ({ alternatives }: Condition): boolean =>
   alternatives.flat().some(({ test: { kind } }) => kind === "time_after" || kind === "time_before" || kind === "weekday")
 
+/** Whether a condition reads the ends of all other actions. */
+export const readsAll = ({ alternatives }: Condition): boolean =>
+  alternatives.flat().some(({ test: { kind } }) => kind === "any_failed" || kind === "all_completed")
+
 /** Returns the ids of the actions that a condition names. */
 export const actionsOf = ({ alternatives }: Condition): ReadonlyArray<string> =>
   alternatives.flat().flatMap(({ test }) => "id" in test ? [test.id] : [])

@@ -28,6 +28,9 @@ const MAX_SAVES = 5
 
 type Attempt = Fiber.Fiber<Ran, Ledger.LedgerFailed>
 
+/** The decision that an occurrence ends without a run. */
+type Skipped = Extract<Plan.Decision, { readonly kind: "skip" }>
+
 /** An attempt in progress. One of an earlier wake counts for no report, and an end of it stops no other action. */
 interface Running extends Dispatch.Due {
   readonly isEarlier: boolean
@@ -94,14 +97,20 @@ export class Course {
     const { running, wake } = this
     const now = yield* Clock.currentTimeMillis
     const busy = new Set([...running.values()].flatMap(({ action }) => this.idsOf(action)))
-    const plan = wake.plan(now, new Set([...wake.begun, ...busy]))
-    yield* this.skip(plan, now)
     this.calls = this.calls.flatMap(({ action: { id }, ...due }) => {
       const action = wake.byId.get(id)
       return action === undefined || !this.mayCall(action) ? [] : [{ ...due, action }]
     })
-    const called = new Set(this.calls.map(({ action }) => action.id))
-    const due = [...this.calls, ...this.due(plan).filter(({ action }) => !called.has(action.id))]
+    const called = new Map(this.calls.map(({ action: { id }, attempt, occurrence }) =>
+      [id, { attempt, occurrence: { key: occurrence, at: now } }]))
+    const more = { called, running: busy }
+    let plan = wake.plan(now, new Set([...wake.begun, ...busy]), more)
+    for (let over = this.skippable(plan); over.length > 0; over = this.skippable(plan)) {
+      yield* this.skip(over, now)
+      plan = wake.plan(now, new Set([...wake.begun, ...busy]), more)
+    }
+    const due = this.due(plan).filter(({ action }) => !this.isStopped || called.has(action.id))
+      .toSorted((a, b) => Number(called.has(b.action.id)) - Number(called.has(a.action.id)))
     const slots = new Slots([...running.values()], wake.request.settings.maxConcurrent)
     const chosen = due.filter(({ action }) => {
       const ids = this.idsOf(action)
@@ -122,18 +131,28 @@ export class Course {
   }
 
   private due(plan: Plan.Plan): ReadonlyArray<Dispatch.Due> {
-    if (this.isStopped) return []
     return plan.flatMap((decision) =>
       decision.kind === "run" && this.wake.heldBy(decision.action).length === 0
         ? [{ action: decision.action, occurrence: decision.occurrence.key, attempt: decision.attempt }]
         : [])
   }
 
+  /** The occurrences to skip whose turn has come: no other action begins before them, and a place is free. */
+  private skippable(plan: Plan.Plan): ReadonlyArray<Skipped> {
+    const { running, wake } = this
+    const found: Array<Skipped> = []
+    if (this.isStopped) return found
+    for (const decision of plan) {
+      const slots = new Slots([...running.values()], wake.request.settings.maxConcurrent)
+      if (decision.kind === "run" && wake.heldBy(decision.action).length === 0) return found
+      if (decision.kind === "skip" && slots.take(decision.action)) found.push(decision)
+    }
+    return found
+  }
+
   /** Ends the occurrences that are skipped. */
-  private readonly skip = Effect.fnUntraced(function*(this: Course, plan: Plan.Plan, now: number) {
+  private readonly skip = Effect.fnUntraced(function*(this: Course, skipped: ReadonlyArray<Skipped>, now: number) {
     const { wake } = this
-    const skipped = plan.filter((decision) => decision.kind === "skip")
-    if (skipped.length === 0) return
     yield* wake.keep(skipped.reduce((observed, { action, occurrence }) =>
       Observed.skip(observed, { action: action.id, occurrence: occurrence.key, now }), wake.observed))
     for (const { action } of skipped) {

@@ -49,6 +49,10 @@ export interface Facts {
   readonly states: ReadonlyMap<string, ActionState>
   /** The actions that began in this wake. None begins twice. */
   readonly begun: ReadonlySet<string>
+  /** The actions whose attempts are in progress. */
+  readonly running?: ReadonlySet<string>
+  /** The actions that a failure called, with the attempts that it asks for. */
+  readonly called?: ReadonlyMap<string, Due>
   /** The actions that run without being due, and the occurrence of such a run; undefined for none. */
   readonly forced: { readonly ids: ReadonlySet<string>; readonly occurrence: string } | undefined
   /** Whether LOW actions may begin: half of the time of the wake is left. */
@@ -133,7 +137,7 @@ export const until = (plan: Plan, now: number): number => {
 const isTimed = ({ condition }: Action): boolean => condition !== undefined && Conditions.isTimed(condition)
 
 /** An occurrence that is due, with the number of its attempt. */
-interface Due {
+export interface Due {
   readonly occurrence: Occurrence
   readonly attempt: number
 }
@@ -145,6 +149,7 @@ class Planner {
   private readonly called: ReadonlySet<string>
   private readonly decisions = new Map<string, Decision>()
   private outcomes: ReadonlyMap<string, Outcome> | undefined
+  private ranks: ReadonlyMap<string, number> | undefined
 
   constructor(actions: ReadonlyArray<Action>, facts: Facts) {
     this.actions = actions
@@ -178,6 +183,8 @@ class Planner {
     if (state.status === "running") return { kind: "rest", action, reason: "it is running" }
     const paused = this.unknownBelow(action)
     if (paused !== undefined) return { kind: "rest", action, reason: `the status of its member ${paused} is unknown` }
+    const call = this.facts.called?.get(id)
+    if (call !== undefined) return call
     if (forced?.ids.has(id) === true) return { occurrence: { key: forced.occurrence, at: now }, attempt: 1 }
     const { retry } = state
     if (retry !== undefined) {
@@ -207,24 +214,75 @@ class Planner {
   private decide(action: Action, { attempt, occurrence }: Due, due: ReadonlyMap<string, Due>): Decision {
     const { facts } = this
     const on: Array<string> = []
+    // A call that comes to nothing ends no occurrence of the schedule.
+    const isCalled = facts.called?.has(action.id) === true
     for (const id of action.dependsOn) {
       const state = facts.states.get(id)
       if (state === undefined || due.has(id) || isOpen(state)) {
         on.push(id)
       } else if (state.outcome !== "completed") {
-        return { kind: "skip", action, occurrence, reason: `its dependency ${id} ended as ${state.outcome}` }
+        const reason = `its dependency ${id} ended as ${state.outcome}`
+        return isCalled ? { kind: "wait", action, at: undefined, reason } : { kind: "skip", action, occurrence, reason }
       }
     }
-    if (on.length > 0) return { kind: "block", action, on }
+    on.push(...this.openBelow(action, due), ...attempt === 1 ? this.undecided(action, due) : [])
+    if (on.length > 0) return { kind: "block", action, on: [...new Set(on)] }
     if (!this.holds(action)) {
       const reason = "its condition is false"
-      if (action.schedule.kind === "always") return { kind: "wait", action, at: undefined, reason }
+      if (isCalled || action.schedule.kind === "always") return { kind: "wait", action, at: undefined, reason }
       return { kind: "skip", action, occurrence, reason }
     }
     if (action.priority === "LOW" && !facts.hasTime) {
       return { kind: "wait", action, at: undefined, reason: "less than half of the wake is left" }
     }
     return { kind: "run", action, occurrence, attempt }
+  }
+
+  /** The open dependencies of the members of an action outside of it, and members that are tried again by themselves. */
+  private openBelow(action: Action, due: ReadonlyMap<string, Due>): ReadonlyArray<string> {
+    const { states } = this.facts
+    const members = Dependencies.membersBelow(action, this.byId)
+    return [...members.values()].flatMap(({ dependsOn, id }) => {
+      const open = dependsOn.filter((other) => {
+        const state = states.get(other)
+        return !members.has(other) && other !== action.id && (state === undefined || due.has(other) || isOpen(state))
+      })
+      return states.get(id)?.retry === undefined ? open : [...open, id]
+    })
+  }
+
+  /**
+   * The actions whose ends a condition reads, and that come before its action: those in progress, those that are tried again, and
+   * the due ones before it in the order. So the condition is decided when its turn comes.
+   */
+  private undecided({ condition, id: self }: Action, due: ReadonlyMap<string, Due>): ReadonlyArray<string> {
+    if (condition === undefined) return []
+    const { running = new Set<string>(), states } = this.facts
+    const named = Conditions.actionsOf(condition).filter((id) => {
+      if (id === self || this.waitsFor(id, self)) return false
+      return running.has(id) || states.get(id)?.retry !== undefined || (due.has(id) && this.rankOf(id) < this.rankOf(self))
+    })
+    return Conditions.readsAll(condition) ? [...named, ...[...running].filter((id) => id !== self && this.byId.has(id))] : named
+  }
+
+  /** The place of an action in the order of a wake. */
+  private rankOf(id: string): number {
+    this.ranks ??= new Map(ordered(this.actions).map((action, i) => [action.id, i]))
+    return this.ranks.get(id) ?? 0
+  }
+
+  /** Whether an action waits for another one, by its dependencies or members. */
+  private waitsFor(id: string, other: string): boolean {
+    const seen = new Set<string>()
+    const open = [id]
+    for (let each = open.pop(); each !== undefined; each = open.pop()) {
+      const action = this.byId.get(each)
+      if (each === other) return true
+      if (action === undefined || seen.has(each)) continue
+      seen.add(each)
+      open.push(...action.dependsOn, ...Dependencies.membersOf(action))
+    }
+    return false
   }
 
   private holds({ condition, id, zone }: Action): boolean {

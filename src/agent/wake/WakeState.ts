@@ -142,11 +142,11 @@ export class WakeState {
   }
 
   /** The plan of a moment. `begun` lists the actions that may not begin. */
-  plan(now: number, begun: ReadonlySet<string> = this.begun): Plan.Plan {
-    return this.planAt(now, begun).plan
+  plan(now: number, begun: ReadonlySet<string> = this.begun, more: Pick<Plan.Facts, "called" | "running"> = {}): Plan.Plan {
+    return this.planAt(now, begun, more).plan
   }
 
-  private planAt(now: number, begun: ReadonlySet<string>): Planned {
+  private planAt(now: number, begun: ReadonlySet<string>, more: Pick<Plan.Facts, "called" | "running"> = {}): Planned {
     const { forced, settings, startup } = this.request
     const { files, variables } = this.captured
     const states = this.states(now)
@@ -157,14 +157,21 @@ export class WakeState {
       variables,
       hasTime: Plan.hasTime(this.start, now, settings.budget),
       states,
+      ...more,
       forced: forced === undefined ? undefined : {
-        ids: forced === "all" ? new Set(this.actions.map(({ id }) => id)) : forced,
+        ids: forced === "all" ? this.independent() : forced,
         occurrence: `force:${startup}.${this.start}`
       }
     })
     this.latest = { plan, states }
     this.planned = { at: now, file: this.open.file }
     return this.latest
+  }
+
+  /** The actions that others do not run alone. */
+  private independent(): ReadonlySet<string> {
+    const called = Dependencies.calledBy(this.actions)
+    return new Set(this.actions.flatMap(({ id, schedule }) => schedule.kind === "always" && called.has(id) ? [] : [id]))
   }
 
   /** Reads the ledger, and captures the facts on which the actions of the file depend. */
