@@ -1,5 +1,5 @@
 /**
- * A program that exchanges a folder for a link out of the root, and back, as fast as it can.
+ * A program that exchanges a folder for a link out of the root, and back, again and again.
  *
  * @module
  */
@@ -10,8 +10,9 @@ import process from "node:process"
 
 const [root = "", outside = ""] = process.argv.slice(2)
 
-/** The exchanges between two looks at the events of the process. */
+/** The exchanges between two pauses, and the length of a pause in milliseconds. */
 const BATCH = 50
+const PAUSE = 2
 
 // It shares the processors with the server, which a program of another machine would not.
 setPriority(19)
@@ -38,6 +39,6 @@ const flip = (): void => {
   } catch {
     // A request made a folder in this place.
   }
-  setImmediate(flip)
+  setTimeout(flip, PAUSE)
 }
 flip()

@@ -24,6 +24,8 @@ export interface Ready {
   readonly attempt: (target: Target, n: number) => Promise<void>
   /** Checks the properties that show at the end. */
   readonly check?: (target: Target) => Promise<void>
+  /** Checks the properties that show without the server under attack. */
+  readonly beside?: () => Promise<void>
   readonly end?: () => Promise<void>
 }
 

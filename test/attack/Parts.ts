@@ -69,8 +69,24 @@ const attempts = async ({ part, ready, target }: Attacked, first: number, isOver
   return begun.length
 }
 
+/** Makes attempts at a share of the rate of a part, as long as told. Returns their number; failures are told. */
+export const trickle = async (attacked: Attacked, { isOver, rate, told }: {
+  /** The share of the rate. */
+  readonly rate: number
+  /** Whether to stop. It resolves late while no attempt may begin. */
+  readonly isOver: () => Promise<boolean>
+  readonly told: (failure: string) => void
+}): Promise<number> => {
+  const { part, ready, target } = attacked
+  let tried = 0
+  for (; !await isOver(); await wait(part.everyMs / rate)) {
+    await ready.attempt(target, tried++).catch((error: unknown) => told(`${part.name}: ${String(error)}`))
+  }
+  return tried
+}
+
 /** Waits until a server rests. One that works on for nobody has not ended with its clients. */
-const rested = async ({ server }: Target): Promise<void> => {
+export const rested = async ({ server }: Target): Promise<void> => {
   const { pid } = server.process
   for (const end = performance.now() + PATIENCE; performance.now() < end;) {
     const before = processor(pid)
@@ -105,10 +121,10 @@ const measured = async (attacked: Attacked, until: () => boolean) => {
   return { tried, latency: Probe.compare(rest, under) }
 }
 
-const broken = ({ holds, resolution, rest, under }: Probe.Comparison): string | undefined => {
+const broken = ({ holds, longest, longestAtRest, resolution, rest, under }: Probe.Comparison): string | undefined => {
   if (holds) return undefined
-  const [a, b, c] = [under, rest, resolution].map((millis) => millis.toFixed(1))
-  return `a small signal of another space takes ${a} ms (p99), and ${b} ms at rest, where windows differ by ${c} ms`
+  const [a, b, c, d, e] = [under, rest, resolution, longest, longestAtRest].map((millis) => millis.toFixed(1))
+  return `a small signal of another space takes ${a} ms (p99) and ${d} ms at most; at rest ${b} ms ± ${c} ms, and ${e} ms at most`
 }
 
 /** The place and the time of a part. */
@@ -129,12 +145,14 @@ export const run = async (part: Part, { packed, seed, until }: Plan): Promise<Ou
   let used = 0
   try {
     const target = await packed.start(project(part.name, [ready.ground]))
+    Probe.prefer(target.server.process.pid)
     try {
       await ready.begin?.(target)
       found = await measured({ part, ready, target }, until)
       await target.check()
       used = memory(target.server.process.pid)
       await ready.check?.(target)
+      await ready.beside?.()
       failure = found.latency === undefined ? undefined : broken(found.latency)
     } finally {
       await target.server.end("SIGKILL")

@@ -4,6 +4,7 @@
  * @module
  */
 import { fork } from "node:child_process"
+import { setPriority } from "node:os"
 import { join } from "node:path"
 import { environment, node, root } from "../scripts/Host.ts"
 import type { Ask, Told } from "./ProbeProcess.ts"
@@ -18,25 +19,49 @@ export const quantile = (values: ReadonlyArray<number>, share: number): number =
 /** The latency that one of a hundred requests exceeds. */
 export const p99 = (values: ReadonlyArray<number>): number => quantile(values, 0.99)
 
-/** The result of a comparison of windows under an attack with windows of the same length at rest. */
+/** The result of a comparison of windows under an attack with windows of the same length at rest. All are milliseconds. */
 export interface Comparison {
-  /** The p99 at rest and under attack, in milliseconds. */
+  /** The p99 at rest and under attack: the median of those of the windows, which other work on the machine moves least. */
   readonly rest: number
   readonly under: number
-  /** The difference between the p99 of the windows at rest: a smaller one between any two windows shows nothing. */
+  /** The difference between the quartiles of the p99 at rest. A smaller one between other windows shows nothing. */
   readonly resolution: number
+  /** The longest latency at rest and under attack. */
+  readonly longestAtRest: number
+  readonly longest: number
   readonly holds: boolean
 }
 
-/** The most that an attack may multiply the p99 by. */
+/** The most that an attack may multiply a latency by. */
 export const MOST = 3
 
-/** Compares windows. An attack holds up no one if the p99 under it is at most three times that at rest, and the resolution. */
+/** The shortest time for which one latency counts as a stall, in milliseconds. */
+const STALL = 500
+
+/**
+ * Compares windows. An attack stops no one if the p99 under it is at most three times that at rest, plus the resolution, and if no
+ * signal stalls.
+ */
 export const compare = (rest: Windows, under: Windows): Comparison => {
   const alone = rest.map(p99)
-  const resolution = Math.max(...alone) - Math.min(...alone)
-  const both = { rest: p99(rest.flat()), under: p99(under.flat()) }
-  return { ...both, resolution, holds: both.under <= MOST * both.rest + resolution }
+  const resolution = quantile(alone, 0.75) - quantile(alone, 0.25)
+  const middle = { rest: quantile(alone, 0.5), under: quantile(under.map(p99), 0.5) }
+  const [longestAtRest, longest] = [Math.max(...rest.flat()), Math.max(...under.flat())]
+  const isSlow = middle.under > MOST * middle.rest + resolution
+  const isStalled = longest > MOST * longestAtRest + STALL
+  return { ...middle, resolution, longestAtRest, longest, holds: !isSlow && !isStalled }
+}
+
+/** The priority of the measured processes. */
+const PRIORITY = -10
+
+/** Lets other work of the machine give way to a process, where the host allows it. */
+export const prefer = (pid: number | undefined): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, PRIORITY)
+  } catch {
+    // Only root may: then the other work shows in the windows at rest, too.
+  }
 }
 
 /** A process that measures a server. */
@@ -53,6 +78,7 @@ export const make = (target: Omit<Ask, "millis">): Probe => {
     execArgv: ["--import", join(root, "test/scripts/source.mjs")],
     env: environment()
   })
+  prefer(child.pid)
   return {
     measure: (millis) =>
       new Promise((resolve, reject) => {

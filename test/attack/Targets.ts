@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { readdirSync, readFileSync } from "node:fs"
-import { mkdir, writeFile } from "node:fs/promises"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { request as send } from "node:http"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { create } from "../package/Project.ts"
 import * as Command from "../scripts/Command.ts"
@@ -51,7 +52,7 @@ export interface Target {
   readonly check: () => Promise<void>
 }
 
-/** The packed package, installed in a temporary folder. */
+/** The command, packed and installed in a temporary folder. */
 export interface Packed {
   readonly folder: string
   /** The file of the installed command. */
@@ -101,12 +102,31 @@ const guarded: Setup = {
   token: tokens.operator
 }
 
+/** The folder of the data: in memory where the host has one, since a disk that others use would be measured, too. */
+const dataFolder = (): Promise<string> => mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "systole-data-"))
+
+const packedAt = async (place: { readonly folder: string; readonly command: string }): Promise<Packed> => {
+  const data = await dataFolder()
+  return {
+    ...place,
+    start: (setup) => target({ ...place, data: join(data, setup.name) }, setup),
+    remove: async () => {
+      for (const folder of [place.folder, data]) await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
 /** Packs the package, and installs it. */
 export const pack = async (): Promise<Packed> => {
   await Command.ensure()
-  const { folder, remove } = await create({ built: true })
-  const command = join(folder, "node_modules", "systole", "dist", "command", "systole.js")
-  return { folder, command, remove, start: (setup) => target({ folder, command }, setup) }
+  const { folder } = await create({ built: true })
+  return packedAt({ folder, command: join(folder, "node_modules", "systole", "dist", "command", "systole.js") })
+}
+
+/** The command of this tree, which is not packed, for projects in a temporary folder. */
+export const unpacked = async (): Promise<Packed> => {
+  await Command.ensure()
+  return packedAt({ folder: await mkdtemp(join(tmpdir(), "systole-unpacked-")), command: Command.file })
 }
 
 /** Starts both servers with the installed command. */
@@ -131,11 +151,16 @@ export const write = async (parent: string, { config, enzymes, name }: Setup): P
   return folder
 }
 
-const target = async ({ command, folder: parent }: Pick<Packed, "command" | "folder">, setup: Setup): Promise<Target> => {
+interface Place {
+  readonly command: string
+  readonly data: string
+  readonly folder: string
+}
+
+const target = async ({ command, data, folder: parent }: Place, setup: Setup): Promise<Target> => {
   const { token } = setup
   const folder = await write(parent, setup)
   const chunks: Array<string> = []
-  const data = join(folder, "data")
   const server = await start(folder, data, {
     command,
     told: (text) => chunks.push(text)

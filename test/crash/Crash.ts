@@ -9,7 +9,6 @@ import { createHash } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { Persistence } from "systole"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import { type Host, root } from "../scripts/Host.ts"
@@ -17,6 +16,7 @@ import { type Server, start } from "../scripts/Server.ts"
 import * as Random from "../support/Random.ts"
 import * as Project from "./CountedProject.ts"
 import { CountingServer } from "./CountingServer.ts"
+import * as History from "./History.ts"
 import { Orders } from "./Orders.ts"
 
 /** The number of concurrent callers. */
@@ -31,9 +31,6 @@ const PHOTOGRAPHED = 20
 
 /** The maximum number of crashes of the server during one request. */
 const MOST_ENDS = 10
-
-/** The number of beats of one replay. */
-const REPLAYED = 10_000
 
 /** The counters of a handled event. Each must be 1. */
 const effectsOf = (n: number): ReadonlyArray<string> => [...Project.effectsOf(n), ...n % PHOTOGRAPHED === 0 ? ["photo"] : []]
@@ -184,26 +181,12 @@ class Callers {
   }
 }
 
-/** The faults of the journal and of the database file after a restart. */
-const inspect = async (server: Server, file: string): Promise<ReadonlyArray<string>> => {
-  const { fault } = await (await fetch(`${server.url}${space}/journal/verification`)).json() as { readonly fault?: unknown }
-  const database = new DatabaseSync(file, { readOnly: true })
-  const rows = database.prepare("PRAGMA integrity_check").all().map((row) => String(row["integrity_check"]))
-  database.close()
-  return [...fault === undefined ? [] : [`the journal does not hold: ${JSON.stringify(fault)}`], ...rows.filter((row) => row !== "ok")]
-}
+/** Reads a path of the space as JSON. */
+const reads = (server: Server): History.Get => async (path) => (await fetch(`${server.url}${space}${path}`)).json()
 
-/** The first difference of a replay of the whole journal. */
-const replayed = async (server: Server): Promise<ReadonlyArray<string>> => {
-  for (let from = 0; ; from += REPLAYED) {
-    const response = await fetch(`${server.url}${space}/replay?from=${from}&to=${from + REPLAYED - 1}`)
-    const { difference, to } = await response.json() as { readonly difference?: unknown; readonly to?: number }
-    if (difference !== undefined || to === undefined) {
-      return [`the replay from ${from} was answered ${response.status} with ${JSON.stringify(difference)}`]
-    }
-    if (to < from + REPLAYED - 1) return []
-  }
-}
+/** The faults of the journal and of the database file after a restart. */
+const inspect = async (server: Server, file: string): Promise<ReadonlyArray<string>> =>
+  [...await History.verified(reads(server)), ...History.damage(file)]
 
 type Letter = Readonly<Record<"code" | "enzyme" | "id" | "signal", string>>
 
@@ -331,7 +314,7 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
     await asking(() => callers.settle(server))
     callers.faults.push(...await asking(() => unfinished(server)))
     const calls = partner.count
-    callers.faults.push(...await asking(() => replayed(server)))
+    callers.faults.push(...await asking(() => History.replayed(reads(server))))
     if (partner.count > calls) callers.faults.push(`the replay made ${partner.count - calls} calls`)
     const { faults, poisoned } = await asking(() => buried(server, orders))
     callers.faults.push(...faults)

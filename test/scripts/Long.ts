@@ -25,5 +25,6 @@ export const long: Readonly<Record<string, string>> = {
   "test/persistence/IdempotencyIndex.test.ts": "test/persistence/SqlStore.test.ts",
   "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",
   "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts",
-  "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts"
+  "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts",
+  "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts"
 }

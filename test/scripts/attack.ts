@@ -20,8 +20,8 @@ const names = [...Parts.all.map(({ name }) => name), CALLERS]
 const HELP = `npm run attack -- [--part NAME …] [--seed 1] [--minutes 1]
 
 Installs the packed package and attacks its servers over loopback. A part holds if each of its properties does, and if the p99 of
-a small signal of another space is at most three times that of the same server at rest, plus the difference between windows at
-rest. Without --part, all of these take part:
+a small signal of another space is at most three times that of the same server at rest, plus the resolution, and if none stalls.
+Without --part, all of these take part:
 
 ${Parts.all.map(({ holds, name }) => `  ${name.padEnd(9)} ${holds}`).join("\n")}
   ${CALLERS.padEnd(9)} bodies, readers, streams, spaces, damaged files, hostile runs and random requests

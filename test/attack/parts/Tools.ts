@@ -94,8 +94,8 @@ export const tools: Part = {
         n % COMMANDS === COMMANDS - 1
           ? command(packed, server.url, ways[Math.floor(n / COMMANDS) % ways.length] ?? "")
           : stranger(target, n),
-      check: async (target) => {
-        await opensNothing(target)
+      check: opensNothing,
+      beside: async () => {
         await Devices.check(packed, folder)
         await FullDisk.check(packed, folder)
       },

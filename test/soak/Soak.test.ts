@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Parts from "../attack/Parts.ts"
+import * as Targets from "../attack/Targets.ts"
+import * as Random from "../support/Random.ts"
+import * as Soak from "./Soak.ts"
+import * as Trend from "./Trend.ts"
+
+describe("A soak", () => {
+  it("of 20 seconds loses nothing, doubles nothing, and each space replays after a restart", async () => {
+    const packed = await Targets.unpacked()
+    try {
+      const parts = Parts.all.filter(({ name }) => name !== "tools")
+      const { acknowledged, attempts, faults, proof } = await Soak.run({ packed, minutes: 1 / 3, seed: 1, parts })
+      assert.deepStrictEqual(faults, [])
+      assert.isAtLeast(acknowledged, 20)
+      assert.isAtLeast(attempts, parts.length)
+      assert.strictEqual(proof.receipts, acknowledged)
+    } finally {
+      await packed.remove()
+    }
+  })
+})
+
+describe("The trend of a figure", () => {
+  const figure = (values: Trend.Series) => Trend.judge({ name: "memory", unit: "MiB", values, least: 5, share: 0.1 })
+
+  it("is judged over the second half, when all is warm", () => {
+    const warm = Array.from({ length: 40 }, (_, i) => 100 + Math.min(i, 20) * 10)
+    assert.isTrue(figure(warm).isFlat)
+    const leak = Array.from({ length: 40 }, (_, i) => 100 + i * 10)
+    assert.deepInclude(figure(leak), { growth: 190, isFlat: false })
+  })
+
+  it("is not moved by a few odd values, nor by noise", () => {
+    const draw = Random.make(1)
+    const noisy = Array.from({ length: 60 }, (_, i) => i % 9 === 0 ? 5000 : 100 + draw(20))
+    assert.isTrue(figure(noisy).isFlat)
+    assert.isFalse(figure(noisy.map((value, i) => value + i)).isFlat)
+  })
+
+  it("may grow by its bounds, and fall", () => {
+    assert.isTrue(figure([100, 100, 100, 100, 104]).isFlat)
+    assert.isTrue(figure([9, 8, 7, 6, 5, 4, 3, 2, 1]).isFlat)
+    assert.isFalse(figure([1, 2, 3, 4, 5, 6, 10, 14, 18, 22]).isFlat)
+  })
+})
