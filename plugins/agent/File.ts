@@ -42,7 +42,7 @@ const write = async (attempt: ActionType.Attempt): Promise<ActionType.Done> => {
 }
 
 /** The files of a pattern that are older than a time, in the order of their names. */
-const matching = async ({ raw, request, tx }: ActionType.Attempt, pattern: string): Promise<ReadonlyArray<string>> => {
+const matching = async ({ now, raw, request }: ActionType.Attempt, pattern: string): Promise<ReadonlyArray<string>> => {
   const { paths } = await request("file", "glob", { pattern }) as { readonly paths: ReadonlyArray<string> }
   const age = raw("older_than")
   if (age === "") return paths
@@ -50,7 +50,7 @@ const matching = async ({ raw, request, tx }: ActionType.Attempt, pattern: strin
   const found: Array<string> = []
   for (const path of paths) {
     const { modified } = await request("file", "stat", { path }) as { readonly modified?: number }
-    if (modified !== undefined && tx.now - modified > millis) found.push(path)
+    if (modified !== undefined && now() - modified > millis) found.push(path)
   }
   return found
 }

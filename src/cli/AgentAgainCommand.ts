@@ -46,10 +46,10 @@ export const again = Command.make("again", {
     const found = Record.read(yield* Effect.provide(Ledger.use(({ get }) => get(Record.cell(place.key, id))), ledger))
     const refusal = refusalOf(id, found, Schedules.isRecurring(action.schedule))
     if (refusal !== undefined) return yield* refusal
-    const { finishedAt = 0, status } = found ?? {}
+    const end = found === undefined ? undefined : Record.endOf(found)
     const text = Edits.update(file, [
       { kind: "field", id, key: "status", value: "pending" },
-      { kind: "field", id, key: status === "completed" ? "completed_at" : "failed_at", value: Projection.moment(finishedAt) }
+      { kind: "field", id, key: found?.status === "completed" ? "completed_at" : "failed_at", value: Projection.moment(end ?? 0) }
     ])
     if (text !== file.text && (yield* store.replace(bytes, ControlFiles.encode(text)))._tag === "Changed") {
       const message = `${place.path} was saved meanwhile, and stays as it is; repeat the command`

@@ -130,7 +130,7 @@ export const history = Command.make("history", {
     }
     const rows = yield* attempts(store.place.key, Option.getOrUndefined(id)).pipe(Effect.provide(ledger))
     yield* Output.data(json, rows, Output.table(rows.map((record) => [
-      Projection.moment(record.startedAt),
+      Projection.moment(Record.beginOf(record)),
       record.action,
       record.status,
       record.attempts > 1 ? `${record.attempt}/${record.attempts}` : "",

@@ -84,6 +84,8 @@ export interface Attempt {
   readonly table: (name: string) => Readonly<{ [key: string]: string }>
   /** A text with the outputs of earlier actions. */
   readonly insert: (text: string) => string
+  /** The present time by the clock of the wake, which may be behind that of the beats. */
+  readonly now: () => number
   /** Asks a channel, within the time that the attempt has left. */
   readonly request: (channel: string, opcode: string, payload: unknown) => Promise<unknown>
 }
@@ -130,7 +132,8 @@ const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
 }
 
 const attemptOf = (tx: Transaction, order: Order): Attempt => {
-  const until = tx.now + order.timeoutMs
+  const start = tx.now
+  const until = start + order.timeoutMs
   const raw = (name: string): string => {
     const value = Object.hasOwn(order.fields, name) ? order.fields[name] : undefined
     return typeof value === "string" ? value : ""
@@ -145,6 +148,7 @@ const attemptOf = (tx: Transaction, order: Order): Attempt => {
     order,
     raw,
     insert,
+    now: () => (order.at ?? start) + tx.now - start,
     text: (name) => insert(raw(name)),
     table: (name) => {
       const value = Object.hasOwn(order.fields, name) ? order.fields[name] : undefined
@@ -215,11 +219,13 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
   writes: ["/data/agent/**"],
   durable: true,
   run: async (tx, { id, payload: order }) => {
-    const { action, attempt, attempts, digest, file, occurrence, pendings } = order
+    const { action, at, attempt, attempts, digest, file, occurrence, pendings } = order
     const cell = Record.cell(file, action)
     if (!isPermitted(tx, order, id)) return REFUSED
     const begun = {
-      action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now, ...digest === undefined ? {} : { digest }
+      action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now,
+      ...at === undefined ? {} : { at },
+      ...digest === undefined ? {} : { digest }
     }
     tx.set(cell, { ...begun, status: "running" })
     const end = (fields: Omit<Record.Record, keyof typeof begun>): string => {
@@ -277,7 +283,8 @@ export const duration = (text: string): number => {
  * @category combinators
  * @since 0.1.0
  */
-export const runMember = async ({ tx }: Attempt, member: Order): Promise<"completed" | "failed"> => {
+export const runMember = async ({ now, tx }: Attempt, given: Order): Promise<"completed" | "failed"> => {
+  const member = { ...given, at: now() }
   const cell = Record.cell(member.file, member.action)
   tx.hear(ENDED, cell)
   tx.set(permit(member.file, member.action), member)

@@ -24,6 +24,8 @@ const part = {
   attempts: Schema.Int,
   pendings: Schema.Int,
   timeoutMs: Schema.Int,
+  /** The time at which it was given, by the clock of the wake; absent in orders of earlier versions. */
+  at: Schema.optionalKey(Schema.Int),
   fields: Fields,
   /** The digest of the block as a person wrote it; absent in orders of earlier versions. */
   digest: Schema.optionalKey(Schema.String)

@@ -24,7 +24,9 @@ const Shape = Schema.Struct({
   attempt: Schema.Int,
   attempts: Schema.Int,
   status: Schema.Literals(["running", "completed", "failed"]),
-  /** The times of its beats, in milliseconds since 1970. */
+  /** The time of its order by the clock of the wake, in milliseconds since 1970; absent in records of earlier versions. */
+  at: Schema.optionalKey(Schema.Int),
+  /** The times of its beats, in milliseconds since 1970. They go on where the clock of the host was set back. */
   startedAt: Schema.Int,
   finishedAt: Schema.optionalKey(Schema.Int),
   /** The result of a completed attempt, as one line. */
@@ -58,6 +60,23 @@ export const read = (value: unknown): Record | undefined => {
   const found = decode(value)
   return found._tag === "Some" ? found.value : undefined
 }
+
+/**
+ * The begin of an attempt by the clock of the wake. Schedules follow that clock, and not the one of the beats.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const beginOf = ({ at, startedAt }: Pick<Record, "at" | "startedAt">): number => at ?? startedAt
+
+/**
+ * The end of an attempt by the clock of the wake; `undefined` while it runs.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const endOf = (record: Record): number | undefined =>
+  record.finishedAt === undefined ? undefined : beginOf(record) + record.finishedAt - record.startedAt
 
 /** Whether a record is that of an attempt. */
 export const isOf = (record: Record | undefined, attempt: Pick<Record, "occurrence" | "attempt">): record is Record =>

@@ -44,6 +44,8 @@ export interface History {
   readonly change: string | undefined
   /** The number of times that the action became pending. */
   readonly pendings: number
+  /** The event of the last run. Times come again after a clock was set back, so the key of each firing names it. */
+  readonly latest?: string | undefined
 }
 
 /**
@@ -192,19 +194,18 @@ export const isRecurring = ({ kind }: Schedule): boolean => kind !== "always" &&
  * @since 0.1.0
  */
 export const occurrence = (schedule: Schedule, history: History, now: number): Occurrence | undefined => {
-  const { change, pendings, startup } = history
+  const { change, latest, pendings, startup } = history
   const since = Math.min(history.since, now)
   const isAhead = history.lastRun !== undefined && history.lastRun > now + aheadOf(schedule, history.lastRun)
   const lastRun = isAhead ? undefined : history.lastRun
-  // The times come again after a clock was set back, and each firing needs a key of its own.
-  const mark = isAhead ? `/${history.lastRun}` : ""
+  const mark = latest === undefined ? "" : `/${latest}`
   switch (schedule.kind) {
     case "always":
       return { key: `pending:${pendings}`, at: since }
     case "at":
       return lastRun !== undefined && lastRun >= schedule.moment ? undefined : timed(schedule.moment, mark)
     case "every":
-      return lastRun === undefined ? { key: `first${mark}`, at: since } : timed(lastRun + schedule.interval)
+      return lastRun === undefined ? { key: `first${mark}`, at: since } : timed(lastRun + schedule.interval, mark)
     case "cron":
       return timed(schedule.cron.next(lastRun ?? since), mark)
     case "startup":

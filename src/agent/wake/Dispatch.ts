@@ -100,11 +100,12 @@ const refusalOf = (order: Order): Failure | undefined => {
 export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Context) {
   const ledger = yield* Ledger
   const { action } = due
-  const order = orderOf(due, context)
+  const now = yield* Clock.currentTimeMillis
+  const order = { ...orderOf(due, context), at: now }
   const refusal = refusalOf(order)
   if (refusal !== undefined) return yield* fail(due, context, refusal)
   const id = yield* eventId(due, context.place)
-  const until = (yield* Clock.currentTimeMillis) + action.timeout + GRACE_MILLIS
+  const until = now + action.timeout + GRACE_MILLIS
   const sent = yield* ledger.set(Orders.permit(order.file, order.action), order).pipe(
     Effect.andThen(ledger.send({ id, signal: Orders.signal(action.type), payload: order })),
     Effect.catch((error) => REFUSALS.has(error.problem) ? Effect.succeed(refused(error.reason)) : Effect.fail(error))
@@ -132,7 +133,7 @@ const interrupted = (due: Due, context: Context) =>
  */
 export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, record: Record.Record, context: Context) {
   const limit = action.timeout + GRACE_MILLIS
-  const left = record.startedAt + limit - (yield* Clock.currentTimeMillis)
+  const left = Record.beginOf(record) + limit - (yield* Clock.currentTimeMillis)
   const found = yield* ended({ file: context.place.key, action: action.id }, Math.max(0, Math.min(limit, left)))
   if (found !== undefined && found.status !== "running") return found
   const { attempt, occurrence } = found ?? record
@@ -162,7 +163,7 @@ export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Cont
   const { action, attempt, attempts, digest = "", file, occurrence, pendings } = orderOf(due, context)
   const event = yield* eventId(due, context.place)
   const record: Record.Record = {
-    action, event, occurrence, attempt, attempts, pendings, digest, status: "failed", startedAt: now, finishedAt: now, failure
+    action, event, occurrence, attempt, attempts, pendings, digest, at: now, status: "failed", startedAt: now, finishedAt: now, failure
   }
   const history = `${Record.history(file)}/${action}`
   yield* ledger.set(Record.cell(file, action), record)

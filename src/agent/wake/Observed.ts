@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 const Times = Schema.Record(Schema.String, Schema.Int)
 
 const Shape = Schema.Struct({
-  /** The times at which actions were first seen, by id. */
+  /** The times at which actions were first seen, by id. None lies ahead of a look. */
   first: Times,
   /** The times of occurrences that were skipped, and their keys. */
   skipped: Times,
@@ -118,7 +118,8 @@ const lookAt = (observed: Observed, { digests, ids, now }: Omit<Look, "removed">
   const changes = kept(observed.changes, ids)
   let isChanged = Object.keys(first).length !== Object.keys(observed.first).length
   for (const id of ids) {
-    if (first[id] !== undefined) continue
+    // A first sight that lies ahead would go with the clock, which was set back, and its action would never be due.
+    if ((first[id] ?? Number.POSITIVE_INFINITY) <= now) continue
     first[id] = now
     isChanged = true
   }

@@ -6,7 +6,7 @@
 import type { Action } from "../document/Action.ts"
 import * as Duration from "../schedule/Duration.ts"
 import type { Change } from "../document/Edit.ts"
-import type { Record } from "../order/Record.ts"
+import * as Record from "../order/Record.ts"
 import * as Schedules from "../schedule/Schedule.ts"
 import * as State from "./State.ts"
 import * as Zone from "../schedule/Zone.ts"
@@ -22,13 +22,15 @@ const clock = (millis: number, zone: string): string => {
 
 type Lines = Readonly<{ [key: string]: string | undefined }>
 
-const completed = (action: Action, { finishedAt = 0, result = "", startedAt }: Record): Lines => {
+const completed = (action: Action, record: Record.Record): Lines => {
+  const { result = "" } = record
+  const [begin, end] = [Record.beginOf(record), Record.endOf(record) ?? 0]
   const isRecurring = Schedules.isRecurring(action.schedule)
   return {
     status: isRecurring ? "pending" : "completed",
-    ...isRecurring ? { last_run: moment(startedAt) } : {},
-    completed_at: moment(finishedAt),
-    duration: Duration.render(finishedAt - startedAt),
+    ...isRecurring ? { last_run: moment(begin) } : {},
+    completed_at: moment(end),
+    duration: Duration.render(end - begin),
     result,
     started_at: undefined,
     failed_at: undefined,
@@ -39,13 +41,13 @@ const completed = (action: Action, { finishedAt = 0, result = "", startedAt }: R
   }
 }
 
-const failed = (action: Action, record: Record): Lines => {
-  const { attempt, failure, finishedAt = 0, startedAt } = record
+const failed = (action: Action, record: Record.Record): Lines => {
+  const { attempt, failure } = record
   const retry = State.retrial(action, record)
   return {
     status: retry === undefined ? "failed" : "pending",
-    ...Schedules.isRecurring(action.schedule) ? { last_run: moment(startedAt) } : {},
-    failed_at: moment(finishedAt),
+    ...Schedules.isRecurring(action.schedule) ? { last_run: moment(Record.beginOf(record)) } : {},
+    failed_at: moment(Record.endOf(record) ?? 0),
     error: failure?.message ?? "it failed",
     retry_count: action.retry.attempts > 1 ? `${attempt}/${action.retry.attempts}` : undefined,
     next_retry: retry === undefined ? undefined : moment(retry.at),
@@ -57,8 +59,8 @@ const failed = (action: Action, record: Record): Lines => {
   }
 }
 
-const linesOf: { readonly [Status in Record["status"]]: (action: Action, record: Record) => Lines } = {
-  running: (_, { startedAt }) => ({ status: "running", started_at: moment(startedAt) }),
+const linesOf: { readonly [Status in Record.Record["status"]]: (action: Action, record: Record.Record) => Lines } = {
+  running: (_, record) => ({ status: "running", started_at: moment(Record.beginOf(record)) }),
   completed,
   failed
 }
@@ -72,14 +74,14 @@ const changes = (id: string, lines: Lines): ReadonlyArray<Change> =>
  * @category constructors
  * @since 0.1.0
  */
-export const ended = (action: Action, record: Record): ReadonlyArray<Change> => {
+export const ended = (action: Action, record: Record.Record): ReadonlyArray<Change> => {
   const lines = changes(action.id, linesOf[record.status](action, record))
   if (record.status !== "completed" || Schedules.isRecurring(action.schedule)) return lines
-  return [...lines, { kind: "completed", id: action.id, name: action.name, time: clock(record.finishedAt ?? 0, action.zone) }]
+  return [...lines, { kind: "completed", id: action.id, name: action.name, time: clock(Record.endOf(record) ?? 0, action.zone) }]
 }
 
 /** The changes that bring the block of an older copy up to its record. The end of another day is not listed. */
-export const caughtUp = (action: Action, record: Record, isToday: boolean): ReadonlyArray<Change> =>
+export const caughtUp = (action: Action, record: Record.Record, isToday: boolean): ReadonlyArray<Change> =>
   ended(action, record).filter(({ kind }) => isToday || kind !== "completed")
 
 /** The changes before an attempt. */

@@ -7,7 +7,7 @@ import type { Action } from "../document/Action.ts"
 import type { Outcome } from "../schedule/Condition.ts"
 import type { Observed } from "./Observed.ts"
 import type { ActionState, Retrial } from "./Plan.ts"
-import type { Record } from "../order/Record.ts"
+import * as Record from "../order/Record.ts"
 import * as Retries from "../schedule/Retry.ts"
 import * as Schedules from "../schedule/Schedule.ts"
 
@@ -15,7 +15,7 @@ import * as Schedules from "../schedule/Schedule.ts"
 const CONNECTION = /^(?:io\/(?:refused|reset|unreachable|closed|absent|failed|not-connected|broken)|http\/(?:connect|address|dns))/
 
 /** The name of a failure for `retry_on`. */
-const nameOf = ({ failure }: Record): string => {
+const nameOf = ({ failure }: Record.Record): string => {
   if (failure === undefined) return "failed"
   if (failure.status !== undefined) return `status:${failure.status}`
   if (failure.code.includes("timeout")) return "timeout"
@@ -28,11 +28,12 @@ const nameOf = ({ failure }: Record): string => {
  * @category getters
  * @since 0.1.0
  */
-export const retrial = ({ retry }: Action, record: Record | undefined): Retrial | undefined => {
-  if (record?.status !== "failed" || record.finishedAt === undefined || record.attempt >= retry.attempts) return undefined
+export const retrial = ({ retry }: Action, record: Record.Record | undefined): Retrial | undefined => {
+  const end = record === undefined ? undefined : Record.endOf(record)
+  if (record?.status !== "failed" || end === undefined || record.attempt >= retry.attempts) return undefined
   if (!Retries.isRetried(retry, nameOf(record))) return undefined
   const delay = Math.max(Retries.delayAfter(retry.delay, record.attempt), record.failure?.retryAfterMs ?? 0)
-  return { occurrence: record.occurrence, attempt: record.attempt + 1, at: record.finishedAt + delay, delay }
+  return { occurrence: record.occurrence, attempt: record.attempt + 1, at: end + delay, delay }
 }
 
 /**
@@ -41,7 +42,7 @@ export const retrial = ({ retry }: Action, record: Record | undefined): Retrial 
  * @category getters
  * @since 0.1.0
  */
-export const pendings = ({ status }: Pick<Action, "status">, record: Record | undefined): number => {
+export const pendings = ({ status }: Pick<Action, "status">, record: Record.Record | undefined): number => {
   if (record === undefined) return 1
   return status === "pending" && record.status !== "running" ? record.pendings + 1 : record.pendings
 }
@@ -61,17 +62,18 @@ const SECOND = 1_000
  */
 export const isOlder = (
   action: Action,
-  record: Record | undefined,
+  record: Record.Record | undefined,
   { digestOf }: Pick<Context, "digestOf">
-): record is Record => {
-  if (record?.finishedAt === undefined || record.digest === undefined) return false
+): record is Record.Record => {
+  const end = record === undefined ? undefined : Record.endOf(record)
+  if (record?.digest === undefined || end === undefined) return false
   if (action.status !== "pending" && action.status !== "blocked") return false
   const { completedAt, failedAt } = action.record
-  return !isSameSecond(record.finishedAt, record.status === "completed" ? completedAt : failedAt) && record.digest === digestOf(action)
+  return !isSameSecond(end, record.status === "completed" ? completedAt : failedAt) && record.digest === digestOf(action)
 }
 
 /** The status of an action. The ledger decides on attempts; a person decides by another status in the file. */
-const statusOf = (action: Action, record: Record | undefined, retry: Retrial | undefined): ActionState["status"] => {
+const statusOf = (action: Action, record: Record.Record | undefined, retry: Retrial | undefined): ActionState["status"] => {
   if (record?.status === "running") return "running"
   const isRecurring = Schedules.isRecurring(action.schedule)
   if (action.status === "running" && record !== undefined) return isRecurring || retry !== undefined ? "pending" : record.status
@@ -79,11 +81,11 @@ const statusOf = (action: Action, record: Record | undefined, retry: Retrial | u
   return action.status
 }
 
-const historyOf = (action: Action, record: Record | undefined, context: Omit<Context, "digestOf">): Schedules.History => {
+const historyOf = (action: Action, record: Record.Record | undefined, context: Omit<Context, "digestOf">): Schedules.History => {
   const { now, observed, startup } = context
   const { [action.id]: change } = observed.changes
   const skipped = observed.skipped[action.id]
-  const ran = record?.startedAt
+  const ran = record === undefined ? undefined : Record.beginOf(record)
   const isOver = (occurrence: string): boolean => record?.occurrence === occurrence || isSkipped(action, occurrence, observed)
   const key = change === undefined || change.count === 0 ? undefined : `${change.count}.${change.digest}`
   return {
@@ -91,7 +93,8 @@ const historyOf = (action: Action, record: Record | undefined, context: Omit<Con
     since: observed.first[action.id] ?? now,
     startup: isOver(`startup:${startup}`) ? undefined : startup,
     change: isOver(`change:${key}`) ? undefined : key,
-    pendings: pendings(action, record)
+    pendings: pendings(action, record),
+    latest: record?.event
   }
 }
 
@@ -109,7 +112,7 @@ export interface Context {
 }
 
 /** The outcome of the last occurrence. A person who sets an action to pending makes it open again. */
-const outcomeOf = (action: Action, record: Record | undefined, retry: Retrial | undefined): Outcome => {
+const outcomeOf = (action: Action, record: Record.Record | undefined, retry: Retrial | undefined): Outcome => {
   if (record === undefined) {
     return action.status === "completed" || action.status === "failed" || action.status === "skipped" ? action.status : "open"
   }
@@ -123,7 +126,7 @@ const outcomeOf = (action: Action, record: Record | undefined, retry: Retrial | 
  * @category constructors
  * @since 0.1.0
  */
-export const of = (written: Action, record: Record | undefined, context: Context): ActionState => {
+export const of = (written: Action, record: Record.Record | undefined, context: Context): ActionState => {
   // The file of an older copy tells nothing about what ran, so its action counts as one that the file tells as running.
   const action: Action = isOlder(written, record, context) ? { ...written, status: "running" } : written
   const found = retrial(action, record)

@@ -286,7 +286,7 @@ export class WakeState {
     const found = this.olderCopies()
     this.older = endedOf(found)
     for (const { action, record } of found) {
-      this.add(...Projection.caughtUp(action, record, Settings.dayOf(record.finishedAt ?? 0, settings) === day))
+      this.add(...Projection.caughtUp(action, record, Settings.dayOf(Record.endOf(record) ?? 0, settings) === day))
     }
   }
 
