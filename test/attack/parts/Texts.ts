@@ -24,10 +24,15 @@ const LONG = 10_000
 
 const json = { "content-type": "application/json" }
 
-const files: ReadonlyArray<readonly [name: string, text: string]> = [
-  ...Object.entries(hostile),
-  [`${REFERENCES} references`, many(() => block("a")) + block("b", `- **prompt**: ${"${output:".repeat(REFERENCES)}\n`)]
-]
+/**
+ * The size of the other files, in characters. A run holds up others while it parses one, so an ordinary file of this size has to
+ * cost no more than a request; an exponential or quadratic time shows in it, too.
+ */
+const SIZE = 4096
+
+const files = Object.entries(hostile(SIZE))
+
+const references = many(() => block("a")) + block("b", `- **prompt**: ${"${output:".repeat(REFERENCES)}\n`)
 
 const fill = (text: string): string => text.repeat(Math.ceil(FIELD / text.length)).slice(0, FIELD)
 
@@ -77,7 +82,7 @@ export const texts: Part = {
   everyMs: 25,
   prepare: async ({ draw }) => ({
     ground: {},
-    begin: (target) => save(target, ["an ordinary file", many((i) => block(`a${i}`)).slice(0, 1000)]),
+    begin: (target) => save(target, [`${REFERENCES} references`, references]),
     attempt: async (target, n) => {
       if (n % SAVED === 0) return save(target, files[n / SAVED % files.length] ?? ["nothing", ""])
       const [path, sent] = request(draw)
