@@ -55,6 +55,8 @@ export interface Action {
   readonly timeout: number
   readonly dependsOn: ReadonlyArray<string>
   readonly condition: Condition | undefined
+  /** The condition as it is written; "" for none. */
+  readonly conditionText: string
   /** The id of an action that runs when this one has failed. */
   readonly onFailure: string | undefined
   readonly captureOutput: boolean
@@ -157,6 +159,7 @@ class Check {
       timeout: this.parsed("timeout", given.timeout, durationOf),
       dependsOn: this.dependsOn(),
       condition: this.condition(),
+      conditionText: conditionText(block),
       onFailure: this.text("on_failure"),
       captureOutput: this.parsed("capture_output", false, booleanOf),
       outputFile: this.text("output_file"),
@@ -304,8 +307,7 @@ class Check {
   private condition(): Condition | undefined {
     const found = field(this.block, "condition")
     if (found === undefined || (found.value === "" && found.items.length === 0)) return undefined
-    const text = found.items.length > 0 ? found.items.map(lineOf).join("\n") : found.value
-    const condition = Conditions.parse(text)
+    const condition = Conditions.parse(conditionText(this.block))
     const offset = found.valueSpan.start
     if (isRefusal(condition)) {
       this.find({ code: "agent/field-invalid", offset, message: condition.refused, suggestion: condition.suggestion })
@@ -357,6 +359,11 @@ const slugOf = (name: string): string =>
   name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replace(/^-/, "").replace(/-$/, "").slice(0, 60) || "my-action"
 
 const lineOf = ({ key, value }: Item): string => key === undefined ? value : `${key}: ${value}`
+
+const conditionText = (block: Block): string => {
+  const found = field(block, "condition")
+  return found === undefined ? "" : found.items.length > 0 ? found.items.map(lineOf).join("\n") : found.value
+}
 
 /** Reads a list: nested items, or texts separated by commas. */
 export const listOf = ({ items, value }: Field): ReadonlyArray<string> =>

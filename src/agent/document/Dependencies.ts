@@ -121,9 +121,7 @@ class Resolver {
     }
     this.takeReady()
     const sound = this.actions.filter(({ id }) => !this.broken.has(id))
-    for (const cycle of CallCircles.find(sound, calledOf)) {
-      for (const each of cycle) this.refuseCycle(each, cycle)
-    }
+    for (const circle of CallCircles.find(sound, calledOf)) for (const each of circle) this.refuseCycle(each, circle)
   }
 
   private count(action: Action): void {

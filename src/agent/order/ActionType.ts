@@ -86,6 +86,8 @@ export interface Attempt {
   readonly insert: (text: string) => string
   /** The present time by the clock of the wake, which may be behind that of the beats. */
   readonly now: () => number
+  /** Keeps the progress of a composite action, which its record tells at the end of the attempt. */
+  readonly keep: (progress: Record.Progress) => void
   /** Asks a channel, within the time that the attempt has left. */
   readonly request: (channel: string, opcode: string, payload: unknown) => Promise<unknown>
 }
@@ -131,7 +133,7 @@ const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
   }
 }
 
-const attemptOf = (tx: Transaction, order: Order): Attempt => {
+const attemptOf = (tx: Transaction, order: Order, keep: Attempt["keep"]): Attempt => {
   const start = tx.now
   const until = start + order.timeoutMs
   const raw = (name: string): string => {
@@ -146,6 +148,7 @@ const attemptOf = (tx: Transaction, order: Order): Attempt => {
   return {
     tx,
     order,
+    keep,
     raw,
     insert,
     now: () => (order.at ?? start) + tx.now - start,
@@ -225,14 +228,16 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
     const begun = {
       action, event: id, occurrence, attempt, attempts, pendings, startedAt: tx.now,
       ...at === undefined ? {} : { at },
-      ...digest === undefined ? {} : { digest }
+      ...digest === undefined ? {} : { digest },
+      ...order.isMember === true ? { isMember: true } : {}
     }
+    let progress: Record.Progress | undefined
     tx.set(cell, { ...begun, status: "running" })
     const end = (fields: Omit<Record.Record, keyof typeof begun>): string => {
       const last = Record.read(tx.get(cell))
       if (last?.event !== id || last.status !== "running") return SUPERSEDED
-      const record = { ...begun, finishedAt: tx.now, ...fields }
-      const { output: _, ...kept } = record
+      const record = { ...begun, finishedAt: tx.now, ...fields, ...progress === undefined ? {} : { progress } }
+      const { output: _, progress: __, ...kept } = record
       const history = `${Record.history(file)}/${action}`
       tx.set(cell, record)
       tx.set(history, Record.appended(tx.get(history), kept))
@@ -240,7 +245,7 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
       return fields.status
     }
     try {
-      const made = attemptOf(tx, order)
+      const made = attemptOf(tx, order, (each) => progress = each)
       const { output, result } = await run(made)
       const kept = await keepOutput(made, output)
       return end({ status: "completed", result: line(result), ...kept === undefined ? {} : { output: kept } })
@@ -277,13 +282,13 @@ export const duration = (text: string): number => {
 }
 
 /**
- * Runs a member of a composite action, and returns the status with which it ends. Its permit comes with its signal, so that
+ * Runs a member of a composite action, and returns its record. Its permit comes with its signal, so that
  * nobody runs a member that the action leaves out. The record tells the end: a signal of its end is only a reason to look.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const runMember = async ({ now, tx }: Attempt, given: Order): Promise<"completed" | "failed"> => {
+export const runMember = async ({ now, tx }: Attempt, given: Order): Promise<Record.Record> => {
   const member = { ...given, at: now() }
   const cell = Record.cell(member.file, member.action)
   tx.hear(ENDED, cell)
@@ -292,7 +297,7 @@ export const runMember = async ({ now, tx }: Attempt, given: Order): Promise<"co
   for (;;) {
     await tx.waitForSignal(ENDED, cell)
     const record = Record.read(tx.get(cell))
-    if (Record.isOf(record, member) && record.status !== "running") return record.status
+    if (Record.isOf(record, member) && record.status !== "running") return record
   }
 }
 

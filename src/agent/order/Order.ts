@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { type Action, ID } from "../document/Action.ts"
+import { Progress } from "./Record.ts"
 
 const Fields = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Record(Schema.String, Schema.String)]))
 
@@ -31,7 +32,29 @@ const part = {
   digest: Schema.optionalKey(Schema.String)
 }
 
-const Part = Schema.Struct(part)
+const Delay = Schema.Struct({ kind: Schema.Literals(["immediate", "fixed", "linear", "exponential"]), base: Schema.Int, cap: Schema.Int })
+
+/** The fields of a member that its composite action obeys. */
+const memberPart = {
+  /** The condition, with its time zone. */
+  condition: Schema.optionalKey(Schema.Struct({ text: Schema.String, zone: Schema.String })),
+  retry: Schema.optionalKey(Schema.Struct({ delay: Delay, on: Schema.Array(Schema.String) })),
+  /** The other members that have to be completed before. */
+  after: Schema.optionalKey(Schema.Array(Schema.String))
+}
+
+/** The parts of the order of a composite action. */
+const compositePart = {
+  progress: Schema.optionalKey(Progress),
+  /** The facts that the conditions of members read: at the begin of the attempt, with the latest event of each action. */
+  facts: Schema.optionalKey(Schema.Struct({
+    files: Schema.Array(Schema.String),
+    variables: Schema.Array(Schema.String),
+    outcomes: Schema.Record(Schema.String, Schema.Struct({ outcome: Schema.String, event: Schema.optionalKey(Schema.String) }))
+  }))
+}
+
+const Part = Schema.Struct({ ...part, ...memberPart, ...compositePart })
 
 /**
  * An order: one attempt of an action. It contains all that the run depends on, except for cells.
@@ -54,6 +77,8 @@ export interface Order extends Schema.Schema.Type<typeof Part> {
  */
 export const Order: Schema.Codec<Order> = Schema.Struct({
   ...part,
+  ...memberPart,
+  ...compositePart,
   members: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<Order> => Order))),
   isMember: Schema.optionalKey(Schema.Boolean)
 })

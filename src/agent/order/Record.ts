@@ -4,6 +4,7 @@
  * @module
  */
 import * as Schema from "effect/Schema"
+import * as Retries from "../schedule/Retry.ts"
 
 /** The end of a failed attempt. */
 const Failure = Schema.Struct({
@@ -14,6 +15,30 @@ const Failure = Schema.Struct({
   /** The wait in milliseconds that the answer asks for. */
   retryAfterMs: Schema.optionalKey(Schema.Int)
 })
+
+/** The time of the next attempt, and its delay after the failure. */
+const Retry = Schema.Struct({ at: Schema.Int, delay: Schema.Int })
+
+/**
+ * The members of a composite action that are over in an occurrence, and the attempts that are next for others. A `round` begins
+ * with an attempt of the composite action itself; `retry` is the time at which it goes on with members that are tried again.
+ */
+export const Progress = Schema.Struct({
+  round: Schema.Int,
+  completed: Schema.Array(Schema.String),
+  skipped: Schema.Array(Schema.String),
+  failed: Schema.Array(Schema.String),
+  next: Schema.Record(Schema.String, Schema.Int),
+  retry: Schema.optionalKey(Retry)
+})
+
+/**
+ * The progress of a composite action.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Progress = typeof Progress.Type
 
 const Shape = Schema.Struct({
   action: Schema.String,
@@ -36,6 +61,10 @@ const Shape = Schema.Struct({
   output: Schema.optionalKey(Schema.String),
   /** The number of times that the action became pending. */
   pendings: Schema.Int,
+  /** Whether a composite action ran it, which alone tries it again. */
+  isMember: Schema.optionalKey(Schema.Boolean),
+  /** The progress of a composite action. */
+  progress: Schema.optionalKey(Progress),
   /** The digest of the block as a person wrote it; absent in records of earlier versions. */
   digest: Schema.optionalKey(Schema.String)
 })
@@ -77,6 +106,34 @@ export const beginOf = ({ at, startedAt }: Pick<Record, "at" | "startedAt">): nu
  */
 export const endOf = (record: Record): number | undefined =>
   record.finishedAt === undefined ? undefined : beginOf(record) + record.finishedAt - record.startedAt
+
+/** The codes of failures to connect. */
+const CONNECTION = /^(?:io\/(?:refused|reset|unreachable|closed|absent|failed|not-connected|broken)|http\/(?:connect|address|dns))/
+
+/** The name of a failure for `retry_on`. */
+export const nameOf = ({ failure }: Record): string => {
+  if (failure === undefined) return "failed"
+  if (failure.status !== undefined) return `status:${failure.status}`
+  if (failure.code.includes("timeout")) return "timeout"
+  return CONNECTION.test(failure.code) ? "connection_error" : failure.code
+}
+
+/**
+ * The time of the next attempt after a failed one; `undefined` if there is none. The policy is that of its action.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const retryOf = (record: Record, policy: Retries.Retry): Progress["retry"] => {
+  const { attempt, failure, progress, status } = record
+  const end = endOf(record)
+  if (status !== "failed" || end === undefined) return undefined
+  if (progress?.retry !== undefined) return progress.retry
+  const count = progress?.round ?? attempt
+  if (count >= policy.attempts || !Retries.isRetried(policy, nameOf(record))) return undefined
+  const delay = Math.max(Retries.delayAfter(policy.delay, count), failure?.retryAfterMs ?? 0)
+  return { at: end + delay, delay }
+}
 
 /** Whether a record is that of an attempt. */
 export const isOf = (record: Record | undefined, attempt: Pick<Record, "occurrence" | "attempt">): record is Record =>

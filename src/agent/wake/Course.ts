@@ -63,16 +63,10 @@ export class Course {
         const { attempt, occurrence } = record
         yield* this.fork({ action, attempt, occurrence, isEarlier: true }, Dispatch.resumed(action, record, wake.context))
       } else if (action.status === "running") {
-        this.resume({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) })
+        yield* this.end({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) }, true)
       }
     }
   })
-
-  /** Takes the end of an attempt that an earlier wake began. */
-  private resume({ action, record }: Ran): void {
-    this.wake.note(action, record)
-    this.call({ action, record })
-  }
 
   /** Runs all actions that are due, and those that failures call. */
   readonly run = Effect.fnUntraced(function*(this: Course) {
@@ -186,34 +180,46 @@ export class Course {
     for (const [fiber, { isEarlier }] of [...running].filter(([each]) => each.pollUnsafe() !== undefined)) {
       running.delete(fiber)
       const ran = yield* Fiber.join(fiber)
-      if (isEarlier) this.resume(ran)
-      else yield* this.end(ran)
+      yield* this.end(ran, isEarlier)
     }
   })
 
-  /** Takes the end of an attempt, with those of members. */
-  private readonly end = Effect.fnUntraced(function*(this: Course, ran: Ran) {
+  /** Takes the end of an attempt, with those of members. The end of one that an earlier wake began counts for no report. */
+  private readonly end = Effect.fnUntraced(function*(this: Course, ran: Ran, isEarlier: boolean) {
     const ledger = yield* Ledger.Ledger
     const { action, record } = ran
     const { wake } = this
+    const events = new Set(wake.ran.map((each) => each.record.event))
     wake.note(action, record)
-    wake.ran.push(ran)
-    for (const member of wake.membersOf(action)) {
+    if (!isEarlier) wake.ran.push(ran)
+    const members = wake.membersOf(action)
+    for (const member of members) {
       const found = Record.read(yield* ledger.get(Record.cell(wake.place.key, member.id)))
-      if (found === undefined || found.startedAt < record.startedAt) continue
-      wake.begun.add(member.id)
+      if (found === undefined || found.startedAt < record.startedAt || events.has(found.event)) continue
       wake.note(member, found)
+      if (isEarlier) continue
+      wake.begun.add(member.id)
       wake.ran.push({ action: member, record: found })
     }
-    this.call(ran)
-    this.isStopped ||= action.priority === "CRITICAL" && record.status === "failed"
+    const now = yield* Clock.currentTimeMillis
+    const all = [record, ...members.flatMap(({ id }) => wake.records.get(id) ?? [])].flatMap(({ progress }) => progress ?? [])
+    for (const member of members) {
+      if (all.some(({ skipped }) => skipped.includes(member.id))) wake.add(...Projection.skipped(member, now))
+    }
+    // Failures of members come before that of their composite action, once it is not tried again.
+    const failed = new Set(State.retrial(action, record) === undefined ? all.flatMap((progress) => progress.failed) : [])
+    for (const member of members) this.callOf(member, failed.has(member.id) ? wake.records.get(member.id) : undefined)
+    if (record.isMember !== true) this.callOf(action, record)
+    this.isStopped ||= !isEarlier && action.priority === "CRITICAL" && record.status === "failed"
   })
 
   /** Calls the action of `on_failure` after the last attempt of an occurrence. */
-  private call({ action, record }: Ran): void {
-    if (action.onFailure === undefined || record.status !== "failed" || State.retrial(action, record) !== undefined) return
+  private callOf(action: Action, record: Record.Record | undefined): void {
+    if (action.onFailure === undefined || record?.status !== "failed" || State.retrial(action, record) !== undefined) return
     const called = this.wake.byId.get(action.onFailure)
-    if (called !== undefined) this.calls.push({ action: called, occurrence: `failure:${record.event}`, attempt: 1 })
+    const occurrence = `failure:${record.event}`
+    if (called === undefined || this.calls.some(({ action: { id } }) => id === called.id)) return
+    this.calls.push({ action: called, occurrence, attempt: 1 })
   }
 }
 

@@ -15,6 +15,9 @@ import { ended, type Failure, Ledger } from "../order/Ledger.ts"
 import type { Order } from "../order/Order.ts"
 import * as Orders from "../order/Order.ts"
 import * as Record from "../order/Record.ts"
+import type { Captured } from "../store/ControlStore.ts"
+import * as MemberProgress from "./MemberProgress.ts"
+import type { ActionState } from "./Plan.ts"
 import * as State from "./State.ts"
 
 /** One attempt of an occurrence. */
@@ -29,6 +32,10 @@ export interface Context {
   readonly place: Place
   readonly byId: ReadonlyMap<string, Action>
   readonly records: ReadonlyMap<string, Record.Record>
+  /** The records of the actions that ended in this wake. */
+  readonly ended: ReadonlyMap<string, Record.Record>
+  readonly states: ReadonlyMap<string, ActionState>
+  readonly captured: Captured
   /** The digest of the block of an action. */
   readonly digestOf: (action: Action) => string
 }
@@ -55,11 +62,23 @@ const plainOrderOf = ({ action, attempt, occurrence }: Due, { digestOf, place, r
  * @since 0.1.0
  */
 export const orderOf = (due: Due, context: Context): Order => {
-  const members = Dependencies.membersOf(due.action).flatMap((id) => context.byId.get(id) ?? [])
+  const all = Dependencies.membersOf(due.action)
   const order = plainOrderOf(due, context)
-  if (members.length === 0) return order
-  const occurrence = `${due.action.id}/${due.occurrence}/${due.attempt}`
-  return { ...order, members: members.map((action) => ({ ...orderOf({ action, occurrence, attempt: 1 }, context), isMember: true })) }
+  if (all.length === 0) return order
+  const progress = MemberProgress.of(due, all, context)
+  const over = new Set([...progress.completed, ...progress.skipped, ...progress.failed])
+  const members = all.flatMap((id) => over.has(id) ? [] : context.byId.get(id) ?? [])
+  const occurrence = `${due.action.id}/${due.occurrence}/${progress.round}`
+  return {
+    ...order,
+    progress,
+    ...members.some(({ condition }) => condition !== undefined) ? { facts: MemberProgress.factsOf(members, context) } : {},
+    members: members.map((action) => ({
+      ...orderOf({ action, occurrence, attempt: progress.next[action.id] ?? 1 }, context),
+      ...MemberProgress.fieldsOf(action, all),
+      isMember: true
+    }))
+  }
 }
 
 /** The id of the event of an attempt. It is the same in each process that has the file. */

@@ -252,8 +252,8 @@ class Planner {
   }
 
   /**
-   * The actions whose ends a condition reads, and that come before its action: those in progress, those that are tried again, and
-   * the due ones before it in the order. So the condition is decided when its turn comes.
+   * The actions whose ends a condition reads, and that come before its action: in progress, tried again, or due before it in the
+   * order. So the condition is decided when its turn comes.
    */
   private undecided({ condition, id: self }: Action, due: ReadonlyMap<string, Due>): ReadonlyArray<string> {
     if (condition === undefined) return []

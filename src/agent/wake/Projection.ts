@@ -42,14 +42,14 @@ const completed = (action: Action, record: Record.Record): Lines => {
 }
 
 const failed = (action: Action, record: Record.Record): Lines => {
-  const { attempt, failure } = record
+  const { attempt, failure, progress } = record
   const retry = State.retrial(action, record)
   return {
     status: retry === undefined ? "failed" : "pending",
     ...Schedules.isRecurring(action.schedule) ? { last_run: moment(Record.beginOf(record)) } : {},
     failed_at: moment(Record.endOf(record) ?? 0),
     error: failure?.message ?? "it failed",
-    retry_count: action.retry.attempts > 1 ? `${attempt}/${action.retry.attempts}` : undefined,
+    retry_count: action.retry.attempts > 1 ? `${progress?.round ?? attempt}/${action.retry.attempts}` : undefined,
     next_retry: retry === undefined ? undefined : moment(retry.at),
     started_at: undefined,
     completed_at: undefined,

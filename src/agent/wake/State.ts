@@ -8,19 +8,7 @@ import type { Outcome } from "../schedule/Condition.ts"
 import type { Observed } from "./Observed.ts"
 import type { ActionState, Retrial } from "./Plan.ts"
 import * as Record from "../order/Record.ts"
-import * as Retries from "../schedule/Retry.ts"
 import * as Schedules from "../schedule/Schedule.ts"
-
-/** The codes of failures to connect. */
-const CONNECTION = /^(?:io\/(?:refused|reset|unreachable|closed|absent|failed|not-connected|broken)|http\/(?:connect|address|dns))/
-
-/** The name of a failure for `retry_on`. */
-const nameOf = ({ failure }: Record.Record): string => {
-  if (failure === undefined) return "failed"
-  if (failure.status !== undefined) return `status:${failure.status}`
-  if (failure.code.includes("timeout")) return "timeout"
-  return CONNECTION.test(failure.code) ? "connection_error" : failure.code
-}
 
 /**
  * The next attempt of an occurrence that failed; `undefined` if there is none.
@@ -29,11 +17,8 @@ const nameOf = ({ failure }: Record.Record): string => {
  * @since 0.1.0
  */
 export const retrial = ({ retry }: Action, record: Record.Record | undefined): Retrial | undefined => {
-  const end = record === undefined ? undefined : Record.endOf(record)
-  if (record?.status !== "failed" || end === undefined || record.attempt >= retry.attempts) return undefined
-  if (!Retries.isRetried(retry, nameOf(record))) return undefined
-  const delay = Math.max(Retries.delayAfter(retry.delay, record.attempt), record.failure?.retryAfterMs ?? 0)
-  return { occurrence: record.occurrence, attempt: record.attempt + 1, at: end + delay, delay }
+  const found = record === undefined || record.isMember === true ? undefined : Record.retryOf(record, retry)
+  return found === undefined || record === undefined ? undefined : { occurrence: record.occurrence, attempt: record.attempt + 1, ...found }
 }
 
 /**

@@ -115,7 +115,15 @@ export class WakeState {
   }
 
   get context(): Dispatch.Context {
-    return { place: this.place, byId: this.byId, records: this.records, digestOf: this.digestOf }
+    return {
+      place: this.place,
+      byId: this.byId,
+      records: this.records,
+      ended: new Map(this.ran.map(({ action: { id }, record }) => [id, record])),
+      states: this.latest?.states ?? new Map(),
+      captured: this.captured,
+      digestOf: this.digestOf
+    }
   }
 
   /** Whether changes of the file wait for their write. */
