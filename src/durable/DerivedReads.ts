@@ -4,6 +4,10 @@
  * The sources are those of the trigger index when the segment ends. They are looked up only for a segment that writes, and
  * only for places that nodes derive. A replay has no trigger index, so the journal tells it what came of the look.
  *
+ * A cell that differs from the read one tells that another writer changed a source, unless the run itself has written a source
+ * since. Then each source that the segment writes is compared by itself: it has to be as the run left or read it. A source of
+ * which the run knows nothing may hold an update of another writer, and its write is stale until the run reads again.
+ *
  * @module
  */
 import * as Address from "../cell/Address.ts"
@@ -12,6 +16,7 @@ import type { Changed, Lineage, Place } from "../stage/ReadLog.ts"
 import type * as Write from "../stage/Write.ts"
 import * as Earlier from "./EarlierRead.ts"
 import type { Covered, EarlierRead } from "./EarlierRead.ts"
+import type { Own } from "./WriteCall.ts"
 
 /** An earlier read that a fresh one replaced, and the number of writes that the segment had made by then. */
 interface Replaced {
@@ -19,10 +24,14 @@ interface Replaced {
   readonly writes: number
 }
 
-/** A look of a segment. */
+/** A look of a segment: its writes, with the changes that they make. */
 interface Looking {
+  readonly draft: Draft
   readonly lineage: Lineage
-  readonly run: number
+  readonly segment: number
+  readonly changes: ReadonlyArray<Changed>
+  /** Those that do not commute with the changes of other writers. */
+  readonly telling: ReadonlyArray<Changed>
 }
 
 /** The places that count as read, a write at risk, and a stale one. */
@@ -47,9 +56,9 @@ export class DerivedReads {
   private writers = -1
   private found: Array<Place> = []
   private replaced: Array<Replaced> = []
-  /** The newest earlier segment that wrote to a place, by the text of its address; and the places of the segment in progress. */
-  private readonly wrote = new Map<string, number>()
-  private writing: { readonly segment: number; readonly places: Set<string> } = { segment: -1, places: new Set() }
+  /** The newest write of earlier segments to each place, by the text of its address, in order; and those of the segment in progress. */
+  private readonly own = new Map<string, Earlier.Written>()
+  private writing: { readonly segment: number; readonly writes: Array<Own> } = { segment: -1, writes: [] }
 
   constructor(known: DerivedReads["known"], lists: DerivedReads["lists"]) {
     this.known = known
@@ -70,13 +79,20 @@ export class DerivedReads {
     else if (!this.known.has(address.key)) this.places.push({ address: Address.ofKey(address.key), depth: "deep" })
   }
 
-  /** Notes a write of a segment. */
-  noteWrite(at: string, segment: number): void {
-    if (this.writing.segment !== segment) {
-      for (const earlier of this.writing.places) this.wrote.set(earlier, this.writing.segment)
-      this.writing = { segment, places: new Set() }
+  /** Notes the writes of a segment from number `first` on. */
+  wrote(writes: ReadonlyArray<Own>, segment: number, first: number): void {
+    if (this.writing.segment !== segment) this.keep(segment)
+    for (const write of first === 0 ? writes : writes.slice(first)) this.writing.writes.push(write)
+  }
+
+  /** Keeps the writes of the segment before. Those before the first read of the run tell nothing about a read. */
+  private keep(next: number): void {
+    const { segment, writes } = this.writing
+    for (const write of this.places.length === 0 ? [] : writes) {
+      this.own.delete(write.address.text)
+      this.own.set(write.address.text, { segment, write })
     }
-    this.writing.places.add(at)
+    this.writing = { segment: next, writes: [] }
   }
 
   /** Looks for writes to the sources of derived cells that earlier segments read. */
@@ -92,6 +108,7 @@ export class DerivedReads {
     // Increments and appends commute with what other writers do.
     const telling = draft.serializable ? changes : changes.filter((_, i) => writes[i]?.kind === "set")
     if (telling.length === 0) return nothing
+    const looking = { changes, draft, lineage, segment, telling }
     const noticed = new Set(lineage.noticed(telling, run))
     const derived: Array<Place> = []
     let risk: Covered | undefined
@@ -99,13 +116,14 @@ export class DerivedReads {
       for (const { read, writes: count } of this.earlier(place, segment, writes.length)) {
         const own = { address: read.address, depth: Earlier.depthOf(read) }
         const before = noticed.size === 0 ? [] : changes.slice(0, count).filter((changed) => noticed.has(changed))
-        if (!lineage.covers(own, before, run) || this.isChangedByRun(read, own, { lineage, run })) continue
+        if (!lineage.covers(own, before, run)) continue
         const write = writes[changes.findIndex((changed) => noticed.has(changed))] ?? first
         risk ??= { read, write }
         // This read brings the cell up to date.
         const document = draft.stage.visible(read.address.key)
         const list = () => draft.stage.children(read.address.scope, read.address.id)
-        if (Earlier.differs(read, document, list)) return { derived, risk, stale: { read, write } }
+        const stale = Earlier.differs(read, document, list) ? this.staleBy(read, count, looking) : undefined
+        if (stale !== undefined) return { derived, risk, stale: { read, write: stale } }
         derived.push(own)
       }
     }
@@ -113,18 +131,42 @@ export class DerivedReads {
   }
 
   /**
-   * Whether the run itself wrote a source of a cell after it read the cell, in an earlier segment. The cell differs by that,
-   * so the read tells nothing of other writers any more.
+   * The write, among the first `count`, that may overwrite another writer's, since a cell differs from the read one; `undefined` if
+   * there is none. The cell is up to date, so its sources are known.
    */
-  private isChangedByRun(read: EarlierRead, place: Place, { lineage, run }: Looking): boolean {
+  private staleBy(read: EarlierRead, count: number, looking: Looking): Write.Write | undefined {
+    const { changes, draft: { run, writes }, lineage, telling } = looking
+    const place = { address: read.address, depth: Earlier.depthOf(read) }
+    const before = lineage.noticed(telling, run).filter((changed) => changes.indexOf(changed) < count)
+    if (!lineage.covers(place, before, run)) return undefined
+    const isOwn = this.isChangedByRun(read, place, looking)
+    const found = before.find((changed) => !isOwn || (lineage.covers(place, [changed], run) && !this.isKnown(changed, read, looking)))
+    // A node that has never run may have any source.
+    if (found === undefined) return before.length === 0 ? writes[0] : undefined
+    return writes[changes.indexOf(found)]
+  }
+
+  /** Whether the run itself wrote a source of a cell after it read the cell, in an earlier segment. The cell differs by that. */
+  private isChangedByRun({ segment }: EarlierRead, place: Place, { draft: { run }, lineage }: Looking): boolean {
     const own: Array<Changed> = []
-    for (const [at, wrote] of this.wrote) {
-      if (wrote < read.segment) continue
-      const address = Address.parse(at)
-      own.push({ address, path: address.path, isListed: true })
+    for (const { segment: wrote, write: { address } } of this.own.values()) {
+      if (wrote >= segment) own.push({ address, path: address.path, isListed: true })
     }
     const noticed = own.length === 0 ? own : lineage.noticed(own, run)
     return noticed.length > 0 && lineage.covers(place, noticed, run)
+  }
+
+  /** Whether the place of a change is as the run left it since it read a cell, or as it read the place itself. */
+  private isKnown(changed: Changed, { segment: since }: EarlierRead, { changes, draft, segment }: Looking): boolean {
+    const { address } = changed
+    const at = changes.indexOf(changed)
+    for (const other of this.known.get(address.key)?.values() ?? none) {
+      // The write itself was checked against a read of an earlier segment.
+      const isBefore = other.segment < segment || other.writes <= at
+      if (other.kind === "value" && isBefore && Earlier.covers(other.address, address)) return true
+    }
+    const wrote = [...this.own.values()].filter((own) => own.segment >= since && Earlier.meets(own, address)).at(-1)
+    return wrote !== undefined && Earlier.isLeft(wrote, address, draft.stage.visible(address.key))
   }
 
   /** The derived places among those that the run has read. */
@@ -154,6 +196,7 @@ export class DerivedReads {
 }
 
 const nothing: Found = { derived: [] }
+const none: ReadonlyArray<EarlierRead> = []
 
 /** The change of a document by a segment. */
 const changeBy = ({ address, array }: Write.Write, { own, stage }: Draft): Changed => {

@@ -29,7 +29,8 @@ import * as RequestCall from "./RequestCall.ts"
 import { ForeignAwait, RunDiverged, RunUnheard } from "./RunError.ts"
 import { dueOf } from "./SleepDue.ts"
 import type { ContentSource, Recorded } from "./Recorded.ts"
-import type { Call, Step } from "./Step.ts"
+import { type Call, type Step, textOf } from "./Step.ts"
+import * as WriteCall from "./WriteCall.ts"
 
 /**
  * The transaction of one durable run.
@@ -139,7 +140,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   }
 
   keys(place: string | Cell): ReadonlyArray<string> | undefined {
-    const at = textAt(place)
+    const at = WriteCall.textAt(place)
     if (this.recorded !== undefined) {
       const [, , value, reached = at] = this.next(this.recorded, "keys", at)
       return this.met("keys", addressOf(reached), value) as ReadonlyArray<string> | undefined
@@ -158,23 +159,23 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   }
 
   set(place: string | Cell, value: unknown): void {
-    this.write("set", place, (draft) => draft.set(place, value))
+    this.write(WriteCall.set(place, value))
   }
 
   merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
-    this.write("merge", place, (draft) => draft.merge(place, fields))
+    this.write(WriteCall.merge(place, fields))
   }
 
   append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
-    this.write("append", place, (draft) => draft.append(place, ...items))
+    this.write(WriteCall.append(place, items))
   }
 
   increment(place: string | Cell, by?: number): void {
-    this.write("increment", place, (draft) => draft.increment(place, by))
+    this.write(WriteCall.increment(place, by))
   }
 
   delete(place: string | Cell): void {
-    this.write("delete", place, (draft) => draft.delete(place))
+    this.write(WriteCall.remove(place))
   }
 
   blob(bytes: Uint8Array): string {
@@ -270,7 +271,7 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
   }
 
   private read(name: "get" | "peek", place: string | Cell): Value {
-    const at = textAt(place)
+    const at = WriteCall.textAt(place)
     const { recorded } = this
     if (recorded !== undefined) {
       const [, , value, reached = at] = this.next(recorded, name, at)
@@ -308,13 +309,16 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     throw this.failure ??= new RunDiverged(diverged)
   }
 
-  private write(name: string, place: string | Cell, act: (draft: Draft) => void): void {
-    this.reads.noteWrite(textAt(place), this.segment)
-    this.call(name, textAt(place), (draft) => {
-      const first = draft.writes.length
-      act(draft)
-      draft.guarded(() => this.reads.check(draft, first, this.segment))
-    })
+  private write(call: WriteCall.WriteCall): void {
+    const { recorded, segment } = this
+    const { at, name } = call
+    if (recorded !== undefined) return this.reads.wrote(WriteCall.recorded(call, this.next(recorded, name, at)), segment)
+    const draft = this.live(name, at)
+    const first = draft.writes.length
+    call.act(draft)
+    this.reads.wrote(draft.writes, segment, first)
+    draft.guarded(() => this.reads.check(draft, first, segment))
+    this.calls.push(isWhole(draft) ? WriteCall.logged(call, draft.writes[first]) : [name, at])
   }
 
   /** The verbs of a ledger. Each verb is one call. */
@@ -393,7 +397,3 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     return `Its last recorded step is step ${segment - 1}, which ${call}`
   }
 }
-
-const textAt = (place: string | Cell): string => typeof place === "string" ? place : place.address.text
-
-const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`

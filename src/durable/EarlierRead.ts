@@ -9,6 +9,7 @@ import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Depth } from "../stage/ReadLog.ts"
 import * as Write from "../stage/Write.ts"
+import type { Own } from "./WriteCall.ts"
 
 /** The part of a place that was read: its value, its keys alone, or the names below a cell. */
 export type Kind = "value" | "keys" | "names"
@@ -28,6 +29,12 @@ export interface EarlierRead {
 export interface Covered {
   readonly read: EarlierRead
   readonly write: Write.Write
+}
+
+/** A write of an earlier segment. */
+export interface Written {
+  readonly segment: number
+  readonly write: Own
 }
 
 /** A document as it is, or its absence. */
@@ -65,6 +72,17 @@ export const isChanged = (read: EarlierRead, write: Write.Write, document: Prese
 export const differs = ({ address, kind, value }: EarlierRead, document: Present, list: () => ReadonlyArray<string>): boolean => {
   if (kind === "value") return !Values.equals(Document.read(document, address.path), value)
   return !areSame(kind === "keys" ? keysAt(document, address.path) : list(), value)
+}
+
+/** Whether a write is about a place, an outer one or a part of it. */
+export const meets = ({ write: { address } }: Written, place: Address.Address): boolean =>
+  address.key === place.key && Address.overlaps(address.path, place.path)
+
+/** Whether a place is as this write left it. An increment, an append and a write to a part of the place do not tell. */
+export const isLeft = ({ write }: Written, place: Address.Address, document: Present): boolean => {
+  if (write.kind !== "set" || !covers(write.address, place)) return false
+  const left = Document.read(write.document, place.path.slice(write.address.path.length))
+  return Values.equals(Document.read(document, place.path), left)
 }
 
 /** The result of a read after writes of the run itself. Changes of other writers do not enter it. */

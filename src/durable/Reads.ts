@@ -18,6 +18,7 @@ import * as Earlier from "./EarlierRead.ts"
 import type { Covered, EarlierRead } from "./EarlierRead.ts"
 import { RunStale } from "./RunError.ts"
 import type { Left } from "./Step.ts"
+import type { Own } from "./WriteCall.ts"
 
 /** A write without a fresh read of a value that an earlier segment read. It fails once another writer changes the value. */
 export interface Risk {
@@ -70,9 +71,9 @@ export class Reads implements EarlierReads {
     else here.set(name, read)
   }
 
-  /** Notes a write of a segment. */
-  noteWrite(at: string, segment: number): void {
-    this.sources.noteWrite(at, segment)
+  /** Notes the writes of a segment from number `first` on. */
+  wrote(writes: ReadonlyArray<Own>, segment: number, first = 0): void {
+    this.sources.wrote(writes, segment, first)
   }
 
   /** Checks the writes of a segment from number `first` on, against the state below the draft. */

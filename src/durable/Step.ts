@@ -29,8 +29,11 @@ const PART = 500_000
 const CONTENT = "/cas/"
 const CONTENT_LENGTH = CONTENT.length + 64
 
-/** One call: its name, its object, its result, and the address that a read reached over links. */
+/** One call: its name, its object, its result, and the address that a read or a write reached over links. */
 export type Call = readonly [name: string, at: string, value?: Value, reached?: string]
+
+/** A call as the author wrote it, without its result. */
+export const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
 
 /** A value that the run left at an address which it had read. Of keys and of names, it is their list, or null if there is none. */
 export type Left = readonly [address: string, value?: Value, kind?: "keys" | "names"]

@@ -53,7 +53,7 @@ export interface Take {
   readonly awaits: ReadonlyArray<number>
   readonly isRetried: boolean
   readonly isSerializable: boolean
-  /** Whether it writes another field between its read and its write. */
+  /** Whether it writes another field or the same value between its read and its write. */
   readonly isBusy: boolean
 }
 
@@ -73,7 +73,8 @@ const run = async (tx: Transaction, { payload }: { readonly payload: Value }): P
   const { read, write } = ways[way]
   const seen = read(tx)
   for (const ms of awaits) {
-    if (isBusy && way === "field") write(tx, { next: seen, other: true })
+    // A write of the value that it read is one of its own, and changes nothing.
+    if (isBusy && way !== "keys" && way !== "names") write(tx, { next: seen, other: way === "field" })
     await (ms < 0 ? tx.waitForSignal(WAKE.signal, WAKE.target) : tx.sleep(ms))
   }
   if (isRetried && tx.beat % 3 === 0) throw new Retry({ reason: "not in this beat" })

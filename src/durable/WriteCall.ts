@@ -1,0 +1,70 @@
+/**
+ * The calls of a durable run that write.
+ *
+ * A run knows the places that it wrote itself. In a live segment the draft tells them; in a recorded one they follow from the
+ * arguments of the body and the address that the log has.
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import { addressOf, type Cell } from "../cell/Cell.ts"
+import type { Draft } from "../stage/Draft.ts"
+import * as Write from "../stage/Write.ts"
+import type { Call } from "./Step.ts"
+
+/** The most of a write that a run needs to know afterwards. */
+export type Own = Pick<Write.Write, "address" | "kind"> & Partial<Pick<Extract<Write.Write, { readonly kind: "set" }>, "document">>
+
+/** A call that writes. */
+export interface WriteCall {
+  readonly name: "set" | "merge" | "append" | "increment" | "delete"
+  readonly at: string
+  /** Makes the call. */
+  readonly act: (draft: Draft) => void
+  /** Its writes, at the address that it reached over links. */
+  readonly writesAt: (reached: Address.Address) => ReadonlyArray<Own>
+}
+
+/** The text of a place, as the log has it. */
+export const textAt = (place: string | Cell): string => typeof place === "string" ? place : place.address.text
+
+export const set = (place: string | Cell, value: unknown): WriteCall => ({
+  name: "set",
+  at: textAt(place),
+  act: (draft) => draft.set(place, value),
+  writesAt: (reached) => [Write.set(reached, value)]
+})
+
+export const remove = (place: string | Cell): WriteCall => ({ ...set(place, undefined), name: "delete" })
+
+export const merge = (place: string | Cell, fields: { readonly [key: string]: unknown }): WriteCall => ({
+  name: "merge",
+  at: textAt(place),
+  act: (draft) => draft.merge(place, fields),
+  writesAt: (reached) => Object.keys(fields).map((key) => Write.set(Address.into(reached, [key]), fields[key]))
+})
+
+export const append = (place: string | Cell, items: ReadonlyArray<unknown>): WriteCall => ({
+  name: "append",
+  at: textAt(place),
+  act: (draft) => draft.append(place, ...items),
+  writesAt: (address) => [{ kind: "append", address }]
+})
+
+export const increment = (place: string | Cell, by: number | undefined): WriteCall => ({
+  name: "increment",
+  at: textAt(place),
+  act: (draft) => draft.increment(place, by),
+  writesAt: (address) => [{ kind: "increment", address }]
+})
+
+/** The writes of a recorded call. */
+export const recorded = ({ at, writesAt }: WriteCall, [, , , reached = at]: Call): ReadonlyArray<Own> => writesAt(addressOf(reached))
+
+/** The call for the log, with the address that it reached if that is another one. `made` is its first write. */
+export const logged = ({ at, name }: WriteCall, made: Write.Write | undefined): Call => {
+  if (made === undefined) return [name, at]
+  const { address } = made
+  const { text } = name === "merge" ? Address.make(address.id, { scope: address.scope, path: address.path.slice(0, -1) }) : address
+  return text === at ? [name, at] : [name, at, null, text]
+}
