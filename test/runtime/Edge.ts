@@ -7,7 +7,7 @@ import { Miniflare } from "miniflare"
 import { assert } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { bundled } from "./Bundle.ts"
+import { bundled, modulesOf } from "./Bundle.ts"
 
 /** The last compatibility date at which Workers provide no Node modules by default. */
 export const COMPATIBILITY_DATE = "2026-08-03"
@@ -71,7 +71,7 @@ export const running = async <A>(
   options: Options = {}
 ): Promise<A> => {
   const code = typeof script === "string"
-    ? { modules: true, script }
+    ? { modules: modulesOf(script) }
     : { modules: filesOf(script.folder), modulesRoot: script.folder }
   const miniflare = new Miniflare({
     ...code,

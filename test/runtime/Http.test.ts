@@ -2,7 +2,7 @@ import { afterEach, assert, describe, it } from "@effect/vitest"
 import { Miniflare } from "miniflare"
 import { createHmac } from "node:crypto"
 import { LocalServers } from "../plugins/http/LocalServer.ts"
-import { bundle } from "./Bundle.ts"
+import { bundle, modulesOf } from "./Bundle.ts"
 
 const servers = new LocalServers()
 
@@ -23,8 +23,7 @@ const running = async (use: (run: (asked: Asked) => Promise<Record<string, unkno
   const { imports, text } = await bundle("export { default } from \"./test/runtime/http.ts\"")
   assert.deepStrictEqual(imports, [])
   const worker = new Miniflare({
-    modules: true,
-    script: text,
+    modules: modulesOf(text),
     compatibilityDate: "2026-08-03",
     compatibilityFlags: ["nodejs_compat"],
     bindings: { HOOK: SECRET },

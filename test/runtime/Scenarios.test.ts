@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import * as Conformance from "../conformance/Conformance.ts"
-import { root } from "./Bundle.ts"
+import { modulesOf, root } from "./Bundle.ts"
 import { COMPATIBILITY_DATE } from "./Edge.ts"
 import type { Outcome } from "./scenarios/worker.ts"
 
@@ -84,8 +84,7 @@ describe("The scenarios over the store of durable objects", () => {
 
   beforeAll(async () => {
     worker = new Miniflare({
-      modules: true,
-      script: await script(),
+      modules: modulesOf(await script()),
       compatibilityDate: COMPATIBILITY_DATE,
       // For helpers of tests alone.
       compatibilityFlags: ["nodejs_compat"],
