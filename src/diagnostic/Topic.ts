@@ -52,6 +52,7 @@ export const severities = {
   "rv/quarantine": "sev:warn",
   "space/stopped": "sev:crit",
   "store/trouble": "sev:crit",
+  "thread/held": "sev:crit",
   "tp_async_unsp": "sev:debug"
 } as const satisfies Readonly<Record<string, Severity>>
 

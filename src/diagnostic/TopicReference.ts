@@ -193,6 +193,11 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A store cannot be opened, read or written",
     remedy: "Check the file or the database in the note"
   },
+  "thread/held": {
+    means: "Code outside of runs holds the thread, so no space goes on: often a channel. The line names it if it is known, " +
+      "else the channels with jobs in progress. Only the watchdog says so, on standard error",
+    remedy: "Let the channel yield, or do its work on a thread of its own, such as that of the channel worker"
+  },
   "tp_async_unsp": {
     means: "A channel works on a thread instead of the host's asynchronous interfaces. Told once per channel and opening",
     remedy: "None, if this is intended; otherwise use a channel with native asynchronous work"

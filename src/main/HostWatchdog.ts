@@ -10,13 +10,15 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as inspector from "node:inspector"
 import process from "node:process"
-import { clearInterval, setInterval } from "node:timers"
+import { clearInterval, setImmediate, setInterval } from "node:timers"
 import { Worker } from "node:worker_threads"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
+import { ThreadBoard } from "../kernel/watchdog/ThreadBoard.ts"
 import type { Watchdog } from "../kernel/watchdog/Watchdog.ts"
-import type { Limits } from "./Guard.ts"
+import type { JobObserver } from "../reactor/JobQueue.ts"
+import { type Limits, TURN_MILLIS } from "./Guard.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 import type { Data } from "./WatchdogThread.ts"
 
@@ -29,6 +31,8 @@ export interface Site extends Limits {
 
 /** A watchdog whose thread can be started before the first beat. */
 export interface HostWatchdog extends Watchdog {
+  /** Hears of the jobs of channels. */
+  readonly jobs: JobObserver
   readonly start: () => void
 }
 
@@ -47,6 +51,7 @@ export const make = (site: Site): Effect.Effect<HostWatchdog, never, Scope.Scope
 class ThreadWatchdog {
   readonly watchdog: HostWatchdog
   private readonly board = new RunBoard.RunBoard()
+  private readonly thread = new ThreadBoard()
   private readonly folder: string
   private readonly site: Site
   private worker: Worker | undefined
@@ -66,6 +71,8 @@ class ThreadWatchdog {
     WatchdogFiles.clear(folder)
     this.watchdog = {
       board,
+      jobs: this.thread,
+      afterTurn: (tell) => void setImmediate(tell),
       left: (space) => left.get(space) ?? nothing,
       begins: (space, head) => {
         this.start()
@@ -108,13 +115,15 @@ class ThreadWatchdog {
   private start(): void {
     if (this.hasStarted || !mayThread()) return
     this.hasStarted = true
+    this.thread.turn()
     this.looking = setInterval(() => {
       this.board.isDebugged = isDebugged()
-    }, DEBUGGER_MILLIS).unref()
-    const { board: { memory }, folder, site: { stopMillis, stuckMillis } } = this
-    const thread = new URL(import.meta.url.endsWith(".ts") ? "./WatchdogThread.ts" : "./WatchdogThread.js", import.meta.url)
+      this.thread.turn()
+    }, TURN_MILLIS).unref()
+    const { board: { memory }, thread: { memory: threadMemory }, folder, site: { stopMillis, stuckMillis } } = this
+    const program = new URL(import.meta.url.endsWith(".ts") ? "./WatchdogThread.ts" : "./WatchdogThread.js", import.meta.url)
     this.attempt(() => {
-      this.worker = new Worker(thread, { workerData: { memory, folder, stopMillis, stuckMillis } satisfies Data })
+      this.worker = new Worker(program, { workerData: { memory, threadMemory, folder, stopMillis, stuckMillis } satisfies Data })
       this.worker.on("error", (error) => this.site.reporter.report(UnexpectedFailure.of(error)))
       this.worker.unref()
     })
@@ -144,9 +153,6 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const
 
 /** The minimum number of outdated lines before the log is rewritten. */
 const LINES = 4096
-
-/** The interval of the check for an attached debugger, in milliseconds. */
-const DEBUGGER_MILLIS = 1000
 
 /** Whether the host permits threads. Under Node's permission model a thread would have all rights, so it is denied. */
 const mayThread = (): boolean => process.permission?.has("worker") !== false

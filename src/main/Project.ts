@@ -26,7 +26,7 @@ import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
 import { CurrentContentStore } from "../persistence/LargeContent.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
-import { Reactor } from "../reactor/Reactor.ts"
+import { CurrentJobObserver, Reactor } from "../reactor/Reactor.ts"
 import * as CallPlace from "./CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
@@ -99,7 +99,8 @@ export const open = Effect.fn("Project.open")(function*(
   const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const supervision = Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog))
-  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision)
+  const jobs = Layer.succeed(CurrentJobObserver, watchdog.jobs)
+  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision, jobs)
   const services = { features, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const places = { placeOf: (error: unknown) => SourceMaps.place(error) ?? CallPlace.find(error) }

@@ -9,19 +9,25 @@
 import { writeSync } from "node:fs"
 import process from "node:process"
 import { workerData } from "node:worker_threads"
+import type { Topic } from "../diagnostic/Topic.ts"
 import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
-import { Guard, type Limits, LOOK_MILLIS } from "./Guard.ts"
+import { ThreadBoard } from "../kernel/watchdog/ThreadBoard.ts"
+import { Guard, type Held, HELD_MILLIS, type Limits, LOOK_MILLIS } from "./Guard.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 
 /** The input of the thread. */
 export interface Data extends Limits {
   readonly memory: SharedArrayBuffer
+  /** The memory of the thread board. */
+  readonly threadMemory: SharedArrayBuffer
   readonly folder: string
 }
 
-const { folder, memory, ...limits } = workerData as Data
+const HELD: Topic = "thread/held"
+
+const { folder, memory, threadMemory, ...limits } = workerData as Data
 const board = new RunBoard.RunBoard(memory)
-const guard = new Guard(board, limits)
+const guard = new Guard(board, limits, new ThreadBoard(threadMemory))
 
 /** Prints a line. Standard error may be a closed or full pipe, which must not stop the watchdog. */
 const print = (line: string): void => attempt(() => writeSync(2, `${line}\n`))
@@ -39,8 +45,15 @@ const named = ({ beat, enzyme, event, node, space }: RunBoard.Run): string => {
   return `sev:crit run/stuck ${space}@${beat} ${enzyme === "" ? node : enzyme}: ${what}`
 }
 
+const heldBy = ({ active, holder }: Held): string => {
+  if (holder !== undefined) return `channel ${holder} holds the thread`
+  const working = active.length === 0 ? "no channel has a job in progress" : `channels with jobs in progress: ${active.join(", ")}`
+  return `code outside of runs holds the thread; ${working}`
+}
+
 const look = (): void => {
-  const { end, late } = guard.look(performance.now())
+  const { end, held, late } = guard.look(performance.now())
+  if (held !== undefined) print(`sev:crit ${HELD}: for ${HELD_MILLIS} ms, ${heldBy(held)}`)
   for (const run of late) {
     const next =
       board.isDebugged ? "a debugger may hold it, so nothing is ended" : `the process ends in ${limits.stuckMillis} ms unless it returns`
@@ -52,7 +65,11 @@ const look = (): void => {
     // If the mark cannot be written, the next opening is still on probation.
     attempt(() => WatchdogFiles.write(folder, run.space, RunBoard.marked(run, WatchdogFiles.read(folder, run.space))))
   }
-  if (end.length === 0) print("sev:crit run/stuck: the process was told to stop and did not in time, so it ends")
+  if (end.length === 0) {
+    print(board.isStopping
+      ? "sev:crit run/stuck: the process was told to stop and did not in time, so it ends"
+      : `sev:crit ${HELD}: the thread is held beyond the limits of the waiting runs, of which none is noted, and the process ends`)
+  }
   process.kill(process.pid, "SIGKILL")
 }
 

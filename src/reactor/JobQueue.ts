@@ -54,6 +54,18 @@ export interface QueueHost {
   readonly after: (millis: number, tell: () => void) => () => void
   /** Reports that a job of the channel hangs, once until all have ended. */
   readonly report: (note: string) => void
+  /** Hears of the jobs; nobody does by default. */
+  readonly observer?: JobObserver | undefined
+}
+
+/** Hears of the jobs of channels, by their ids. Its calls cost no more than a write. */
+export interface JobObserver {
+  readonly started: (channel: string) => void
+  readonly ended: (channel: string) => void
+  /** The code of a channel gets the thread. */
+  readonly enter: (channel: string) => void
+  /** It returned a result or a promise. */
+  readonly leave: () => void
 }
 
 /** A source with waiting jobs or jobs in progress. */
@@ -217,6 +229,7 @@ export class JobQueue {
     const progress: Progress = { source, isHung: false, isOver: false, isLate: false, disarm: nothing, untime: nothing }
     this.active++
     source.load++
+    this.host.observer?.started(this.channel.id)
     // The outcome never arrives within the call of `offer`.
     await undefined
     const outcome = await this.run(job, progress)
@@ -226,6 +239,7 @@ export class JobQueue {
     if (progress.isHung) this.hung--
     else this.active--
     this.ended++
+    this.host.observer?.ended(this.channel.id)
     this.unload(source)
     if (outcome !== undefined && !progress.isLate) job.done(outcome)
     this.advance()
@@ -251,9 +265,19 @@ export class JobQueue {
       }
       job.signal.addEventListener("abort", wait, { once: true })
       if (timeoutMs !== undefined) progress.untime = this.host.after(timeoutMs, () => this.expire(progress, queued, late(job, timeoutMs)))
-      return { result: await this.channel.execute(job) }
+      return { result: await this.begin(job) }
     } catch (error) {
       return { error }
+    }
+  }
+
+  private begin(job: Job): ReturnType<Channel["execute"]> {
+    const { channel, host: { observer } } = this
+    observer?.enter(channel.id)
+    try {
+      return channel.execute(job)
+    } finally {
+      observer?.leave()
     }
   }
 

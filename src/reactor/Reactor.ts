@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import type { Channel } from "./Channel.ts"
-import { JobQueue, type JobSource, type JobState, type QueueHost } from "./JobQueue.ts"
+import { type JobObserver, JobQueue, type JobSource, type JobState, type QueueHost } from "./JobQueue.ts"
 
 /**
  * The reactor of a runtime.
@@ -63,13 +63,25 @@ export class Reactor extends Context.Service<Reactor, {
   static readonly none: Layer.Layer<Reactor> = Layer.suspend(() => layerOf([], false))
 }
 
-/** The timers and the reporter of the runtime. The timers end with it. */
+/**
+ * The observer of all jobs; none by default.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentJobObserver = Context.Reference<JobObserver | undefined>("systole/reactor/JobObserver", {
+  defaultValue: () => undefined
+})
+
+/** The timers, the reporter and the observer of the runtime. The timers end with it. */
 const queueHost: Effect.Effect<QueueHost, never, Scope.Scope> = Effect.gen(function*() {
   const reporter = yield* CurrentReporter
+  const observer = yield* CurrentJobObserver
   const context = yield* Effect.context<never>()
   const timers = new Set<Fiber.Fiber<void>>()
   yield* Effect.addFinalizer(() => Fiber.interruptAll(timers))
   return {
+    observer,
     after: (millis, tell) => {
       const timer = Effect.runForkWith(context)(Effect.andThen(Effect.sleep(millis), Effect.sync(() => {
         timers.delete(timer)

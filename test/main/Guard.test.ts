@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RunBoard } from "../../src/kernel/watchdog/RunBoard.ts"
+import { ThreadBoard } from "../../src/kernel/watchdog/ThreadBoard.ts"
 import { Guard, LOOK_MILLIS } from "../../src/main/Guard.ts"
 
 const limits = { stuckMillis: 1000, stopMillis: 3000 }
@@ -42,7 +43,7 @@ describe("The guard", () => {
     const guard = new Guard(board, limits)
     board.enter("shop", run("7.0.0", 1000))
     guard.look(0)
-    assert.deepStrictEqual(guard.look(3_600_000), { late: [], end: undefined })
+    assert.deepStrictEqual(guard.look(3_600_000), { late: [], end: undefined, held: undefined })
   })
 
   it("does not end the process while a debugger is attached", () => {
@@ -63,6 +64,33 @@ describe("The guard", () => {
     assert.deepStrictEqual(looking(guard, 7000, 6000).end?.slice(1), ["1.0.0"])
     board.done(place)
     assert.deepStrictEqual(board.runs(), [])
+  })
+
+  it("blames no waiting run while other code holds the thread, and names the channel at work", () => {
+    const [board, thread] = [new RunBoard(), new ThreadBoard()]
+    const guard = new Guard(board, limits, thread)
+    board.enter("shop", run("7.0.0", 4000))
+    board.returning(board.wait()!)()
+    /** Looks for a time in which the event loop turns each second, or not. */
+    const held = (from: number, millis: number, turns: boolean) => {
+      const found: Array<unknown> = []
+      for (let now = from; now <= from + millis; now += LOOK_MILLIS) {
+        if (turns && now % 1000 === 0) thread.turn()
+        const { end, held, late } = guard.look(now)
+        assert.deepStrictEqual(late, [])
+        if (held !== undefined) found.push([now - from, held])
+        if (end !== undefined) return [...found, end]
+      }
+      return found
+    }
+    assert.deepStrictEqual(held(1000, 60_000, true), [])
+    for (const channel of ["files", "http"]) thread.started(channel)
+    thread.ended("http")
+    thread.enter("files")
+    assert.deepStrictEqual(held(61_100, 3000, false), [[1900, { holder: "files", active: ["files"] }]])
+    thread.leave()
+    assert.deepStrictEqual(held(65_000, 60_000, true), [])
+    assert.deepStrictEqual(held(125_100, 60_000, false), [[1900, { holder: undefined, active: ["files"] }], []])
   })
 
   it("measures each nested node separately, and resumes the interrupted run", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Server, terminal } from "../cli/Terminal.ts"
 
@@ -47,8 +47,15 @@ const config = `export default { tempo: 1, spaces: { create: "on-demand" }, limi
 
 const space = "/v1/spaces/shop"
 
-const post = (server: Server, what: string, { at, wait = 0 }: { readonly at?: object; readonly wait?: number } = {}) =>
-  fetch(`${server.url}${space}/signals`, {
+/** The space, the time and the wait of a signal. */
+interface Posting {
+  readonly at?: object
+  readonly name?: string
+  readonly wait?: number
+}
+
+const post = (server: Server, what: string, { at, name = "shop", wait = 0 }: Posting = {}) =>
+  fetch(`${server.url}/v1/spaces/${name}/signals`, {
     method: "POST",
     headers: { "content-type": "application/json", ...wait > 0 ? { prefer: `wait=${wait}` } : {} },
     body: JSON.stringify({ signal: `/signals/take/${what}`, ...at === undefined ? {} : { at } })
@@ -169,6 +176,58 @@ describe("A node that ends its process", () => {
         assert.strictEqual((await post(second, "14", { wait: 60 })).status, 200)
         assert.strictEqual(await read(second, "/c/spin"), 14)
         await second.stop("SIGTERM")
+      })))
+})
+
+/** A channel that holds the thread after an await, once there is a file. */
+const holding = `import { existsSync } from "node:fs"
+import { Plugin } from "systole"
+
+const execute = async () => {
+  while (!existsSync("hold")) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (;;) continue
+}
+
+const channel = { provider: "holding", hosts: ["node", "deno", "bun"], opcodes: { hold: {} }, execute }
+
+export default Plugin.make({ name: "holding", version: "1.0.0", provides: { channels: { holding: () => channel } } })
+`
+
+/** A request to the channel, and a run that waits beside it. */
+const beside = `import { writeFileSync } from "node:fs"
+import { Enzyme } from "systole"
+
+const hold = (tx) => tx.io.request({ channel: "holding", opcode: "hold", signal: "/signals/take/ask" })
+
+export default [
+  Enzyme.make({ name: "asks", query: "/signals/take/ask", trusted: true, run: hold }),
+  Enzyme.make({
+    name: "waits", query: "/signals/take/wait", limitMs: 3000, trusted: true,
+    run: () => {
+      writeFileSync("begun", "")
+      return new Promise(() => {})
+    }
+  })
+]
+`
+
+describe("A channel that holds the thread", () => {
+  it.live("is named, and no run that waits meanwhile is noted", () =>
+    Effect.flatMap(terminal({
+      "systole.config.ts": config.replace("tempo: 1,", `tempo: 1, channels: { holding: "holding" },`),
+      "plugins/holding.ts": holding,
+      "enzymes/beside.ts": beside
+    }), ({ root, serve }) =>
+      Effect.promise(async () => {
+        const server = await serve("start")
+        await post(server, "ask", { name: "other" })
+        await post(server, "wait")
+        while (!existsSync(join(root, "begun"))) await new Promise((resolve) => setTimeout(resolve, 10))
+        writeFileSync(join(root, "hold"), "")
+        const { stderr } = await server.ended
+        assert.include(stderr, "thread/held: for 2000 ms, code outside of runs holds the thread; channels with jobs in progress: holding")
+        assert.include(stderr, "of which none is noted, and the process ends")
+        assert.isFalse(existsSync(join(root, ".data", "watch", "shop.json")))
       })))
 })
 

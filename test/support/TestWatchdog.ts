@@ -39,6 +39,8 @@ export const make = (): TestWatchdog => {
       board = new RunBoard.RunBoard()
       return {
         board,
+        // The thread never returns from a run that never returns.
+        afterTurn: () => {},
         left: (space) => ({ marks: marks.get(space) ?? [], began: began.get(space) }),
         begins: (space, head) => void begun.set(space, head),
         closed: (space) => {
@@ -56,7 +58,10 @@ export const make = (): TestWatchdog => {
     },
     mark: (space, beat, node) => void marks.set(
       space,
-      RunBoard.marked({ place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node }, marks.get(space) ?? [])
+      RunBoard.marked(
+        { place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node, hasReturned: false },
+        marks.get(space) ?? []
+      )
     ),
     close: () => {
       begun = new Map()
@@ -76,6 +81,15 @@ const counting = (name: string, poison: string, options = {}) =>
     { query: "/signals/s/:n", limitMs: 3_600_000, ...options }
   )
 
+/** Runs beats until the blocked run has started. */
+export const reached = (space: Space) => Effect.gen(function*() {
+  const fiber = yield* Effect.forkChild(Effect.exit(steps(space, 100)), { startImmediately: true })
+  yield* Effect.promise(async () => {
+    for (let i = 0; i < 400; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
+  })
+  yield* Fiber.interrupt(fiber)
+})
+
 /** Successive processes over one store, which are ended by the watchdog or by the test. */
 export const processes = (poison: string, options = {}) => Effect.gen(function*() {
   const machine = yield* TestMachine.make
@@ -85,13 +99,5 @@ export const processes = (poison: string, options = {}) => Effect.gen(function*(
     Supervision.CurrentSupervision,
     Supervision.make(ends.start())
   )
-  /** Runs beats until the blocked run has started. */
-  const reach = (space: Space) => Effect.gen(function*() {
-    const fiber = yield* Effect.forkChild(Effect.exit(steps(space, 100)), { startImmediately: true })
-    yield* Effect.promise(async () => {
-      for (let i = 0; i < 400; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
-    })
-    yield* Fiber.interrupt(fiber)
-  })
-  return { ends, machine, reach, start }
+  return { ends, machine, reach: reached, start }
 })

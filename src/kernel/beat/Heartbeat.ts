@@ -189,7 +189,7 @@ export class Heartbeat {
       sentry?.enter(handling)
       const outcome = Run.prefetch(handling, draft, this.state.host) ?? derivation.parked() ?? this.run(handling, draft)
       if (outcome instanceof Promise) {
-        const done = sentry?.wait()
+        const done = sentry?.wait(handling.entry?.enzyme.durable === true)
         return outcome
           .then((outcome) => this.conclude(captured, handling, { used, outcome }))
           .catch((error: unknown) => this.breakOff(captured, handling, error))

@@ -18,13 +18,14 @@ const PLACES = WAITING + 1
 /** Most characters of a name or an id. */
 const MAX_TEXT = 256
 
-/** Word offsets in a slot: version, progress counter, limit in milliseconds, text lengths, and the beat in two words. */
+/** Word offsets in a slot: version, progress counter, limit in milliseconds, text lengths, the beat in two words, and the return. */
 const VERSION = 0
 const PROGRESS = 1
 const LIMIT = 2
 const LENGTHS = 3
 const BEAT = 7
-const HEAD = 9
+const RETURNED = 9
+const HEAD = 10
 
 /** Indexes of the texts of a slot. */
 const SPACE = 0
@@ -71,6 +72,8 @@ export interface Run {
   readonly event: string
   /** Empty unless a node runs. */
   readonly node: string
+  /** Whether the thread has returned to the event loop since the run waits, so that other code may hold it now. */
+  readonly hasReturned: boolean
 }
 
 /**
@@ -80,12 +83,20 @@ export interface Run {
  * @since 0.1.0
  */
 export type Mark =
-  | { readonly beat: number; readonly enzyme: string; readonly event: string }
+  | {
+    readonly beat: number
+    readonly enzyme: string
+    readonly event: string
+    /** The successive processes that ended while the run was under way, without the watchdog; absent if the run ended one. */
+    readonly under?: number
+  }
   | {
     readonly beat: number
     readonly node: string
-    /** Number of successive processes that ended in the node. */
+    /** Number of successive processes that the node ended. */
     readonly ends: number
+    /** The successive processes that ended while the node ran, without the watchdog. */
+    readonly under?: number
     /** The digest of the node's module, if known. A different digest permits a run. */
     readonly code?: string | undefined
     /** Whether the node has failed for this mark, and gets one more try. */
@@ -164,12 +175,23 @@ export class RunBoard {
       const version = Atomics.load(words, at + VERSION)
       if ((version & 1) === 1) continue
       words.copyWithin(at + 1, FRONT + 1, FRONT + PLACE)
+      words[at + RETURNED] = 0
       words[at + VERSION] = version + 1
       this.leave()
       return place
     }
     this.leave()
     return undefined
+  }
+
+  /** Returns the call after which other code than the waiting run of a slot may hold the thread. */
+  returning(place: number): () => void {
+    const { words } = this
+    const at = FRONT + place * PLACE
+    const version = words[at + VERSION]
+    return () => {
+      if (words[at + VERSION] === version) words[at + RETURNED] = 1
+    }
   }
 
   /** The waiting run of a slot is over. */
@@ -220,7 +242,8 @@ export class RunBoard {
       beat: Atomics.load(words, at + BEAT) * 2 ** 31 + Atomics.load(words, at + BEAT + 1),
       enzyme: this.text(at, ENZYME),
       event: this.text(at, EVENT),
-      node: this.text(at, NODE)
+      node: this.text(at, NODE),
+      hasReturned: place > 0 && Atomics.load(words, at + RETURNED) === 1
     }
     return Atomics.load(words, at + VERSION) === version && words[at + PROGRESS] === progress ? run : undefined
   }
@@ -253,14 +276,14 @@ export class RunBoard {
 }
 
 /**
- * The runs to blame: the run in slot 0, or else all waiting runs over their limits.
+ * The runs to blame: the run in slot 0, or else the waiting runs from which the thread never returned. Others may be innocent.
  *
  * @category getters
  * @since 0.1.0
  */
 export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
   const first = runs.find(({ place }) => place === 0)
-  return first === undefined ? runs : [first]
+  return first === undefined ? runs.filter(({ hasReturned }) => !hasReturned) : [first]
 }
 
 /**
@@ -277,6 +300,6 @@ export const marked = ({ beat, enzyme, event, node }: Run, marks: ReadonlyArray<
   const before = marks.find((mark) => "node" in mark && mark.node === node) as Extract<Mark, { readonly node: string }> | undefined
   return [
     ...marks.filter((mark) => mark !== before),
-    { beat, node, ends: (before?.ends ?? 0) + (before?.beat === beat ? 0 : 1), code: before?.code }
+    { beat, node, ends: (before?.ends ?? 0) + 1, code: before?.code }
   ]
 }

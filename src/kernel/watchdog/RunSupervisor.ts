@@ -6,6 +6,10 @@
  * durable beat. It then marks each run durably before the run begins, until the
  * interrupted beat is past. All other runs are only on the run board.
  *
+ * The mark of the watchdog, or of a run that ended its process, is a verdict. A mark of
+ * probation is none: a host may end a process during any run. Only at the third such end
+ * in a row does the run count as the cause, as one that exhausts the memory does.
+ *
  * @module
  */
 import type { Node, NodeRun, Watcher } from "../../scheduler/Node.ts"
@@ -27,6 +31,9 @@ export interface Watched {
   readonly next: number
   readonly isOpen: (event: string) => boolean
 }
+
+/** The ends of processes in a row during a run, without the watchdog, at which the run counts as their cause. */
+const UNEXPLAINED = 3
 
 type HandlingMark = Extract<Mark, { readonly event: string }>
 type NodeMark = Extract<Mark, { readonly node: string }>
@@ -64,7 +71,7 @@ export class RunSupervisor {
     const { head, next: first, space } = watched
     const { began, marks } = watchdog.left(space)
     this.handlings = marks.filter((mark) => "event" in mark)
-    this.nodes = marks.filter((mark) => "node" in mark)
+    this.nodes = marks.filter((mark) => "node" in mark).map(judged)
     const fresh = marks.filter((mark) => !("node" in mark) || mark.isSettled === undefined)
     const next = began === head || fresh.length > 0 ? first : -1
     this.until = fresh.reduce((until, { beat }) => Math.max(until, beat), next)
@@ -90,8 +97,8 @@ export class RunSupervisor {
 
   /** The outcome of a handling that was in progress when a process ended. */
   settled(event: string, enzyme: string, again: Again | undefined): Outcome | undefined {
-    const mark = this.handlings.find((mark) => mark.event === event && mark.enzyme === enzyme)
-    if (mark === undefined) return undefined
+    const mark = this.markOf(event, enzyme)
+    if (mark === undefined || (mark.under ?? UNEXPLAINED) < UNEXPLAINED) return undefined
     this.conclude(mark, undefined)
     // The next attempt is marked as well before it begins.
     this.until = Math.max(this.until, this.beat + 1)
@@ -102,7 +109,16 @@ export class RunSupervisor {
   enter(handling: Handling): void {
     const { beat, flight: { signal }, key, why } = handling
     this.watchdog.board.enter(this.watched.space, handling)
-    if (why === "stuck" || this.isOnProbation(beat)) this.begin({ beat, enzyme: key, event: signal.id })
+    if (why !== "stuck" && !this.isOnProbation(beat)) return
+    const mark = this.markOf(signal.id, key)
+    if (mark !== undefined) this.conclude(mark, undefined)
+    // One more end suffices for a run that counted as a cause before.
+    const before = why === "stuck" ? UNEXPLAINED - 1 : mark?.under ?? 0
+    this.begin({ beat, enzyme: key, event: signal.id, under: before + 1 })
+  }
+
+  private markOf(event: string, enzyme: string): HandlingMark | undefined {
+    return this.handlings.find((mark) => mark.event === event && mark.enzyme === enzyme)
   }
 
   /** The current handling has returned. */
@@ -111,10 +127,14 @@ export class RunSupervisor {
     this.end()
   }
 
-  /** The current handling waits for the outside. Returns the call for its end. */
-  wait(): () => void {
+  /**
+   * The current handling waits for the outside, or for its own continuation, as a segment of a durable run does. Returns the
+   * call for its end.
+   */
+  wait(isSegment: boolean): () => void {
     const { board } = this.watchdog
     const place = board.wait()
+    if (place !== undefined && !isSegment) this.watchdog.afterTurn(board.returning(place))
     return () => {
       if (place !== undefined) board.done(place)
       this.end()
@@ -128,7 +148,7 @@ export class RunSupervisor {
       enter: (run) => {
         const { name } = run.node.definition
         if (this.nodes.length > 0) this.refuse(run, codeOf(run.node))
-        if (this.isOnProbation(this.beat)) this.begin({ beat: this.beat, node: name, ends: 1 + this.endsOf(name), code: codeOf(run.node) })
+        if (this.isOnProbation(this.beat)) this.begin(this.nodeMark(name, codeOf(run.node)))
         return board.enterNode(this.watched.space, this.beat, name)
       },
       leave: (run, outer) => {
@@ -167,21 +187,23 @@ export class RunSupervisor {
   private refuse(run: NodeRun, code: string | undefined): void {
     const { name } = run.node.definition
     const mark = this.nodes.find(({ node }) => node === name)
-    if (mark === undefined || mark.isSettled === true) return
+    if (mark === undefined || mark.isSettled === true || mark.ends === 0) return
     if (mark.code !== undefined && mark.code !== code) return this.conclude(mark, undefined)
     run.body = Stuck.refuse
     if (mark.ends === 1) this.conclude(mark, { ...mark, code, isSettled: true })
   }
 
-  /** Removes the mark of a refused node that has completed a run. */
+  /** Removes the mark of a node that has completed a run. */
   private forgive(name: string): void {
-    const mark = this.nodes.find(({ isSettled, node }) => node === name && isSettled === true)
+    const mark = this.nodes.find(({ ends, isSettled, node }) => node === name && (isSettled === true || ends === 0))
     if (mark !== undefined) this.conclude(mark, undefined)
   }
 
-  /** Number of processes that ended in a node. */
-  private endsOf(name: string): number {
-    return this.nodes.find(({ node }) => node === name)?.ends ?? 0
+  /** The mark of a node that begins on probation. One more end suffices for a node that counted as a cause before. */
+  private nodeMark(node: string, code: string | undefined): NodeMark {
+    const mark = this.nodes.find((each) => each.node === node)
+    const before = mark?.isSettled === true ? UNEXPLAINED - 1 : mark?.under ?? 0
+    return { beat: this.beat, node, ends: mark?.ends ?? 0, under: before + 1, code }
   }
 
   private conclude(mark: Mark, next: NodeMark | undefined): void {
@@ -208,6 +230,12 @@ export class RunSupervisor {
 }
 
 const nothing: ReadonlyArray<Mark> = []
+
+/** The mark of a node, in which enough ends without the watchdog are one that the node caused. */
+const judged = (mark: NodeMark): NodeMark => {
+  const { under, ...rest } = mark
+  return under === undefined || under < UNEXPLAINED ? mark : { ...rest, ends: rest.ends + 1 }
+}
 
 const isSame = (a: Mark, b: Mark): boolean =>
   "node" in a ? "node" in b && a.node === b.node : "event" in b && a.event === b.event && a.enzyme === b.enzyme

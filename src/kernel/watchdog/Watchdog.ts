@@ -24,6 +24,8 @@ export interface Left {
  */
 export interface Watchdog {
   readonly board: RunBoard
+  /** Calls back once the thread has returned to the event loop. */
+  readonly afterTurn: (tell: () => void) => void
   /** The marks of a space at its opening. A process may open a space several times. */
   readonly left: (space: string) => Left
   /** Records that the space runs its first beat in this process, on this head. */

@@ -4,7 +4,7 @@ import type { NodeDefinition, Transaction } from "systole"
 import { BeatAborted, Computation, Effect as Fx, Kernel, Materializer } from "systole"
 import * as Supervision from "../../../src/kernel/watchdog/Supervision.ts"
 import * as TestWatchdog from "../../support/TestWatchdog.ts"
-import { processes } from "../../support/TestWatchdog.ts"
+import { processes, reached } from "../../support/TestWatchdog.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, put, register, replays, steps, write } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -32,7 +32,8 @@ describe("an event whose run never returns", () => {
 
       yield* reach(yield* start())
       assert.deepStrictEqual(ends.marks("machine").map((mark) => "event" in mark && mark.enzyme), ["poisoned"])
-      yield* reach(yield* start())
+      // Three ends in a row are a failed attempt, and the end of the next one is the last.
+      for (let i = 0; i < 3; i++) yield* reach(yield* start())
       const last = yield* start()
       yield* steps(last, 3)
       assert.deepStrictEqual(
@@ -43,6 +44,31 @@ describe("an event whose run never returns", () => {
       yield* last.signal({ signal: "/signals/s/1", payload: "late" })
       yield* steps(last, 2)
       assert.strictEqual(ends.notes(), notes, "probation is over")
+    }))
+
+  it.effect("is no event that was merely under way when the host ended processes twice", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const ends = TestWatchdog.make()
+      let isSlow = true
+      const slow = enzyme("slow", async (tx) => {
+        if (isSlow) await new Promise(() => {})
+        tx.increment("/data/slow")
+      }, { query: "/signals/slow", limitMs: 3_600_000, retry: { attempts: 1 } })
+      const start = () => Effect.provideService(machine.boot([slow]), Supervision.CurrentSupervision, Supervision.make(ends.start()))
+      const first = yield* start()
+      const { id } = yield* first.signal({ signal: "/signals/slow" })
+      yield* reached(first)
+      for (const under of [1, 2]) {
+        yield* reached(yield* start())
+        assert.deepStrictEqual(ends.marks("machine"), [{ beat: 0, enzyme: "slow", event: id, under }])
+      }
+      isSlow = false
+      const last = yield* start()
+      yield* steps(last, 2)
+      assert.deepStrictEqual([yield* last.get("/data/slow"), yield* ended(last, id)], [1, ["slow ok @0 #1"]])
+      assert.deepStrictEqual([(yield* last.dead({ limit: 10 })).letters, ends.marks("machine")], [[], []])
+      yield* replays(last)
     }))
 
   it.effect("does not affect a space that was closed, or whose head moved", () =>
@@ -210,6 +236,27 @@ describe("a node whose run never returns", () => {
       yield* write(mended, ["/data/in", 8])
       assert.strictEqual(yield* mended.get("/c/looping"), 16)
       assert.deepStrictEqual(ends.marks("machine"), [])
+    }))
+
+  it.effect("is run again after two ends that the host may have caused, and fails after three", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const ends = TestWatchdog.make()
+      const { modules, ran } = world()
+      const boot = (watchdog = ends.start()) =>
+        Effect.provideService(machine.boot(modules("a")), Supervision.CurrentSupervision, Supervision.make(watchdog))
+      yield* write(yield* boot(), ["/data/in", 1])
+      for (const under of [2, 3]) {
+        const watchdog = ends.start()
+        watchdog.note("machine", [{ beat: 9, node: "looping", ends: 0, under }])
+        const space = yield* boot(watchdog)
+        const before = ran.length
+        yield* write(space, ["/data/in", under])
+        yield* steps(space, 1)
+        assert.deepStrictEqual([ran.length - before, yield* space.get("/c/looping")], under === 2 ? [1, 4] : [0, 4])
+        assert.deepStrictEqual(ends.marks("machine").length, under - 2)
+        yield* replays(space)
+      }
     }))
 
   it.effect("is cleared if its next try completes", () =>
