@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import {
-  closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync, renameSync, statSync,
+  closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, opendirSync, openSync, readFileSync, realpathSync, renameSync, statSync,
   unlinkSync, watch, writeFileSync
 } from "node:fs"
 import { hostname } from "node:os"
@@ -89,6 +89,21 @@ const readRegular = (path: string): Uint8Array => {
   return new Uint8Array(readFileSync(path))
 }
 
+/** The names in a folder. The walk stops at the first one beyond the limit. */
+const listed = (folder: string, most = Infinity): ReadonlyArray<string> => {
+  const names: Array<string> = []
+  const opened = opendirSync(folder)
+  try {
+    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
+      if (names.length === most) throw Object.assign(new Error(folder), { code: "EFBIG" })
+      names.push(entry.name)
+    }
+    return names.sort()
+  } finally {
+    opened.closeSync()
+  }
+}
+
 const changed = (path: string): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     try {
@@ -140,7 +155,7 @@ export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
     link: (from, to) => call(["link", to], () => link(from, to), { EEXIST: false, ENOENT: false }),
     rename: (from, to) => call<boolean>(["rename", from], () => (renameSync(from, to), true), { ENOENT: false }),
     remove: (path) => call(["remove", path], () => unlinkSync(path), { ENOENT: undefined }),
-    list: (folder) => call<ReadonlyArray<string>>(["list", folder], () => readdirSync(folder).sort(), { ENOENT: [] }),
+    list: (folder, most) => call<ReadonlyArray<string>>(["list", folder], () => listed(folder, most), { ENOENT: [] }),
     changed,
     makeFolder: (folder) => call(["mkdir", folder], () => void mkdirSync(folder, { recursive: true })),
     syncFolder: (folder) => call(["sync", folder], () => syncFolder(folder), unsynced)

@@ -41,6 +41,27 @@ describe("Facts of a real disk", () => {
       assert.strictEqual(digests.get("long"), "absent")
     }).pipe(Effect.scoped, Effect.provide(services)))
 
+  it.effect("a watched folder with many files counts by its own version, which a new name changes", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      mkdirSync(join(folder, "many"))
+      for (let file = 0; file <= 10_000; file++) writeFileSync(join(folder, "many", `${file}.txt`), "")
+      const { actions } = ControlFiles.parse(fileOf(over("many", "many")))
+      let looked = 0
+      const disk = yield* Disk
+      const counting = { ...disk, version: (path: string) => Effect.andThen(Effect.sync(() => looked++), disk.version(path)) }
+      const digest = Effect.map(Facts.capture(folder, actions), ({ digests }) => digests.get("many")).pipe(
+        Effect.provideService(Disk, Disk.of(counting))
+      )
+      const before = yield* digest
+      assert.isBelow(looked, 10)
+      writeFileSync(join(folder, "many", "new.txt"), "")
+      assert.notStrictEqual(yield* digest, before)
+      for (let file = 0; file <= 10; file++) rmSync(join(folder, "many", `${file}.txt`))
+      yield* digest
+      assert.isAbove(looked, 9_000)
+    }).pipe(Effect.scoped, Effect.provide(services)))
+
   it.effect("a control file that is a pipe is refused with a remedy, and nothing waits for its writer", () =>
     Effect.gen(function*() {
       const folder = yield* temporary

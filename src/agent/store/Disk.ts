@@ -84,8 +84,8 @@ export class Disk extends Context.Service<Disk, {
   readonly rename: (from: string, to: string) => Effect.Effect<boolean, DiskFailed>
   /** Removes a file, if it is there. */
   readonly remove: (path: string) => Effect.Effect<void, DiskFailed>
-  /** The names in a folder in code-unit order; none if it is absent. */
-  readonly list: (folder: string) => Effect.Effect<ReadonlyArray<string>, DiskFailed>
+  /** The names in a folder in code-unit order; none if it is absent. Fails for a folder with more than `most` names, if given. */
+  readonly list: (folder: string, most?: number) => Effect.Effect<ReadonlyArray<string>, DiskFailed>
   /** Creates a folder and its parents. */
   readonly makeFolder: (folder: string) => Effect.Effect<void, DiskFailed>
   /** Waits for the first change of a file or a folder, or of a name in it. An absent path never changes. */

@@ -13,6 +13,12 @@ import type { Captured } from "./ControlStore.ts"
 import { Disk, type DiskFailed } from "./Disk.ts"
 import * as Glob from "./Glob.ts"
 
+/** The most names of a watched folder whose files are looked at. */
+const MOST_NAMES = 10_000
+
+/** The files of a watched folder that are looked at between two yields. */
+const YIELD = 250
+
 /** The path of a text that is relative to a folder. */
 const locate = (disk: Disk["Service"], folder: string, path: string): string => path.startsWith("/") ? path : disk.join(folder, path)
 
@@ -31,7 +37,7 @@ const exists = Effect.fnUntraced(function*(folder: string, path: string) {
 
 /**
  * The digest of a path: of the bytes of a file, or of the names and versions in a folder. Only the version counts of a path
- * that has neither, such as a pipe, and of a file that is too large to be read.
+ * that has neither, such as a pipe, and of a file or a folder that is too large to be read.
  */
 const digestOf = Effect.fnUntraced(function*(path: string) {
   const disk = yield* Disk
@@ -40,9 +46,12 @@ const digestOf = Effect.fnUntraced(function*(path: string) {
   if (version === undefined) return "absent"
   const bytes = yield* orElse(disk.read(path), undefined)
   if (bytes !== undefined) return hash.hex(bytes).slice(0, 16)
-  const names = yield* orElse(disk.list(path), undefined)
+  const names = yield* orElse(disk.list(path, MOST_NAMES), undefined)
   if (names === undefined) return hash.hex(version).slice(0, 16)
-  const versions = yield* Effect.forEach(names, (name) => orElse(disk.version(disk.join(path, name)), undefined))
+  const versionOf = (name: string) => orElse(disk.version(disk.join(path, name)), undefined)
+  // Other work of the thread goes on between the calls of the system.
+  const versions = yield* Effect.forEach(names, (name, i) =>
+    i % YIELD === YIELD - 1 ? Effect.andThen(Effect.yieldNow, versionOf(name)) : versionOf(name))
   return hash.hex(JSON.stringify(names.map((name, i) => [name, versions[i]]))).slice(0, 16)
 })
 

@@ -6,6 +6,7 @@
  *
  * @module
  */
+
 /** Most channels on the board. Further ones are not named. */
 const CHANNELS = 32
 
