@@ -319,6 +319,8 @@ describe("The jail of the file channel", () => {
       const failure = await jail.open(each, constants.O_RDONLY).then(() => "opened", (error: Channel.ChannelError) => error.code)
       assert.strictEqual(failure, "file/refused", each.path)
     }
+    const entered = jail.within("a", at("a"), async () => "entered")
+    assert.strictEqual(await entered.catch((error: Channel.ChannelError) => error.code), "file/refused")
   })
 
   it("follows links within the root, and moves and deletes a link itself", async () => {
