@@ -1,0 +1,58 @@
+/**
+ * `npm run simulate [-- --seed N] [--seeds COUNT] [--minutes T] [--only PART]`: runs random worlds with every fault, one seed
+ * after another, and shrinks each world in which a rule breaks.
+ *
+ * @module
+ */
+import process from "node:process"
+import { parseArgs } from "node:util"
+import * as Actions from "../simulation/Actions.ts"
+import { Coverage } from "../simulation/Coverage.ts"
+import * as Plan from "../simulation/Plan.ts"
+import { asTest, shrink } from "../simulation/Shrink.ts"
+import * as Simulation from "../simulation/Simulation.ts"
+import { render } from "./Table.ts"
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: "0" },
+    seeds: { type: "string", default: "200" },
+    minutes: { type: "string" },
+    only: { type: "string" }
+  }
+})
+
+const refuse = (message: string): never => {
+  console.error(message)
+  process.exit(2)
+}
+
+const [from, seeds, minutes] = [Number(values.seed), Number(values.seeds), Number(values.minutes ?? Infinity)]
+const { only } = values
+if (!Number.isInteger(from) || from < 0) refuse(`--seed is "${values.seed}"; give a whole number from 0 up`)
+if (!Number.isInteger(seeds) || seeds < 1) refuse(`--seeds is "${values.seeds}"; give a whole number from 1 up`)
+if (!(minutes > 0)) refuse(`--minutes is "${values.minutes}"; give a number above 0`)
+const isAction = (name: string): name is Actions.ActionName => (Actions.kinds as ReadonlyArray<string>).includes(name)
+if (only !== undefined && !isAction(only)) refuse(`There is no part "${only}"; there are ${Actions.kinds.join(", ")}`)
+
+const began = performance.now()
+const coverage = new Coverage()
+let failures = 0
+let steps = 0
+for (let seed = from; seed < (values.minutes === undefined ? from + seeds : Infinity); seed++) {
+  if (performance.now() - began > minutes * 60_000) break
+  const plan = Plan.make(seed, only as Actions.ActionName | undefined)
+  const { counts, failure } = await Simulation.run(plan)
+  coverage.add(counts)
+  steps += plan.steps.length
+  if (failure === undefined) continue
+  failures++
+  console.log(`seed ${seed}, step ${failure.step}, ${failure.checker}: ${failure.message}\n`)
+  console.log(`${asTest(await shrink(plan, failure))}\n`)
+}
+console.log(render(["kind", "times"], coverage.rows.map(([kind, count]) => [kind, String(count)])))
+const { missing, worlds } = coverage
+console.log(`${missing.length} pairs of kinds met in none of these worlds${["", ...missing.slice(0, 5)].join("\n  ")}`)
+const seconds = (performance.now() - began) / 1000
+console.log(`${worlds} worlds, ${steps} steps, ${failures} failed, ${seconds.toFixed(1)} s`)
+process.exit(failures > 0 ? 1 : 0)

@@ -1,0 +1,163 @@
+/**
+ * The actions of a simulated world: those of users and operators, and accidents.
+ *
+ * @module
+ */
+import { Effect, Exit } from "effect"
+import type { Space } from "systole"
+import { present } from "../support/Present.ts"
+import * as Random from "../support/Random.ts"
+import * as Derived from "./Derived.ts"
+import * as Modules from "./Modules.ts"
+import type { Step } from "./Plan.ts"
+import { wakes } from "./Program.ts"
+import type { World } from "./World.ts"
+
+type Action = (world: World, step: Step) => Promise<void>
+
+/** The item of a number; `undefined` if there are none. */
+const at = <A>(items: ReadonlyArray<A>, number: number): A | undefined => items[number % Math.max(1, items.length)]
+
+/** The item of a number in a list that is not empty. */
+const one = <A>(items: ReadonlyArray<A>, number: number): A => present(at(items, number))
+
+const locks = ["/data/log", "/data/log/value/0", "/data"]
+
+type InSpace = (space: Space, step: Step, world: World) => Effect.Effect<unknown, unknown> | undefined
+
+/** Acts in the space of the first number, if it opens. */
+const inSpace = (act: InSpace): Action => async (world, step) => {
+  const space = await world.space(step.numbers[0])
+  const effect = space === undefined ? undefined : act(space, step, world)
+  if (effect !== undefined) world.ask(effect)
+  await world.quiet()
+}
+
+/** The signal of a step. */
+const signalOf = ({ numbers: [, kind, lane], program }: Step, number: number) => {
+  const among = kind % 2 === 0 ? Modules.durableNames : Modules.plainNames
+  return {
+    signal: `/signals/${one(among, kind >> 1)}/${lane % 2}`,
+    target: `/data/t/${lane % 3}`,
+    payload: program,
+    id: `e${number}`
+  }
+}
+
+const send = async (world: World, number: number): Promise<void> => {
+  const step = present(world.plan.steps[number])
+  const space = await world.space(step.numbers[0])
+  if (space === undefined) return
+  world.ask(space.signal(signalOf(step, number)), (exit) => {
+    if (Exit.isSuccess(exit)) world.acknowledged.push({ space: space.name, id: exit.value.id, step: number })
+  })
+}
+
+const actions = {
+  post: async (world) => {
+    await send(world, world.step)
+    await world.quiet()
+  },
+  /** Several signals reach one beat. */
+  burst: async (world, { numbers: [, count] }) => {
+    const posts = world.plan.steps.map(({ action }, i) => ({ action, i })).filter(({ action, i }) => action === "post" && i < world.step)
+    for (const { i } of posts.slice(-1 - count % 4)) await send(world, i)
+    await world.quiet()
+  },
+  wake: inSpace((space, { numbers: [, n] }) => space.signal(one(wakes, n))),
+  set: inSpace((space, { numbers: [, n, value] }) => space.set(`/data/in/${n % 2}`, value % 5 === 0 ? undefined : value % 5)),
+  pull: async (world, { numbers: [number, node] }) => {
+    const space = await world.space(number)
+    if (space === undefined) return
+    const address = Derived.addressOf(node % Derived.all.length)
+    world.ask(space.pull(address, { wait: 5000 }))
+    await world.quiet()
+  },
+  advance: (world, { numbers: [, , , n] }) => world.advance(Random.pick(() => n % 7, [1, 1, 10, 50, 1000, 5000, 90_000])),
+  /** A process ends, and the next one starts, in good order. */
+  restart: async (world, { numbers: [host] }) => {
+    const number = host % world.hosts.length
+    await world.stop(number)
+    await world.boot(number)
+  },
+  /** A process ends while it is at work. */
+  kill: async (world, { numbers: [host, turns] }) => {
+    const number = host % world.hosts.length
+    const own = world.homes.findIndex((home) => home === number)
+    const last = world.plan.steps.findLastIndex(({ action }, i) => action === "post" && i < world.step)
+    if (own >= 0 && last >= 0) await send(world, last)
+    await world.pass(turns % 12)
+    world.kill(number)
+    await world.boot(number)
+  },
+  /** A host goes down, and another one takes its spaces. */
+  move: async (world, { numbers: [host] }) => {
+    const [from, to] = [host % world.hosts.length, (host + 1) % world.hosts.length]
+    world.kill(from)
+    world.homes.forEach((home, i) => home === from && (world.homes[i] = to))
+    await world.boot(to === from ? from : to)
+  },
+  clock: async (world, { numbers: [host, by] }) => {
+    world.skew(host % world.hosts.length, Random.pick(() => by % 6, [-1000, -60_000, 3000, 60_000, -7_200_000, 7_200_000]))
+    await world.quiet()
+  },
+  pause: inSpace((space) => space.control.pause()),
+  resume: inSpace((space) => space.control.resume()),
+  shutdown: inSpace((space) => space.control.shutdown()),
+  reboot: inSpace((space) => space.control.restart()),
+  lock: inSpace((space, { numbers: [, n] }) => space.control.lock(one(locks, n))),
+  unlock: inSpace((space, { numbers: [, n] }) => space.control.unlock(one(locks, n))),
+  hold: inSpace((space) => space.control.hold),
+  release: inSpace((space) => space.control.release),
+  rollback: async (world, { numbers: [number, back] }) => {
+    const space = await world.space(number)
+    if (space === undefined) return
+    await world.run(space.control.pause())
+    const head = await world.run(space.head)
+    if (head === undefined || !Exit.isSuccess(head)) return
+    world.rollbacks.set(space.name, world.step)
+    world.ask(space.control.rollback(Math.max(0, head.value - back % 30)))
+    await world.quiet()
+  },
+  cancel: inSpace((space, { numbers: [, n, now] }, world) => Effect.gen(function*() {
+    const run = at((yield* space.runs.list({ limit: 20 })).runs, n)
+    if (run === undefined) return
+    world.touched.add(run.event)
+    yield* space.runs.cancel(run.oid, { now: now % 2 === 0 })
+    if (now % 2 === 0) world.cancelled.set(run.event, world.bank.attempts.length)
+  })),
+  retry: inSpace((space, { numbers: [, n] }, world) => Effect.gen(function*() {
+    const run = at((yield* space.runs.list({ limit: 20 })).runs, n)
+    if (run === undefined) return
+    world.touched.add(run.event)
+    yield* space.runs.retry(run.oid)
+  })),
+  redeliver: inSpace((space, { numbers: [, n] }, world) => Effect.gen(function*() {
+    const letter = at((yield* space.dead({ limit: 20 })).letters, n)
+    if (letter === undefined) return
+    world.touched.add(letter.id)
+    world.cancelled.delete(letter.id)
+    yield* space.redeliver(letter.id, letter.enzyme)
+  })),
+  swap: (world, { numbers: [, node, version] }) =>
+    world.swap(node % Derived.all.length, version % 4 === 0 ? undefined : version % 4),
+  deploy: (world, { numbers: [, n, version] }) => world.deploy(one(Modules.names, n), version % 3 === 0 ? "absent" : version % 3),
+  operate: inSpace((space, { numbers: [, n] }) => Effect.gen(function*() {
+    const { operations } = yield* space.ops.list({ limit: 20 })
+    const row = at(operations.filter(({ oid }) => oid.startsWith("OPS:")), n)
+    if (row !== undefined) yield* space.ops.close(row.oid, n % 2 === 0 ? "sts:ok" : "sts:fail")
+  })),
+  report: inSpace((space, { numbers: [, n, how] }) => Effect.gen(function*() {
+    const row = at((yield* space.rv.list({ limit: 20 })).rendezvous, n)
+    if (row !== undefined) yield* how % 4 === 0 ? space.rv.kill(row.key) : space.rv.report(row.key, { how })
+  }))
+} as const satisfies Record<string, Action>
+
+export type ActionName = keyof typeof actions
+export const kinds = Object.keys(actions) as ReadonlyArray<ActionName>
+
+/** Does the action of a step. */
+export const act = (world: World, step: Step): Promise<void> => {
+  const action: Action = actions[step.action]
+  return action(world, step)
+}

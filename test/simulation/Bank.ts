@@ -1,0 +1,96 @@
+/**
+ * A foreign server behind a channel: it answers as the seed says, and keeps each payment under its key.
+ *
+ * @module
+ */
+import { Channel } from "systole"
+import * as Random from "../support/Random.ts"
+import type { WorldClock } from "./WorldClock.ts"
+
+/** The ways in which the server takes an attempt. */
+const manners = ["answers", "answers", "is slow", "fails", "is busy", "hangs", "answers late"] as const
+
+/** The ways that are faults. */
+export const faults: ReadonlyArray<string> = [...new Set(manners)].filter((manner) => manner !== "answers")
+
+/** An attempt that the server saw. */
+export interface Attempt {
+  readonly space: string
+  readonly rid: string
+  readonly key: string
+  readonly payload: string
+  readonly at: number
+}
+
+/** How a part of the world tells what happens in it. */
+export interface Tell {
+  /** Counts a thing of a kind. */
+  readonly count: (kind: string) => void
+  /** Tells of a contradiction. */
+  readonly wrong: (text: string) => void
+}
+
+/** The answers to an attempt. */
+interface Answers {
+  readonly done: () => void
+  readonly failed: (error: unknown) => void
+}
+
+/** The server of a world. It outlives all hosts. */
+export class Bank {
+  readonly attempts: Array<Attempt> = []
+  /** The done payments, by key. */
+  readonly effects = new Map<string, string>()
+  /** Whether the server answers each attempt at once, because the faults are over. */
+  isWell = false
+  private readonly clock: WorldClock
+  private readonly random: Random.Random
+  private readonly tell: Tell
+
+  constructor(clock: WorldClock, seed: number, tell: Tell) {
+    this.clock = clock
+    this.random = Random.make(seed)
+    this.tell = tell
+  }
+
+  /** The channel as one life of a host has it. `isDead` says whether that life is over: a dead host hears no answer. */
+  channel(isDead: () => boolean): Channel.Channel {
+    return {
+      id: "bank",
+      provider: "simulated",
+      hosts: ["node", "deno", "bun", "workers"],
+      opcodes: { pay: { repeatable: true } },
+      jobs: 4,
+      abortMillis: 1000,
+      execute: (job) => new Promise((resolve, reject) => this.take(job, {
+        done: () => void (isDead() || resolve({ value: job.key })),
+        failed: (error) => void (isDead() || reject(error))
+      }))
+    }
+  }
+
+  private take(job: Channel.Job, { done, failed }: Answers): void {
+    const { key, rid, signal, space } = job
+    this.attempts.push({ space, rid, key, payload: String(job.payload), at: this.clock.elapsed })
+    const manner = this.isWell ? "answers" : Random.pick(this.random, manners)
+    this.tell.count(`bank ${manner}`)
+    const stop = (): void => failed(Channel.fail("io/aborted", `request ${rid}: the job was given up`))
+    if (manner !== "hangs" && manner !== "answers late") signal.addEventListener("abort", stop)
+    if (manner === "hangs") return
+    if (manner === "fails") return failed(Channel.fail("bank/down", `request ${rid}: the bank is down`, { retryable: true }))
+    if (manner === "is busy") {
+      return failed(Channel.fail("bank/busy", `request ${rid}: later`, { retryable: true, retryAfterMs: this.random(2000) }))
+    }
+    this.effect(job)
+    if (manner === "answers") return done()
+    this.clock.at(this.clock.elapsed + this.random(5000), done)
+  }
+
+  /** Makes the payment of an attempt, once for each key. */
+  private effect({ key, payload, rid }: Channel.Job): void {
+    const text = String(payload)
+    const known = this.effects.get(key)
+    if ((known ?? text) !== text) this.tell.wrong(`request ${rid} has a key of another one: ${key} was ${known}, and now ${text}`)
+    this.effects.set(key, text)
+  }
+}

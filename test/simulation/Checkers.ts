@@ -1,0 +1,211 @@
+/**
+ * The checkers: the rules after every action, and those at the end.
+ *
+ * @module
+ */
+import { Effect, Exit } from "effect"
+import { type HandlingReceipt, type Receipt, replay, type Space, type Value, verify } from "systole"
+import * as Derived from "./Derived.ts"
+import * as Modules from "./Modules.ts"
+import { LOGS, marksOf } from "./Program.ts"
+import type { World } from "./World.ts"
+
+/** A rule that does not hold. */
+export class Violation extends Error {
+  readonly checker: string
+
+  constructor(checker: string, message: string) {
+    super(message)
+    this.checker = checker
+  }
+}
+
+type Marks = ReadonlyArray<string>
+
+/** The findings of the checks before. */
+export interface Memory {
+  /** The logs as last seen, by space and place. */
+  readonly logs: Map<string, Marks>
+  /** The rollbacks that the logs follow, by space and step. */
+  readonly rollbacks: Map<string, number | undefined>
+}
+
+/** The result of a look at a space; `undefined` if it cannot be looked at now. */
+const look = async <A>(world: World, effect: Parameters<World["run"]>[0]): Promise<A | undefined> => {
+  const exit = await world.run(effect)
+  return exit !== undefined && Exit.isSuccess(exit) ? exit.value as A : undefined
+}
+
+const textsOf = (value: Value | undefined): Marks => Array.isArray(value) ? value.map(String) : Object.values(value ?? {}).map(String)
+
+/** The logs of a space, by their places. */
+const logsOf = async (world: World, space: Space): Promise<ReadonlyMap<string, Marks> | undefined> =>
+  look(world, Effect.gen(function*() {
+    const logs = new Map<string, Marks>()
+    for (let log = 0; log < LOGS; log++) {
+      for (const place of [`/data/log/value/${log}`, `/data/log/field/${log}#/marks`, `/data/log/keys/${log}`]) {
+        logs.set(place, textsOf(yield* space.get(place)))
+      }
+      const marks: Array<string> = []
+      for (const name of yield* space.list(`/data/log/names/${log}`)) marks.push(String(yield* space.get(`/data/log/names/${log}/${name}`)))
+      logs.set(`/data/log/names/${log}`, marks)
+    }
+    return logs
+  }))
+
+/** The event of a mark. */
+const eventOf = (mark: string): string => mark.slice(0, mark.indexOf("."))
+
+type Checker = (world: World, memory: Memory, space: Space) => Promise<string | undefined>
+
+/** No mark is lost, none is there twice, and their order stays. */
+const lostUpdates: Checker = async (world, { logs, rollbacks }, space) => {
+  const rollback = world.rollbacks.get(space.name)
+  const isRolledBack = rollbacks.get(space.name) !== rollback
+  rollbacks.set(space.name, rollback)
+  for (const [place, marks] of await logsOf(world, space) ?? []) {
+    const key = `${space.name} ${place}`
+    const before = isRolledBack ? [] : logs.get(key) ?? []
+    logs.set(key, marks)
+    const lost = before.findIndex((mark, i) => marks[i] !== mark)
+    if (lost >= 0) return `${key} had ${JSON.stringify(before)}, and has ${JSON.stringify(marks)}: ${before[lost]} is lost`
+    const twice = marks.find((mark, i) => marks.indexOf(mark) !== i)
+    if (twice === undefined || world.touched.has(eventOf(twice)) || world.rollbacks.has(space.name)) continue
+    return `${key} has ${twice} twice: ${JSON.stringify(marks)}`
+  }
+  return undefined
+}
+
+/** An acknowledged signal has its receipt. */
+const receipts: Checker = async (world, _, space) => {
+  for (const { id, space: name } of world.acknowledged) {
+    if (name !== space.name) continue
+    const exit = await world.run(space.receipt(id))
+    if (exit === undefined || !Exit.isSuccess(exit) || exit.value !== undefined) continue
+    return `${name} acknowledged ${id}, and has no receipt of it`
+  }
+  return undefined
+}
+
+const inside: Checker = async (world) => world.wrong[0]
+
+/** A derived cell equals its function over the sources. */
+const derived: Checker = async (world, _, space) => {
+  for (const node of Derived.all) {
+    if (world.versions[node] === undefined) continue
+    const pull = Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value }))
+    const pulled = await look<{ readonly value: Value }>(world, pull)
+    if (pulled === undefined) continue
+    const cells = new Map<string, Value>()
+    for (const address of Derived.sources) cells.set(address, await look<Value>(world, space.get(address)))
+    const made = Derived.expected((address) => cells.get(address), node, world.versions)
+    if (JSON.stringify(made) !== JSON.stringify(pulled.value)) {
+      return `${space.name}: ${Derived.addressOf(node)} is ${JSON.stringify(pulled.value)}, and its sources make ${JSON.stringify(made)}`
+    }
+  }
+  return undefined
+}
+
+/** One key for each request, and no attempt begins once its run is cancelled for good. */
+const requests: Checker = async (world) => {
+  const { attempts } = world.bank
+  const late = attempts.find(({ payload }, i) => (world.cancelled.get(eventOf(payload)) ?? Infinity) <= i)
+  if (late !== undefined) return `an attempt of ${late.payload} began after the cancellation of its run was durable`
+  const keys = new Map<string, string>()
+  for (const { key, payload } of attempts) {
+    const known = keys.get(payload)
+    if (known !== undefined && known !== key && !world.touched.has(eventOf(payload))) return `${payload} has the keys ${known} and ${key}`
+    keys.set(payload, key)
+  }
+  return undefined
+}
+
+/** The journal is whole, and a replay makes it again. */
+const history: Checker = async (world, _, space) => {
+  const head = await look<number>(world, space.head)
+  if (head === undefined || head < 0) return undefined
+  const verified = await look<{ readonly fault: unknown }>(world, space.examine(verify))
+  if (verified?.fault !== undefined) return `${space.name}: the journal has a fault: ${JSON.stringify(verified.fault)}`
+  for (let from: number | undefined; ;) {
+    const begin = from
+    const made = await look<Awaited<ReturnType<typeof replay>>>(world, space.examine((source) => replay(source, begin, head)))
+    if (made === undefined) return undefined
+    if (made.difference !== undefined) return `${space.name}: the replay differs: ${JSON.stringify(made.difference)}`
+    if (made.impossible !== undefined) return `${space.name}: no replay: ${JSON.stringify(made.impossible)}`
+    if (made.next === undefined) return undefined
+    from = made.next
+  }
+}
+
+/** The receipts of the acknowledged signals of a space, in their order. */
+const receiptsOf = async (world: World, space: Space) => {
+  const own = world.acknowledged.filter(({ space: name }) => name === space.name)
+  const all: Array<{ readonly receipt: Receipt; readonly step: number }> = []
+  for (const { id, step } of own) {
+    const receipt = await look<Receipt>(world, space.receipt(id))
+    if (receipt !== undefined) all.push({ receipt, step })
+  }
+  return all
+}
+
+/** Each handled signal has left all its marks. */
+const complete: Checker = async (world, { logs }, space) => {
+  if (world.rollbacks.has(space.name)) return undefined
+  const marks = new Set([...logs].filter(([key]) => key.startsWith(`${space.name} `)).flatMap(([, list]) => list))
+  for (const { receipt, step } of await receiptsOf(world, space)) {
+    if (receipt.status !== "handled") continue
+    const lost = marksOf(world.plan.steps[step]?.program ?? []).find((path) => !marks.has(`${receipt.id}.${path}`))
+    if (lost !== undefined) return `${space.name} handled ${receipt.id}, and its mark ${lost} is nowhere`
+  }
+  return undefined
+}
+
+/** Signals of a strict lane are handled in the order in which they came, and never two in one beat. */
+const lanes: Checker = async (world, _, space) => {
+  const last = new Map<string, HandlingReceipt & { readonly id: string }>()
+  const seen = new Set<string>()
+  for (const { receipt: { handlings: [handling], id }, step } of await receiptsOf(world, space)) {
+    if (handling === undefined || handling.outcome !== "ok" || !Modules.strictNames.includes(handling.enzyme) || seen.has(id)) continue
+    seen.add(id)
+    if (world.touched.has(id)) continue
+    const lane = world.plan.steps[step]?.numbers[2] ?? 0
+    const key = `${handling.enzyme} ${lane % 6}`
+    const before = last.get(key)
+    if (before !== undefined && before.beat >= handling.beat) {
+      return `${space.name}: ${id} was handled in beat ${handling.beat}, and ${before.id}, which came before it, in ${before.beat}`
+    }
+    last.set(key, { ...handling, id })
+  }
+  return undefined
+}
+
+/** The open work of a space: signals, runs, requests and pending receipts. `undefined` if it cannot be read. */
+export const leftIn = async (world: World, space: Space): Promise<ReadonlyArray<string> | undefined> => {
+  const rows = await look<ReadonlyArray<unknown>>(world, Effect.gen(function*() {
+    const { waiting } = yield* space.waiting({ limit: 10 })
+    const { runs } = yield* space.runs.list({ limit: 10 })
+    const { requests } = yield* space.io.list({ limit: 10, open: true })
+    return [...waiting, ...runs.filter(({ state }) => state !== "dead"), ...requests]
+  }))
+  const receipts = await receiptsOf(world, space)
+  const pending = receipts.map(({ receipt }) => receipt).filter(({ status }) => status === "pending")
+  return rows && [...rows, ...pending].map((row) => JSON.stringify(row))
+}
+
+/** The checkers that look after every action, and those that cost more, which look at times. */
+export const always: Readonly<Record<string, Checker>> = { inside }
+export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests }
+export const sometimes: Readonly<Record<string, Checker>> = { derived, history }
+export const atTheEnd: Readonly<Record<string, Checker>> = { ...always, ...often, ...sometimes, complete, lanes }
+
+/** Looks with these checkers at each space. Throws a violation. */
+export const check = async (world: World, memory: Memory, checkers: Readonly<Record<string, Checker>>): Promise<void> => {
+  for (const [number] of world.plan.spaces.entries()) {
+    const space = await world.space(number)
+    if (space === undefined) continue
+    for (const [name, checker] of Object.entries(checkers)) {
+      const found = await checker(world, memory, space)
+      if (found !== undefined) throw new Violation(name, found)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The disk of a world: a memory store that takes time to flush, and fails as a plan says.
+ *
+ * @module
+ */
+import { Effect } from "effect"
+import { type Persistence, PersistenceError, type SpaceStore, StoreBusy, StoreUnavailable } from "systole"
+
+/** The faults of a flush: it has no effect, or it has its effect and fails, or it may be repeated, or it never ends. */
+export const faultKinds = ["fail", "doubt", "busy", "hang"] as const
+export type FaultKind = typeof faultKinds[number]
+
+/** The flush with this number, counted over all spaces since the world began, fails in this way. */
+export interface Fault {
+  readonly flush: number
+  readonly kind: FaultKind
+}
+
+/** One life of a host. */
+interface Life {
+  readonly isOver: () => boolean
+  readonly turn: (run: () => void) => void
+}
+
+/** The state of the disk, which all hosts share. */
+export class Disk {
+  private flushes = 0
+  private readonly faults: ReadonlyMap<number, FaultKind>
+  /** Whether the faults are over. */
+  isWell = false
+
+  private readonly count: (kind: string) => void
+
+  constructor(faults: ReadonlyArray<Fault>, count: (kind: string) => void) {
+    this.count = count
+    this.faults = new Map(faults.map(({ flush, kind }) => [flush, kind]))
+  }
+
+  /** The store as one life of a host sees it. Its flushes take a turn, and none completes after its end. */
+  over(memory: Persistence["Service"], life: Life): Persistence["Service"] {
+    return {
+      ...memory,
+      open: (name, options) => Effect.map(memory.open(name, options), (store) => this.wrap(store, life))
+    }
+  }
+
+  private wrap(store: SpaceStore, { isOver, turn }: Life): SpaceStore {
+    const later = Effect.callback<void>((resume) => turn(() => resume(Effect.void)))
+    const flush = Effect.gen({ self: this }, function*() {
+      yield* later
+      if (isOver()) return yield* Effect.never
+      const kind = this.take()
+      if (kind === "hang") return yield* Effect.never
+      if (kind === "fail") return yield* failure(store.space)
+      if (kind === "busy") return yield* new PersistenceError({ reason: new StoreBusy({ space: store.space, place: "the disk" }) })
+      yield* store.flush
+      if (kind === "doubt") return yield* failure(store.space)
+      yield* later
+    })
+    return new Proxy(store, {
+      get: (target, key) => {
+        if (key === "flush") return flush
+        const value: unknown = Reflect.get(target, key, target)
+        return typeof value === "function" ? value.bind(target) : value
+      }
+    })
+  }
+
+  private take(): FaultKind | undefined {
+    const kind = this.isWell ? undefined : this.faults.get(this.flushes)
+    this.flushes++
+    if (kind !== undefined) this.count(`disk ${kind}`)
+    return kind
+  }
+}
+
+const failure = (space: string) =>
+  new PersistenceError({ reason: new StoreUnavailable({ space, place: "the disk", detail: "the plan says so" }) })

@@ -1,0 +1,73 @@
+/**
+ * The network between the hosts of a world: it loses calls and answers, repeats and delays them.
+ *
+ * @module
+ */
+import { Effect } from "effect"
+import type { Kernel } from "systole"
+import type { DeliveryCallbacks, Peer } from "../../src/kernel/space/Delivery.ts"
+import type { Pending } from "../../src/kernel/model/Signal.ts"
+import * as Random from "../support/Random.ts"
+import type { WorldClock } from "./WorldClock.ts"
+
+/** The fates of a call. */
+const fates = ["arrives", "arrives", "arrives", "is lost", "is answered in vain", "arrives twice", "is late"] as const
+
+/** The fates that are faults. */
+export const faults: ReadonlyArray<string> = [...new Set(fates)].filter((fate) => fate !== "arrives")
+
+/** The network of a world. */
+export class Network {
+  /** Whether each call arrives, because the faults are over. */
+  isWell = false
+  private readonly clock: WorldClock
+  private readonly random: Random.Random
+
+  private readonly count: (kind: string) => void
+
+  constructor(clock: WorldClock, seed: number, count: (kind: string) => void) {
+    this.clock = clock
+    this.count = count
+    this.random = Random.make(seed)
+  }
+
+  /** A space behind the network. `kernel` is that of its host at the time of a call. */
+  peer(space: string, kernel: () => Kernel["Service"] | undefined): Peer {
+    let letters: Array<{ readonly pending: Pending; readonly hears: DeliveryCallbacks }> = []
+    return {
+      arrive: (from, pending, hears) => {
+        if (letters.length === 0) {
+          queueMicrotask(() => {
+            const sent = letters
+            letters = []
+            this.send(sent, (rows) => {
+              const host = kernel()
+              return host === undefined ? Promise.reject(new Error("the host is down")) : Effect.runPromise(host.receive(space, from, rows))
+            })
+          })
+        }
+        letters.push({ pending, hears })
+      }
+    }
+  }
+
+  private send(
+    letters: ReadonlyArray<{ readonly pending: Pending; readonly hears: DeliveryCallbacks }>,
+    call: (rows: ReadonlyArray<string>) => Promise<ReadonlyArray<{ readonly code: string } | null>>
+  ): void {
+    const rows = letters.map(({ pending }) => pending.text)
+    const fate = this.isWell ? "arrives" : Random.pick(this.random, fates)
+    this.count(`network ${fate}`)
+    const fail = (error: unknown): void => letters.forEach(({ hears }) => hears.fail(error))
+    const answer = (answers: ReadonlyArray<{ readonly code: string } | null>): void =>
+      letters.forEach(({ hears }, i) => {
+        const each = answers[i]
+        if (each === null) hears.accepted()
+        else hears.fail(each === undefined ? new Error("a signal before it was refused") : Object.assign(new Error(each.code), each))
+      })
+    if (fate === "is lost") return void this.clock.at(this.clock.elapsed + 1000, () => fail(new Error("the call was lost")))
+    if (fate === "is late") return void this.clock.at(this.clock.elapsed + 1 + this.random(3000), () => void call(rows).then(answer, fail))
+    if (fate === "arrives twice") void call(rows).catch(() => {})
+    void call(rows).then(fate === "is answered in vain" ? () => fail(new Error("the answer was lost")) : answer, fail)
+  }
+}

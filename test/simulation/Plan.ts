@@ -1,0 +1,60 @@
+/**
+ * Plans: all that a simulated world does, drawn from its seed, as data that shrinks.
+ *
+ * @module
+ */
+import * as Random from "../support/Random.ts"
+import { type ActionName, kinds as actionKinds } from "./Actions.ts"
+import * as Derived from "./Derived.ts"
+import { type Fault, faultKinds } from "./Disk.ts"
+import * as Program from "./Program.ts"
+
+/** One action. What its numbers mean depends on what there is, so other actions may be omitted. */
+export interface Step {
+  readonly action: ActionName
+  readonly numbers: readonly [place: number, first: number, second: number, third: number]
+  readonly program: Program.Program
+}
+
+/** The plan of a world. */
+export interface Plan {
+  readonly seed: number
+  readonly hosts: number
+  readonly spaces: ReadonlyArray<string>
+  /** Whether the limits are low, so that signals and state spill to the store. */
+  readonly isSmall: boolean
+  /** The most open spaces of a host; `undefined` for no limit. */
+  readonly open: number | undefined
+  /** The derived nodes that are absent at first. */
+  readonly absent: ReadonlyArray<number>
+  readonly faults: ReadonlyArray<Fault>
+  readonly steps: ReadonlyArray<Step>
+}
+
+/** A part of these, and never none: what is rare together is found where the rest is silent. */
+const swarm = <A>(draw: Random.Random, all: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const share = 1 + draw(4)
+  const chosen = all.filter(() => draw(4) < share)
+  return chosen.length === 0 ? [Random.pick(draw, all)] : chosen
+}
+
+/** Draws the plan of a seed. Small worlds are frequent, and large ones rare. `only` is an action to have beside signals and time. */
+export const make = (seed: number, only?: ActionName): Plan => {
+  const draw = Random.make(seed * 7919 + 1)
+  const spaces = ["one", "two", "three"].slice(0, 1 + draw(3))
+  const kinds = new Set(swarm(draw, Program.kinds))
+  const actions: ReadonlyArray<ActionName> = ["post", "post", "post", "advance", ...only === undefined ? swarm(draw, actionKinds) : [only]]
+  const length = draw(10) === 0 ? 100 + draw(100) : 5 + draw(40)
+  const steps = Array.from({ length }, (): Step => {
+    const action = Random.pick(draw, actions)
+    const number = (): number => draw(1_000_000)
+    const numbers = [number(), number(), number(), number()] as const
+    const isDurable = numbers[1] % 2 === 0
+    return { action, numbers, program: action === "post" ? Program.draw(draw, { kinds, isDurable, spaces: spaces.length }) : [] }
+  })
+  const faults = draw(3) === 0
+    ? Array.from({ length: 1 + draw(4) }, (): Fault => ({ flush: draw(4 * length), kind: Random.pick(draw, faultKinds) }))
+    : []
+  const absent = draw(3) === 0 ? Derived.all.filter(() => draw(3) === 0) : []
+  return { seed, hosts: 1 + draw(2), spaces, isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, absent, faults, steps }
+}

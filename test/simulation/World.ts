@@ -1,0 +1,329 @@
+/**
+ * A simulated world: hosts over one disk, with the time, the server and the promises of all.
+ *
+ * One action happens at a time, and the world is driven until nothing more happens by itself.
+ *
+ * @module
+ */
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { RemotePeers } from "../../src/kernel/space/Delivery.ts"
+import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
+import {
+  defaults, type Enzyme, Kernel, MemoryStore, type NodeDefinition, Pacemaker, Persistence, Reactor, type Settings, type Space, SystemGrants
+} from "systole"
+import { TestRuntime } from "systole/testing"
+import rvInit from "../../enzymes/rv_init.ts"
+import rvRoute from "../../enzymes/rv_route.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+import { present } from "../support/Present.ts"
+import * as Random from "../support/Random.ts"
+import { Bank } from "./Bank.ts"
+import * as Derived from "./Derived.ts"
+import { Disk } from "./Disk.ts"
+import * as Modules from "./Modules.ts"
+import { Network } from "./Network.ts"
+import type { Outside } from "./Program.ts"
+import type { Plan } from "./Plan.ts"
+import { EPOCH, WorldClock } from "./WorldClock.ts"
+
+/** Macrotasks without an event after which nothing more happens by itself. */
+const QUIET = 4
+
+/** The most turns of one action. */
+const MAX_TURNS = 20_000
+
+/** A host: one process after another. */
+interface Host {
+  skew: number
+  /** The number of its process; a process with an older number is dead. */
+  life: number
+  kernel: Kernel["Service"] | undefined
+  scope: Scope.Closeable | undefined
+}
+
+/** An acknowledged signal. */
+export interface Acknowledged {
+  readonly space: string
+  readonly id: string
+  readonly step: number
+}
+
+/** Runs a function as a macrotask of its own, when the microtask queue is empty. */
+const macrotask = (run: () => void): Promise<void> =>
+  new Promise((resolve) => void setImmediate(() => {
+    run()
+    resolve()
+  }))
+
+/** The first-party enzymes may write below sealed folders. */
+const granted = Layer.succeed(SystemGrants, new Set(["rv_init", "mr_init", "mr_route"]))
+
+/** The world of a plan. */
+export class World {
+  readonly plan: Plan
+  readonly clock = new WorldClock()
+  readonly random: Random.Random
+  readonly disk: Disk
+  readonly bank: Bank
+  readonly network: Network
+  readonly hosts: ReadonlyArray<Host>
+  /** The host of each space. */
+  readonly homes: Array<number>
+  readonly acknowledged: Array<Acknowledged> = []
+  /** The versions of the derived nodes; `undefined` for one that is absent. */
+  readonly versions: Array<number | undefined>
+  /** All versions that there were together. */
+  private readonly history: Array<Derived.Versions>
+  /** The enzymes that are absent. */
+  readonly absent = new Set<string>()
+  /** The spaces that were rolled back, with the action that asked for it. */
+  readonly rollbacks = new Map<string, number>()
+  /** The events with a handling that an operator began again or ended. */
+  readonly touched = new Set<string>()
+  /** The events with a run that was cancelled at once, with the number of attempts that the bank had seen. */
+  readonly cancelled = new Map<string, number>()
+  /** Contradictions that a part of the world saw. */
+  readonly wrong: Array<string> = []
+  /** The number of the current action. */
+  step = 0
+  /** The number of events of each kind, for coverage. */
+  readonly counts = new Map<string, number>()
+  private readonly scope = Effect.runSync(Scope.make())
+  private readonly memory: Persistence["Service"]
+  private readonly outside: Outside
+  private readonly modules = new Map<string, Enzyme.Enzyme | NodeDefinition>()
+  private readonly enzymeVersions = new Map<string, number>()
+  private readonly turns: Array<() => void> = []
+  private events = 0
+
+  constructor(plan: Plan) {
+    this.plan = plan
+    this.random = Random.make(plan.seed)
+    const tell = { count: (kind: string) => this.count(kind), wrong: (text: string) => void this.wrong.push(text) }
+    this.disk = new Disk(plan.faults, tell.count)
+    this.bank = new Bank(this.clock, plan.seed, tell)
+    this.network = new Network(this.clock, plan.seed + 1, tell.count)
+    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, scope: undefined }))
+    this.homes = plan.spaces.map((_, i) => i % plan.hosts)
+    const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
+    this.versions = Derived.all.map((node) => plan.absent.includes(node) ? undefined : 0)
+    this.history = [[...this.versions]]
+    this.outside = { spaces: plan.spaces, enzymes: Modules.plainNames, versions: this.history, ...tell }
+    this.memory = Context.get(Effect.runSync(Layer.buildWithScope(layer, this.scope)), Persistence)
+  }
+
+  /** Counts an event. */
+  count(name: string): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
+  }
+
+  private host(host: number): Host {
+    return present(this.hosts[host])
+  }
+
+  /** Does the next thing of the world itself; returns whether there was one. */
+  private async beat(): Promise<boolean> {
+    const before = this.events
+    await macrotask(() => {
+      const run = this.turns.shift()
+      if (run === undefined) return
+      this.events++
+      run()
+    })
+    return this.events !== before
+  }
+
+  /** Lets so many turns pass. */
+  async pass(turns: number): Promise<void> {
+    for (let i = 0; i < turns; i++) await this.beat()
+  }
+
+  /** Drives the world until nothing more happens by itself. */
+  async quiet(): Promise<void> {
+    let still = 0
+    for (let turns = 0; still < QUIET; turns++) {
+      still = await this.beat() ? 0 : still + 1
+      if (turns > MAX_TURNS) throw new Error(`the world does not come to rest within ${MAX_TURNS} turns`)
+    }
+  }
+
+  /** Lets time pass, with all its events. */
+  async advance(millis: number): Promise<void> {
+    const until = this.clock.elapsed + millis
+    for (;;) {
+      await this.quiet()
+      this.events++
+      if (!this.clock.step(until)) break
+    }
+    await this.quiet()
+  }
+
+  /** Sets the clock of a host by so many milliseconds. */
+  skew(host: number, by: number): void {
+    this.host(host).skew += by
+  }
+
+  /** The spaces of other hosts, behind the network. */
+  private readonly remote = (name: string) => {
+    const space = this.plan.spaces.indexOf(name)
+    return Effect.succeed(this.network.peer(name, () => this.host(this.homes[space] ?? 0).kernel))
+  }
+
+  /** The result of an Effect once the world is at rest; `undefined` while it is not over. */
+  async run<A, E>(effect: Effect.Effect<A, E>): Promise<Exit.Exit<A, E> | undefined> {
+    const answer = this.ask(effect)
+    await this.quiet()
+    return answer()
+  }
+
+  /** The value of an Effect that succeeds at once. */
+  private async must<A, E>(effect: Effect.Effect<A, E>): Promise<A> {
+    const exit = await this.run(effect)
+    if (exit === undefined || !Exit.isSuccess(exit)) throw new Error(`what has to succeed does not: ${String(exit)}`)
+    return exit.value
+  }
+
+  /** Begins an Effect; returns the look at its result. */
+  ask<A, E>(effect: Effect.Effect<A, E>, then: (exit: Exit.Exit<A, E>) => void = () => {}): () => Exit.Exit<A, E> | undefined {
+    let answer: Exit.Exit<A, E> | undefined
+    void Effect.runPromiseExit(Effect.provide(effect, this.clock.layer)).then((exit) => {
+      answer = exit
+      this.events++
+      then(exit)
+    })
+    return () => answer
+  }
+
+  /** The space of this number at its host, which is started if it is down. */
+  async space(number: number): Promise<Space | undefined> {
+    const at = number % this.plan.spaces.length
+    const host = present(this.homes[at])
+    if (this.host(host).kernel === undefined) await this.boot(host)
+    const exit = await this.run(present(this.host(host).kernel).space(present(this.plan.spaces[at])))
+    return exit !== undefined && Exit.isSuccess(exit) ? exit.value : undefined
+  }
+
+  /** Ends the process of a host at once, as a power cut does. */
+  kill(host: number): void {
+    const dead = this.host(host)
+    dead.life++
+    dead.kernel = undefined
+    dead.scope = undefined
+  }
+
+  /** Ends the process of a host in good order. */
+  async stop(host: number): Promise<void> {
+    const { scope } = this.host(host)
+    if (scope !== undefined) await this.run(Scope.close(scope, Exit.void))
+    this.kill(host)
+  }
+
+  /** Starts a process on a host. */
+  async boot(host: number): Promise<void> {
+    const own = this.host(host)
+    const life = ++own.life
+    const isOver = (): boolean => own.life !== life
+    const scope = Effect.runSync(Scope.make())
+    const turn = (run: () => void): void => {
+      this.events++
+      this.turns.push(() => void (isOver() || run()))
+    }
+    const layer = Layer.fresh(TestRuntime.layer({
+      settings: this.settings,
+      persistence: Layer.succeed(Persistence, this.disk.over(this.memory, { isOver, turn })),
+      pacemaker: Layer.succeed(Pacemaker, this.pacemaker(own, turn, isOver)),
+      reactor: Reactor.native([this.bank.channel(isOver)])
+    })).pipe(Layer.provide([
+      this.clock.layer,
+      Layer.succeed(RemotePeers, this.remote),
+      Layer.succeed(ModuleRestore, Modules.restore(this.outside)),
+      granted
+    ]))
+    const exit = await this.run(Layer.buildWithScope(layer, scope))
+    if (exit === undefined || !Exit.isSuccess(exit)) throw new Error(`host ${host} does not start: ${String(exit)}`)
+    const kernel = Context.get(exit.value, Kernel)
+    Object.assign(own, { kernel, scope })
+    for (const enzyme of [rvInit, rvRoute]) await this.must(kernel.register(enzyme))
+    for (const name of Modules.names) await this.register(kernel, name)
+    for (const node of Derived.all) await this.place(kernel, node)
+    for (const effect of Derived.effects((node) => this.count(`deliver ${node}`))) await this.must(kernel.register(effect))
+    await this.run(kernel.resume)
+  }
+
+  /** The enzyme of a name in its present version. Each is made once, since a withdrawal names the same function. */
+  private enzyme(name: string): Enzyme.Enzyme {
+    const version = this.enzymeVersions.get(name) ?? 0
+    return this.made(`${name} ${version}`, () => Modules.enzymeOf(name, version, this.outside))
+  }
+
+  /** The node in a version. */
+  private node(node: number, version: number): NodeDefinition {
+    return this.made(`node ${node} ${version}`, () => Derived.moduleOf(node, version))
+  }
+
+  private made<A extends Enzyme.Enzyme | NodeDefinition>(key: string, make: () => A): A {
+    const known = this.modules.get(key) as A | undefined ?? make()
+    this.modules.set(key, known)
+    return known
+  }
+
+  /** Registers an enzyme in its present version, or its absence. */
+  private async register(kernel: Kernel["Service"], name: string): Promise<void> {
+    const code = Modules.codeOf("enzyme", name, this.enzymeVersions.get(name) ?? 0)
+    await this.must(this.absent.has(name) ? kernel.leaveOut(this.enzyme(name), code) : kernel.register(this.enzyme(name), code))
+  }
+
+  /** Registers a node in its present version, unless it is absent. */
+  private async place(kernel: Kernel["Service"], node: number): Promise<void> {
+    const version = this.versions[node]
+    if (version === undefined) return
+    await this.must(kernel.register(this.node(node, version), Modules.codeOf("node", Derived.nameOf(node), version)))
+  }
+
+  /** Puts a version of a node in the place of the present one, on all hosts. */
+  async swap(node: number, version: number | undefined): Promise<void> {
+    const before = this.versions[node]
+    this.versions[node] = version
+    this.history.push([...this.versions])
+    for (const { kernel } of this.hosts) {
+      if (kernel === undefined) continue
+      if (before !== undefined) await this.must(kernel.unregister(this.node(node, before)))
+      await this.place(kernel, node)
+    }
+  }
+
+  /** Puts a version of an enzyme, or its absence, in the place of the present one, on all hosts. */
+  async deploy(name: string, version: number | "absent"): Promise<void> {
+    const before = this.enzyme(name)
+    if (version === "absent") this.absent.add(name)
+    else this.enzymeVersions.set(name, version)
+    if (version !== "absent") this.absent.delete(name)
+    for (const { kernel } of this.hosts) {
+      if (kernel === undefined) continue
+      await this.must(kernel.unregister(before))
+      await this.register(kernel, name)
+    }
+  }
+
+  private pacemaker(host: Host, turn: (run: () => void) => void, isOver: () => boolean): Pacemaker["Service"] {
+    const timer = (at: number, run: () => void) =>
+      this.clock.at(at - EPOCH - host.skew, () => void (isOver() || run()))
+    return {
+      now: () => EPOCH + this.clock.elapsed + host.skew,
+      elapsed: () => this.clock.elapsed,
+      seed: () => Array.from({ length: 32 }, () => this.random(16).toString(16)).join(""),
+      turn,
+      timer,
+      wake: timer
+    }
+  }
+
+  private get settings(): Partial<Settings> {
+    const { isSmall } = this.plan
+    const limits = isSmall
+      ? { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, residentRuns: 2, backoffBeats: 3 }
+      : defaults
+    const { open = 1000 } = this.plan
+    return { tempo: 10, pace: "demand", ledgers: true, boot: true, limits, open }
+  }
+}
