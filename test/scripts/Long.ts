@@ -26,7 +26,6 @@ export const long: Readonly<Record<string, string>> = {
   "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",
   "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts",
   "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts",
-  "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts"
   "test/simulation/Simulation.test.ts": "test/simulation/SmallWorlds.test.ts",
-  "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts"
+  "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts"
 }
