@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer"
 import { randomUUID } from "node:crypto"
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import {
@@ -15,6 +15,7 @@ import {
   type SqlValue, StoreBusy, StoreDamaged, StoreLocked, StoreUnavailable
 } from "systole"
 import { isFromLater } from "./sqlite/FileTime.ts"
+import * as Folder from "./sqlite/Folder.ts"
 import * as OpenMark from "./sqlite/OpenMark.ts"
 import { PageCache, PageCaches, shrink } from "./sqlite/PageCache.ts"
 
@@ -351,16 +352,10 @@ const source = (folder: string, settings: Settings): SqlSource => ({
     return Backend.attempt(() => guard(at, () => remove(at, settings)))
   },
   spaces: () => {
-    const names = guard({ space: "", place: folder }, () => {
-      try {
-        return readdirSync(folder)
-      } catch (cause) {
-        if ((cause as { readonly code?: string }).code === "ENOENT") return []
-        throw cause
-      }
-    })
-    return names.filter((name) => name.endsWith(extension)).map((name) => name.slice(0, -extension.length)).filter(isSpace)
-  }
+    const at = { space: "", place: folder }
+    return Folder.files(folder, { extension, isSpace, attempt: (read) => guard(at, read) })
+  },
+  ready: () => guard({ space: "", place: folder }, () => Folder.probe(folder))
 })
 
 const refused = (reason: string) => new Plugin.InvalidPlugin({ name: "sqlite", reason })

@@ -11,6 +11,7 @@ import * as ControlFiles from "../agent/document/ControlFile.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import { type Answer, checkHandled } from "./SignalAnswer.ts"
+import * as PageList from "./PageList.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** Commands over a file in a cell make plans alone. The enzymes of the space write. */
@@ -35,7 +36,7 @@ export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: s
   }
   const client = yield* Client
   const path = SpaceArgument.path(space)
-  const content = (yield* client.ask<{ readonly content?: unknown } | null>(`${path}/cells${cell}`))?.content
+  const content = (yield* client.ask<{ readonly content?: unknown } | null>(`${path}/cells${cell}`, { isValue: true }))?.content
   if (!CellStore.isContent(content)) {
     return yield* new CliFailure({
       exit: exits.absent,
@@ -47,11 +48,11 @@ export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: s
   // The text of a confidential file is in a cell.
   const bytes = yield* client.bytes(`${path}/blobs/${content.slice("/cas/".length)}`).pipe(
     Effect.catch((error) => error.exit === exits.absent
-      ? Effect.map(client.ask<string>(`${path}/cells${CellStore.textCell(place, content)}`), ControlFiles.encode)
+      ? Effect.map(client.ask<string>(`${path}/cells${CellStore.textCell(place, content)}`, { isValue: true }), ControlFiles.encode)
       : Effect.fail(error))
   )
-  const { names } = yield* client.ask<{ readonly names: ReadonlyArray<string> }>(`${path}/cells${CellStore.FOLDER}?list`)
-  const settings = yield* client.ask<unknown>(`${path}/cells${CellFile.SETTINGS}`).pipe(
+  const names = yield* PageList.every<string>(`${path}/cells${CellStore.FOLDER}?list`, "names")
+  const settings = yield* client.ask<unknown>(`${path}/cells${CellFile.SETTINGS}`, { isValue: true }).pipe(
     Effect.catch((error) => error.exit === exits.absent ? Effect.succeed(undefined) : Effect.fail(error))
   )
   const get = (address: string) => address === content ? bytes : address === `${cell}#/content` ? content : undefined

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import { Ledger, LedgerFailed, look } from "../agent/order/Ledger.ts"
 import { type CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
+import * as PageList from "./PageList.ts"
 
 /** The wait for a receipt in one request, in seconds. */
 const WAIT_SECONDS = 60
@@ -22,6 +23,11 @@ interface Page {
   readonly values: ReadonlyArray<unknown>
   readonly next: string | null
 }
+
+/** The cells of a page with their values. */
+const valuesOf = (page: Page): Effect.Effect<PageList.Page<{ readonly key: string; readonly value: unknown }>, CliFailure> =>
+  Effect.map(PageList.page<string>(page, "cells"), ({ next, rows }) =>
+    ({ next, rows: rows.map((key, i) => ({ key, value: page.values[i] })) }))
 
 const failed = ({ code, message }: CliFailure): LedgerFailed => new LedgerFailed({ problem: code, reason: message })
 
@@ -50,23 +56,25 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<Ledger
             : Effect.fail("problem" in error ? error : failed(error)))
       )
     return {
-      queries: client.ask<{ readonly enzymes: ReadonlyArray<{ readonly query: string }> }>("/v1/enzymes").pipe(
-        Effect.map(({ enzymes }) => enzymes.map(({ query }) => query)),
+      queries: PageList.every<{ readonly query: string }>("/v1/enzymes", "enzymes").pipe(
+        Effect.map((enzymes) => enzymes.map(({ query }) => query)),
+        Effect.provideService(Client, client),
         Effect.mapError(failed)
       ),
-      get: (cell) => client.ask<unknown>(`${path}/cells${cell}`).pipe(Effect.catch(orElse<unknown>(undefined)), Effect.mapError(failed)),
+      get: (cell) => client.ask<unknown>(`${path}/cells${cell}`, { isValue: true }).pipe(
+        Effect.catch(orElse<unknown>(undefined)),
+        Effect.mapError(failed)
+      ),
       all: Effect.fnUntraced(function*(cell) {
-        const found: Array<unknown> = []
-        for (let after = ""; ;) {
-          const page = yield* Effect.mapError(client.ask<Page>(`${path}/cells${cell}?below&values${after}`), failed)
-          for (const [i, each] of page.cells.entries()) if (!each.includes("/", cell.length + 1)) found.push(page.values[i])
-          if (page.next === null) return found
-          after = `&after=${encodeURIComponent(page.next)}`
-        }
+        const pages = PageList.all((after) =>
+          Effect.flatMap(client.ask<Page>(`${path}/cells${cell}?below&values${PageList.from(after)}`), valuesOf))
+        const { isCut, rows } = yield* Effect.mapError(pages, failed)
+        if (isCut) return yield* failed(PageList.endless())
+        return rows.filter(({ key }) => !key.includes("/", cell.length + 1)).map(({ value }) => value)
       }),
       list: (cell) =>
-        client.ask<{ readonly names: ReadonlyArray<string> }>(`${path}/cells${cell}?list`).pipe(
-          Effect.map(({ names }) => names),
+        PageList.every<string>(`${path}/cells${cell}?list`, "names").pipe(
+          Effect.provideService(Client, client),
           Effect.mapError(failed)
         ),
       set: (cell, value) => Effect.asVoid(Effect.mapError(client.ask(`${path}/cells${cell}`, { method: "PUT", body: value }), failed)),

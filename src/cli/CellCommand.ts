@@ -50,7 +50,8 @@ const get = Command.make("get", {
   Effect.gen(function*() {
     const place = yield* path(space, address)
     const headers = Option.match(wait, { onNone: () => ({}), onSome: (seconds) => ({ prefer: `wait=${seconds}` }) })
-    const value = yield* (yield* Client).ask<unknown>(pull ? `${place}${place.includes("?") ? "&" : "?"}pull` : place, { headers })
+    const asked = pull ? `${place}${place.includes("?") ? "&" : "?"}pull` : place
+    const value = yield* (yield* Client).ask<unknown>(asked, { headers, isValue: true })
     yield* Output.data(json, value, JSON.stringify(value, null, 2))
   })).pipe(Command.withDescription("Print the value of a cell, as JSON"))
 

@@ -11,6 +11,7 @@ import * as BeatCommand from "./BeatCommand.ts"
 import * as BuildCommand from "./BuildCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
+import { foreign } from "./Client.ts"
 import * as ControlCommand from "./ControlCommand.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as DeadCommand from "./DeadCommand.ts"
@@ -96,6 +97,15 @@ export interface Invocation {
 }
 
 /**
+ * Whether a defect comes from the fields of an answer. A server elsewhere may have another version, or be none, so that a command
+ * finds no list where one should be.
+ */
+const isOfAnswer = (args: ReadonlyArray<string>, defect: unknown): boolean => {
+  const isRemote = args.some((argument) => argument === "--server" || argument.startsWith("--server="))
+  return isRemote && (defect instanceof TypeError || defect instanceof RangeError || defect instanceof SyntaxError)
+}
+
+/**
  * Runs the command line and returns the exit code.
  *
  * @category combinators
@@ -105,6 +115,7 @@ export const run = ({ agent, args, version }: Invocation) =>
   Command.runWith(command(agent), { version })(args).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.as(exits.ok),
+    Effect.catchDefect((defect) => isOfAnswer(args, defect) ? foreign("with other fields") : Effect.die(defect)),
     Effect.catch((error) => {
       if (!(error instanceof CliFailure)) return Effect.succeed(exits.usage)
       return Effect.as(Output.note(`${error.message} (${error.code})`), error.exit)

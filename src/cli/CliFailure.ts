@@ -65,6 +65,6 @@ const usage = new Set([
   "signal/invalid", "space/name"
 ])
 const unreachable = new Set([
-  "agent/locked", "history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/busy", "store/locked",
-  "watch/full"
+  "agent/locked", "history/busy", "inbox/full", "server/running", "server/timeout", "server/unreachable", "space/stopped",
+  "store/busy", "store/locked", "watch/full"
 ])

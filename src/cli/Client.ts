@@ -18,6 +18,7 @@ import type * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as JsonParser from "../cell/JsonParser.ts"
 import * as JsonText from "../cell/JsonText.ts"
 import type { Config } from "../loader/Config.ts"
+import * as AnswerBody from "./AnswerBody.ts"
 import { CliFailure, exitOf, exits } from "./CliFailure.ts"
 import * as DataFolder from "./DataFolder.ts"
 import { type Fetch, Host } from "./Host.ts"
@@ -30,6 +31,10 @@ export interface Ask {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** The most seconds until the whole answer is there; 60 unless given, and those of the header `prefer` in addition. */
+  readonly seconds?: number
+  /** Whether the answer may be any value of JSON. Others are objects. */
+  readonly isValue?: boolean
 }
 
 /** One event of a stream. */
@@ -69,10 +74,10 @@ export class Client extends Context.Service<Client, {
         const unreachable =
           `The server at ${url} does not answer, and process ${pid} lives. Wait for it or end it; if it is another program, remove ` +
             `${config.data}/server.json`
-        return make({ fetch, url, token: token ?? undefined, unreachable: () => unreachable })
+        return connect({ fetch, url, token, unreachable: () => unreachable })
       }
-      const project = yield* host.open(config)
-      return make({ fetch: project.fetch, url: "http://localhost", token: config.token, unreachable: () => "The project does not answer" })
+      const { fetch: local, localToken: token } = yield* host.open(config)
+      return connect({ fetch: local, url: "http://localhost", token, unreachable: () => "The project does not answer" })
     })
   )
 
@@ -83,7 +88,8 @@ export class Client extends Context.Service<Client, {
   static readonly layerFor = (change: (config: Config) => Config): Layer.Layer<Client, CliFailure, Requirements> => Layer.unwrap(
     Effect.map(RemoteServer.find, Option.match({
       onNone: () => this.layerWith(change),
-      onSome: ({ token, url }) => Layer.effect(Client, Effect.as(DataFolder.refused, make({ fetch, url, token, unreachable: absent(url) })))
+      onSome: ({ token, url }) =>
+        Layer.effect(Client, Effect.as(DataFolder.refused, connect({ fetch, url, token, unreachable: absent(url) })))
     }))
   )
 
@@ -103,14 +109,38 @@ const reasonOf = (failure: unknown): string => {
 }
 
 /** The target of requests, with the message for an unreachable target. */
-interface Target {
+export interface Target {
   readonly fetch: Fetch
   readonly url: string
   readonly token: string | undefined
   readonly unreachable: (failure: unknown) => string
 }
 
-const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => {
+/** The most seconds until an answer is there, and the most of silence in a stream, which has a comment each 15 seconds. */
+const SECONDS = 60
+
+/** The seconds in which the whole answer has to be there. */
+const limitOf = ({ headers, seconds = SECONDS }: Ask): number =>
+  seconds + Number(/^wait=(\d{1,5})$/.exec(headers?.["prefer"] ?? "")?.[1] ?? 0)
+
+/** Ends a step of a request after its time. */
+const within = (seconds: number) => <A, R>(step: Effect.Effect<A, CliFailure, R>): Effect.Effect<A, CliFailure, R> =>
+  Effect.timeoutOrElse(step, {
+    duration: seconds * 1000,
+    orElse: () => Effect.fail(new CliFailure({
+      exit: exits.unreachable,
+      code: "server/timeout",
+      message: `The server gave no whole answer within ${seconds} seconds. Send the command again; its work may have been done`
+    }))
+  })
+
+/**
+ * A client of one server. Each answer has limits of time and size, whatever the server sends.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const connect = ({ fetch, token, unreachable, url }: Target): Client["Service"] => {
   const send = (path: string, { body, headers, method = "GET" }: Ask = {}) =>
     Effect.tryPromise({
       try: async (signal) =>
@@ -131,13 +161,18 @@ const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => 
       catch: (failure) => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: unreachable(failure) })
     }).pipe(Effect.flatMap((response) => response.ok ? Effect.succeed(response) : Effect.flatMap(refused(response), Effect.fail)))
   return {
-    ask: <Answer>(path: string, ask?: Ask) => Effect.flatMap(send(path, ask), (response) => read<Answer>(response)),
-    bytes: (path) =>
-      Effect.flatMap(send(path), (response) =>
-        Effect.tryPromise({ try: async () => new Uint8Array(await response.arrayBuffer()), catch: broke })),
-    events: (path) => Stream.unwrap(Effect.map(send(path, { headers: { accept: "text/event-stream" } }), events))
+    ask: <Answer>(path: string, ask: Ask = {}) =>
+      Effect.flatMap(send(path, ask), (response) => read(response)).pipe(
+        Effect.filterOrFail((answer) => ask.isValue === true || isObject(answer), () => foreign("without an object")),
+        within(limitOf(ask)),
+        Effect.map((answer) => answer as Answer)
+      ),
+    bytes: (path) => within(SECONDS)(Effect.flatMap(send(path), bytesOf)),
+    events: (path) => Stream.unwrap(Effect.map(within(SECONDS)(send(path, { headers: { accept: "text/event-stream" } })), events))
   }
 }
+
+const isObject = (answer: unknown): boolean => typeof answer === "object" && answer !== null && !Array.isArray(answer)
 
 const broke = () => new CliFailure({
   exit: exits.unreachable,
@@ -145,10 +180,19 @@ const broke = () => new CliFailure({
   message: "The answer broke off. The server may have stopped; send the command again"
 })
 
+const tooLong = (): CliFailure => foreign(`of more than ${AnswerBody.MAX_BYTES} bytes`)
+
+/** The bytes of an answer. */
+const bytesOf = (response: Response): Effect.Effect<Uint8Array, CliFailure> =>
+  Effect.tryPromise({
+    try: (signal) => AnswerBody.read(response, signal),
+    catch: (failure) => failure instanceof AnswerBody.AnswerTooLong ? tooLong() : broke()
+  })
+
 /** Reads the JSON of an answer. Its fields are not validated, because client and ingress have the same version. */
-const read = <Answer>(response: Response): Effect.Effect<Answer, CliFailure> =>
-  Effect.flatMap(Effect.tryPromise({ try: () => response.text(), catch: broke }), (text) =>
-    Effect.try({ try: () => JsonParser.parse(text) as Answer, catch: () => foreign(`with status ${response.status}`) }))
+const read = (response: Response): Effect.Effect<unknown, CliFailure> =>
+  Effect.flatMap(bytesOf(response), (bytes) =>
+    Effect.try({ try: () => JsonParser.parse(new TextDecoder().decode(bytes)), catch: () => foreign(`with status ${response.status}`) }))
 
 /**
  * The failure for an answer that no server of this version gives. `which` describes the answer.
@@ -169,7 +213,7 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> => {
   const elsewhere = response.headers.get("location")
   if (elsewhere !== null) return Effect.succeed(redirected(elsewhere))
-  return Effect.map(read<unknown>(response), (body) =>
+  return Effect.map(read(response), (body) =>
     Option.match(decodeProblem(body), {
       onNone: () => foreign(`with status ${response.status}`),
       onSome: ({ code, detail }) => new CliFailure({ exit: exitOf(code), code, message: detail })
@@ -188,6 +232,8 @@ const events = (response: Response): Stream.Stream<Event, CliFailure> => {
   if (response.body === null) return Stream.empty
   const body = response.body
   return Stream.fromReadableStream({ evaluate: () => body, onError: broke }).pipe(
+    Stream.timeoutOrElse({ duration: SECONDS * 1000, orElse: () => Stream.fail(broke()) }),
+    bounded,
     Stream.decodeText,
     Stream.splitLines,
     Stream.mapAccum((): Event => blank, (event, line) => {
@@ -210,5 +256,16 @@ const events = (response: Response): Stream.Stream<Event, CliFailure> => {
         : Effect.succeed(true))
   )
 }
+
+/** Fails for an event of more bytes than an answer may have. An event ends with an empty line. */
+const bounded = (chunks: Stream.Stream<Uint8Array, CliFailure>): Stream.Stream<Uint8Array, CliFailure> =>
+  Stream.mapAccumEffect(chunks, () => 0, (size, chunk) => {
+    const end = chunk.findLastIndex((byte, i) => byte === LINE && (chunk[i - 1] === LINE || i === 0))
+    const left = end < 0 ? size + chunk.byteLength : chunk.byteLength - end
+    return left > AnswerBody.MAX_BYTES ? Effect.fail(tooLong()) : Effect.succeed([left, [chunk]] as const)
+  })
+
+/** The end of a line. */
+const LINE = 10
 
 const blank: Event = { id: "", event: "", data: "" }

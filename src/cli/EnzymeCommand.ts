@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
+import * as PageList from "./PageList.ts"
 
 /** An enzyme in the list. The JSON output has further fields. */
 interface Row {
@@ -16,8 +17,8 @@ interface Row {
 }
 
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  Client.use((client) => client.ask<{ readonly enzymes: ReadonlyArray<Row> }>("/v1/enzymes")).pipe(
-    Effect.flatMap(({ enzymes }) =>
+  PageList.noted<Row>("/v1/enzymes", "enzymes").pipe(
+    Effect.flatMap((enzymes) =>
       Output.data(json, enzymes, Output.table(
         enzymes.map(({ hash, name, query }) => [name, query === "" ? "(every signal)" : query, hash?.slice(0, 12) ?? ""])
       ))

@@ -23,9 +23,10 @@ const instances: RecordCommand.Records = {
 }
 
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  Client.use((client) => client.ask<{ readonly flows: ReadonlyArray<Flow.Described> }>("/v1/flows")).pipe(
-    Effect.flatMap(({ flows }) => Output.data(json, flows, flows.flatMap(
-      ({ name, steps }) => [name, ...steps.map(({ goals, kind, step }) => `  ${step.padEnd(16)} ${kind.padEnd(10)} → ${goals.join(", ")}`)]
+  PageList.noted<Flow.Described>("/v1/flows", "flows").pipe(
+    Effect.flatMap((flows) => Output.data(json, flows, flows.flatMap(
+      ({ name, steps }) =>
+        [name, ...steps.map(({ goals, kind, step }) => `  ${step.padEnd(16)} ${kind.padEnd(10)} → ${goals.join(", ")}`)]
     )))
   )).pipe(Command.withDescription("List the flows that are declared, step by step"))
 

@@ -8,8 +8,10 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type { GraphReport } from "../kernel/view/Space.ts"
 import * as Drawing from "../scheduler/Drawing.ts"
+import * as Introspection from "../scheduler/Introspection.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
+import * as PageList from "./PageList.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
 const formats = ["table", "dot", "mermaid"] as const
@@ -28,11 +30,19 @@ export const command = Command.make("graph", {
   ),
   json: Output.json
 }, ({ format, json, space }) =>
-  Client.use((client) => client.ask<GraphReport>(`${SpaceArgument.path(space)}/graph`)).pipe(
-    Effect.flatMap((report) => Output.data(json, report, draw[format](report)))
-  )).pipe(Command.withDescription("Show the nodes of a space, their reads, and findings"), Command.provide(Client.layer))
+  Effect.gen(function*() {
+    const client = yield* Client
+    const { isCut, rows } = yield* PageList.all((after) =>
+      client.ask<GraphReport>(`${SpaceArgument.path(space)}/graph?${PageList.from(after)}`).pipe(
+        Effect.map((report) => ({ rows: [report], next: report.next }))
+      ))
+    const graph = { nodes: rows.flatMap(({ nodes }) => nodes), edges: rows.flatMap(({ edges }) => edges) }
+    const report = { ...graph, stats: Introspection.stats(graph), findings: Introspection.diagnose(graph) }
+    if (isCut) yield* Output.note(`there are more: these are the first ${graph.nodes.length} nodes, and a command reads no more`)
+    yield* Output.data(json, report, draw[format](report))
+  })).pipe(Command.withDescription("Show the nodes of a space, their reads, and findings"), Command.provide(Client.layer))
 
-const table = ({ edges, findings, nodes, stats }: GraphReport): ReadonlyArray<string> => [
+const table = ({ edges, findings, nodes, stats }: Omit<GraphReport, "next">): ReadonlyArray<string> => [
   ...Output.table(nodes.map(
     ({ kind, live, name, outputs, runs, status }) => [name, kind, status, live ? "live" : "dormant", `${runs} runs`, outputs.join(" ")]
   )),

@@ -18,7 +18,11 @@ import { Client, foreign } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
-const ask = <Answer>(space: string, path: string) => Client.use((client) => client.ask<Answer>(`${SpaceArgument.path(space)}/${path}`))
+/** The most seconds of a look at the history, which may be long. */
+const SECONDS = 3600
+
+const ask = <Answer>(space: string, path: string) =>
+  Client.use((client) => client.ask<Answer>(`${SpaceArgument.path(space)}/${path}`, { seconds: SECONDS }))
 
 const verify = Command.make("verify", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Effect.gen(function*() {

@@ -29,6 +29,8 @@ export interface Project {
   readonly resume: Effect.Effect<void>
   /** Ends all streams, so that the server can close. */
   readonly closeStreams: () => void
+  /** A token of the operator for the commands of the project. It ends with the process, and no configuration has it. */
+  readonly localToken: string
 }
 
 /** The platforms for which a project can be built. */

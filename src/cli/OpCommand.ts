@@ -11,6 +11,7 @@ import * as Dossier from "../operation/Dossier.ts"
 import { Client } from "./Client.ts"
 import * as PageList from "./PageList.ts"
 import * as RecordCommand from "./RecordCommand.ts"
+import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** The maximum number of operations of a page. */
 const MAX_PAGE = 1000
@@ -21,12 +22,10 @@ type DossierJson = Omit<OperationDossier, "close" | "payload"> & {
   readonly close: { readonly status: string; readonly closed_beat: number; readonly summary?: unknown } | null
 }
 
-const fetched = PageList.served<OperationRow>("ops", "operations")
-
 /** All operations of a space, in the order of their creation. The server returns pages in the order of their ids as texts. */
 const all = (space: string) =>
   Effect.map(
-    PageList.all((after) => fetched({ space, after, limit: MAX_PAGE })),
+    PageList.noted<OperationRow>(`${SpaceArgument.path(space)}/ops?limit=${MAX_PAGE}`, "operations"),
     (found) => [...found].sort((a, b) => Dossier.byCreation(a.oid, b.oid))
   )
 

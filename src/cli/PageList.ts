@@ -51,27 +51,82 @@ export const page = <Row>(answer: unknown, rows: string): Effect.Effect<Page<Row
   return isPage ? Effect.succeed({ rows: found as ReadonlyArray<Row>, next }) : Effect.fail(foreign(`without "${rows}" and "next"`))
 }
 
+/** The most rows and the most pages of one list that a command reads. */
+const [MAX_READ, MAX_PAGES] = [100_000, 10_000]
+
+/** The rows of several pages. */
+export interface Rows<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** Whether there are more than a command reads. */
+  readonly isCut: boolean
+}
+
 /**
- * The rows of all pages of a list whose cursors are in the order of texts. A cursor that does not advance would give pages for
- * ever, and fails with `server/answer`.
+ * The rows of all pages of a list, whose cursors grow. A cursor that does not advance would give pages for ever, and fails
+ * with `server/answer`. A list that is longer than a command reads is cut.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const all = <Row, R>(
   fetch: (after: string | undefined) => Effect.Effect<Page<Row>, CliFailure, R>
-): Effect.Effect<ReadonlyArray<Row>, CliFailure, R> =>
+): Effect.Effect<Rows<Row>, CliFailure, R> =>
   Effect.gen(function*() {
-    const found: Array<Row> = []
-    let after: string | undefined
-    for (;;) {
-      const { next, rows }: Page<Row> = yield* fetch(after)
-      found.push(...rows)
-      if (typeof next !== "string") return found
-      if (next <= (after ?? "")) return yield* foreign(`with the cursor ${JSON.stringify(next)} of a page that was there`)
+    const rows: Array<Row> = []
+    let after: string | number | undefined
+    for (let pages = 1; ; pages++) {
+      const page: Page<Row> = yield* fetch(after === undefined ? undefined : String(after))
+      // A spread of a long page would not fit on the stack.
+      for (const row of page.rows) rows.push(row)
+      const { next } = page
+      if (next === null || next === undefined) return { rows, isCut: false }
+      if (typeof next !== typeof (after ?? next) || after !== undefined && next <= after) {
+        return yield* foreign(`with the cursor ${JSON.stringify(next)} of a page that was there`)
+      }
+      if (rows.length >= MAX_READ || pages >= MAX_PAGES) return { rows, isCut: true }
       after = next
     }
   })
+
+/**
+ * The parameter of a request that goes on after a cursor.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const from = (after: string | undefined): string => after === undefined ? "" : `&after=${encodeURIComponent(after)}`
+
+/**
+ * The failure for a list that a command needs as a whole.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const endless = (): CliFailure => foreign(`with a list of more than ${MAX_READ} rows or ${MAX_PAGES} pages`)
+
+/**
+ * All rows of a list that is needed as a whole. Fails with `server/answer` if it is longer than a command reads.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const every = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
+  Effect.flatMap(read<Row>(path, field), ({ isCut, rows }) => isCut ? Effect.fail(endless()) : Effect.succeed(rows))
+
+const read = <Row>(path: string, field: string): Effect.Effect<Rows<Row>, CliFailure, Client> =>
+  all((after) => Client.use((client) =>
+    client.ask<unknown>(`${path}${path.includes("?") ? "" : "?"}${from(after)}`, { isValue: true })
+  ).pipe(Effect.flatMap((answer) => page<Row>(answer, field))))
+
+/**
+ * The rows of a list. A note on standard error tells that it is longer than a command reads.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const noted = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
+  Effect.flatMap(read<Row>(path, field), ({ isCut, rows }) =>
+    Effect.as(isCut ? Output.note(`there are more: these are the first ${rows.length}, and a command reads no more`) : Effect.void, rows))
 
 /**
  * A page as the server returns it from `path` below a space, with its rows in the field `rows`. `query` is added to the
@@ -80,12 +135,10 @@ export const all = <Row, R>(
  * @category constructors
  * @since 0.1.0
  */
-export const served = <Row>(path: string, rows: string, query = "") => ({ after, limit, space }: PageRequest) => {
-  const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`
-  return Client.use((client) =>
-    client.ask<unknown>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from}${query}`)
+export const served = <Row>(path: string, rows: string, query = "") => ({ after, limit, space }: PageRequest) =>
+  Client.use((client) =>
+    client.ask<unknown>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from(after)}${query}`, { isValue: true })
   ).pipe(Effect.flatMap((answer) => page<Row>(answer, rows)))
-}
 
 /** The parameters of a list. */
 const parameters = <Row>({ after, limit = 20 }: List<Row>) => ({

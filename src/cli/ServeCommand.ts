@@ -74,7 +74,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
         `${config.data}/server.json`
     })
   }
-  const { closeStreams, fetch, found, reloads, resume } = yield* host.open(config)
+  const { closeStreams, fetch, found, localToken, reloads, resume } = yield* host.open(config)
   for (const name of config.without) {
     if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) {
       yield* Output.note(`no enzyme is called "${name}", so none is left out by that name`)
@@ -83,7 +83,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
   const port = yield* host.listen(fetch, config)
   yield* Effect.addFinalizer(() => Effect.sync(closeStreams))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
-  yield* ServerFile.leave(config, { url, pid: host.pid, token: config.token ?? null })
+  yield* ServerFile.leave(config, { url, pid: host.pid, token: localToken })
   if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => printReload(found, json)), { startImmediately: true })
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
     ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => {

@@ -1,7 +1,7 @@
 /**
  * The file `server.json` in the data folder, by which commands find the running server.
  *
- * It contains the token, so only its owner may read it.
+ * It contains a token that the process draws at its start, so only its owner may read it. The configured token is in no file.
  *
  * @module
  */
@@ -14,10 +14,10 @@ import type { Config } from "../loader/Config.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Host } from "./Host.ts"
 
-const Note = Schema.Struct({ url: Schema.String, pid: Schema.Int, token: Schema.NullOr(Schema.String) })
+const Note = Schema.Struct({ url: Schema.String, pid: Schema.Int, token: Schema.String })
 
 /**
- * The address, the process id and the token of a running server.
+ * The address, the process id and the drawn token of a running server.
  *
  * @category models
  * @since 0.1.0

@@ -18,14 +18,9 @@ const create = Command.make("create", { space: SpaceArgument.name, json: Output.
     Effect.flatMap((answer) => Output.data(json, answer, answer.created ? `created ${space}` : `${space} is there already`))
   )).pipe(Command.withDescription("Create a space; one that is there already stays as it is"))
 
-/** All names, from as many pages as there are. */
-const names = PageList.all((after = "") =>
-  Client.use((client) => client.ask<unknown>(`/v1/spaces?after=${encodeURIComponent(after)}`)).pipe(
-    Effect.flatMap((answer) => PageList.page<string>(answer, "spaces"))
-  ))
-
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  Effect.flatMap(names, (spaces) => Output.data(json, spaces, spaces))).pipe(Command.withDescription("List the spaces"))
+  Effect.flatMap(PageList.noted<string>("/v1/spaces", "spaces"), (spaces) => Output.data(json, spaces, spaces))
+).pipe(Command.withDescription("List the spaces"))
 
 const remove = Command.make("delete", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask(SpaceArgument.path(space), { method: "DELETE" })).pipe(

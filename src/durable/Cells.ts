@@ -71,9 +71,9 @@ export const find = (oid: string, read: Read): Run | undefined => {
   return { oid, event, enzyme, begun: envelope.issued_beat, state, note, status, isDead: status === undefined && state === DEAD }
 }
 
-/** The steps of a run, in order. */
-export function* stepsOf(oid: string, read: Read): Iterable<Step.Step> {
-  for (let k = 0; ; k++) {
+/** The steps of a run in order, from one of them on. */
+export function* stepsOf(oid: string, read: Read, from = 0): Iterable<Step.Step> {
+  for (let k = from; ; k++) {
     const logged = Step.read((part) => read(address(oid, "step", String(k), ...part === undefined ? [] : [String(part)]).key))
     if (logged === undefined) return
     yield logged.step

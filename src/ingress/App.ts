@@ -10,9 +10,11 @@ import { type Context, Hono } from "hono"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import { FeatureNotBuilt } from "../kernel/model/Feature.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
+import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as Access from "./Access.ts"
@@ -104,7 +106,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   app.get("/livez", () => Json.answer({ status: "live" }))
   const refusal = Guard.make(options, services.hash)
   app.get("/readyz", async (c) => {
-    await Effect.runPromise(services.kernel.spaces)
+    await Effect.runPromise(services.kernel.ready)
     return readiness(await Effect.runPromise(services.kernel.stops), refusal(c.req.raw) === undefined)
   })
   runtimeRoutes(app, services)
@@ -119,8 +121,8 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   })
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
-  const { features, kernel } = services
-  Feature.routes(app, features, { find, kernel, stream, wantsStream, isDebugged: options.debug === true })
+  const { features, hash, kernel } = services
+  Feature.routes(app, features, { find, hash, kernel, stream, wantsStream, isDebugged: options.debug === true })
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
   return app
@@ -145,13 +147,12 @@ const failureReporter = ({ reporter }: Options) => (failure: unknown): void => {
 
 const runtimeRoutes = (app: Hono, { features, kernel }: Services): void => {
   for (const [path, list] of Object.entries(Lists.of(features))) {
-    app.get(path, async () => Json.answer(list(await Effect.runPromise(kernel.enzymes))))
+    app.get(path, async (c) => Json.answer(Lists.page(list, await Effect.runPromise(kernel.enzymes), c.req.query())))
   }
   app.get("/v1/spaces", async (c) => {
     const { after, limit } = spacesPage(c.req.query())
-    const names = (await Effect.runPromise(kernel.spaces)).filter((name) => name > after)
-    const spaces = names.slice(0, limit)
-    return Json.answer({ spaces, next: names.length > limit ? spaces.at(-1) ?? null : null })
+    const { names, next = null } = await Effect.runPromise(kernel.names({ after, limit }), { signal: c.req.raw.signal })
+    return Json.answer({ spaces: names, next })
   })
   app.delete("/v1/spaces/:space", async (c) => {
     await Effect.runPromise(kernel.remove(c.req.param("space")))
@@ -159,17 +160,19 @@ const runtimeRoutes = (app: Hono, { features, kernel }: Services): void => {
   })
   app.put("/v1/spaces/:space", async (c) => {
     const name = c.req.param("space")
-    const known = (await Effect.runPromise(kernel.spaces)).includes(name)
-    const space = await Effect.runPromise(kernel.space(name, { create: true }))
+    const find = kernel.space(name, { create: false })
+    const isUnknown = ({ code }: PersistenceError): boolean => code === "space/unknown"
+    const known = await Effect.runPromise(Effect.catchIf(find, isUnknown, () => Effect.undefined))
+    const space = known ?? await Effect.runPromise(kernel.space(name, { create: true }))
     // The request to create a space completes after its boot.
-    if (!known) await Effect.runPromise(space.idle)
-    const location = base(space.name)
-    return Json.answer({ space: space.name, created: !known }, { status: known ? 200 : 201, headers: { location } })
+    const created = known === undefined
+    if (created) await Effect.runPromise(space.idle)
+    return Json.answer({ space: space.name, created }, { status: created ? 201 : 200, headers: { location: base(space.name) } })
   })
 }
 
 /** The most names of spaces in one answer, and their number without `?limit=`. */
-const MAX_SPACES = 1000
+const MAX_SPACES = MAX_ROWS
 
 /**
  * The requested page of the names of spaces.

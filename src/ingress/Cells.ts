@@ -74,7 +74,7 @@ export const address = ({ id, query }: Place): string => {
 /**
  * Answers with the value of a cell, or with a list for these query parameters:
  *
- * - `list`: the names directly below the cell
+ * - `list`: one page of the names directly below the cell
  * - `below`: one page of the addresses of all cells below it, with `values` also of their values
  *
  * With `pull`, the answer is delayed until the derivation of the cell is settled.
@@ -84,7 +84,10 @@ export const address = ({ id, query }: Place): string => {
  */
 export const read = async (space: Space, place: Place, asked: Request): Promise<Response> => {
   const { signal } = asked
-  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, Json.noStore)
+  if (place.query.has("list")) {
+    const { names, next = null } = await Effect.runPromise(space.names(folder(place), page(place)), { signal })
+    return Json.answer({ names, next }, Json.noStore)
+  }
   if (place.query.has("below")) {
     const hasValues = place.query.has("values")
     const request = { ...page(place), ...hasValues ? { size: MAX_VALUES } : {} }

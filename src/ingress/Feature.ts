@@ -7,6 +7,7 @@ import type { Hono } from "hono"
 import * as Features from "../kernel/model/Feature.ts"
 import type { KernelFeature } from "../kernel/space/Feature.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { Hash } from "../persistence/Hash.ts"
 import type { Lists } from "./Lists.ts"
 import type * as ReaderRoutes from "./ReaderRoutes.ts"
 import type * as RecordRoutes from "./RecordRoutes.ts"
@@ -14,6 +15,7 @@ import type * as RecordRoutes from "./RecordRoutes.ts"
 /** The functions that the routes of features share. */
 export interface FeatureContext extends RecordRoutes.RouteContext {
   readonly kernel: Kernel["Service"]
+  readonly hash: Hash["Service"]
   /** Whether this is a development server, which has the routes of the debugger. */
   readonly isDebugged: boolean
 }

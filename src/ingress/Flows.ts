@@ -27,7 +27,7 @@ const instances: RecordRoutes.Records<InstanceRow> = {
 
 /** The list of the declared flows, step by step. */
 export const lists: Lists = {
-  "/v1/flows": (enzymes) => ({ flows: enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) })
+  "/v1/flows": { field: "flows", rows: (enzymes) => enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) }
 }
 
 /**

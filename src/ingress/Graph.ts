@@ -5,13 +5,18 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
+import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import type { GraphReport } from "../kernel/view/Space.ts"
 import * as Drawing from "../scheduler/Drawing.ts"
 import * as Trace from "../scheduler/Trace.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
+import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { RouteContext } from "./RecordRoutes.ts"
+
+/** The sizes of a page: without `?limit=`, and at most. */
+const sizes = { listed: MAX_ROWS, max: MAX_ROWS }
 
 const noStore = { "cache-control": "no-store" }
 
@@ -20,7 +25,7 @@ const text = (type: string, draw: (report: GraphReport) => string) => (report: G
 
 /** The response formats of a graph. */
 const forms: ReadonlyMap<string, (report: GraphReport) => Response> = new Map([
-  ["json", (report) => Json.answer(report, { headers: noStore })],
+  ["json", (report) => Json.answer({ ...report, next: report.next ?? null }, { headers: noStore })],
   ["dot", text("text/vnd.graphviz", Drawing.dot)],
   ["mermaid", text("text/vnd.mermaid", Drawing.mermaid)]
 ])
@@ -39,12 +44,17 @@ export const routes = (app: Hono, { find }: Pick<RouteContext, "find">): void =>
       code: "query/invalid",
       reason: `The graph has no format ${JSON.stringify(format.slice(0, 100))}. It has ${[...forms.keys()].join(", ")}`
     })
+    const { after, limit } = c.req.query()
+    const page = { after: after === undefined ? undefined : Body.count(after), limit: PageQuery.limit(limit, sizes) }
     const space = await find(c.req.param("space"))
-    return answer(await Effect.runPromise(space.graph.view))
+    const report = await Effect.runPromise(space.graph.page(page), { signal: c.req.raw.signal })
+    const response = answer(report)
+    if (report.next !== undefined) response.headers.set("link", `<${c.req.path}?format=${format}&after=${report.next}>; rel="next"`)
+    return response
   })
   app.get("/v1/spaces/:space/graph/trace", async (c) => {
     const space = await find(c.req.param("space"))
-    return Json.answer(await Effect.runPromise(space.graph.traces), { headers: noStore })
+    return Json.answer(await Effect.runPromise(space.graph.traces, { signal: c.req.raw.signal }), { headers: noStore })
   })
   app.put("/v1/spaces/:space/graph/trace", async (c) => {
     const wanted = kindsOf(await Body.json(c.req.raw))

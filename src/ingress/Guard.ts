@@ -14,6 +14,8 @@ import type { Clearance } from "../kernel/view/Space.ts"
 export interface Rules {
   /** The bearer token of the operator. */
   readonly token: string | undefined
+  /** A further token of the operator, which the process draws at its start for the commands of its project. */
+  readonly localToken?: string | undefined
   /** True if the server listens on a loopback address. */
   readonly loopback: boolean
   /** The readers with a limited clearance, each with its own token. */
@@ -37,12 +39,17 @@ export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (reques
  * @since 0.1.0
  */
 export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) => RequestRefused | undefined => {
-  const { loopback, token } = rules
-  if (token !== undefined) {
-    const expected = hash.hex(`Bearer ${token}`)
-    return (request) => sameDigest(hash.hex(normalized(request.headers.get("authorization"))), expected) ? undefined : unauthorized
+  const { localToken, loopback, token } = rules
+  const known = [token, localToken].flatMap((each) => each === undefined ? [] : [hash.hex(`Bearer ${each}`)])
+  const isKnown = ({ headers }: Request): boolean => {
+    const header = headers.get("authorization")
+    if (header === null || known.length === 0) return false
+    const shown = hash.hex(normalized(header))
+    return known.filter((expected) => sameDigest(shown, expected)).length > 0
   }
+  if (token !== undefined) return (request) => isKnown(request) ? undefined : unauthorized
   return (request) => {
+    if (isKnown(request)) return undefined
     if (loopback && !isLocal(hostOf(request))) return foreign(hostOf(request))
     if (loopback && isFromElsewhere(request)) return elsewhere
     // A request with a wrong token is refused, although no token is required.

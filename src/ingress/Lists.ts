@@ -4,11 +4,17 @@
  *
  * @module
  */
+import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import type { Registration } from "../kernel/space/Kernel.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
+import * as Body from "./Body.ts"
+import * as PageQuery from "./PageQuery.ts"
 
-/** The answer of a list, made of the enzymes of the runtime. */
-export type List = (enzymes: ReadonlyArray<Registration>) => object
+/** A list: the field of its rows in the answer, and its rows, made of the enzymes of the runtime. */
+export interface List {
+  readonly field: string
+  readonly rows: (enzymes: ReadonlyArray<Registration>) => ReadonlyArray<object>
+}
 
 /** Lists by their paths. */
 export type Lists = Readonly<Record<string, List>>
@@ -18,7 +24,10 @@ const describe = (enzyme: Enzyme): object =>
   ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })
 
 const own: Lists = {
-  "/v1/enzymes": (enzymes) => ({ enzymes: enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })) })
+  "/v1/enzymes": {
+    field: "enzymes",
+    rows: (enzymes) => enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null }))
+  }
 }
 
 /**
@@ -29,3 +38,24 @@ const own: Lists = {
  */
 export const of = (features: ReadonlyArray<{ readonly lists?: Lists }>): Lists =>
   Object.assign({}, own, ...features.map(({ lists }) => lists))
+
+/** The sizes of a page: without `?limit=`, and at most. */
+const sizes = { listed: MAX_ROWS, max: MAX_ROWS }
+
+/**
+ * The requested page of a list. Its cursor is a number of rows.
+ *
+ * @throws RequestRefused
+ * @category getters
+ * @since 0.1.0
+ */
+export const page = (
+  { field, rows }: List,
+  enzymes: ReadonlyArray<Registration>,
+  { after = "0", limit }: { readonly after?: string; readonly limit?: string }
+): object => {
+  const from = Body.count(after)
+  const end = from + PageQuery.limit(limit, sizes)
+  const all = rows(enzymes)
+  return { [field]: all.slice(from, end), next: end < all.length && end > from ? end : null }
+}

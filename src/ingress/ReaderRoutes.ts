@@ -93,17 +93,21 @@ export const make = (
 }
 
 const read = async (reader: Reader, place: Cells.Place, request: Request): Promise<Response> => {
-  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(reader.list(Cells.folder(place))) }, Json.noStore)
+  const { signal } = request
+  if (place.query.has("list")) {
+    const { names, next = null } = await Effect.runPromise(reader.names(Cells.folder(place), Cells.page(place)), { signal })
+    return Json.answer({ names, next }, Json.noStore)
+  }
   if (place.query.has("below")) {
     if (place.query.has("values")) throw new Problem.RequestRefused({
       code: "query/invalid",
       reason: "The query has \"values\", which readers do not have. Read the cells one by one"
     })
-    const { keys, next } = await Effect.runPromise(reader.below(Cells.folder(place), Cells.page(place)), { signal: request.signal })
+    const { keys, next } = await Effect.runPromise(reader.below(Cells.folder(place), Cells.page(place)), { signal })
     return Json.answer({ cells: keys, next: next ?? null }, Json.noStore)
   }
   const text = Cells.address(place)
-  const value = await Effect.runPromise(reader.get(text, SignalRequest.waits(request)), { signal: request.signal })
+  const value = await Effect.runPromise(reader.get(text, SignalRequest.waits(request)), { signal })
   if (value === undefined) throw new Problem.RequestRefused({ code: "cell/absent", reason: `${text} holds nothing` })
   return Wire.response(value)
 }

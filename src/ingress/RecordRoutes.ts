@@ -68,7 +68,7 @@ export const reads = <Row>(app: Hono, records: Records<Row>, { find, stream, wan
   app.get(recordPath(records), async (c) => {
     const id = c.req.param(records.id) ?? ""
     const space = await find(c.req.param("space") ?? "")
-    const row = await Effect.runPromise(records.get(space, id))
+    const row = await Effect.runPromise(records.get(space, id), { signal: c.req.raw.signal })
     if (row === undefined) throw records.absent(id)
     return wantsStream(c.req.raw)
       ? stream(Cells.follow(space, records.cell(id, row), Sse.lastOf(c.req.raw)))

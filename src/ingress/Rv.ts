@@ -8,11 +8,13 @@
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
 import type { RendezvousRow } from "../kernel/view/Space.ts"
+import * as Entries from "../rendezvous/Entry.ts"
 import { RendezvousAbsent } from "../rendezvous/RendezvousError.ts"
 import { TokenRefused } from "../rendezvous/TokenRefused.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { RendezvousSpec } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
+import type { FeatureContext } from "./Feature.ts"
 import * as Json from "./Json.ts"
 import * as RecordRoutes from "./RecordRoutes.ts"
 import * as Wire from "./Wire.ts"
@@ -34,7 +36,7 @@ const rendezvous: RecordRoutes.Records<RendezvousRow> = {
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, context: RecordRoutes.RouteContext): void => {
+export const routes = (app: Hono, context: FeatureContext): void => {
   const { find } = context
   const target = { find, records: rendezvous }
   const path = RecordRoutes.recordPath(rendezvous)
@@ -54,10 +56,10 @@ export const routes = (app: Hono, context: RecordRoutes.RouteContext): void => {
     const { telemetry } = await Body.fields(c.req.raw, { telemetry: "any" })
     const key = c.req.param("key") ?? ""
     const token = WorkerToken.of(c.req.raw.headers)
-    // An unknown space is answered like a wrong token, so that a worker cannot probe for spaces.
-    const space = await find(c.req.param("space") ?? "").catch((error: unknown) =>
-      Promise.reject(token !== undefined && isAbsent(error) ? new TokenRefused({ key }) : error)
-    )
+    const name = c.req.param("space") ?? ""
+    // Anyone may send a report, so a closed space opens only for a good token.
+    if (token !== undefined) await proved(context, { space: name, key, token })
+    const space = await find(name)
     return Json.uncached({ key, beat: await Effect.runPromise(space.rv.report(key, telemetry, { token })) })
   })
   RecordRoutes.command(app, target, {
@@ -71,6 +73,18 @@ export const routes = (app: Hono, context: RecordRoutes.RouteContext): void => {
     fields: { delta: "number" },
     execute: (space, key, { delta }: { readonly delta: number }) => space.rv.resched(key, delta)
   })
+}
+
+/** Fails with `TokenRefused` unless the token is good, for a space that is closed. An open space looks itself. */
+const proved = async (
+  { hash, kernel }: Pick<FeatureContext, "hash" | "kernel">,
+  { key, space, token }: { readonly space: string; readonly key: string; readonly token: string }
+): Promise<void> => {
+  if (kernel.opened(space) !== undefined) return
+  const stored = Entries.isKey(key) ? kernel.stored(space, Entries.address(key).key) : Effect.undefined
+  // An unknown space is answered like a wrong token, so that a worker cannot probe for spaces.
+  const entry = await Effect.runPromise(Effect.catchIf(stored, isAbsent, () => Effect.undefined))
+  if (Entries.read(entry)?.token_id !== hash.hex(token)) throw new TokenRefused({ key })
 }
 
 const isAbsent = (error: unknown): boolean =>

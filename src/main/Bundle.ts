@@ -12,6 +12,7 @@ import { builtinModules } from "node:module"
 import { basename, dirname, relative, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { ownFile, sourceFile } from "./Installation.ts"
+import * as RegularFiles from "./RegularFiles.ts"
 
 /**
  * A module and its project imports as one text.
@@ -66,7 +67,7 @@ export const make = async (file: string, root: string): Promise<Bundle> => {
     charset: "utf8",
     legalComments: "none",
     logLevel: "silent",
-    plugins: [imports.plugin]
+    plugins: [RegularFiles.plugin(), imports.plugin]
   })
   const output = (name: string): string => {
     const found = result.outputFiles.find(({ path }) => basename(path) === name)
@@ -176,6 +177,14 @@ export const explain = (error: unknown, { from, root }: Place): string => {
   const more = errors.length - told.length
   return [...told, ...more === 0 ? [] : [`${more} more`]].join("; ")
 }
+
+/**
+ * Ends the process of the bundler. The next build starts another one.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const stop = (): Promise<void> => Esbuild.stop()
 
 /** The origin of an import: the folder of the importer, and the kind of statement. */
 interface ImportOrigin {

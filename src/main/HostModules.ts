@@ -9,18 +9,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import { randomUUID } from "node:crypto"
 import { existsSync, type FSWatcher, watch } from "node:fs"
-import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
 import * as Installation from "./Installation.ts"
+import * as ModuleFolder from "./ModuleFolder.ts"
 import * as SourceMaps from "./SourceMaps.ts"
-
-/** The folder of the imported bundles, relative to the project. */
-export const FOLDER = join(".systole", "modules")
 
 /** The maximum number of modules that a process imports from history. Hosts never unload a module. */
 const MAX_RESTORED = 1000
@@ -32,9 +29,11 @@ const MAX_RESTORED = 1000
  * @since 0.1.0
  */
 export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
-  Layer.effect(ModuleHost, Effect.map(Hash, (hash) => {
+  Layer.effect(ModuleHost, Effect.gen(function*() {
+    const hash = yield* Hash
     const watched = new WatchedFolders()
     const restored = new Set<string>()
+    yield* bundler
     return ModuleHost.of({
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
       load: (file) => attempt(file, async () => {
@@ -45,6 +44,17 @@ export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
       changes: watched.changes
     })
   }))
+
+/** The number of module hosts of this process, whose builds one process of the bundler makes. */
+let hosts = 0
+
+/** Ends the process of the bundler with the last module host, whatever it does. */
+const bundler = Effect.acquireRelease(
+  Effect.sync(() => hosts++),
+  () => Effect.promise(async () => {
+    if (--hosts === 0) await (await import("./Bundle.ts")).stop()
+  })
+)
 
 /** The context of loading a module. */
 interface LoadContext {
@@ -90,8 +100,8 @@ export const bundle = async ({ hash, root, watched }: LoadContext, file: string)
   })
   for (const input of files) watched?.add(dirname(input))
   const digest = hash.hex(text)
-  await writeModule(root, `${digest}.mjs.map`, map)
-  return { place: await writeModule(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
+  await ModuleFolder.write(root, `${digest}.mjs.map`, map)
+  return { place: await ModuleFolder.write(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
 }
 
 /** Imports the text of a stored bundle, with the current paths of its packages. */
@@ -109,7 +119,7 @@ const restore = async (
   const located = await Bundle.locate(text, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error, { root, from: root }) })
   })
-  const place = await writeModule(root, `${digest}.mjs`, located)
+  const place = await ModuleFolder.write(root, `${digest}.mjs`, located)
   return { file, module: await importDefault(file, { place, text }), hash: digest, text, hostImports: [] }
 }
 
@@ -130,17 +140,6 @@ const whyNot = async (error: unknown, place: string, text: string | undefined): 
   }
   const source = SourceMaps.place(error)
   return `${describe(error)}${source === undefined ? "" : ` at ${source}`}`
-}
-
-/** Writes a file atomically by a rename, so that another process never reads a partial file. */
-export const writeModule = async (root: string, name: string, text: string): Promise<string> => {
-  const folder = join(root, FOLDER)
-  const place = join(folder, name)
-  const draft = `${place}.${randomUUID()}`
-  await mkdir(folder, { recursive: true })
-  await writeFile(draft, text)
-  await rename(draft, place)
-  return place
 }
 
 /** The folders of all loaded modules. They are watched while {@link changes} is consumed. */

@@ -19,6 +19,7 @@ import * as Loader from "../loader/Loader.ts"
 import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
 import * as HostModules from "./HostModules.ts"
+import * as ModuleFolder from "./ModuleFolder.ts"
 
 /** The file that lists the bundles by their source files. */
 const MANIFEST = "bundled.json"
@@ -41,7 +42,7 @@ export const isActive = (): boolean => process.permission !== undefined
  * @since 0.1.0
  */
 export const bundled = (root: string): Layer.Layer<ModuleHost> => {
-  const place = (name: string) => join(root, HostModules.FOLDER, name)
+  const place = (name: string) => join(root, ModuleFolder.FOLDER, name)
   let manifest: Promise<Readonly<Record<string, ManifestEntry>>> | undefined
   const load = async (file: string) => {
     manifest ??= readFile(place(MANIFEST), "utf8").then((text) => JSON.parse(text) as Readonly<Record<string, ManifestEntry>>)
@@ -91,7 +92,7 @@ const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sour
   })
   if ((yield* host.files("."))?.includes(Config.FILE) === true) yield* Effect.ignore(host.load(Config.FILE))
   yield* Loader.load(sources).pipe(Effect.provideService(ModuleHost, host))
-  yield* Effect.promise(() => HostModules.writeModule(root, MANIFEST, JSON.stringify(lines)))
+  yield* Effect.promise(() => ModuleFolder.write(root, MANIFEST, JSON.stringify(lines)))
 })
 
 /**

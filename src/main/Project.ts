@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
@@ -59,6 +60,8 @@ export interface Project {
   readonly resume: Effect.Effect<void>
   /** Ends all streams, so that the server can close. */
   readonly closeStreams: () => void
+  /** A token of the operator for the commands of the project. It ends with the process, and no configuration has it. */
+  readonly localToken: string
 }
 
 /** The location of a project and the services of its host. */
@@ -109,8 +112,9 @@ export const open = Effect.fn("Project.open")(function*(
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
+  const localToken = randomBytes(32).toString("hex")
   const rules = {
-    token: config.token, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
+    token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     readers: config.readers, debug: config.check === true
   }
   const app = App.make({ features, kernel, hash: Context.get(context, Hash) }, rules)
@@ -127,6 +131,7 @@ export const open = Effect.fn("Project.open")(function*(
     reloads,
     kernel,
     app,
+    localToken,
     resume: Effect.andThen(Effect.sync(watchdog.start), resumeKernel),
     closeStreams: () => closing.abort()
   }

@@ -340,6 +340,6 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
       openSpace(spaces, space, false)
       spaces.delete(space)
     }),
-    spaces: Effect.sync(() => [...spaces.keys()].sort())
+    spaces: Effect.sync(() => spaces.keys())
   }
 })

@@ -273,8 +273,10 @@ export class Persistence extends Context.Service<Persistence, {
   readonly due: (space: string) => Effect.Effect<number | undefined, PersistenceError>
   /** Removes a space with all its data. Its handles are closed before; one that is left open writes no more. */
   readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
-  /** The names of the existing spaces, in code-unit order. */
-  readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
+  /** The names of the existing spaces, in no order. They are read while they are taken, which may throw `PersistenceError`. */
+  readonly spaces: Effect.Effect<Iterable<string>, PersistenceError>
+  /** Fails while the place takes no more data, as on a full disk. Absent for a place that cannot tell. */
+  readonly ready?: Effect.Effect<void, PersistenceError>
 }>()("systole/persistence/Persistence") {}
 
 /**

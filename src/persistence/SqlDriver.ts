@@ -66,6 +66,8 @@ export interface SqlSource {
   readonly due: (space: string) => number | undefined
   /** Removes a space's database. The name is valid. */
   readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
-  /** Returns the names of the existing spaces. */
-  readonly spaces: () => ReadonlyArray<string>
+  /** Returns the names of the existing spaces, in no order. They are read while they are taken. */
+  readonly spaces: () => Iterable<string>
+  /** Throws while the place takes no more data. Absent for a place that cannot tell. */
+  readonly ready?: () => void
 }

@@ -391,10 +391,8 @@ const openBackend = (source: SqlSource, space: string, options: OpenOptions): Ba
 export const layer = (source: SqlSource): Layer.Layer<Persistence> =>
   Layer.succeed(Persistence, {
     open: (space, options) => GroupStore.scoped(attempt(() => openBackend(source, space, options)), options),
-    due: (space) => attempt(() => {
-      checkSpaceName(space)
-      return source.due(space)
-    }),
+    due: (space) => Effect.flatMap(attempt(() => checkSpaceName(space)), () => attempt(() => source.due(space))),
     remove: (space) => Effect.flatMap(attempt(() => checkSpaceName(space)), () => source.remove(space)),
-    spaces: Effect.suspend(() => attempt(() => [...source.spaces()].sort()))
+    spaces: attempt(() => source.spaces()),
+    ready: attempt(() => source.ready?.())
   })

@@ -62,6 +62,22 @@ export interface GraphView {
   readonly edges: ReadonlyArray<EdgeView>
 }
 
+/** A request for a page: the ordinal of the last node before it, and the most nodes and rows. */
+export interface GraphRequest {
+  readonly after?: number | undefined
+  readonly limit: number
+  /** The most nodes, outputs, reads and edges that it looks at. */
+  readonly rows: number
+}
+
+/** Some nodes with the edges to them, and the ordinal to continue after; `undefined` at the end. */
+export interface GraphPage extends GraphView {
+  readonly next: number | undefined
+}
+
+/** The most outputs, reads and edges of one node on a page. */
+export const MAX_PARTS = 100
+
 /** Counts of nodes by state. */
 export interface Stats {
   readonly nodes: number
@@ -88,8 +104,8 @@ const kinds = { Computation: "computation", Effect: "effect", Materializer: "mat
 export const snapshot = (registry: Registry, graph: Graph): ReadonlyArray<NodeView> =>
   [...registry.values()].sort((a, b) => a.ordinal - b.ordinal).map((node) => view(node, graph))
 
-/** One node. */
-export const view = (node: Node, graph: Graph): NodeView => {
+/** One node, with at most so many of its outputs, reads and causes. */
+export const view = (node: Node, graph: Graph, most = Number.POSITIVE_INFINITY): NodeView => {
   const { error } = node.run ?? {}
   return {
     name: node.definition.name,
@@ -100,9 +116,9 @@ export const view = (node: Node, graph: Graph): NodeView => {
     level: node.level,
     ordinal: node.ordinal,
     parent: node.parent?.definition.name,
-    outputs: graph.outputsOf(node).map(({ key }) => key),
-    reads: Reads.of(node).map(Reads.textOf),
-    causes: causesOf(node),
+    outputs: graph.outputsOf(node).slice(0, most).map(({ key }) => key),
+    reads: Reads.of(node, most).map(Reads.textOf),
+    causes: causesOf(node, most),
     runs: node.run?.runs ?? 0,
     eligibleAt: eligibleAt(node),
     heldBy: heldBy(node),
@@ -120,16 +136,43 @@ const statusOf = ({ flags, run }: Node): NodeView["status"] => {
 
 /** All nodes and edges. */
 export const graphOf = (registry: Registry, graph: Graph): GraphView => {
+  const edges = Array.from(registry.values()).flatMap((reader) => edgesTo(reader, graph))
+  return { nodes: snapshot(registry, graph), edges }
+}
+
+/** Some nodes by ordinal, with the edges to them. It looks at a bounded number of rows, and at one node at least. */
+export const page = (registry: Registry, graph: Graph, { after = -1, limit, rows }: GraphRequest): GraphPage => {
+  const nodes: Array<NodeView> = []
   const edges: Array<EdgeView> = []
-  for (const reader of registry.values()) {
-    for (let edge = reader.reads; edge !== undefined; edge = edge.nextRead) {
-      const address = textOf(edge.location)
-      for (const writer of [...graph.writersOf(edge.location), ...graph.writerIndex.of(edge.location)]) {
-        if (writer !== reader) edges.push({ from: writer.definition.name, to: reader.definition.name, address, back: edge.back })
-      }
+  let looked = 0
+  for (const node of Array.from(registry.values()).filter(({ ordinal }) => ordinal > after).sort((a, b) => a.ordinal - b.ordinal)) {
+    const cost = costOf(node, graph)
+    if (nodes.length >= limit || nodes.length > 0 && looked + cost > rows) return { nodes, edges, next: nodes.at(-1)?.ordinal }
+    looked += cost
+    nodes.push(view(node, graph, MAX_PARTS))
+    edges.push(...edgesTo(node, graph, MAX_PARTS))
+  }
+  return { nodes, edges, next: undefined }
+}
+
+/** The rows of a node on a page: itself, its outputs, its reads, and an edge for most reads. */
+const costOf = (node: Node, graph: Graph): number => {
+  let reads = 0
+  for (let edge = node.reads; edge !== undefined && reads < MAX_PARTS; edge = edge.nextRead) reads++
+  return 1 + Math.min(graph.outputsOf(node).length, MAX_PARTS) + 2 * reads
+}
+
+/** At most so many edges to a node. */
+const edgesTo = (reader: Node, graph: Graph, most = Number.POSITIVE_INFINITY): ReadonlyArray<EdgeView> => {
+  const edges: Array<EdgeView> = []
+  for (let edge = reader.reads; edge !== undefined; edge = edge.nextRead) {
+    const address = textOf(edge.location)
+    for (const writer of [...graph.writersOf(edge.location), ...graph.writerIndex.of(edge.location)]) {
+      if (edges.length >= most) return edges
+      if (writer !== reader) edges.push({ from: writer.definition.name, to: reader.definition.name, address, back: edge.back })
     }
   }
-  return { nodes: snapshot(registry, graph), edges }
+  return edges
 }
 
 /** The statistics of a graph. */
@@ -189,10 +232,11 @@ const symptoms: ReadonlyArray<Symptom> = [
   { code: "node/dormant", reason: ({ live }) => live ? undefined : "nobody reads what it derives, so it does not run" }
 ]
 
-/** The addresses that caused a node's next run, or the run in progress. */
-export const causesOf = (node: Node): ReadonlyArray<string> => {
+/** The addresses that caused a node's next run, or the run in progress, among at most so many reads. */
+export const causesOf = (node: Node, most = Number.POSITIVE_INFINITY): ReadonlyArray<string> => {
   const found = new Set<string>()
-  for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+  let left = most
+  for (let edge = node.reads; edge !== undefined && left > 0; edge = edge.nextRead, left--) {
     if (edge.cause > (node.run?.since ?? Number.POSITIVE_INFINITY)) found.add(textOf(edge.location))
   }
   return [...found]

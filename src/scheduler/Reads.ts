@@ -19,10 +19,10 @@ export interface Read {
   readonly isPassive: boolean
 }
 
-/** The reads of a node's newest run. */
-export const of = (node: Node): ReadonlyArray<Read> => {
+/** The reads of a node's newest run, or the first of them. */
+export const of = (node: Node, most = Number.POSITIVE_INFINITY): ReadonlyArray<Read> => {
   const reads: Array<Read> = []
-  for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
+  for (let edge: Edge | undefined = node.reads; edge !== undefined && reads.length < most; edge = edge.nextRead) {
     const { depth = "deep", path = [] } = edge.location.extra ?? {}
     reads.push({ key: edge.location.key, path, depth, cause: edge.cause, isPassive: edge.isPassive })
   }

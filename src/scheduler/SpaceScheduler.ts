@@ -298,6 +298,11 @@ export class SpaceScheduler {
     return Introspection.graphOf(this.registry, this.graph)
   }
 
+  /** Some nodes and their reads. Changes no state. */
+  page(request: Introspection.GraphRequest): Introspection.GraphPage {
+    return Introspection.page(this.registry, this.graph, request)
+  }
+
   /** Delivers values to effects. A nested settle continues at the current position. */
   private deliver(): void {
     const { beat } = this.environment.moment

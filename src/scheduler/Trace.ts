@@ -7,7 +7,7 @@
  */
 
 /** Most lines of one kind; older ones are dropped. */
-export const MAX_LINES = 1000
+export const MAX_LINES = 150
 
 /** One run: its node, beat, causes and error. */
 export interface RunLine {

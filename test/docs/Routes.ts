@@ -18,21 +18,22 @@ const described = (takes: string, does: string): Described => ({ takes, does })
 
 const STREAM = "As `text/event-stream`: its state now and after each change."
 const PAGE = "`?after=`, `?limit=` up to 100; 20 by default"
+const LISTED = "`?after=`, `?limit=` up to 400; 400 by default"
 const SPACE = "/v1/spaces/:space"
 
 const runtime: Readonly<Record<string, Described>> = {
   "GET /livez": described("", "200 while the event loop answers. Needs no token."),
   "GET /readyz": described(
     "",
-    "200 while every requested space runs, else 503. Needs no token; without one, only the number of stopped spaces is " +
-    "shown. With it, each stopped space, its store and the reason."
+    "200 while every requested space runs and the data folder takes data, else 503: with `store/unavailable` on a full disk. " +
+    "Needs no token; without one, only the number of stopped spaces is shown. With it, each stopped space, its store and the reason."
   ),
-  "GET /v1/enzymes": described("", "The registered enzymes: descriptors and the digests of their modules."),
+  "GET /v1/enzymes": described(LISTED, "The registered enzymes: descriptors and the digests of their modules."),
   "GET /v1/spaces": described(
-    "`?after=`, `?limit=` up to 1,000; 1,000 by default",
+    "`?after=`, `?limit=` up to 400; 400 by default",
     "The names of all spaces in order, and `next`, the cursor of the next page."
   ),
-  "GET /v1/flows": described("", "The declared flows, step by step."),
+  "GET /v1/flows": described(LISTED, "The declared flows, step by step."),
   [`PUT ${SPACE}`]: described("", "Creates a space: 201 after its boot. 200 if it exists."),
   [`DELETE ${SPACE}`]: described(
     "",
@@ -63,8 +64,9 @@ const state: Readonly<Record<string, Described>> = {
     "`?path=/count`, `?scope=user:42`, `?list`, `?below`, `?values`, `?after=`, `?limit=`, `?pull`, `?last=`; `Prefer: wait=N`; " +
     "`Last-Event-ID`",
     "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
-    "it in pages of at most 400, `?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; " +
-    "readers do not have it. As `text/event-stream`: the value now and after each change; see Streams."
+    "it, both in pages that look at 400 cells: a page can be short before the end, which is where `next` is null. " +
+    "`?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; readers do not have it. " +
+    "As `text/event-stream`: the value now and after each change; see Streams."
   ),
   [`PUT ${SPACE}/cells/*`]: described("the value; `?path=`, `?scope=`", "Writes a cell with the next beat: `{ beat }`."),
   [`DELETE ${SPACE}/cells/*`]: described("`?path=`, `?scope=`", "Deletes a cell with the next beat: `{ beat }`."),
@@ -81,7 +83,7 @@ const state: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/dead`]: described(PAGE, "The dead letters of the space."),
   [`GET ${SPACE}/dead/:id/:enzyme`]: described("", "One dead letter, with payload and message."),
   [`POST ${SPACE}/dead/:id/:enzyme/redelivery`]: described("", "Runs the handling again, once: 202 with a link to the receipt."),
-  [`GET ${SPACE}/denials`]: described("", "The newest 1,000 refusals of readers since the space was opened: reader and address.")
+  [`GET ${SPACE}/denials`]: described("", "The newest 400 refusals of readers since the space was opened: reader and address.")
 }
 
 const control: Readonly<Record<string, Described>> = {
@@ -177,11 +179,12 @@ const runs: Readonly<Record<string, Described>> = {
 
 const inspection: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/graph`]: described(
-    "`?format=json`, `dot` or `mermaid`",
-    "The reactive graph: nodes with status, demand, gates and runs; edges; nodes that failed, never settle, are gated or " +
-    "have no reader."
+    "`?format=json`, `dot` or `mermaid`; `?after=`, `?limit=` up to 400; 400 by default",
+    "The reactive graph, a page of nodes at a time: status, demand, gates and runs; edges; nodes that failed, never settle, are " +
+    "gated or have no reader. A page looks at 400 nodes, outputs, reads and edges. Its `next`, or its header `link`, leads to the " +
+    "next one; its numbers are those of the page."
   ),
-  [`GET ${SPACE}/graph/trace`]: described("", "The recorded trace."),
+  [`GET ${SPACE}/graph/trace`]: described("", "The recorded trace: the newest 150 lines of each kind."),
   [`PUT ${SPACE}/graph/trace`]: described(
     "`{ kinds }`",
     "Records from now on which nodes ran and why (`run`), the reach of changes (`invalid`) and the time of passes (`pass`)." +

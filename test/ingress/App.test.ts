@@ -54,7 +54,7 @@ describe("App", () => {
 
     test("lists the names directly below a cell, and all cells below it page by page", async ({ ask, put }) => {
       for (const id of ["a", "b", "b/c"]) await put(`${cells}/data/${id}`, 1)
-      assert.deepStrictEqual((await ask(`${cells}/data?list`)).body, { names: ["a", "b"] })
+      assert.deepStrictEqual((await ask(`${cells}/data?list`)).body, { names: ["a", "b"], next: null })
       assert.deepStrictEqual(
         (await ask(`${cells}/?below`)).body,
         { cells: ["/data/a", "/data/b", "/data/b/c", "/sys/code/broken", "/sys/code/count"], next: null }
@@ -376,7 +376,7 @@ describe("App", () => {
       Effect.gen(function*() {
         const trouble = new SpaceStopped({ space: "shop", reason: "SQLite said no" })
         const failing = (error: unknown) => serve({
-          kernel: (kernel) => ({ ...kernel, spaces: error instanceof SpaceStopped ? Effect.fail(error as never) : Effect.die(error) })
+          kernel: (kernel) => ({ ...kernel, ready: error instanceof SpaceStopped ? Effect.fail(error as never) : Effect.die(error) })
         })
         const stopped = yield* failing(trouble)
         const answer = yield* Effect.promise(() => stopped.ask("/readyz"))

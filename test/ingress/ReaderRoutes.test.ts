@@ -47,8 +47,8 @@ describe("A reader over HTTP", () => {
     for (const answer of refused) assert.deepStrictEqual(problem(answer), [403, "label/withheld"])
     const shapes = refused.map(({ body }) => JSON.stringify(body).replace(/ann|nobody/g, "x"))
     assert.strictEqual(shapes[0], shapes[1])
-    assert.deepStrictEqual((await as(web, "/cells/data?list")).body, { names: ["notice"] })
-    assert.deepStrictEqual((await as(hr, "/cells/data/pay?list")).body, { names: ["ann"] })
+    assert.deepStrictEqual((await as(web, "/cells/data?list")).body, { names: ["notice"], next: null })
+    assert.deepStrictEqual((await as(hr, "/cells/data/pay?list")).body, { names: ["ann"], next: null })
     assert.deepStrictEqual((await as(web, "/cells/data?below")).body, { cells: ["/data/notice"], next: null })
     for (const path of ["/cells/sys/index/rv/ann", "/cells/sys/index/over/fact", "/cells/sys/index/over/rv/0000000000000000-000000"]) {
       assert.deepStrictEqual(problem(await as(web, path)), [403, "label/withheld"], path)
@@ -56,7 +56,7 @@ describe("A reader over HTTP", () => {
     assert.notInclude(JSON.stringify([(await as(web, "/cells/sys?list")).body, (await as(web, "/cells/sys?below")).body]), "index")
     assert.deepStrictEqual(
       [(await as(web, "/cells/sys/index?list")).body, (await as(web, "/cells/sys/index?below")).body],
-      [{ names: [] }, { cells: [], next: null }]
+      [{ names: [], next: null }, { cells: [], next: null }]
     )
     assert.deepStrictEqual(problem(await as(web, "/cells/data/nothing")), [404, "cell/absent"])
     assert.deepStrictEqual(problem(await as("no-token-of-anybody", "/cells/data/notice")), [401, "auth/missing"])
@@ -127,7 +127,7 @@ describe("A reader over HTTP", () => {
       }
       for (const folder of ["/rt", "/sys"]) assert.deepStrictEqual(
         [(await as(token, `/cells${folder}?list`)).body, (await as(token, `/cells${folder}?below`)).body],
-        [{ names: [] }, { cells: [], next: null }]
+        [{ names: [], next: null }, { cells: [], next: null }]
       )
     }
   })

@@ -393,6 +393,6 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
       opened(spaces, space, false)
       spaces.delete(space)
     }),
-    spaces: Effect.sync(() => [...spaces.keys()].sort())
+    spaces: Effect.sync(() => spaces.keys())
   }
 })

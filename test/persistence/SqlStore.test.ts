@@ -166,7 +166,7 @@ describe("SqlStore over node:sqlite, on disk", () => {
       assert.strictEqual(one(fileOf(folder), "PRAGMA application_id").application_id, 0x53797374)
       writeFileSync(join(folder, "notes.txt"), "")
       writeFileSync(join(folder, "Not a space.sqlite"), "")
-      assert.deepStrictEqual(yield* Persistence.use((persistence) => persistence.spaces), ["shop"])
+      assert.deepStrictEqual([...yield* Persistence.use((persistence) => persistence.spaces)], ["shop"])
     }))
 
   inFolder("writes nothing when a space is opened, read and closed, and answers its next moment from the file's header", (folder) =>

@@ -36,8 +36,8 @@ const FOLDER = "/rt/dead"
 /** Replaces the enzyme in the letter of a signal at the hop limit. */
 export const STORM = { key: "storm", code: "signal/storm" } as const
 
-/** The most letters of one page. It looks at twice as many cells, since a letter may have a payload. */
-export const MAX_LETTERS = 200
+/** The most letters of one page. It looks at twice as many names, since a letter may have a payload, and at each letter. */
+export const MAX_LETTERS = 150
 
 /**
  * A letter of a handling that was given up.
@@ -127,7 +127,10 @@ const isLetter = (key: string): boolean => key.slice(FOLDER.length + 1).split("/
  * @category getters
  * @since 0.1.0
  */
-export const list = (store: SpaceStore, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): DeadPage => {
+export const list = (
+  store: Pick<SpaceStore, "below" | "read">,
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number }
+): DeadPage => {
   const from = after === undefined ? undefined : `${FOLDER}/${after}`
   const { keys, next } = keysAfter(store, { after: from, limit: Math.min(Math.max(1, limit), MAX_LETTERS) })
   const letters = keys.flatMap(([id, enzyme]) => {

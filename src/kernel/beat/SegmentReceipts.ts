@@ -24,6 +24,9 @@ export interface SegmentReceipt {
 /** The receipts of segments by the number of the segment and by enzyme. */
 export type SegmentReceipts = Readonly<Record<string, Readonly<Record<string, SegmentReceipt>>>>
 
+/** The most steps that the receipts of one event show. */
+const MAX_STEPS = 400
+
 /** The part of a store that has the logs of durable runs. */
 export type LogStore = Pick<SpaceStore, "read">
 
@@ -46,12 +49,16 @@ export const find = (
 ): SegmentReceipts | undefined => {
   const waiting = store.waiting(id).flatMap((row) => Pending.fromRow(row).again?.enzyme ?? [])
   const found: Record<string, Record<string, SegmentReceipt>> = {}
+  let steps = 0
   const put = (segment: number, enzyme: string, receipt: SegmentReceipt): void => {
     (found[segment] ??= {})[enzyme] = receipt
   }
   for (const enzyme of new Set([...handlings.map(({ enzyme }) => enzyme), ...waiting])) {
     const log = new Log()
+    if (steps >= MAX_STEPS) break
     for (const step of Cells.stepsOf(oidOf(id, enzyme, hash), reader(store))) {
+      // A long log is told by the run itself.
+      if (++steps > MAX_STEPS) break
       log.add(step)
       const on = log.newest
       const before = log.open.size - on.length

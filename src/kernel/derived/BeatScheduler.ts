@@ -16,7 +16,7 @@ import type { Definition } from "../../scheduler/Definition.ts"
 import type { BaseState } from "../../scheduler/Locations.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { Node, NodeRun } from "../../scheduler/Node.ts"
-import type { GraphView } from "../../scheduler/Introspection.ts"
+import type { GraphPage, GraphRequest } from "../../scheduler/Introspection.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Kind } from "../../scheduler/Trace.ts"
@@ -227,12 +227,12 @@ export class BeatScheduler implements DerivationPort {
     }
   }
 
-  /** All nodes and their reads; before the first beat, as it would find them. Changes no state. */
-  view(): GraphView {
-    if (this.scheduler !== undefined) return this.scheduler.view()
+  /** Some nodes and their reads; before the first beat, as it would find them. Changes no state. */
+  page(request: GraphRequest): GraphPage {
+    if (this.scheduler !== undefined) return this.scheduler.page(request)
     const aside = this.deps.schedulers.make(this.base)
     this.active.rehearse(aside)
-    return aside.view()
+    return aside.page(request)
   }
 
   /** The node with a failed run among those that derive a place, if there is one. */

@@ -8,6 +8,9 @@ import type { Value } from "../../cell/Value.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 
+/** The reads of a store that dossiers take. */
+type Rows = Pick<SpaceStore, "below" | "read">
+
 /** The most history entries and watchers shown of one operation. */
 const MAX_SHOWN = 100
 
@@ -73,7 +76,7 @@ export interface OperationDossier extends OperationRow {
  * @category getters
  * @since 0.1.0
  */
-export const find = (store: SpaceStore, oid: string): OperationDossier | undefined => {
+export const find = (store: Rows, oid: string): OperationDossier | undefined => {
   const row = Dossier.isOid(oid) ? rowOf(store, oid) : undefined
   if (row === undefined) return undefined
   const envelope = Dossier.address(oid, "envelope")
@@ -99,13 +102,13 @@ export const find = (store: SpaceStore, oid: string): OperationDossier | undefin
   }
 }
 
-const read = (store: SpaceStore, key: string): Value => {
+const read = (store: Rows, key: string): Value => {
   const text = store.read(key)
   return text === undefined ? undefined : Document.read(Document.decode(text), [])
 }
 
 /** The list row of an operation; `undefined` if it does not exist. */
-export const rowOf = (store: SpaceStore, oid: string): OperationRow | undefined => {
+export const rowOf = (store: Rows, oid: string): OperationRow | undefined => {
   const live = Dossier.live(read(store, Dossier.address(oid).key))
   if (live === undefined) return undefined
   const { mode, target, verb } =
@@ -114,7 +117,7 @@ export const rowOf = (store: SpaceStore, oid: string): OperationRow | undefined 
   return { oid, verb, target, mode, state, code, ...(note === undefined ? {} : { note }), status, watchers }
 }
 
-const historyOf = (store: SpaceStore, oid: string): OperationDossier["history"] => {
+const historyOf = (store: Rows, oid: string): OperationDossier["history"] => {
   const { hist_next } = Dossier.live(read(store, Dossier.address(oid).key))!
   const first = Math.max(1, hist_next - MAX_SHOWN)
   return Array.from(
@@ -123,7 +126,7 @@ const historyOf = (store: SpaceStore, oid: string): OperationDossier["history"] 
   ) as unknown as OperationDossier["history"]
 }
 
-const waitingOf = (store: SpaceStore, oid: string): OperationDossier["waiting"] => {
+const waitingOf = (store: Rows, oid: string): OperationDossier["waiting"] => {
   const folder = Dossier.address(oid, "watchers").id
   return store.below(folder, { limit: 2 * MAX_SHOWN })
     .filter((key) => !key.slice(folder.length + 1).includes("/"))

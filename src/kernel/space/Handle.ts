@@ -46,8 +46,8 @@ type Plain = Exclude<
 const members: Members<Plain> = {
   signal: "method", handled: "method", receipt: "method", settled: "method", set: "method", integrate: "method",
   bind: "method", unbind: "method", dead: "method", letter: "method", redeliver: "method", start: "method",
-  stop: "method", step: "effect", idle: "effect", get: "method", list: "method", below: "method", cells: "method", beatsBefore: "method",
-  pull: "method",
+  stop: "method", step: "effect", idle: "effect", get: "method", list: "method", names: "method", below: "method",
+  cells: "method", beatsBefore: "method", pull: "method",
   journal: "method", examine: "method", content: "effect", receive: "method", blob: "method", blobPart: "method", waiting: "method"
 }
 
@@ -68,10 +68,10 @@ const control: Members<Exclude<keyof SpaceControl, "state">> = {
   unlock: "method", command: "method", hold: "effect", release: "effect",
   clock: "effect", resetClock: "method"
 }
-const graph: Members<keyof SpaceGraph> = { view: "effect", failed: "method", trace: "method", traces: "effect" }
+const graph: Members<keyof SpaceGraph> = { view: "effect", page: "method", failed: "method", trace: "method", traces: "effect" }
 const debug: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }
 const reader: Members<Exclude<keyof Reader, "watch">> = {
-  get: "method", list: "method", below: "method", receipt: "method", settled: "method", signal: "method",
+  get: "method", list: "method", names: "method", below: "method", receipt: "method", settled: "method", signal: "method",
   blobPart: "method", admit: "method", waiting: "method"
 }
 

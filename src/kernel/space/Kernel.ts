@@ -6,6 +6,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Document from "../../cell/Document.ts"
+import type { Value } from "../../cell/Value.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import { LedgerList } from "../../ledger/LedgerList.ts"
 import { operations } from "../../operation/Ledger.ts"
@@ -34,11 +36,14 @@ import { ModuleRestore } from "../model/ModuleRestore.ts"
 import type * as Recovery from "./Recovery.ts"
 import { CurrentRunScope, type RunScope } from "../../registry/RunScope.ts"
 import { RunWatch } from "../watchdog/RunWatch.ts"
-import type { Space } from "../view/Space.ts"
+import type { NamePage, Page, Space } from "../view/Space.ts"
 import { Spaces } from "./Spaces.ts"
 import { SteadyClock } from "./SteadyClock.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
 import { CurrentSupervision } from "../watchdog/Supervision.ts"
+
+/** The time for which an answer about the place of the stores holds, in milliseconds. */
+const READY_MILLIS = 1000
 
 /** An enzyme, with the digest of its module. */
 export interface Registration {
@@ -61,10 +66,16 @@ export class Kernel extends Context.Service<Kernel, {
   readonly space: (name: string, options?: { readonly create?: boolean }) => Effect.Effect<Space, PersistenceError>
   /** The space of this name if it is open. The call is cheap. */
   readonly opened: (name: string) => Space | undefined
+  /** The value of a cell, as the store of a closed space has it. The space is not opened. */
+  readonly stored: (name: string, cell: string) => Effect.Effect<Value, PersistenceError>
   /** The time of an open space's next work, in milliseconds since 1970: at most 0 for now, `undefined` for never. */
   readonly due: (name: string) => number | undefined
-  /** The names of all spaces. None of them is opened. */
+  /** The names of all spaces, in code-unit order. None of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
+  /** The names of the spaces after one of them, a page at a time. The names of the store are read in turns of the host. */
+  readonly names: (page: Page) => Effect.Effect<NamePage, PersistenceError>
+  /** Fails while the place of the stores takes no more data, as on a full disk. The place is tried at most once in a second. */
+  readonly ready: Effect.Effect<void, PersistenceError>
   /** The most bytes of one content: those that a store takes, or those of the content store. */
   readonly contentBytes: number
   /** Removes a space with all its data. Signals that arrive later find no space, unless they create one. */
@@ -130,14 +141,19 @@ export class Kernel extends Context.Service<Kernel, {
         supervision: yield* CurrentSupervision
       }
       const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, contents, scope: yield* Effect.scope })
+      const ready = yield* Effect.cachedWithTTL(Effect.result(persistence.ready ?? Effect.void), READY_MILLIS)
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
       return Kernel.of({
         space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
         opened: (name) => spaces.opened(name)?.handle,
+        stored: (name, cell) => Effect.map(spaces.stored(name, cell), (text) =>
+          text === undefined ? undefined : Document.read(Document.decode(text), [])),
         due: (name) => spaces.opened(name)?.space.due,
         contentBytes: Math.max(LargeContent.STORED, Math.min(LargeContent.MOST, contents?.maxBytes ?? 0)),
-        spaces: persistence.spaces,
+        spaces: spaces.names.all,
+        names: (page) => spaces.names.page(page),
+        ready: Effect.flatMap(ready, Effect.fromResult),
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
         stops: Effect.sync(() => stops.all),

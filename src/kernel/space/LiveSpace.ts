@@ -17,6 +17,7 @@ import { DurableReads } from "../view/DurableReads.ts"
 import { HistorySession } from "../view/HistorySession.ts"
 import { Admission, type Entered } from "./Admission.ts"
 import { asRefusal, type ControlError, type ReadError, type SignalError } from "../view/Expected.ts"
+import { CountedRows } from "../view/CountedRows.ts"
 import * as Subscription from "../view/Subscription.ts"
 import type { ExternalChange } from "../model/ExternalChange.ts"
 import { GroupCommit } from "../beat/GroupCommit.ts"
@@ -88,6 +89,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   readonly cells: Space["cells"]
   readonly dead: Space["dead"]
   readonly letter: Space["letter"]
+  readonly list: Space["list"]
+  readonly names: Space["names"]
   readonly waiting: Space["waiting"]
   readonly watch: Space["watch"]
   readonly content: Space["content"]
@@ -124,20 +127,18 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
       }
     })
     this.deliveries = new EffectDelivery(state)
-    this.durable = new DurableReads(this.group, deps.pages)
-    const lists = new LiveLists(state, this.durable, (id) => this.receipts.find(id))
-    this.beatsBefore = lists.beatsBefore
-    this.below = lists.below
-    this.cells = lists.cells
-    this.dead = lists.dead
-    this.letter = lists.letter
-    this.waiting = lists.waiting
+    const rows = new CountedRows(state.store)
+    this.durable = new DurableReads(this.group, { turns: deps.pages, rows })
+    const lists = new LiveLists(state, { rows, reads: this.durable, receiptOf: (id) => this.receipts.find(id) })
+    ;[this.beatsBefore, this.below, this.cells, this.dead] = [lists.beatsBefore, lists.below, lists.cells, lists.dead]
+    ;[this.letter, this.list, this.names, this.waiting] = [lists.letter, lists.list, lists.names, lists.waiting]
     this.receipts = new EventReceipts(state, this.group)
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
     this.history = new HistorySession(state, deps.turn, this.group)
     const ledgers: LedgerHost = {
-      ...state,
+      hash: state.hash,
+      store: rows,
       submit: (make) => this.control.submit(make),
       durably: (see) => this.durable.read(see),
       page: (see) => this.durable.page(see),
@@ -318,10 +319,6 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
 
   get(address: string): Effect.Effect<Value, ReadError> {
     return this.durable.at(address, () => Queries.read(this.state, address, this.sources))
-  }
-
-  list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durable.read(() => Queries.list(this.state, id))
   }
 
   pull(text: string, { wait = this.state.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value, ReadError | CellHeld> {

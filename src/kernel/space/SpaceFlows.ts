@@ -8,14 +8,14 @@ import * as Document from "../../cell/Document.ts"
 import { InvalidFlowRequest } from "../../flow/FlowError.ts"
 import * as Instance from "../../flow/Instance.ts"
 import type { FlowCommand } from "../../flow/Ledger.ts"
-import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { FlowBudget, FlowRequest } from "../../stage/Launch.ts"
 import { type PageRequest, valueAt } from "../view/CellList.ts"
+import type { ListedStore } from "../view/CountedRows.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { InstancePage, InstanceRow, SpaceFlows } from "../view/Space.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
 
-const rowOf = (store: SpaceStore, inst: string): InstanceRow | undefined => {
+const rowOf = (store: ListedStore, inst: string): InstanceRow | undefined => {
   const instance = Instance.isId(inst) ? Instance.read(valueAt(store, Instance.address(inst).key)) : undefined
   return instance === undefined ? undefined : { inst, ...instance }
 }

@@ -3,13 +3,16 @@
  *
  * @module
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
 import * as Introspection from "../../scheduler/Introspection.ts"
+import type { EdgeView, NodeView } from "../../scheduler/Introspection.ts"
 import type { Kind } from "../../scheduler/Trace.ts"
 import type { BeatScheduler } from "../derived/BeatScheduler.ts"
 import { errorOf } from "../derived/DerivationPort.ts"
 import type { ReadError } from "../view/Expected.ts"
+import { MAX_ROWS } from "../view/PageTurns.ts"
+import type { Page } from "../view/Pages.ts"
 import type { FailedNode, GraphReport, SpaceGraph, TraceReport } from "../view/Space.ts"
 
 /** The dependencies of the graph view. */
@@ -17,7 +20,12 @@ interface Dependencies {
   readonly derivation: BeatScheduler
   /** Reads once all visible state is durable. */
   readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
+  /** The same for a page, in a turn of its own. */
+  readonly page: <A>(see: () => A) => Effect.Effect<A, ReadError>
 }
+
+const reported = (view: Introspection.GraphPage): GraphReport =>
+  ({ ...view, stats: Introspection.stats(view), findings: Introspection.diagnose(view) })
 
 /**
  * The graph of one live space.
@@ -32,14 +40,29 @@ export class LiveGraph implements SpaceGraph {
 
   constructor(deps: Dependencies) {
     this.deps = deps
-    const { derivation, durably } = deps
-    this.view = durably(() => {
-      const view = derivation.view()
-      return { ...view, stats: Introspection.stats(view), findings: Introspection.diagnose(view) }
-    })
-    this.traces = durably(() => {
+    const { derivation, page } = deps
+    this.view = this.whole()
+    this.traces = page(() => {
       const { trace } = derivation.inspector
       return { kinds: trace.active, run: trace.get("run"), invalid: trace.get("invalid"), pass: trace.get("pass") }
+    })
+  }
+
+  page({ after, limit }: Page<number>): Effect.Effect<GraphReport, ReadError> {
+    return this.deps.page(() => reported(this.deps.derivation.page({ after, limit, rows: MAX_ROWS })))
+  }
+
+  private whole(): Effect.Effect<GraphReport, ReadError> {
+    return Effect.gen({ self: this }, function*() {
+      const nodes: Array<NodeView> = []
+      const edges: Array<EdgeView> = []
+      for (let after: number | undefined; ;) {
+        const { next, ...found } = yield* this.page({ after, limit: MAX_ROWS })
+        nodes.push(...found.nodes)
+        edges.push(...found.edges)
+        if (next === undefined) return reported({ nodes, edges, next })
+        after = next
+      }
     })
   }
 

@@ -46,19 +46,22 @@ export class LiveIo implements SpaceIo {
   }
 
   get(rid: string): Effect.Effect<RequestRow.RequestDetails | undefined, ReadError> {
-    return this.host.durably(() => RequestRow.find(this.host.store, rid) ?? this.ofRun(rid))
+    return Effect.flatMap(
+      this.host.durably(() => RequestRow.find(this.host.store, rid) ?? this.ofRun(rid)),
+      (found) => found === "unknown" ? this.all.find(rid) : Effect.succeed(found)
+    )
   }
 
-  /** A finished request of a durable run. */
-  private ofRun(rid: string): RequestRow.RequestDetails | undefined {
+  /** A finished request of a durable run. Its run is unknown once the journal has been pruned, which may be before the dossier expires. */
+  private ofRun(rid: string): RequestRow.RequestDetails | "unknown" | undefined {
     const { store } = this.host
     const [beat] = Requests.placesOf(String(rid))
     if (!Number.isSafeInteger(beat) || beat > store.head().beat) return undefined
-    const oid = this.ownerOf(beat, rid) ?? this.all.ownerOf(rid)
-    return oid === undefined ? undefined : RequestRow.find(store, rid, oid)
+    const oid = this.ownerOf(beat, rid)
+    return oid === undefined ? "unknown" : RequestRow.find(store, rid, oid)
   }
 
-  /** The run that made a request, by the entry of the beat. The journal may be pruned before the dossier expires. */
+  /** The run that made a request, by the entry of the beat. */
   private ownerOf(beat: number, rid: string): string | undefined {
     const row = this.host.store.entry(beat)
     if (row === undefined) return undefined
@@ -116,6 +119,13 @@ interface Found {
   readonly rid: string | undefined
 }
 
+/** A search of operations for a request: those that were passed, and the request once it was found. */
+interface Search {
+  readonly passed: number
+  readonly last: string | undefined
+  readonly found?: RequestRow.RequestDetails | undefined
+}
+
 /** The requests of ordinary runs in the order of their ids, and then those of durable runs by operation. */
 class RequestList {
   private readonly source: DurableStore
@@ -124,29 +134,41 @@ class RequestList {
     this.source = source
   }
 
-  /** A page, of requests and operations at most {@link MAX_ROWS}, so it can be short before the end. */
+  /** A page. It can be short before the end. */
   list({ after, limit }: PageRequest): Effect.Effect<RequestRow.RequestPage, ReadError> {
     return this.source.page(() => {
       const requests: Array<RequestRow.RequestRow> = []
+      const { store } = this.source
       let last = after
-      let looked = 0
       for (const { cursor, oid, rid } of this.all(after)) {
-        if (rid !== undefined && requests.length >= limit || looked === MAX_ROWS) return { requests, next: last }
-        looked++
+        if (rid !== undefined && requests.length >= limit || store.isSpent) return { requests, next: last }
         last = cursor
-        const row = rid === undefined ? undefined : RequestRow.rowOf(this.source.store, rid, oid)
+        const row = rid === undefined ? undefined : RequestRow.rowOf(store, rid, oid)
         if (row !== undefined) requests.push(row)
       }
       return { requests, next: undefined }
     })
   }
 
-  /** The durable run with a request, among the first {@link MAX_PASSED} operations. */
-  ownerOf(rid: string): string | undefined {
-    let examined = 0
-    for (const oid of this.names(Dossier.FOLDER, undefined)) {
-      if (RequestRow.rowOf(this.source.store, rid, oid) !== undefined) return oid
-      if (++examined >= MAX_PASSED) return undefined
+  /** A request of a durable run, among the first {@link MAX_PASSED} operations, a page of them at a time. */
+  find(rid: string): Effect.Effect<RequestRow.RequestDetails | undefined, ReadError> {
+    return Effect.gen({ self: this }, function*() {
+      for (let search: Search = { passed: 0, last: undefined }; ;) {
+        const next = yield* this.source.page(() => this.passed(rid, search))
+        if (next === undefined || next.found !== undefined) return next?.found
+        search = next
+      }
+    })
+  }
+
+  /** The search after more operations; `undefined` at its end. */
+  private passed(rid: string, { last, passed }: Search): Search | undefined {
+    const { store } = this.source
+    let count = passed
+    for (const oid of this.names(Dossier.FOLDER, last)) {
+      const found = RequestRow.find(store, rid, oid)
+      if (found !== undefined || store.isSpent) return { passed: ++count, last: oid, found }
+      if (++count >= MAX_PASSED) break
     }
     return undefined
   }

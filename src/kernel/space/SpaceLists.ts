@@ -1,5 +1,5 @@
 /**
- * The lists of an open space that belong to no ledger: its cells, beats, waiting signals and dead letters.
+ * The lists of an open space that belong to no ledger: its names, cells, beats, waiting signals and dead letters.
  *
  * @module
  */
@@ -8,6 +8,9 @@ import * as DeadLetter from "../beat/DeadLetter.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DurableReads } from "../view/DurableReads.ts"
+import type { CountedRows } from "../view/CountedRows.ts"
+import * as NameList from "../view/NameList.ts"
+import { MAX_ROWS } from "../view/PageTurns.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Space } from "../view/Space.ts"
 import * as WaitingList from "../view/WaitingList.ts"
@@ -18,24 +21,41 @@ import * as WaitingList from "../view/WaitingList.ts"
  * @category models
  * @since 0.1.0
  */
-export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" | "dead" | "letter" | "waiting"> {
+export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" | "dead" | "letter" | "list" | "names" | "waiting"> {
   readonly beatsBefore: Space["beatsBefore"]
   readonly cells: Space["cells"]
   readonly dead: Space["dead"]
   readonly letter: Space["letter"]
+  readonly names: Space["names"]
   readonly waiting: Space["waiting"]
 
-  constructor(state: LiveState, reads: Pick<DurableReads, "page" | "read">, receiptOf: (id: string) => Receipt | undefined) {
+  constructor(state: LiveState, { reads, receiptOf, rows }: {
+    readonly rows: CountedRows
+    readonly reads: Pick<DurableReads, "page" | "read">
+    readonly receiptOf: (id: string) => Receipt | undefined
+  }) {
     this.beatsBefore = (before, limit) => reads.page(() => Queries.beatsBefore(state, before, limit))
-    this.cells = (id, page) => reads.page(() => Queries.cells(state, id, page))
-    this.dead = (page) => reads.page(() => DeadLetter.list(state.store, page))
+    this.cells = (id, page) => reads.page(() => Queries.cells(state, rows, { ...page, id }))
+    this.dead = (page) => reads.page(() => DeadLetter.list(rows, page))
     this.letter = (id, enzyme) => reads.read(() => {
       const letter = DeadLetter.find(state.store, id, enzyme)
       const handling = receiptOf(id)?.handlings.find((handling) => handling.enzyme === enzyme)
       return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
     })
+    this.names = (id, page) => reads.page(() => NameList.page(state, rows, { ...page, id }))
     this.waiting = (page) => reads.page(() => WaitingList.page(state, page))
   }
+
+  readonly list: Space["list"] = (id) =>
+    Effect.gen({ self: this }, function*() {
+      const all: Array<string> = []
+      for (let after: string | undefined; ;) {
+        const { names, next } = yield* this.names(id, { after, limit: MAX_ROWS })
+        all.push(...names)
+        if (next === undefined) return all
+        after = next
+      }
+    })
 
   readonly below: Space["below"] = (id, { after, limit }) =>
     Effect.gen({ self: this }, function*() {

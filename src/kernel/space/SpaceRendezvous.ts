@@ -5,18 +5,18 @@
  */
 import * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
-import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Entries from "../../rendezvous/Entry.ts"
 import type { RendezvousCommand, Spawned } from "../../rendezvous/Ledger.ts"
 import { InvalidRendezvous } from "../../rendezvous/RendezvousError.ts"
 import { TokenRefused } from "../../rendezvous/TokenRefused.ts"
 import type { RendezvousSpec } from "../../stage/Launch.ts"
 import { type PageRequest, valueAt } from "../view/CellList.ts"
+import type { ListedStore } from "../view/CountedRows.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { RendezvousPage, RendezvousRow, SpaceRendezvous } from "../view/Space.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
 
-const rowOf = (store: SpaceStore, key: string): RendezvousRow | undefined => {
+const rowOf = (store: ListedStore, key: string): RendezvousRow | undefined => {
   const entry = Entries.isKey(key) ? Entries.read(valueAt(store, Entries.address(key).key)) : undefined
   return entry === undefined ? undefined : { key, ...entry }
 }

@@ -19,7 +19,9 @@ import { reader } from "../beat/SegmentReceipts.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { Pending } from "../model/Signal.ts"
 import { CellList } from "../view/CellList.ts"
+import type { ListedStore } from "../view/CountedRows.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
+import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "../view/Runs.ts"
 import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
 
@@ -29,8 +31,21 @@ const DEAD = "dead"
 /** The maximum number of steps that a run is shown with, and of calls of a step. */
 const MAX_SHOWN = 100
 
-/** The maximum length of a log that a list reads, in characters. */
+/** The maximum length of a log that a list reads, in characters, and the maximum number of its steps. */
 const MAX_LISTED = 16_384
+const MAX_STEPS = 50
+
+/** The state of a run. */
+type Standing = Pick<RunRow, "state" | "note" | "segment" | "attempt" | "cancel">
+
+/** The steps of a run that were read, and the whole run after the last one. */
+interface Reading {
+  readonly begun: number
+  readonly log: Log
+  readonly since: number
+  readonly steps: Array<StepRow>
+  readonly details?: RunDetails
+}
 
 /** The parts of a space that tell where its runs stand. */
 type Source = Pick<LiveState, "clock" | "durable" | "inbox" | "mode" | "space" | "store">
@@ -60,42 +75,72 @@ export class LiveRuns implements SpaceRuns {
 
   list({ after, all = false, limit }: Parameters<SpaceRuns["list"]>[0]): Effect.Effect<RunPage, ReadError> {
     if (all) return Effect.map(this.listed.list({ after, limit }), ({ next, rows }) => ({ runs: rows, next }))
-    return this.host.page(() => {
-      const most = Math.min(limit, DeadLetter.MAX_LETTERS)
-      return after?.startsWith(DEAD) === true ? this.dead(after, most) : this.open(after, most)
-    })
+    return this.host.page(() => after?.startsWith(DEAD) === true ? this.dead(after, limit) : this.open(after, limit))
   }
 
   /** A page that begins with the open runs after one of them. */
   private open(after: string | undefined, most: number): RunPage {
-    const oids = this.source().inbox.runs.after(after, most + 1)
-    const shown = oids.slice(0, most)
-    const runs = this.rowsOf(shown)
-    if (oids.length > most) return { runs, next: shown.at(-1) }
+    const { store } = this.host
+    const runs: Array<RunRow> = []
+    let last = after
+    for (const oid of this.source().inbox.runs.after(after, Math.min(most, MAX_ROWS) + 1)) {
+      if (runs.length >= most || store.isSpent) return { runs, next: last }
+      runs.push(...this.openRow(oid))
+      last = oid
+    }
     const dead = this.dead(DEAD, most - runs.length)
     return { runs: [...runs, ...dead.runs], next: dead.next }
   }
 
-  /** A page of dead runs. It looks at as many letters as it may show, so it can be short before the end. */
+  /** A page of dead runs, of the letters after a cursor. */
   private dead(after: string, most: number): RunPage {
     const { hash, store } = this.host
-    const from = after.slice(DEAD.length) || undefined
-    const { keys, next } = DeadLetter.keysAfter(store, { after: from, limit: Math.max(1, most) })
-    if (most === 0) return { runs: [], next: keys.length === 0 ? undefined : after }
-    const runs = this.rowsOf(keys.map(([id, enzyme]) => oidOf(id, enzyme, hash)))
-    return { runs, next: next === undefined ? undefined : `${DEAD}${next}` }
+    const runs: Array<RunRow> = []
+    for (let last = after; ;) {
+      const from = last.slice(DEAD.length) || undefined
+      const { keys: [letter], next } = DeadLetter.keysAfter(store, { after: from, limit: 1 })
+      if (letter === undefined && next === undefined) return { runs, next: undefined }
+      if (runs.length >= most || store.isSpent) return { runs, next: last }
+      if (letter !== undefined) runs.push(...this.openRow(oidOf(letter[0], letter[1], hash)))
+      if (next === undefined) return { runs, next }
+      last = `${DEAD}${next}`
+    }
   }
 
-  /** The runs with these ids. An attempt of a first segment is not a run yet. */
-  private rowsOf(oids: ReadonlyArray<string>): ReadonlyArray<RunRow> {
-    return oids.flatMap((oid) => this.rowOf(oid) ?? []).filter(({ state }) => state !== "over")
+  /** The run with an id, unless it is over. An attempt of a first segment is not a run yet. */
+  private openRow(oid: string): ReadonlyArray<RunRow> {
+    const row = this.rowOf(oid)
+    return row === undefined || row.state === "over" ? [] : [row]
   }
 
   get(oid: string): Effect.Effect<RunDetails | undefined, ReadError> {
-    return this.host.durably(() => {
-      const run = find(this.host.store, oid)
-      return run === undefined ? undefined : this.details(run)
+    return Effect.gen({ self: this }, function*() {
+      for (let reading: Reading | undefined; ;) {
+        const next = yield* this.host.page(() => this.read(oid, reading))
+        if (next === undefined || next.details !== undefined) return next?.details
+        reading = next
+      }
     })
+  }
+
+  /** Reads more steps of a run, and the rest of it after the last one. A run that started over is read from its beginning. */
+  private read(oid: string, before: Reading | undefined): Reading | undefined {
+    const { store } = this.host
+    const run = find(store, oid)
+    if (run === undefined) return undefined
+    const isSame = before !== undefined && before.begun === run.begun
+    const { log, steps }: Pick<Reading, "log" | "steps"> = isSame ? before : { log: new Log(), steps: [] }
+    let since = isSame ? before.since : run.begun
+    // A row names all open handles, so none is made for a step that is not shown.
+    const first = stepsOf(store, oid) - MAX_SHOWN
+    for (const step of Cells.stepsOf(oid, reader(store), log.segments)) {
+      log.add(step)
+      since = step.beat
+      if (log.segments > first) steps.push(stepRow(step, log))
+      if (store.isSpent) return { begun: run.begun, log, since, steps }
+    }
+    const details = { ...this.row(run, { since, log, standing: this.standing(run) }), begun: run.begun, steps: steps.slice(-MAX_SHOWN) }
+    return { begun: run.begun, log, since, steps, details }
   }
 
   cancel(oid: string, { now = false }: Parameters<SpaceRuns["cancel"]>[1] = {}): Effect.Effect<number, ControlError> {
@@ -121,17 +166,22 @@ export class LiveRuns implements SpaceRuns {
     const { store } = this.host
     const run = find(store, oid)
     if (run === undefined) return undefined
-    const { segment } = this.standing(run)
-    const newest = Step.decode(reader(store)(stepAddress(oid, segment - 1).key))
-    const isLong = (newest?.size ?? 0) > MAX_LISTED
-    return this.row(run, { since: newest?.beat ?? run.begun, log: isLong ? undefined : Log.of(Cells.stepsOf(oid, reader(store))) })
+    const standing = this.standing(run)
+    const newest = Step.decode(reader(store)(stepAddress(oid, standing.segment - 1).key))
+    const isLong = (newest?.size ?? 0) > MAX_LISTED || standing.segment > MAX_STEPS
+    const log = isLong ? undefined : Log.of(Cells.stepsOf(oid, reader(store)))
+    return this.row(run, { since: newest?.beat ?? run.begun, log, standing })
   }
 
-  private row(run: Cells.Run, { log, since }: { readonly since: number; readonly log: Log | undefined }): RunRow {
+  private row(run: Cells.Run, { log, since, standing }: {
+    readonly since: number
+    readonly log: Log | undefined
+    readonly standing: Standing
+  }): RunRow {
     const { enzyme, event, oid, status } = run
     return {
       oid, event, enzyme, since,
-      ...this.standing(run),
+      ...standing,
       ...log === undefined || status !== undefined ? {} : { awaits: Array.from(log.open.values(), (handle) => this.awaited(handle)) }
     }
   }
@@ -144,7 +194,7 @@ export class LiveRuns implements SpaceRuns {
   }
 
   /** The state of a run, from its dossier and the row of its next segment. */
-  private standing(run: Cells.Run): Pick<RunRow, "state" | "note" | "segment" | "attempt" | "cancel"> {
+  private standing(run: Cells.Run): Standing {
     const { enzyme, event, isDead, note, oid, status } = run
     const { store } = this.host
     if (status !== undefined) return { state: "over", note: status, segment: stepsOf(store, oid) }
@@ -162,28 +212,23 @@ export class LiveRuns implements SpaceRuns {
     if (mode.gated) return { state: "held", note: "pause", ...next }
     return { state: inbox.runs.has(oid) ? "waiting" : "running", ...next }
   }
-
-  private details(run: Cells.Run): RunDetails {
-    const log = new Log()
-    const steps: Array<StepRow> = []
-    let since = run.begun
-    // A row names all open handles, so none is made for a step that is not shown.
-    const first = stepsOf(this.host.store, run.oid) - MAX_SHOWN
-    for (const step of Cells.stepsOf(run.oid, reader(this.host.store))) {
-      log.add(step)
-      since = step.beat
-      if (log.segments > first) steps.push(stepRow(step, log))
-    }
-    return { ...this.row(run, { since, log }), begun: run.begun, steps }
-  }
 }
 
 /** The operation of a run in a store. */
-const find = (store: LiveState["store"], oid: string): Cells.Run | undefined => Cells.find(oid, reader(store))
+const find = (store: Pick<ListedStore, "read">, oid: string): Cells.Run | undefined => Cells.find(oid, reader(store))
 
-/** The number of steps of a run. */
-const stepsOf = (store: LiveState["store"], oid: string): number =>
-  store.children("space", Dossier.address(oid, "step").id).length
+/** The number of steps of a run, which are numbered from 0: by doubling, and then by halving. */
+const stepsOf = (store: Pick<ListedStore, "read">, oid: string): number => {
+  const isThere = (k: number): boolean => store.read(stepAddress(oid, k).key) !== undefined
+  let [steps, end] = [0, 1]
+  while (isThere(end - 1)) [steps, end] = [end, 2 * end]
+  while (end - steps > 1) {
+    const middle = (steps + end) >> 1
+    if (isThere(middle - 1)) steps = middle
+    else end = middle
+  }
+  return steps
+}
 
 const stepRow = ({ beat, calls, now, settled }: Step.Step, { segments, texts }: Log): StepRow => ({
   segment: segments - 1,

@@ -30,6 +30,7 @@ import { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Recovery from "./Recovery.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
+import { SpaceNames } from "./SpaceNames.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import type { Stops } from "../model/Stops.ts"
 import { WakeQueue } from "./WakeQueue.ts"
@@ -71,6 +72,8 @@ export class Spaces {
   private readonly deps: Dependencies
   private readonly spaces = new OpenSpaces()
   private readonly pages: PageTurns
+  /** The names of the spaces. */
+  readonly names: SpaceNames
   private readonly wakeQueue: WakeQueue
   private readonly opening = Semaphore.makeUnsafe(1)
   /** The removals whose objects in the content store are being deleted. */
@@ -94,6 +97,7 @@ export class Spaces {
     this.deps = deps
     const { host, pacemaker, settings: { limits } } = deps.parts
     this.pages = new PageTurns(pacemaker.turn)
+    this.names = new SpaceNames(deps.persistence, this.pages)
     this.wakeQueue = new WakeQueue(host, limits.behindMillis, (name, moment) => {
       this.due.push({ name, moment, number: this.added++ })
       this.openNext()
@@ -110,6 +114,13 @@ export class Spaces {
   find(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     return known === undefined ? this.ask(name, create) : Effect.succeed(known)
+  }
+
+  /** The text of a document, as the store of a closed space has it. The space is not opened. */
+  stored(name: string, key: string): Effect.Effect<string | undefined, PersistenceError> {
+    const { persistence } = this.deps
+    const read = Effect.scoped(Effect.map(persistence.open(name, { create: false }), (store) => store.read(key)))
+    return Semaphore.withPermits(this.opening, 1)(read)
   }
 
   /** The space of this name as a receiver of signals, created if the configuration permits. */
@@ -194,7 +205,7 @@ export class Spaces {
     const { parts: { host, pacemaker, settings: { limits } }, persistence, stops } = this.deps
     const turn = Effect.callback<void>((resume) => pacemaker.turn(() => resume(Effect.void)))
     let since = host.now()
-    for (const name of yield* persistence.spaces) {
+    for (const name of yield* this.names.all) {
       if (host.now() - since >= limits.groupMillis) {
         yield* turn
         since = host.now()

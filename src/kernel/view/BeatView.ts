@@ -21,6 +21,7 @@ import type { HandshakeMetrics } from "../beat/CommitHandshake.ts"
 import * as LostBeats from "../beat/LostBeats.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DurableRuns } from "../beat/DurableRuns.ts"
+import { MAX_ROWS } from "./PageTurns.ts"
 import type { Loss } from "../model/Losses.ts"
 
 /** The sources of views in an open space. */
@@ -166,16 +167,16 @@ class EntryView {
     return `enzyme=${this.source.label(enzyme, this.entry.beat)} rc=${code} ${place}${by}${ownerOf(run)}`
   }
 
-  /** The paths of a signal that a run or a beat sent. */
+  /** The paths of a signal that a run or a beat sent; unknown beyond {@link MAX_ROWS} beats that sent signals. */
   private sent(id: string): Paths {
     const beat = Number(id.split(".")[0])
     let sent = this.sendings.get(beat)
-    if (sent === undefined) {
+    if (sent === undefined && this.sendings.size < MAX_ROWS) {
       const row = this.source.store.entry(beat)
       sent = row === undefined ? new Map() : Records.sentIn(Journal.parse(row.text))
       this.sendings.set(beat, sent)
     }
-    return sent.get(id)?.signal ?? { signal: undefined, target: undefined }
+    return sent?.get(id)?.signal ?? { signal: undefined, target: undefined }
   }
 }
 

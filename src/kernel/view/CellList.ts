@@ -7,18 +7,22 @@ import type * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { CountedRows, ListedStore } from "./CountedRows.ts"
 import type { ReadError } from "./Expected.ts"
-import { MAX_ROWS } from "./PageTurns.ts"
 
 /** Comes after all that lies below a cell, and before the next one's name. */
 const LAST = "/\uffff"
+
+/** The most names that a list takes at once. Each of them may cost further rows. */
+const CHUNK = 25
 
 /** A store that is read when all that can be seen of it is durable. */
 export interface DurableStore {
   readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
   /** The same for a page of a list, in a turn of its own. */
   readonly page: <A>(see: () => A) => Effect.Effect<A, ReadError>
-  readonly store: SpaceStore
+  /** The store, whose reads count for the page in progress. */
+  readonly store: CountedRows
 }
 
 /** The records of a ledger, as cells. */
@@ -27,7 +31,7 @@ export interface Records<Row> {
   /** Whether each record has further cells below its own, which a list passes over. */
   readonly isDeep: boolean
   /** The record of a name; `undefined` where there is none. */
-  rowOf(store: SpaceStore, name: string): Row | undefined
+  rowOf(store: ListedStore, name: string): Row | undefined
 }
 
 /** A request for a page: the name of the last record of the page before, and the most records. */
@@ -84,16 +88,27 @@ export class CellList<Row> {
     this.records = records
   }
 
-  /** A page, of at most {@link MAX_ROWS} records. */
+  /** A page. It ends when it has looked at 400 rows, so it can be short before the end. */
   list({ after, limit }: PageRequest): Effect.Effect<Page<Row>, ReadError> {
-    const { page, store } = this.source
-    return page(() => {
-      const most = Math.min(limit, MAX_ROWS)
+    return this.source.page(() => limit === 0 ? { rows: [], next: undefined } : this.found(after, limit))
+  }
+
+  private found(after: string | undefined, limit: number): Page<Row> {
+    const { store } = this.source
+    const rows: Array<Row> = []
+    let last = after
+    for (;;) {
       // One more than is answered tells whether there is another page.
-      const names = namesBelow(store, this.records, { after, limit: most + 1 })
-      const rows = names.slice(0, most).flatMap((name) => this.records.rowOf(store, name) ?? [])
-      return { rows, next: most > 0 && names.length > most ? names[most - 1] : undefined }
-    })
+      const most = Math.min(limit - rows.length + 1, CHUNK)
+      const names = namesBelow(store, this.records, { after: last, limit: most })
+      for (const name of names) {
+        if (rows.length === limit || store.isSpent) return { rows, next: last }
+        const row = this.records.rowOf(store, name)
+        if (row !== undefined) rows.push(row)
+        last = name
+      }
+      if (names.length < most) return { rows, next: undefined }
+    }
   }
 
   get(name: string): Effect.Effect<Row | undefined, ReadError> {

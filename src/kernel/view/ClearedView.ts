@@ -22,13 +22,13 @@ import * as Queries from "./Queries.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
-import type { KeyPage, Page } from "./Pages.ts"
+import type { KeyPage, NamePage, Page } from "./Pages.ts"
 import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
 import { type CellHeld, SignalReserved, Withheld } from "../model/SpaceError.ts"
 import type * as WaitingList from "./WaitingList.ts"
 
 /** Most denials that a space remembers. */
-export const MAX_DENIALS = 1000
+export const MAX_DENIALS = 400
 
 /**
  * The beginnings of the signals of the runtime, and of those to the agent. Their handlers trust them, so readers must not send
@@ -39,7 +39,7 @@ const RESERVED = ["/CEP:", "/signals/heartbeat/"]
 /** The dependencies of a cleared view, beside the API of the space. */
 export interface Dependencies {
   readonly state: LiveState
-  readonly space: Pick<Space, "blobPart" | "cells" | "list" | "receipt" | "settled" | "signal" | "watch">
+  readonly space: Pick<Space, "blobPart" | "cells" | "list" | "names" | "receipt" | "settled" | "signal" | "watch">
   readonly denials: Array<Denial>
   readonly cursor: Cursor
   readonly queries: Pick<LiveQueries, "pull">
@@ -83,18 +83,28 @@ export class ClearedView implements Reader {
 
   /** The names below a cell, except withheld ones. */
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    const folder = id === "/" ? "" : id
-    return Effect.map(this.deps.space.list(id), (names) => names.filter((name) => this.mayKnow(`${folder}/${name}`)))
+    return Effect.map(this.deps.space.list(id), (names) => this.known(id, names))
   }
 
   below(id: string, { after, limit }: Page): Effect.Effect<KeyPage, ReadError> {
     const { cursor, space } = this.deps
-    // A cursor may stand behind a withheld key, so it is no key.
-    const from = after === undefined || after.startsWith("/") ? after : cursor.key(after)
-    return Effect.map(space.cells(id, { after: from, limit }), ({ cells, next }) => ({
+    return Effect.flatMap(this.from(after), (from) => Effect.map(space.cells(id, { after: from, limit }), ({ cells, next }) => ({
       keys: cells.flatMap(({ key }) => this.mayKnow(key) ? [key] : []),
       next: next === undefined ? undefined : cursor.ofKey(next)
-    }))
+    })))
+  }
+
+  names(id: string, { after, limit }: Page): Effect.Effect<NamePage, ReadError> {
+    const { cursor, space } = this.deps
+    return Effect.flatMap(this.from(after), (from) => Effect.map(space.names(id, { after: from, limit }), ({ names, next }) => ({
+      names: this.known(id, names),
+      next: next === undefined ? undefined : cursor.ofKey(next)
+    })))
+  }
+
+  /** The key of a cursor, which may stand behind a withheld key, so that it is no key. */
+  private from(after: string | undefined): Effect.Effect<string | undefined, ReadError> {
+    return this.looked(() => after === undefined || after.startsWith("/") ? after : this.deps.cursor.key(after))
   }
 
   /** Fails with `Withheld` unless the clearance admits the address. */
@@ -169,6 +179,12 @@ export class ClearedView implements Reader {
     const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...(error === undefined ? {} : { error }) }))
     const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
     return { id, status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
+  }
+
+  /** The names below a cell that the clearance admits. */
+  private known(id: string, names: ReadonlyArray<string>): ReadonlyArray<string> {
+    const folder = id === "/" ? "" : id
+    return names.filter((name) => this.mayKnow(`${folder}/${name}`))
   }
 
   private mayKnow(key: string): boolean {

@@ -7,7 +7,14 @@ import * as Effect from "effect/Effect"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { ReadCallbacks, ReadError } from "./Expected.ts"
 import type { PageTurns } from "./PageTurns.ts"
+import type { CountedRows } from "./CountedRows.ts"
 import * as Queries from "./Queries.ts"
+
+/** The turns of pages, and the rows that a page looks at. */
+export interface Pages {
+  readonly turns: Pick<PageTurns, "take">
+  readonly rows: Pick<CountedRows, "begin">
+}
 
 /**
  * The durable reads of one space.
@@ -17,11 +24,11 @@ import * as Queries from "./Queries.ts"
  */
 export class DurableReads {
   private readonly group: Pick<GroupCommit, "error" | "whenDurable">
-  private readonly turns: Pick<PageTurns, "take">
+  private readonly pages: Pages
 
-  constructor(group: Pick<GroupCommit, "error" | "whenDurable">, turns: Pick<PageTurns, "take">) {
+  constructor(group: Pick<GroupCommit, "error" | "whenDurable">, pages: Pages) {
     this.group = group
-    this.turns = turns
+    this.pages = pages
   }
 
   /** Reads the value at an address, by {@link read} or at once if it is {@link Queries.isImmediate}. */
@@ -41,9 +48,11 @@ export class DurableReads {
     return Effect.callback<A, ReadError>((resume) => {
       const answer = (found: A): (() => void) =>
         this.look(() => found, { seen: (found) => resume(Effect.succeed(found)), fail: resume })
-      let cancel = this.turns.take(() => {
+      const { rows, turns } = this.pages
+      let cancel = turns.take(() => {
         const { error } = this.group
         if (error !== undefined) return resume(Effect.fail(error))
+        rows.begin()
         try {
           cancel = answer(see())
         } catch (error) {

@@ -4,12 +4,13 @@
  * @module
  */
 import type * as Effect from "effect/Effect"
-import type { Finding, GraphView, Stats } from "../../scheduler/Introspection.ts"
+import type { Finding, GraphPage, Stats } from "../../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../../scheduler/Trace.ts"
 import type { ReadError } from "./Expected.ts"
+import type { Page } from "./Pages.ts"
 
-/** A graph with its statistics and findings. */
-export interface GraphReport extends GraphView {
+/** Nodes and edges with their statistics and findings, and the ordinal to continue after; `undefined` at the end. */
+export interface GraphReport extends GraphPage {
   readonly stats: Stats
   readonly findings: ReadonlyArray<Finding>
 }
@@ -36,11 +37,16 @@ export interface TraceReport {
  * @since 0.1.0
  */
 export interface SpaceGraph {
-  /** All nodes and their reads, as of the newest beat. */
+  /** All nodes and their reads. It reads them a page at a time, each in a turn of its own. */
   readonly view: Effect.Effect<GraphReport, ReadError>
+  /**
+   * The nodes after an ordinal, as of the newest beat, a page at a time. It looks at 400 nodes, outputs, reads and edges, and at
+   * 100 of each of one node.
+   */
+  readonly page: (page: Page<number>) => Effect.Effect<GraphReport, ReadError>
   /** The node that derives a place, if its newest run failed. The place keeps the value that it had before. */
   readonly failed: (address: string) => Effect.Effect<FailedNode | undefined, ReadError>
-  /** Traces these kinds from now on, and no others. Memory holds the newest 1,000 lines of each. */
+  /** Traces these kinds from now on, and no others. Memory holds the newest 150 lines of each. */
   readonly trace: (kinds: ReadonlyArray<Kind>) => Effect.Effect<void, ReadError>
   readonly traces: Effect.Effect<TraceReport, ReadError>
 }

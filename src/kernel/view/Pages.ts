@@ -18,6 +18,12 @@ export interface KeyPage {
   readonly next: string | undefined
 }
 
+/** Names in code-unit order, and the cursor of the next page; `undefined` at the end. */
+export interface NamePage {
+  readonly names: ReadonlyArray<string>
+  readonly next: string | undefined
+}
+
 /** A cell. */
 export interface ListedCell {
   readonly key: string

@@ -14,6 +14,7 @@ import type { JournalRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
+import type { Committed } from "../../stage/BeatClock.ts"
 import { Stage } from "../../stage/Stage.ts"
 import { isView } from "../../stage/View.ts"
 import type { SpaceState, LiveState } from "../beat/SpaceState.ts"
@@ -21,6 +22,7 @@ import type { Disclosure } from "./Disclosure.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as BeatView from "./BeatView.ts"
+import type { CountedRows } from "./CountedRows.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 import type { BeatPage, CellPage, ListedCell } from "./Pages.ts"
 import type { Space } from "./Space.ts"
@@ -89,52 +91,26 @@ const view = (state: LiveState, address: Address.Address, live: BeatView.LiveSou
 export const isImmediate = (text: string): boolean => text.split("#", 1)[0] === BeatView.METRICS
 
 /**
- * The names directly below a cell.
- *
- * @throws InvalidAddress
- * @category getters
- * @since 0.1.0
- */
-export const list = (state: SpaceState, id: string): ReadonlyArray<string> => {
-  if (id === "/") return draft(state).list(id)
-  const address = Address.parse(id)
-  if (address.path.length > 0) {
-    throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
-  }
-  if (isView(address.id)) return viewNames(state, address.id)
-  const names = draft(state).list(id)
-  if (address.key !== "/rt") return names
-  const roots = BeatView.ROOTS.filter((root) => state.settings.ledgers || root !== "beat")
-  return [...new Set([...names, ...roots])].sort()
-}
-
-/** The names below a view: of `/rt/beat` the newest beats alone. Receipts and the parts of a receipt are not listed. */
-const viewNames = (state: SpaceState, id: string): ReadonlyArray<string> => {
-  const { settings: { ledgers }, store } = state
-  if (!ledgers || !id.startsWith(BeatView.BEATS)) return BeatView.names(id)
-  if (id !== BeatView.BEATS) return BeatView.parts(store, id)
-  return beatsBefore(state, store.head().beat + 1, MAX_ROWS).rows.map(({ beat }) => String(beat)).sort()
-}
-
-/**
- * A page of the cells below one, with their values if `size` is given.
+ * A page of the cells below one, with their values if `size` is given. A value costs a row, as each link to it does.
  *
  * @throws InvalidAddress
  * @category getters
  * @since 0.1.0
  */
 export const cells = (
-  state: LiveState,
-  id: string,
-  { after, limit, size }: Parameters<Space["cells"]>[1]
+  state: SpaceState,
+  rows: CountedRows,
+  { after, id, limit, size }: Parameters<Space["cells"]>[1] & { readonly id: string }
 ): CellPage => {
-  const most = Math.min(limit, MAX_ROWS)
-  const keys = state.store.below(id, { limit: most + 1, ...after === undefined ? {} : { after } })
+  const most = Math.min(limit, size === undefined ? MAX_ROWS : MAX_ROWS / 2)
+  const keys = rows.below(id, { limit: most + 1, ...after === undefined ? {} : { after } })
   const found: Array<ListedCell> = []
+  const { clock, hash, settings, store } = state
+  const counted = { clock, hash, settings, store, documents: rows.documents(state.documents) }
   let left = size ?? Infinity
   for (const key of keys.slice(0, most)) {
-    if (left <= 0) break
-    const value = size === undefined ? undefined : valueOf(state, key)
+    if (left <= 0 || size !== undefined && rows.isSpent) break
+    const value = size === undefined ? undefined : valueOf(counted, key)
     if (size !== undefined) left -= Document.encode(value ?? null).text.length
     found.push(value === undefined ? { key } : { key, value })
   }
@@ -142,7 +118,7 @@ export const cells = (
 }
 
 /** The value of a cell; `undefined` if its links do not end. */
-const valueOf = (state: LiveState, key: string): Value.Value => {
+const valueOf = (state: Readable, key: string): Value.Value => {
   try {
     return draft(state).get(key)
   } catch (error) {
@@ -216,8 +192,11 @@ export const labelled = (state: SpaceState, text: string, labels: Disclosure): {
   return { label: reading.label, value }
 }
 
+/** A state that a draft reads. */
+type Readable = Pick<SpaceState, "clock" | "hash" | "settings" | "store"> & { readonly documents: Committed }
+
 /** A draft that reads committed state and never writes. */
-const draft = (state: SpaceState, labels?: Disclosure): Draft => {
+const draft = (state: Readable, labels?: Disclosure): Draft => {
   const { beat, clock } = state.store.head()
   const { clock: { shifted }, hash, settings: { tempo } } = state
   const moment = { beat, semantics: 0, clock, date: clock - shifted, tempo, seed: "", hash }

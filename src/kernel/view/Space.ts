@@ -39,7 +39,7 @@ import type {
 } from "./Requests.ts"
 import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "./Runs.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
-import type { BeatPage, CellPage, KeyPage, ListedCell, Page } from "./Pages.ts"
+import type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, with or without a payload. */
@@ -85,7 +85,7 @@ export interface Waits {
 }
 
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
-export type { BeatPage, CellPage, KeyPage, ListedCell, Page }
+export type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page }
 export type { ClockStatus }
 export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
@@ -137,6 +137,7 @@ export interface SpaceStatus {
   readonly view_hzn: number | null
   readonly boot_oid: string | null
   readonly shdn_oid: string | null
+  /** At most 400. */
   readonly locks: ReadonlyArray<{ readonly cell: string; readonly by: string }>
 }
 
@@ -267,8 +268,10 @@ export interface Clearance {
 export interface Reader {
   /** The value at an address once its sources are settled, like `pull`. */
   readonly get: (text: string, options?: Waits) => Effect.Effect<Value, ReadError | Withheld | CellHeld>
-  /** The names below a cell, except withheld ones. */
+  /** All names below a cell, except withheld ones. */
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** The names below a cell, except withheld ones, a page at a time. A page can be short before the end. */
+  readonly names: (id: string, page: Page) => Effect.Effect<NamePage, ReadError>
   /** The keys of the cells below a cell, except withheld ones. A page can be short before the end. */
   readonly below: (id: string, page: Page) => Effect.Effect<KeyPage, ReadError>
   /** Fails with `Withheld` unless the clearance admits the address. */
@@ -351,14 +354,13 @@ export interface Space {
   readonly idle: Effect.Effect<void, SpaceStopped>
   /** The newest committed value, once it is durable. Beat views and receipts are readable here too. */
   readonly get: (address: string) => Effect.Effect<Value, ReadError>
-  /** The names of the documents directly below a cell. */
+  /** The names of all documents directly below a cell, read a page at a time. */
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  /** The keys of the documents below a cell, after one of them, up to a limit. It looks at 400 at a time, in turns. */
+  /** The names of the documents directly below a cell, a page at a time. A page can be short before the end. */
+  readonly names: (id: string, page: Page) => Effect.Effect<NamePage, ReadError>
+  /** The keys of the documents below a cell, after one of them, up to a limit, read a page at a time. */
   readonly below: (id: string, page: Page) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  /**
-   * A page of at most 400 cells below a cell, as of one beat. With `size` they have their values, up to so many characters; the
-   * cell that exceeds it is the last one.
-   */
+  /** A page of cells below a cell, at most 400; with `size` also their values up to so many characters, and at most 200. */
   readonly cells: (id: string, page: Page & { readonly size?: number }) => Effect.Effect<CellPage, ReadError>
   /** The beats before one, newest first, a page at a time: at most 400, of the 10,000 numbers before it. */
   readonly beatsBefore: (before: number, limit: number) => Effect.Effect<BeatPage, ReadError>
@@ -375,7 +377,7 @@ export interface Space {
   readonly pull: (address: string, options?: Waits) => Effect.Effect<Value, ReadError | CellHeld>
   /** The space as a reader with a clearance sees it. */
   readonly reader: (clearance: Clearance) => Reader
-  /** The newest 1,000 denials since the space was opened, oldest first. */
+  /** The newest 400 denials since the space was opened, oldest first. */
   readonly denials: Effect.Effect<ReadonlyArray<Denial>>
   /** The number of the newest durable beat; -1 before the first. */
   readonly head: Effect.Effect<number>

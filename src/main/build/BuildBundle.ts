@@ -11,6 +11,7 @@ import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../Bundle.ts"
 import * as Installation from "../Installation.ts"
+import * as RegularFiles from "../RegularFiles.ts"
 
 /** The prefix of generated modules, and of modules by their digests. */
 const GENERATED = "systole-build:"
@@ -68,7 +69,7 @@ export const codeOf = async (root: string, target: BuildTarget.Target, texts: Te
     ...target.options,
     banner: {},
     entryPoints: { all: `${GENERATED}all` },
-    plugins: [virtual(root, { all }, texts), withoutRuntime, Bundle.linker(root)]
+    plugins: [RegularFiles.plugin(), virtual(root, { all }, texts), withoutRuntime, Bundle.linker(root)]
   })
   return outputFiles.map(({ text }) => text).join("\n")
 }
@@ -100,7 +101,7 @@ export const make = async (root: string, target: BuildTarget.Target, contents: C
     entryPoints: target.entries,
     metafile: true,
     ...target.options,
-    plugins: [virtual(root, generated, contents), Bundle.linker(root), ...target.options.plugins ?? []]
+    plugins: [RegularFiles.plugin(), virtual(root, generated, contents), Bundle.linker(root), ...target.options.plugins ?? []]
   })
   return {
     outputs: outputFiles.map(({ contents, path }) => ({ file: basename(path), contents })),

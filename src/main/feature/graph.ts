@@ -15,6 +15,6 @@ import type { Feature } from "../Feature.ts"
  */
 export const feature: Feature = {
   name: "graph",
-  parts: ({ ledgers: { durably }, state: { derivation } }) => ({ graph: new LiveGraph({ derivation, durably }) }),
+  parts: ({ ledgers: { durably, page }, state: { derivation } }) => ({ graph: new LiveGraph({ derivation, durably, page }) }),
   routes: Routes.routes
 }

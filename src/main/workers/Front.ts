@@ -64,8 +64,9 @@ const answered = async (scene: Scene, path: string, request: Request): Promise<R
   const refused = Problem.unlessRead(request, path)
   if (refused !== undefined) return refused
   if (page !== undefined) return Pages.send(page, reading(scene), request.signal)
-  if (list !== undefined) return Json.answer(list((await Effect.runPromise(load)).enzymes))
-  const asked = App.spacesPage(Object.fromEntries(new URL(request.url).searchParams))
+  const query = Object.fromEntries(new URL(request.url).searchParams)
+  if (list !== undefined) return Json.answer(Lists.page(list, (await Effect.runPromise(load)).enzymes, query))
+  const asked = App.spacesPage(query)
   const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked).catch((failure: unknown) => {
     throw stopped(Directory.NAME, failure)
   })

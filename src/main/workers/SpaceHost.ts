@@ -267,7 +267,7 @@ export class SpaceHost {
       open: (name, options) => {
         const open = inner.open(name, options)
         if (!options.create || name !== space) return open
-        return Effect.flatMap(inner.spaces, (there) => there.length > 0 ? open : Effect.andThen(change("add"), open))
+        return Effect.flatMap(inner.spaces, ([there]) => there !== undefined ? open : Effect.andThen(change("add"), open))
       },
       // A removal that failed before the directory was told is repeated, and finds no data.
       remove: (name) => Effect.flatMap(Effect.result(inner.remove(name)), (removed) => {

@@ -1,112 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
-import { Enzyme, Kernel, MemoryStore, Pacemaker, Persistence, type Space, type SpaceStore } from "systole"
-import { TestReactor } from "systole/testing"
-import * as TestPacemaker from "../../../src/main/testing/TestPacemaker.ts"
-import rvInit from "../../../enzymes/rv_init.ts"
+import { Effect, Fiber } from "effect"
+import { Kernel, type Space } from "systole"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
-import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps, turns } from "../TestSpace.ts"
-
-/** The most rows between two yields. */
-const BAR = 500
-
-/** The records of each list. */
-const COUNT = 1100
-
-/** The rows that a store gave out in a turn, and the most of them. */
-interface Rows {
-  turn: number
-  most: number
-  /** The number of lists that were taken from it. */
-  looks: number
-}
-
-/** A store that counts the rows of its lists. */
-const counting = (store: SpaceStore, rows: Rows): SpaceStore => {
-  const add = (count: number): void => {
-    rows.turn += count
-    rows.most = Math.max(rows.most, rows.turn)
-  }
-  const listed = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
-    rows.looks++
-    add(list.length)
-    return list
-  }
-  function* each<A>(list: Iterable<A>): Iterable<A> {
-    for (const row of list) {
-      add(1)
-      yield row
-    }
-  }
-  return Object.assign(Object.create(store) as SpaceStore, {
-    below: (id, page) => listed(store.below(id, page)),
-    queue: (after) => each(store.queue(after)),
-    scanJournal: (from, to) => each(store.scanJournal(from, to)),
-    entry: (beat) => listed([store.entry(beat)])[0]
-  } satisfies Partial<SpaceStore>)
-}
-
-/** A kernel whose rows are counted by turns of its pacemaker. */
-const counted = (rows: Rows) => {
-  const persistence = Layer.effect(Persistence, Effect.map(Persistence, (inner) => ({
-    ...inner,
-    open: (space, options) => Effect.map(inner.open(space, options), (store) => counting(store, rows))
-  }))).pipe(Layer.provide(MemoryStore.layer))
-  const pacemaker = Layer.effect(Pacemaker, Effect.map(Pacemaker, (inner) => ({
-    ...inner,
-    turn: (run, again) =>
-      inner.turn(() => {
-        rows.turn = 0
-        run()
-      }, again)
-  }))).pipe(Layer.provide(TestPacemaker.layer))
-  const reactor = new TestReactor({ bank: { opcodes: { pay: { repeatable: true } } } }).layer
-  const labels = { cells: { "/data/secret/**": ["secret"], "/data/secret": ["secret"] }, declassify: {} }
-  return TestKernel.layer({ labels }, persistence, { pacemaker, reactor })
-}
-
-const pay = { channel: "bank", opcode: "pay" } as const
-const numbers = Array.from({ length: 100 }, (_, i) => i)
-
-const writer = (name: string) =>
-  enzyme(name, (tx, { payload }) => numbers.forEach((i) => tx.set(`/data/${name}/${payload}-${i}`, i)), { query: "/signals/fill" })
-
-const enzymes = [
-  writer("open"),
-  writer("secret"),
-  enzyme("fill", (tx, { payload }) => {
-    for (const i of numbers) {
-      tx.op.start({ verb: "op/work", target: "/data/open", mode: "opm:direct" })
-      tx.rv.spawn({ key: `k${payload}-${i}`, due_off: 1_000_000 })
-      tx.io.request({ ...pay, signal: "/signals/fill/paid" })
-    }
-  }, { match: "prefix" }),
-  enzyme("die", () => {
-    throw new Error("dead")
-  }),
-  enzyme("later", () => {}),
-  Enzyme.make({ name: "wait", query: "/signals/wait", durable: true, run: (tx) => tx.sleep(1_000_000) })
-]
-
-/** A space in which each list has {@link COUNT} records. */
-const filled = Effect.gen(function*() {
-  const kernel = yield* Kernel
-  for (const each of [rvInit, ...enzymes]) yield* kernel.register(each)
-  const space = yield* RendezvousSpace.begin(yield* kernel.space("test"))
-  for (let i = 0; i < COUNT / numbers.length; i++) {
-    yield* space.signal({ signal: "/signals/fill", payload: i })
-    yield* space.step
-  }
-  for (let i = 0; i < COUNT; i++) {
-    yield* space.signal({ signal: "/signals/die", target: `/data/t${i}`, payload: i }).pipe(Effect.ignore)
-    yield* space.signal({ signal: "/signals/die", payload: i })
-    yield* space.signal({ signal: "/signals/wait", payload: i })
-    yield* space.signal({ signal: "/signals/later", payload: i, at: { beat: 1_000_000 }, ...i % 2 === 0 ? { label: ["secret"] } : {} })
-  }
-  yield* steps(space, COUNT + 10)
-  return space
-})
+import { turns } from "../TestSpace.ts"
+import { BAR, COUNT, counted, filled, Rows } from "./ListedSpace.ts"
 
 /** A page of any list. */
 interface AnyPage {
@@ -151,7 +48,7 @@ const lists: Readonly<Record<string, readonly [List, number]>> = {
 }
 
 describe("A page of any list", () => {
-  const rows: Rows = { turn: 0, most: 0, looks: 0 }
+  const rows = new Rows()
   it.effect(`looks at no more than ${BAR} rows between two yields, and the pages have all`, () =>
     Effect.gen(function*() {
       const space = yield* filled

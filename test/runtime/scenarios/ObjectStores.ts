@@ -69,6 +69,7 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
     open: (space, options) => of(space).open(space, options),
     due: (space) => of(space).due(space),
     remove: (space) => of(space).remove(space),
-    spaces: Effect.suspend(() => Effect.map(Effect.all([...known.values()].map(({ spaces }) => spaces)), (names) => names.flat().sort()))
+    spaces: Effect.suspend(() =>
+      Effect.map(Effect.all([...known.values()].map(({ spaces }) => spaces)), (names) => names.flatMap((each) => [...each])))
   }
 })

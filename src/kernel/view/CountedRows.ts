@@ -1,0 +1,80 @@
+/**
+ * Counted rows: a store that counts the rows that a page of a list looks at.
+ *
+ * A page ends when it has looked at {@link MAX_ROWS}, whatever a record costs: its cell, the cells below it, and the cells
+ * that these lead to. So no record makes a page long.
+ *
+ * @module
+ */
+import type { Document } from "../../cell/Document.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { Committed } from "../../stage/BeatClock.ts"
+import { MAX_ROWS } from "./PageTurns.ts"
+
+/** The reads of a store by which lists look at it. */
+export type ListedStore = Pick<SpaceStore, "below" | "entry" | "head" | "read" | "waiting">
+
+/**
+ * The reads of one store, counted since the page in progress began.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class CountedRows implements ListedStore {
+  private readonly store: ListedStore
+  private looked = 0
+
+  constructor(store: ListedStore) {
+    this.store = store
+  }
+
+  /** Begins a page. */
+  begin(): void {
+    this.looked = 0
+  }
+
+  /** Whether the page in progress has to end. */
+  get isSpent(): boolean {
+    return this.looked >= MAX_ROWS
+  }
+
+  /** The number of rows that the page in progress may still look at. */
+  get left(): number {
+    return Math.max(0, MAX_ROWS - this.looked)
+  }
+
+  below(id: string, page: Parameters<SpaceStore["below"]>[1]): ReadonlyArray<string> {
+    const keys = this.store.below(id, page)
+    this.looked += keys.length
+    return keys
+  }
+
+  /** Committed documents, each read of which counts. */
+  documents(committed: Committed): Committed {
+    const read = (key: string): Document | undefined => {
+      this.looked++
+      return committed.read(key)
+    }
+    return { read, children: (scope, id) => committed.children(scope, id), blob: (hash) => committed.blob(hash) }
+  }
+
+  entry(beat: number): ReturnType<SpaceStore["entry"]> {
+    this.looked++
+    return this.store.entry(beat)
+  }
+
+  head(): ReturnType<SpaceStore["head"]> {
+    return this.store.head()
+  }
+
+  read(key: string): string | undefined {
+    this.looked++
+    return this.store.read(key)
+  }
+
+  waiting(id: string): ReturnType<SpaceStore["waiting"]> {
+    const rows = this.store.waiting(id)
+    this.looked += rows.length
+    return rows
+  }
+}
