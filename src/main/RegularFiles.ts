@@ -29,7 +29,9 @@ const MAP = /[#@][ \t]?sourceMappingURL=([^\s'"*]{1,4096})/g
 export const refusal = (file: string): string | undefined => {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat === undefined || stat.isDirectory()) return undefined
-  if (!stat.isFile()) return `${file} is no regular file, but a pipe, a device or a socket. Remove it, or the link or import that leads to it`
+  if (!stat.isFile()) {
+    return `${file} is no regular file, but a pipe, a device or a socket. Remove it, or the link or import that leads to it`
+  }
   if (stat.size <= MAX_BYTES) return undefined
   return `${file} has ${stat.size} bytes, and a module may have ${MAX_BYTES}. Have the module read data when it runs`
 }

@@ -206,7 +206,9 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       const { pid, stop, url } = await serve("dev")
       const note = join(root, ".data", "server.json")
       assert.strictEqual(statSync(note).mode & 0o777, 0o600)
-      assert.deepStrictEqual(JSON.parse(readFileSync(note, "utf8")), { url, pid, token: null })
+      const { token, ...rest } = JSON.parse(readFileSync(note, "utf8")) as { readonly token: string }
+      assert.deepStrictEqual(rest, { url, pid })
+      assert.match(token, /^[0-9a-f]{64}$/)
       await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "60")
       assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
       assert.strictEqual(await (await fetch(`${url}/v1/spaces/shop/cells/data/greeted/ann`)).json(), 1)
@@ -282,7 +284,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
 
     test("ignores a server file without a responding server, even if a process has its id", {
       ...project,
-      ".data/server.json": JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid, token: null })
+      ".data/server.json": JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid, token: "a-token" })
     }, async ({ json, root, serve }) => {
       assert.deepStrictEqual(await json("space", "ls"), [])
       const { pid } = await serve("start")

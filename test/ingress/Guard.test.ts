@@ -24,6 +24,16 @@ describe("Guard", () => {
     assert.strictEqual(codes(`bearer ${token}`), undefined)
   })
 
+  it("accepts the token of the process, with and without a configured one", () => {
+    const localToken = "drawn-at-the-start"
+    for (const rules of [{ token, localToken, loopback: true }, { token: undefined, localToken, loopback: true }]) {
+      const check = Guard.make(rules, hash)
+      assert.isUndefined(check(request({ authorization: `Bearer ${localToken}` })))
+      assert.strictEqual(check(request({ authorization: "Bearer wrong" }))?.code, "auth/missing")
+    }
+    assert.strictEqual(Guard.make({ token, loopback: true }, hash)(request({ authorization: "Bearer undefined" }))?.code, "auth/missing")
+  })
+
   it("accepts any host name with the token", () => {
     const check = Guard.make({ token, loopback: true }, hash)
     assert.isUndefined(check(request({ authorization: `Bearer ${token}`, host: "shop.example" })))

@@ -35,6 +35,42 @@ const ledger = async ({ ask }: App): Promise<unknown> => {
 
 const shows = (token: string) => ({ authorization: `Rendezvous ${token}` })
 
+describe("A report to a closed space", () => {
+  it.live("opens it for a good token alone", () =>
+    Effect.gen(function*() {
+      const opened: Array<string> = []
+      let isClosed = false
+      const app = yield* serve({
+        enzymes: [rvInit, rvRoute],
+        config: { spaces: { create: "on-demand" }, system: ["rv_init"], token: "operator-operator" },
+        kernel: (kernel) => ({
+          ...kernel,
+          opened: (name) => isClosed ? undefined : kernel.opened(name),
+          space: (name, options) => {
+            opened.push(name)
+            return kernel.space(name, options)
+          }
+        })
+      })
+      yield* Effect.promise(async () => {
+        const operator = { authorization: "Bearer operator-operator" }
+        await begin(app, operator)
+        const { token } = (await app.post(`${space}/rv`, { key: "one", due_off: 500 }, operator)).body as { readonly token: string }
+        isClosed = true
+        opened.length = 0
+        const report = (key: string, shown: string, name = "shop") =>
+          app.post(`/v1/spaces/${name}/rv/${encodeURIComponent(key)}/report`, {}, shows(shown))
+        const bad = [["one", "abcd"], ["two", token], ["a/b", token], ["one", token, "nowhere"], ["one", token, "No"]]
+        for (const [key, shown, name] of bad) {
+          assert.deepStrictEqual(problem(await report(key!, shown!, name)), [403, "rv/token"], `${key} ${name}`)
+        }
+        assert.deepStrictEqual(opened, [])
+        assert.strictEqual((await report("one", token)).status, 200)
+        assert.deepStrictEqual(opened, ["shop"])
+      })
+    }))
+})
+
 describe("Rendezvous over HTTP", () => {
   test("are spawned, listed page by page, shown, rescheduled, reported by a worker and killed", async (app) => {
     await begin(app)
