@@ -192,6 +192,8 @@ export default Plugin.make({
           hosts: ["node", "deno", "bun"],
           target: jail.root,
           jobs: limits.processes,
+          // A program ends by its own limits. One that not even SIGKILL ends holds its place, and its request ends all the same.
+          timeoutMs: Math.min(LONGEST, limits.millis + limits.graceMillis + END_MILLIS),
           abortMillis: limits.graceMillis + END_MILLIS,
           close: async () => site.groups.forEach((group) => group.kill()),
           ...Operations.channel({

@@ -62,6 +62,11 @@ const pidIn = async (file: string): Promise<number> => {
 }
 
 describe("The shell channel", () => {
+  it("has a time for its jobs that lets each program end by its own limits first", () => {
+    assert.strictEqual(opened({ millis: 20, graceMillis: 10 }).channel.timeoutMs, 10_030)
+    assert.strictEqual(opened({ millis: 2 ** 31 - 1 }).channel.timeoutMs, 2 ** 31 - 1)
+  })
+
   it("runs an allowed program below its root by its relative path, and none that a link or .. leads to", async () => {
     const allow = ["./scripts/backup.sh", "./link/backup.sh", "./out.sh", "./../backup.sh", "./no.sh"]
     const { channel, folder, root } = opened({ allow })
