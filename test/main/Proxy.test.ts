@@ -28,28 +28,31 @@ http { access_log off; gzip on; gzip_types *; ${folders.join(" ")} ${server} }
 `
 }
 
+/** Starts a proxy before a server in a folder, on another port if the first one is taken meanwhile. */
+const start = async (server: Server, root: string) => {
+  const listen = await port()
+  writeFileSync(join(root, "nginx.conf"), configuration({ listen, root, url: server.url }))
+  const child = spawn(nginx!, ["-p", root, "-e", "stderr", "-c", join(root, "nginx.conf")], { stdio: ["ignore", "ignore", "pipe"] })
+  const gone = new Promise<string>((resolve) => {
+    let said = ""
+    child.stderr.on("data", (chunk) => said += String(chunk))
+    child.once("close", () => resolve(said))
+  })
+  const origin = `http://127.0.0.1:${listen}`
+  const isUp = async (): Promise<boolean> => await fetch(`${origin}/readyz`).then(({ ok }) => ok, () => false)
+  for (let said: string | undefined; !await isUp();) {
+    said = await Promise.race([gone, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
+    if (said?.includes("Address already in use") === true) return start(server, root)
+    if (said !== undefined) throw new Error(`nginx ended: ${said}`)
+  }
+  return { child, gone, origin, root }
+}
+
 /** The origin of a proxy before a server. Its process ends with the scope. */
 const proxied = (server: Server) =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.promise(async () => {
-        const root = mkdtempSync(join(tmpdir(), "systole-proxy-"))
-        const listen = await port()
-        writeFileSync(join(root, "nginx.conf"), configuration({ listen, root, url: server.url }))
-        const child = spawn(nginx!, ["-p", root, "-e", "stderr", "-c", join(root, "nginx.conf")], { stdio: ["ignore", "ignore", "pipe"] })
-        const gone = new Promise<string>((resolve) => {
-          let said = ""
-          child.stderr.on("data", (chunk) => said += String(chunk))
-          child.once("close", () => resolve(said))
-        })
-        const origin = `http://127.0.0.1:${listen}`
-        const isUp = async (): Promise<boolean> => await fetch(`${origin}/readyz`).then(({ ok }) => ok, () => false)
-        for (let said: string | undefined; !await isUp();) {
-          said = await Promise.race([gone, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
-          if (said !== undefined) throw new Error(`nginx ended: ${said}`)
-        }
-        return { child, gone, origin, root }
-      }),
+      Effect.promise(() => start(server, mkdtempSync(join(tmpdir(), "systole-proxy-")))),
       ({ child, gone, root }) =>
         Effect.promise(async () => {
           child.kill("SIGTERM")
