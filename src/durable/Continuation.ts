@@ -78,8 +78,10 @@ export class Continuation {
 
   private follow(result: Promise<unknown>, scope: RunScope): void {
     scope.begins()
+    // A body in memory is dropped while it waits. Its log remakes it.
+    scope.mayNeverEnd(result)
     const settle = (settlement: Settlement): void => {
-      scope.ends()
+      scope.ends(result)
       this.settlement = settlement
       if (!this.tx.isActive) this.tx.stray("it ended outside a segment")
     }

@@ -18,6 +18,7 @@ import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../kernel/watchdog/ThreadBoard.ts"
 import type { Watchdog } from "../kernel/watchdog/Watchdog.ts"
 import type { JobObserver } from "../reactor/JobQueue.ts"
+import * as GlobalGuards from "./GlobalGuards.ts"
 import { type Limits, TURN_MILLIS } from "./Guard.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 import type { Data } from "./WatchdogThread.ts"
@@ -139,10 +140,10 @@ class ThreadWatchdog {
 
   private readonly stop = (): void => this.board.stop()
 
-  /** Performs a file operation. A failure is reported and stops no run. */
+  /** Performs a file operation, also in a run that ends the process. A failure is reported and stops no run. */
   private attempt(note: () => void): void {
     try {
-      note()
+      GlobalGuards.outside(note)
     } catch (error) {
       this.site.reporter.report(UnexpectedFailure.of(error))
     }

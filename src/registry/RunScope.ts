@@ -16,7 +16,9 @@ export interface RunScope {
   readonly outside: <A>(act: () => A) => A
   /** A run that has returned goes on by itself, until `ends`. */
   readonly begins: () => void
-  readonly ends: () => void
+  /** The body of a run may be dropped while it waits. Then its run ends once nothing can resume it. */
+  readonly mayNeverEnd: (body: object) => void
+  readonly ends: (body: object) => void
   /** The place in the code of a module from which an error comes, such as `enzymes/greet.ts:12:7`, if the host tells it. */
   readonly placeOf: (error: unknown) => string | undefined
 }
@@ -25,7 +27,14 @@ const call = <A>(run: () => A): A => run()
 const nothing = (): void => {}
 
 /** The scope on a host without guards. */
-export const unguarded: RunScope = { inside: call, outside: call, begins: nothing, ends: nothing, placeOf: () => undefined }
+export const unguarded: RunScope = {
+  inside: call,
+  outside: call,
+  begins: nothing,
+  mayNeverEnd: nothing,
+  ends: nothing,
+  placeOf: () => undefined
+}
 
 /**
  * The scope of the runs of a kernel; without guards by default.

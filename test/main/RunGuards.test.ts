@@ -3,14 +3,63 @@ import { Effect as Eff } from "effect"
 import { type Channel, Computation, Effect, Enzyme, type Event, Reactor, type Transaction, type Value } from "systole"
 import { TestClock } from "effect/testing"
 import { TestSpace } from "systole/testing"
-import { setImmediate as turn } from "node:timers/promises"
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import process from "node:process"
+import { setTimeout as wait } from "node:timers/promises"
 import { replays, turns } from "../kernel/TestSpace.ts"
+import * as Host from "../scripts/Host.ts"
+import { foreign } from "../support/ForeignPromise.ts"
 
-/** The calendar of the host, which some hosts have. */
-const { Temporal } = globalThis as { readonly Temporal?: { readonly Now: { readonly instant: () => unknown } } }
+/** The objects that some hosts have. */
+const { Bun, Deno, Temporal } = globalThis as {
+  readonly Temporal?: { readonly Now: { readonly instant: () => unknown } }
+  readonly Bun?: { readonly nanoseconds: () => unknown }
+  readonly Deno?: { readonly readTextFileSync: (file: string) => unknown }
+}
+
+type Calls = Readonly<Record<string, readonly [call: () => unknown, instead: string]>>
+
+const here = new URL(import.meta.url).pathname
+const rejected = (promise: PromiseLike<unknown>): PromiseLike<unknown> => promise.then(() => {}, () => {})
+
+/** Functions of the modules of Node, as each host lets a program change them. */
+const ofModules: Calls = {
+  "timers.setTimeout()": [() => clearTimeout(process.getBuiltinModule("node:timers").setTimeout(() => {}, 1)), "tx.sleep"],
+  "timers/promises.setTimeout()": [() => process.getBuiltinModule("node:timers/promises").setTimeout(0), "tx.sleep"],
+  "crypto.randomBytes()": [() => process.getBuiltinModule("node:crypto").randomBytes(1), "tx.random()"],
+  "crypto.randomInt()": [() => process.getBuiltinModule("node:crypto").randomInt(2), "tx.random()"],
+  "os.uptime()": [() => process.getBuiltinModule("node:os").uptime(), "tx.now"],
+  "fs.readFileSync()": [() => process.getBuiltinModule("node:fs").readFileSync(here), "channel"],
+  "fs/promises.readFile()": [() => process.getBuiltinModule("node:fs/promises").readFile(here), "channel"],
+  "child_process.execFileSync()": [() => process.getBuiltinModule("node:child_process").execFileSync("true"), "channel"],
+  "http.request()": [
+    () => process.getBuiltinModule("node:http").request("http://127.0.0.1:1").on("error", () => {}).end(),
+    "tx.io.fetch"
+  ],
+  "net.connect()": [() => process.getBuiltinModule("node:net").connect(1, "127.0.0.1").on("error", () => {}), "tx.io.fetch"],
+  "dns/promises.lookup()": [() => rejected(process.getBuiltinModule("node:dns/promises").lookup("127.0.0.1")), "tx.io.fetch"]
+}
+
+/** The same by imports with a name. Bun changes later ones alone, and Deno none. */
+const byName: Calls = Host.current() !== "node" ? {} : {
+  "timers/promises.setTimeout() ": [() => wait(0), "tx.sleep"],
+  "crypto.randomBytes() ": [() => randomBytes(1), "tx.random()"],
+  "fs.readFileSync() ": [() => readFileSync(here), "channel"]
+}
+
+/** Calls of one host. */
+const ofHost: Calls = {
+  ...Temporal === undefined ? {} : { "Temporal.Now.instant()": [() => Temporal.Now.instant(), "tx.now"] as const },
+  ...Bun === undefined ? {} : { "Bun.nanoseconds()": [() => Bun.nanoseconds(), "tx.now"] as const },
+  ...Deno === undefined ? {} : { "Deno.readTextFileSync()": [() => Deno.readTextFileSync(here), "channel"] as const },
+  ...typeof WebSocket === "undefined" ? {} : {
+    "new WebSocket()": [() => new WebSocket("ws://127.0.0.1:1").close(), "tx.io.fetch"] as const
+  }
+}
 
 /** Calls that a run must not make, by their names, with the function of the transaction to use instead. */
-const calls: Readonly<Record<string, readonly [call: () => unknown, instead: string]>> = {
+const calls: Calls = {
   "Date.now()": [() => Date.now(), "tx.now"],
   "new Date()": [() => new Date(), "tx.now"],
   "performance.now()": [() => performance.now(), "tx.now"],
@@ -21,8 +70,15 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, instead: str
   "setInterval()": [() => setInterval(() => {}, 1), "tx.sleep"],
   "setImmediate()": [() => setImmediate(() => {}), "tx.sleep"],
   "AbortSignal.timeout()": [() => AbortSignal.timeout(1), "tx.sleep"],
-  ...Temporal === undefined ? {} : { "Temporal.Now.instant()": [() => Temporal.Now.instant(), "tx.now"] as const },
-  "fetch()": [() => fetch("http://127.0.0.1:1").catch(() => {}), "tx.io.fetch"]
+  "fetch()": [() => fetch("http://127.0.0.1:1").catch(() => {}), "tx.io.fetch"],
+  "crypto.subtle.digest()": [() => crypto.subtle.digest("SHA-256", new Uint8Array()), "sha256"],
+  "performance.mark()": [() => performance.mark("here"), "tx.now"],
+  "process.hrtime()": [() => process.hrtime(), "tx.now"],
+  "process.hrtime.bigint()": [() => process.hrtime.bigint(), "tx.now"],
+  "process.uptime()": [() => process.uptime(), "tx.now"],
+  ...ofModules,
+  ...byName,
+  ...ofHost
 }
 
 const trick = ({ payload }: Event): unknown => calls[String(payload)]?.[0]()
@@ -34,7 +90,7 @@ const ways: Readonly<Record<string, Omit<Enzyme.Definition, "name" | "query">>> 
   "a plain run": { run: (_, event) => void trick(event) },
   "a plain run after an await": {
     run: async (_, event) => {
-      await turn()
+      await foreign()
       trick(event)
     }
   },
@@ -62,7 +118,7 @@ describe("The guards of runs", () => {
           await space.step(2)
           const error = (await space.receipt(id))?.handlings[0]?.error
           assert.strictEqual(error?.code, "run/nondeterministic", `${name} in ${way}: ${JSON.stringify(await space.receipt(id))}`)
-          assert.include(error?.message, `A run called ${name} at test/main/RunGuards.test.ts:`)
+          assert.include(error?.message, `A run called ${name.trimEnd()} at test/main/RunGuards.test.ts:`)
           assert.include(error?.message, instead)
         }
         await space.run(replays(space.space))
@@ -71,7 +127,7 @@ describe("The guards of runs", () => {
 
   it("let other code through while runs are in progress, and after them", () => {
     const waiting = Enzyme.make({ name: "waiting", query: "/signals/wait", durable: true, run: (tx) => tx.sleep(1000) })
-    const slow = Enzyme.make({ name: "slow", query, run: async () => void await turn() })
+    const slow = Enzyme.make({ name: "slow", query, run: async () => void await foreign() })
     return TestSpace.use([waiting, slow], async (space) => {
       await space.signal({ signal: "/signals/wait" })
       await space.signal({ signal: query })
@@ -122,6 +178,18 @@ describe("The guards of runs", () => {
       await space.until(space.space.settled(id))
       assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "numbernumber", JSON.stringify(space.facts))
     }, { reactor: Reactor.native([clock]) })
+  })
+
+  it("let the host load code while a run is in progress", () => {
+    const loading = Enzyme.make({
+      name: "loading",
+      query,
+      run: () => typeof process.getBuiltinModule("node:module").createRequire(import.meta.url)("../language/best.json")
+    })
+    return TestSpace.use([loading], async (space) => {
+      const { handlings: [handling] } = await space.handled({ signal: query })
+      assert.strictEqual(handling?.value, "object", JSON.stringify(handling))
+    })
   })
 
   it("leave dates of a given time as they are", () => {

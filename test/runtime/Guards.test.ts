@@ -3,7 +3,7 @@ import { running, script } from "./Edge.ts"
 
 const calls = [
   "Date.now()", "new Date()", "performance.now()", "Math.random()", "crypto.randomUUID()", "crypto.getRandomValues()", "setTimeout()",
-  "setInterval()", "AbortSignal.timeout()", "fetch()"
+  "setInterval()", "AbortSignal.timeout()", "fetch()", "crypto.subtle.digest()", "scheduler.wait()", "new WebSocket()"
 ]
 
 describe("The runs of a Worker", () => {

@@ -17,7 +17,10 @@ const calls: Readonly<Record<string, () => unknown>> = {
   "setTimeout()": () => setTimeout(() => {}, 1),
   "setInterval()": () => setInterval(() => {}, 1),
   "AbortSignal.timeout()": () => AbortSignal.timeout(1),
-  "fetch()": () => fetch("http://127.0.0.1:1")
+  "fetch()": () => fetch("http://127.0.0.1:1"),
+  "crypto.subtle.digest()": () => crypto.subtle.digest("SHA-256", new Uint8Array()),
+  "scheduler.wait()": () => (globalThis as unknown as { readonly scheduler: { readonly wait: (ms: number) => unknown } }).scheduler.wait(1),
+  "new WebSocket()": () => new WebSocket("ws://127.0.0.1:1")
 }
 
 const call = ({ payload }: Event): void => void calls[String(payload)]?.()

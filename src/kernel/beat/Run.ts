@@ -223,18 +223,19 @@ const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly 
   const { scope } = host
   scope.begins()
   return new Promise((resolve) => {
+    const settled = scope.inside(() => Promise.resolve(result))
     const cancel = host.timer(host.now() + limitMs, () => {
+      scope.mayNeverEnd(settled)
       draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
       stop?.()
       const message = `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat`
       resolve({ kind: "retry", tag: "Timeout", code: TIMEOUT, message })
     })
     const complete = (outcome: Outcome): void => {
-      scope.ends()
+      scope.ends(settled)
       cancel()
       resolve(outcome)
     }
-    const settled = scope.inside(() => Promise.resolve(result))
     void settled.then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(complete)
   })
 }

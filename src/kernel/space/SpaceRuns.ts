@@ -70,7 +70,7 @@ export class LiveRuns implements SpaceRuns {
     this.listed = new CellList(host, { folder, isDeep: true, rowOf: (_, oid) => this.rowOf(oid) })
     const { durable } = source()
     // The run may be over by then, and the space may have stopped.
-    if (durable !== undefined) durable.strayed = (straying) => void Effect.runFork(Effect.ignore(this.client.tell(() => straying)))
+    if (durable !== undefined) durable.strayed = (straying) => void Effect.runFork(Effect.exit(this.client.tell(() => straying)))
   }
 
   list({ after, all = false, limit }: Parameters<SpaceRuns["list"]>[0]): Effect.Effect<RunPage, ReadError> {

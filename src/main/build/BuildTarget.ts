@@ -35,7 +35,7 @@ export interface Target {
 const runtime = (path: string): string => JSON.stringify(Installation.runtimeFile(path))
 
 /** Installs the guards of runs before the modules of the project are evaluated, so that none keeps an unguarded function. */
-const guarded = `(await import(${runtime("main/RunGuards.ts")})).install()`
+const guarded = (guards: "GlobalGuards" | "RunGuards"): string => `(await import(${runtime(`main/${guards}.ts`)})).install()`
 
 /** Refuses an old host before it loads modules that it lacks. */
 const start = `import process from "node:process"
@@ -45,7 +45,7 @@ if (refused !== undefined) {
   console.error(refused)
   process.exit(2)
 }
-${guarded}
+${guarded("RunGuards")}
 await import("systole-build:main")
 `
 
@@ -60,7 +60,7 @@ run(platform, program(built, process.argv.slice(2)))
 
 /** Serves the project of the build for `deno serve`. */
 const serve = `import process from "node:process"
-${guarded}
+${guarded("RunGuards")}
 const { built } = await import("systole-build:built")
 const { start } = await import(${runtime("main/DenoServe.ts")})
 export default start(built, process.argv.slice(2))
@@ -134,7 +134,7 @@ const wrangler = (project: string, settings: Pick<Config.Settings, "content">): 
 const worker = `import { outside } from "systole-build:outside"
 import { ofBuild } from ${runtime("main/workers/Built.ts")}
 const load = async () => {
-  ${guarded}
+  ${guarded("GlobalGuards")}
   return import("systole-build:inside")
 }
 const { Directory, Space, handler } = ofBuild(outside, load)

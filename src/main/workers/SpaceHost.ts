@@ -32,9 +32,9 @@ import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence
 import { Reactor } from "../../reactor/Reactor.ts"
 import { TokenRefused } from "../../rendezvous/TokenRefused.ts"
 import * as Feature from "../Feature.ts"
+import * as GlobalGuards from "../GlobalGuards.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
-import * as RunGuards from "../RunGuards.ts"
 import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
@@ -244,7 +244,7 @@ export class SpaceHost {
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
     const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) => hash.hex(JSON.stringify(["systole/cursor", proof, origin])))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
-      Layer.provide([past, RunGuards.layer()]),
+      Layer.provide([past, GlobalGuards.layer()]),
       Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, cursorKey, persistence,
         Layer.succeed(CurrentHolds, holds), Layer.succeed(CurrentContentStore, contents)]),
       // The platform ends an object without notice, so this scope is never closed.
