@@ -219,13 +219,15 @@ const clockOf = (draft: Draft): Clock.Clock => {
 /** Awaits a run within its time limit. A run that exceeds it loses its transaction. */
 const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly stop?: () => void }): Promise<Outcome> => {
   const { draft, entry, host, stop } = context
-  const { limitMs } = entry.enzyme
+  const { limitMs, name } = entry.enzyme
   const { scope } = host
+  const awaited = host.awaits?.(name, limitMs)
   scope.begins()
   return new Promise((resolve) => {
     const settled = scope.inside(() => Promise.resolve(result))
     const cancel = host.timer(host.now() + limitMs, () => {
       scope.mayNeverEnd(settled)
+      awaited?.()
       draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
       stop?.()
       const message = `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat`
@@ -233,6 +235,7 @@ const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly 
     })
     const complete = (outcome: Outcome): void => {
       scope.ends(settled)
+      awaited?.()
       cancel()
       resolve(outcome)
     }

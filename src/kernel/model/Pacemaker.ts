@@ -51,4 +51,9 @@ export class Pacemaker extends Context.Service<Pacemaker, {
    * that sleeps may open the space at that time instead: `SpaceStore.setDue` stores it with the commit.
    */
   readonly wake: (at: number, run: () => void) => () => void
+  /**
+   * Called when a run begins to await a promise of its own, with its enzyme and its limit; returns the callback for the end of
+   * that. A host whose clock stands still reports a run that would otherwise hold its beat for ever.
+   */
+  readonly awaits?: (enzyme: string, limitMs: number) => () => void
 }>()("systole/kernel/Pacemaker") {}

@@ -131,8 +131,8 @@ export class Kernel extends Context.Service<Kernel, {
       const nodes = new Modules()
       const stops = new Stops()
       const decode = features.find(({ decode }) => decode !== undefined)?.decode
-      const { now, timer, turn, wake, task = turn } = pacemaker
-      const host = { now, timer, turn: task, wake, scope, watch: yield* RunWatch, decode }
+      const { awaits, now, timer, turn, wake, task = turn } = pacemaker
+      const host = { awaits, now, timer, turn: task, wake, scope, watch: yield* RunWatch, decode }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
         steady: new SteadyClock(pacemaker),
@@ -166,8 +166,10 @@ export class Kernel extends Context.Service<Kernel, {
 }
 
 /** A pacemaker out of the scope of runs, also where the kernel uses it within one. */
-const outOfRuns = ({ elapsed, now, seed, task, timer, turn, wake }: Pacemaker["Service"], { outside }: RunScope): Pacemaker["Service"] => {
+const outOfRuns = (pacemaker: Pacemaker["Service"], { outside }: RunScope): Pacemaker["Service"] => {
+  const { awaits, elapsed, now, seed, task, timer, turn, wake } = pacemaker
   return {
+    ...awaits === undefined ? {} : { awaits: (enzyme, limitMs) => outside(() => awaits(enzyme, limitMs)) },
     now: () => outside(now),
     ...elapsed === undefined ? {} : { elapsed: () => outside(elapsed) },
     seed: () => outside(seed),

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { Pacemaker } from "../../kernel/model/Pacemaker.ts"
+import * as HungRuns from "./HungRuns.ts"
 
 /** Taken before the guards of runs. Workers have no `setImmediate`. */
 const { setImmediate, setTimeout } = globalThis
@@ -30,6 +31,7 @@ export const layer: Layer.Layer<Pacemaker> = Layer.effect(
   Effect.gen(function*() {
     const clock = yield* Clock.Clock
     const context = yield* Effect.context<never>()
+    const hung = yield* HungRuns.CurrentHung
     let drawn = 0
     const timer = (at: number, run: () => void) => {
       const fiber = Effect.runForkWith(context)(
@@ -42,7 +44,8 @@ export const layer: Layer.Layer<Pacemaker> = Layer.effect(
       seed: () => (++drawn).toString(16).padStart(32, "0"),
       turn,
       timer,
-      wake: timer
+      wake: timer,
+      ...hung === undefined ? {} : { awaits: HungRuns.watch(hung) }
     }
   })
 )

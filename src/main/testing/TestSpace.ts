@@ -21,6 +21,7 @@ import { SystemGrants } from "../../registry/Registry.ts"
 import type { Definition } from "../../scheduler/Definition.ts"
 import * as CallerStack from "./CallerStack.ts"
 import { ExpectationFailed } from "./Check.ts"
+import * as HungRuns from "./HungRuns.ts"
 import * as TestRuntime from "./TestRuntime.ts"
 
 /** Most beats that one call runs. */
@@ -82,8 +83,9 @@ export class TestSpace {
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
   private readonly signals: Array<SentSignal> = []
   private readonly known = new Set<string>()
-
   private readonly hash: Hash["Service"]
+  /** The failure of a run that awaits a promise which does not settle. */
+  private hung: ExpectationFailed | undefined
 
   private constructor(made: Pick<TestSpace, "space" | "kernel" | "facts" | "run">, hash: Hash["Service"]) {
     this.space = made.space
@@ -103,12 +105,14 @@ export class TestSpace {
     { name = "test", system = [], unstable = [], ...options }: Options<E> = {}
   ): Promise<void> {
     const facts: Array<Told> = []
+    let test: TestSpace | undefined
     const layer = TestRuntime.layer(options).pipe(
       Layer.provideMerge(TestClock.layer()),
       Layer.provide([
         Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told))),
         Layer.succeed(SystemGrants, new Set(system)),
-        Layer.succeed(TestRuntime.Unstable, unstable)
+        Layer.succeed(TestRuntime.Unstable, unstable),
+        Layer.succeed(HungRuns.CurrentHung, (failure, limitMs) => test?.hang(failure, limitMs))
       ])
     )
     return CallerStack.follow(Effect.runPromise(Effect.scoped(Effect.gen(function*() {
@@ -117,8 +121,9 @@ export class TestSpace {
       for (const module of modules) yield* kernel.register(module)
       const space = yield* Effect.provideContext(kernel.space(name), context)
       const run = Effect.runPromiseWith(context)
-      const test = new TestSpace({ space, kernel, facts, run: (effect) => CallerStack.follow(run(effect)) }, Context.get(context, Hash))
-      yield* Effect.tryPromise({ try: async () => body(test), catch: (error) => error })
+      const made = new TestSpace({ space, kernel, facts, run: (effect) => CallerStack.follow(run(effect)) }, Context.get(context, Hash))
+      test = made
+      yield* Effect.tryPromise({ try: async () => body(made), catch: (error) => error })
     }))))
   }
 
@@ -142,9 +147,16 @@ export class TestSpace {
     let beat = -1
     for (let i = 0; i < count; i++) {
       beat = await this.run(this.space.step)
+      if (this.hung !== undefined) throw this.hung
       await this.note(beat)
     }
     return beat
+  }
+
+  /** A run holds its beat for ever. Its limit ends it, and then the step fails. */
+  private hang(failure: ExpectationFailed, limitMs: number): void {
+    this.hung ??= failure
+    void this.run(TestClock.adjust(limitMs))
   }
 
   /** Runs beats until nothing is runnable at this moment. A wait for a later moment does not hold it up. */

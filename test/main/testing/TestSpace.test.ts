@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { Computation, Enzyme, Retry } from "systole"
 import { expectCell, expectReceipt, expectSignal, TestSpace } from "systole/testing"
 
@@ -70,6 +72,42 @@ describe("TestSpace", () => {
       assert.match(message, /^the signal \/signals\/count is not over after 1000 beats\./)
       assert.match(message, /These wait: \S+ on \/signals\/count \(delayed, due at 5000 ms\)/)
     }))
+
+  it("names a run whose own promise never settles, for each way to run beats", async () => {
+    const shape = { name: "hangs", query: "/signals/hangs", limitMs: 10 }
+    const hangs = Enzyme.make({ ...shape, run: () => new Promise(() => {}) })
+    const effect = Enzyme.make({ ...shape, run: () => Effect.never })
+    const ways: ReadonlyArray<(space: TestSpace) => Promise<unknown>> = [
+      async (space) => {
+        await space.signal({ signal: "/signals/hangs" })
+        await space.step()
+      },
+      (space) => space.handled({ signal: "/signals/hangs" })
+    ]
+    for (const enzyme of [hangs, effect]) {
+      for (const way of ways) {
+        const message = await failure(TestSpace.use([enzyme], async (space) => void await way(space)))
+        assert.match(message, /^A run of "hangs" awaits a promise of its own that has not settled for 30 ms\./)
+        assert.include(message, "Its limit of 10 ms is on the clock of the test")
+      }
+    }
+  })
+
+  it("lets a run await a promise that settles, and end by its limit where the test moves the clock", async () => {
+    const settles = Enzyme.make({ name: "settles", query: "/signals/settles", run: async () => {
+      await new Promise<void>((resolve) => void queueMicrotask(resolve))
+      return "settled"
+    } })
+    const hangs = Enzyme.make({ name: "hangs", query: "/signals/hangs", retry: { attempts: 1 }, run: () => new Promise(() => {}) })
+    await TestSpace.use([settles, hangs], async (space) => {
+      assert.strictEqual((await space.handled({ signal: "/signals/settles" })).handlings[0]?.value, "settled")
+      const id = await space.signal({ signal: "/signals/hangs" })
+      const beat = space.step()
+      await space.run(TestClock.adjust(1000))
+      await beat
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.error?.code, "run/timeout")
+    })
+  })
 
   it("answers what else is asked of the space", () =>
     TestSpace.use([count], async (space) => {
