@@ -169,7 +169,8 @@ const target = async ({ command, data, folder: parent }: Place, setup: Setup): P
     request(server.url, path, token === undefined ? sent : { ...sent, headers: { authorization: `Bearer ${token}`, ...sent.headers } })
   const check = async (): Promise<void> => {
     if (server.process.exitCode !== null || server.process.signalCode !== null) {
-      throw new Error(`the server ended: ${chunks.join("").slice(-500)}`)
+      const how = server.process.signalCode ?? server.process.exitCode
+      throw new Error(`the server ended with ${how}: ${chunks.join("").slice(-500)}`)
     }
     const { status } = await ask("/livez")
     if (status !== 200) throw new Error(`/livez answers ${status}`)

@@ -25,6 +25,14 @@ export interface Acknowledged {
   readonly counts: Record<Kind, number>
 }
 
+/** A signal of a caller. */
+interface Sent {
+  readonly space: string
+  readonly kind: Kind
+  readonly id: string
+  readonly payload: object
+}
+
 /** The callers of all spaces. */
 export class Load {
   readonly spaces: ReadonlyMap<string, Acknowledged>
@@ -32,7 +40,9 @@ export class Load {
   /** The latencies since the last look, in milliseconds. */
   latencies: Array<number> = []
   private sent = 0
-  private readonly target: Target
+  /** Signals without an answer, which are sent again to the next server. */
+  private unanswered: ReadonlyArray<Sent> = []
+  private target: Target
   private readonly draw: Random
 
   constructor(target: Target, names: ReadonlyArray<string>, draw: Random) {
@@ -62,9 +72,26 @@ export class Load {
   private async send(space: string, kind: Kind): Promise<void> {
     const id = `${kind}-${this.sent++}`
     const payload = kind === "photo" ? await this.upload(space, id) : {}
+    const sent = { space, kind, id, payload }
+    try {
+      await this.post(sent)
+    } catch (error) {
+      this.unanswered = [...this.unanswered, sent]
+      throw error
+    }
+  }
+
+  /** Sends all signals without an answer again, to the server that has restarted. */
+  async resend(target: Target): Promise<void> {
+    this.target = target
+    for (const sent of this.unanswered) await this.post(sent)
+    this.unanswered = []
+  }
+
+  private async post({ id, kind, payload, space }: Sent): Promise<void> {
     const body = JSON.stringify({ signal: `/signals/soak/${kind}/${id}`, id, payload })
     const { status, text } = await this.target.ask(`/v1/spaces/${space}/signals`, { method: "POST", headers: json, body })
-    hold(status === 202, `a signal is answered ${status} ${text.slice(0, 200)}`)
+    hold(status === 202 || status === 200, `a signal is answered ${status} ${text.slice(0, 200)}`)
     const known = this.spaces.get(space)
     if (known === undefined) return
     known.ids.set(id, (JSON.parse(text) as { readonly id: string }).id)

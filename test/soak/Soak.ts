@@ -128,6 +128,8 @@ const begin = async (target: Target, attackers: ReadonlyArray<Attacker>, names: 
   for (const { ready } of attackers) await ready.begin?.(target)
 }
 
+const isGone = ({ server: { process } }: Target): boolean => process.exitCode !== null || process.signalCode !== null
+
 /** Runs the rounds, and takes a sample at the end of each. */
 const soaked = async (target: Target, load: Load, { minutes, onSample, rounds }: Pick<Options, "minutes" | "onSample"> & {
   readonly rounds: Rounds
@@ -150,7 +152,9 @@ const soaked = async (target: Target, load: Load, { minutes, onSample, rounds }:
     const sample = { memory: memory(pid), descriptors: descriptors(pid), p50, p99 }
     samples.push(sample)
     onSample?.(sample, load.acknowledged)
-    if (length >= JUDGED) await target.check()
+    const fault = await target.check().then(() => undefined, String)
+    if (fault !== undefined) load.faults.add(fault)
+    if (isGone(target)) break
   }
   return samples
 }
@@ -170,6 +174,16 @@ const worked = async (target: Target, load: Load, { attackers, rounds }: {
   return (await Promise.all(attempts)).reduce((sum, tried) => sum + tried, 0)
 }
 
+/** Waits for the end of all work, and makes the last checks of the parts, of which one ends the server. Returns the faults. */
+const ended = async (target: Target, names: ReadonlyArray<string>, attackers: ReadonlyArray<Attacker>) => {
+  const faults = [...await Proof.quieted(target, names)]
+  const isLast = ({ part }: Attacker): boolean => part.name === "output"
+  for (const { part, ready } of attackers.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))) {
+    await ready.check?.(target).catch((error: unknown) => void faults.push(`${part.name}: ${String(error)}`))
+  }
+  return faults
+}
+
 /** Soaks a server, restarts it, and proves that each space is whole. */
 export const run = async (options: Options): Promise<Result> => {
   const { minutes, onSample, packed, seed } = options
@@ -186,17 +200,18 @@ export const run = async (options: Options): Promise<Result> => {
     const samples = await soaked(target, load, { minutes, rounds, ...onSample === undefined ? {} : { onSample } })
       .finally(() => rounds.end())
     const attempts = await work
-    const faults = await Proof.quieted(target, names)
-    // The last check of the parts ends the server as its operator does.
-    for (const { part, ready } of attackers.toSorted((a, b) => Number(a.part.name === "output") - Number(b.part.name === "output"))) {
-      await ready.check?.(target).catch((error: unknown) => load.faults.add(`${part.name}: ${String(error)}`))
+    const isKilled = isGone(target)
+    if (!isKilled) {
+      for (const fault of await ended(target, names, attackers)) load.faults.add(fault)
     }
     await target.server.end("SIGKILL")
     target = await packed.start(setup)
-    const proof = await Proof.run(target, load, partner)
+    await load.resend(target)
+    for (const fault of await Proof.quieted(target, names)) load.faults.add(fault)
+    const proof = await Proof.run(target, { load, partner, isKilled })
     const trends = minutes * 60_000 / ROUNDS >= JUDGED ? trendsOf(samples) : []
     const grown = trends.filter(({ isFlat }) => !isFlat).map(({ name }) => `${name} grows`)
-    const all = [...load.faults, ...faults, ...grown, ...proof.faults]
+    const all = [...load.faults, ...grown, ...proof.faults]
     return { acknowledged: load.acknowledged, attempts, samples, trends, proof, faults: all }
   } finally {
     await target.server.end("SIGKILL")
