@@ -34,7 +34,7 @@ const denoTypes = command("types on Deno", [tool("deno"), "check", "--doc", "src
 const examples = busy("examples in the docs", [tool("deno"), "test", "-A", "--no-check", "--doc", "src"])
 const workerd = tests("bundle on workerd", "node", { files: ["test/runtime/"] })
 const packed = tests("package", "node", { files: ["test/package/"] })
-const attack = busy("attack", script("attack", "--part", "callers", "--minutes", "0.4"))
+const attack = busy("attack", script("attack", "--minutes", "0.8"))
 
 /** The checks of the sources. */
 const sources: Stage = [[types], [lint, language, floors]]

@@ -63,8 +63,6 @@ export interface Options {
   readonly packed: Packed
   readonly minutes: number
   readonly seed: number
-  /** The parts of the attack; all by default. */
-  readonly parts?: ReadonlyArray<Part>
   readonly onSample?: (sample: Sample, acknowledged: number) => void
 }
 
@@ -111,8 +109,8 @@ interface Attacker {
   readonly ready: Ready
 }
 
-const prepared = ({ packed, parts = Parts.all, seed }: Options): Promise<ReadonlyArray<Attacker>> =>
-  Promise.all(parts.map(async (part) => {
+const prepared = ({ packed, seed }: Options): Promise<ReadonlyArray<Attacker>> =>
+  Promise.all(Parts.all.map(async (part) => {
     const folder = join(packed.folder, `ground-${part.name}`)
     await mkdir(folder)
     return { part, ready: await part.prepare({ packed, draw: Random.make(seed), folder }) }

@@ -18,7 +18,7 @@ const TIMEOUT = 400
 const LARGE = 33 * 1_048_576
 
 /** The interval of attempts that upload content. */
-const UPLOADED = 20
+const UPLOADED = 60
 
 /** The most time of an upload in milliseconds. A shared machine hashes slowly. */
 const LONG = 30_000
