@@ -21,6 +21,15 @@ export const retrial = ({ retry }: Action, record: Record.Record | undefined): R
   return found === undefined || record === undefined ? undefined : { occurrence: record.occurrence, attempt: record.attempt + 1, ...found }
 }
 
+/** The begin of the last run as a block tells it, for an action that the ledger does not know. */
+const writtenRun = ({ record: { completedAt, failedAt, lastRun } }: Action): number | undefined => lastRun ?? completedAt ?? failedAt
+
+/** The next attempt as a block tells it, for an action that the ledger does not know: of a clone, or a folder that was moved. */
+const writtenRetrial = ({ record: { failedAt = 0, nextRetry, retryCount } }: Action): Retrial | undefined =>
+  nextRetry === undefined ? undefined : {
+    occurrence: `written:${nextRetry}`, attempt: retryCount + 1, at: nextRetry, delay: Math.max(nextRetry - failedAt, 0)
+  }
+
 /**
  * The number of times that an action became pending. It grows where a person sets a finished action to pending.
  *
@@ -70,7 +79,7 @@ const historyOf = (action: Action, record: Record.Record | undefined, context: O
   const { now, observed, startup } = context
   const { [action.id]: change } = observed.changes
   const skipped = observed.skipped[action.id]
-  const ran = record === undefined ? undefined : Record.beginOf(record)
+  const ran = record === undefined ? writtenRun(action) : Record.beginOf(record)
   const isOver = (occurrence: string): boolean => record?.occurrence === occurrence || isSkipped(action, occurrence, observed)
   const key = change === undefined || change.count === 0 ? undefined : `${change.count}.${change.digest}`
   return {
@@ -98,10 +107,10 @@ export interface Context {
 
 /** The outcome of the last occurrence. A person who sets an action to pending makes it open again. */
 const outcomeOf = (action: Action, record: Record.Record | undefined, retry: Retrial | undefined): Outcome => {
-  if (record === undefined) {
+  if (record === undefined && retry === undefined) {
     return action.status === "completed" || action.status === "failed" || action.status === "skipped" ? action.status : "open"
   }
-  if (record.status === "running" || retry !== undefined) return "open"
+  if (record === undefined || record.status === "running" || retry !== undefined) return "open"
   return action.status === "pending" && !Schedules.isRecurring(action.schedule) ? "open" : record.status
 }
 
@@ -114,7 +123,7 @@ const outcomeOf = (action: Action, record: Record.Record | undefined, retry: Ret
 export const of = (written: Action, record: Record.Record | undefined, context: Context): ActionState => {
   // The file of an older copy tells nothing about what ran, so its action counts as one that the file tells as running.
   const action: Action = isOlder(written, record, context) ? { ...written, status: "running" } : written
-  const found = retrial(action, record)
+  const found = record === undefined ? writtenRetrial(action) : retrial(action, record)
   const retry = found !== undefined && isSkipped(action, found.occurrence, context.observed) ? undefined : found
   const status = statusOf(action, record, retry)
   return {
