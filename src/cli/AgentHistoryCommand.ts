@@ -14,6 +14,7 @@ import { ControlStore } from "../agent/store/ControlStore.ts"
 import { Ledger } from "../agent/order/Ledger.ts"
 import * as Projection from "../agent/wake/Projection.ts"
 import * as Record from "../agent/order/Record.ts"
+import * as Zone from "../agent/schedule/Zone.ts"
 import * as Schedules from "../agent/schedule/Schedule.ts"
 import * as Wake from "../agent/wake/Wake.ts"
 import * as AgentCell from "./AgentCell.ts"
@@ -64,7 +65,8 @@ export const explain = Command.make("explain", {
     const state = states.get(id)
     if (decision === undefined || state === undefined) return yield* AgentRequest.absent(id)
     const now = yield* Clock.currentTimeMillis
-    const times = Schedules.firings(decision.action.schedule, state.history, { now, count: next }).map(Projection.moment)
+    const times = Schedules.firings(decision.action.schedule, state.history, { now, count: next })
+      .map((time) => Zone.isoOf(time, decision.action.zone))
     yield* Output.data(json, { id, decision: decision.kind, next: times }, [...AgentOutput.plan([decision]), ...times])
   }))).pipe(Command.withDescription("Print the decision on an action, and its next times"))
 

@@ -7,6 +7,12 @@
 /** The texts of files, by path. */
 export type Files = Readonly<Record<string, string>>
 
+/** The files of a project that no repository keeps: of the agent, its backups, its lock and its temporary files. */
+const IGNORED = [
+  "node_modules/", ".data/", ".systole/", "/history/", "/heartbeat*.lock", "/.heartbeat*",
+  "dist/*", "!dist/workers/", "dist/workers/*", "!dist/workers/wrangler.jsonc", ""
+].join("\n")
+
 /**
  * A project with one enzyme. `installation` is its dependency specifier of this package.
  *
@@ -47,7 +53,7 @@ export const project = (name: string, installation: string): Files => {
         2
       )
     }\n`,
-    ".gitignore": "node_modules/\n.data/\n.systole/\ndist/*\n!dist/workers/\ndist/workers/*\n!dist/workers/wrangler.jsonc\n",
+    ".gitignore": IGNORED,
     "systole.config.ts": `import { defineConfig } from "systole"
 
 export default defineConfig({

@@ -183,6 +183,25 @@ describe("The course of a wake", () => {
     }), { scripts: world.scripts })
   })
 
+  it.effect("takes the end of a run for its action that a person gave another id meanwhile", () => {
+    let save = (): void => {}
+    const scripts = {
+      shell: () => {
+        save()
+        return { code: 0, stdout: "", stderr: "" }
+      }
+    }
+    return withAgent(fileOf(shell("before")), ({ disk, fields, text, wake }) => Effect.gen(function*() {
+      save = () => disk.replace("/home/ann/heartbeat.md", text().replace("**id**: before", "**id**: after"))
+      yield* wake()
+      assert.strictEqual(fields("after")["status"], "running")
+      const { ran } = yield* wake()
+      assert.deepStrictEqual(ran, [])
+      assert.deepInclude(fields("after"), { status: "completed", result: "exit 0" })
+      assert.deepStrictEqual((yield* wake()).ran, [])
+    }), { scripts })
+  })
+
   it.effect("runs no action whose status is unknown, neither as a member nor after a failure", () => {
     const world = programs(["bad"])
     const file = fileOf(

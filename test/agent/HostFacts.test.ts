@@ -62,6 +62,22 @@ describe("Facts of a real disk", () => {
       assert.isAbove(looked, 9_000)
     }).pipe(Effect.scoped, Effect.provide(services)))
 
+  it.effect("a watched folder has another digest after a change at any depth, but not in a hidden folder", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      mkdirSync(join(folder, "src", "deep", "er"), { recursive: true })
+      mkdirSync(join(folder, "src", ".git"))
+      const { actions } = ControlFiles.parse(fileOf(over("a", "src")))
+      const digest = Effect.map(Facts.capture(folder, actions), ({ digests }) => digests.get("a"))
+      const first = yield* digest
+      writeFileSync(join(folder, "src", "deep", "er", "file.ts"), "1")
+      const second = yield* digest
+      writeFileSync(join(folder, "src", "deep", "er", "file.ts"), "22")
+      const third = yield* digest
+      assert.strictEqual(new Set([first, second, third]).size, 3)
+      assert.deepStrictEqual((yield* Facts.foldersOf(join(folder, "src"))).length, 3)
+    }).pipe(Effect.scoped, Effect.provide(services)))
+
   it.effect("a control file that is a pipe is refused with a remedy, and nothing waits for its writer", () =>
     Effect.gen(function*() {
       const folder = yield* temporary

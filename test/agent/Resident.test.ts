@@ -107,6 +107,28 @@ describe("A resident agent", () => {
       assert.deepStrictEqual(dues, [Date.UTC(2100, 0, 1), Date.UTC(2099, 0, 1)])
     }))
 
+  it.effect("asks a server again that refuses after 1, 2 and 4 seconds", () =>
+    Effect.gen(function*() {
+      const disk = new MemoryDisk()
+      disk.save(PATH, fileOf(action("a", { type: "shell", command: "echo", schedule: "at:2100-01-01", status: "pending" })))
+      const base = ledger([2, 3, 4])
+      const looks: Array<number> = []
+      const queries = Effect.andThen(Effect.clockWith((clock) => clock.currentTimeMillis), (now) => {
+        looks.push(now)
+        return base.queries
+      })
+      yield* residing({
+        disk,
+        space: { ...base, queries },
+        seconds: 30,
+        after: (_, count) => {
+          if (count === 1) disk.replace(PATH, fileOf(action("b", { type: "shell", command: "echo", schedule: "at:2100-01-01" })))
+        }
+      })
+      const waits = looks.slice(1).map((time, i) => time - (looks[i] ?? 0))
+      assert.deepStrictEqual(waits.slice(1), [1_000, 2_000, 4_000])
+    }))
+
   it.effect("wakes soon for a watched path that changes during a wake", () =>
     Effect.gen(function*() {
       const disk = new MemoryDisk()

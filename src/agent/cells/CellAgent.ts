@@ -31,9 +31,9 @@ import * as Record from "../order/Record.ts"
 import { Versions } from "../store/Versions.ts"
 import * as Wake from "../wake/Wake.ts"
 
-/** The signals to a control file: a wake, a save of a person, and the approval of a program. */
+/** The signals to a control file: a wake, and the approval of a program; and a save of a person. */
 export const WAKE = "/signals/heartbeat/wake"
-export const SAVE = "/signals/heartbeat/save"
+export { SAVE } from "./CellStore.ts"
 export const APPROVE = "/signals/heartbeat/approve"
 
 /** The signal of a wake that died, to its control file. */
@@ -227,7 +227,7 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
   }),
   Enzyme.make({
     name: "heartbeat_save",
-    query: SAVE,
+    query: CellStore.SAVE,
     bind: [CellStore.FOLDER],
     writes: ["/data/agent/**"],
     payload: Save,

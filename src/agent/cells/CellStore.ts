@@ -27,6 +27,9 @@ import { pathOf } from "../order/Order.ts"
 /** The folder of control files. */
 export const FOLDER = "/data/agent/files"
 
+/** The signal that saves a control file. Its target is the cell of the file. */
+export const SAVE = "/signals/heartbeat/save"
+
 /** The names of control files. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 
@@ -169,6 +172,7 @@ export const make = (cells: Cells, place: CellPlace): ControlStore["Service"] =>
   }
   return ControlStore.of({
     place,
+    remedy: `Save a corrected text in ${place.cell} with the signal ${SAVE}`,
     lease: () => Effect.void,
     tend: nothing,
     version: Effect.sync(() => contentOf(cells, place)),

@@ -123,11 +123,15 @@ const outputOf = (tx: Transaction, file: string) => (id: string): string => {
 /** The beginning of a message about a request, before the reason that its channel gave. */
 const REQUEST = /^request \S{1,256} \(\S{1,256} \S{1,256}\) ended with \w{1,64} \([^)]{0,256}\): (?:Request \S{1,256}: )?/
 
+/** The codes of time-outs of channels. */
+const TIMED_OUT = /^(?!agent\/).*\/timeout$/
+
 const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
   const { code, message, retryAfterMs, status } = (error ?? {}) as Readonly<Record<"code" | "message" | "retryAfterMs" | "status", unknown>>
+  const text = typeof message === "string" ? message : String(error)
   return {
     code: typeof code === "string" ? code : "agent/failed",
-    message: line((typeof message === "string" ? message : String(error)).replace(REQUEST, "")),
+    message: line(`${typeof code === "string" && TIMED_OUT.test(code) ? "timed out: " : ""}${text.replace(REQUEST, "")}`),
     ...typeof status === "number" ? { status } : {},
     ...typeof retryAfterMs === "number" ? { retryAfterMs } : {}
   }

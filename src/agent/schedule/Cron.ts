@@ -70,7 +70,9 @@ export const parse = (expression: string, zone: string): Cron | Refusal => {
   for (const [i, form] of forms.entries()) {
     const wrong = fields[i]?.split(",").find((part) => !isPart(part, form))
     if (wrong === undefined) continue
-    return refuse(`has "${wrong}" as ${form.name}, and a value, range or step from ${form.low} to ${form.high} is needed`)
+    const refusal = refuse(`has "${wrong}" as ${form.name}, and a value, range or step from ${form.low} to ${form.high} is needed`)
+    const parts = wrappedOf(wrong, form)
+    return parts === undefined ? refusal : { ...refusal, suggestion: `write ${parts}, because a range does not go on at its first value` }
   }
   const [, , day = "*", month = "*", weekday = "*"] = fields
   if (weekday === "*" && neverMatches(day, month)) return refuse("never matches, because no such month has this day")
@@ -98,6 +100,19 @@ const isPart = (part: string, form: FieldForm): boolean => {
   const from = first === undefined ? form.low : numberOf(first, form)
   const to = last === undefined ? from : last.toUpperCase() === SUNDAY ? form.high : numberOf(last, form)
   return from >= form.low && to <= form.high && from <= to
+}
+
+/** The two ranges of a range that goes over the highest value, such as `22-6`; `undefined` for any other text. */
+const wrappedOf = (part: string, form: FieldForm): string | undefined => {
+  const [, first, last] = /^(\w+)-(\w+)$/.exec(part) ?? []
+  if (first === undefined || last === undefined) return undefined
+  const [from, to] = [numberOf(first, form), numberOf(last, form)]
+  if (!(from > to && to >= form.low && from <= form.high)) return undefined
+  const end = form.names === WEEKDAYS ? SUNDAY : String(form.high)
+  const rest = form.names === WEEKDAYS ? Math.max(to, 1) : to
+  const begin = form.names === WEEKDAYS ? 1 : form.low
+  const after = form.names === WEEKDAYS && to === 0 ? "" : begin === rest ? `,${begin}` : `,${begin}-${rest}`
+  return `${first}-${end}${after}`
 }
 
 /** Whether each of the days of the month is longer than each of the months. */

@@ -88,9 +88,28 @@ export const parse = (text: string, zone: string): Schedule | Refusal => {
   const kind = (colon < 0 ? trimmed : trimmed.slice(0, colon)).trim().toLowerCase()
   const argument = colon < 0 ? "" : trimmed.slice(colon + 1).trim()
   const parser = parsers.get(kind)
-  if (parser === undefined) return refuse(text, "has an unknown form", FORMS)
+  if (parser === undefined) return refuse(text, "has an unknown form", remedyOf(trimmed))
   return parser(argument, zone)
 }
+
+/** The schedules for the names of crontab. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ["@hourly", "hourly"], ["@daily", "daily:00:00"], ["@midnight", "daily:00:00"], ["@weekly", "cron:0 0 * * SUN"],
+  ["@monthly", "cron:0 0 1 * *"], ["@yearly", "cron:0 0 1 1 *"], ["@annually", "cron:0 0 1 1 *"], ["@reboot", "startup"]
+])
+
+/** The remedy for a text that is a schedule elsewhere. */
+const remedyOf = (text: string): string => {
+  const lower = text.toLowerCase()
+  const name = NAMES.get(lower.startsWith("@") ? lower : `@${lower}`)
+  const [, interval] = /^@?every\s+(\d+\s*[smhd])$/.exec(lower) ?? /^(\d+[smhd])$/.exec(lower) ?? []
+  if (name !== undefined) return `write ${name}`
+  if (interval !== undefined) return `write every:${interval.replace(/\s/g, "")}`
+  if (TIME.test(lower)) return `write daily:${lower}`
+  return lower.split(/\s+/).length === CRON_FIELDS && /^[\d*]/.test(lower) ? `write cron:${text.slice(0, 100)}` : FORMS
+}
+
+const CRON_FIELDS = 5
 
 const plain = (schedule: Schedule, name: string) => (argument: string): Schedule | Refusal =>
   argument === "" ? schedule : refuse(`${name}:${argument}`, "takes no argument", `write ${name}`)

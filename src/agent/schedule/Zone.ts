@@ -84,6 +84,15 @@ export const offsetOf = (instant: number, zone: string): number => {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instant / 1_000) * 1_000
 }
 
+/** An instant as the local time of a zone with its offset, such as `2024-01-15T11:30:00+01:00`; in UTC with `Z`. */
+export const isoOf = (instant: number, zone: string): string => {
+  const offset = offsetOf(instant, zone)
+  const local = new Date(instant + offset).toISOString().slice(0, 19)
+  const minutes = Math.abs(offset) / 60_000
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, "0")
+  return zone === "UTC" ? `${local}Z` : `${local}${offset < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`
+}
+
 /**
  * Returns the instant of a local time, given as if it were UTC. The earlier instant counts for a local time that occurs
  * twice; a local time that is skipped moves forward by the length of the gap.

@@ -50,6 +50,8 @@ export interface Captured {
  * @since 0.1.0
  */
 export class ControlStore extends Context.Service<ControlStore, {
+  /** The sentence about the way to a valid version of a file that is damaged. */
+  readonly remedy: string
   readonly place: Place
   /** Takes the lease until the scope closes, so that no other wake of the file begins meanwhile. */
   readonly lease: (kind: Owner["kind"]) => Effect.Effect<void, DiskFailed | LeaseTaken, Scope.Scope>

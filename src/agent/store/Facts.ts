@@ -36,7 +36,7 @@ const exists = Effect.fnUntraced(function*(folder: string, path: string) {
 })
 
 /**
- * The digest of a path: of the bytes of a file, or of the names and versions in a folder. Only the version counts of a path
+ * The digest of a path: of the bytes of a file, or of the names and versions below a folder. Only the version counts of a path
  * that has neither, such as a pipe, and of a file or a folder that is too large to be read.
  */
 const digestOf = Effect.fnUntraced(function*(path: string) {
@@ -46,14 +46,48 @@ const digestOf = Effect.fnUntraced(function*(path: string) {
   if (version === undefined) return "absent"
   const bytes = yield* orElse(disk.read(path), undefined)
   if (bytes !== undefined) return hash.hex(bytes).slice(0, 16)
-  const names = yield* orElse(disk.list(path, MOST_NAMES), undefined)
-  if (names === undefined) return hash.hex(version).slice(0, 16)
-  const versionOf = (name: string) => orElse(disk.version(disk.join(path, name)), undefined)
-  // Other work of the thread goes on between the calls of the system.
-  const versions = yield* Effect.forEach(names, (name, i) =>
-    i % YIELD === YIELD - 1 ? Effect.andThen(Effect.yieldNow, versionOf(name)) : versionOf(name))
-  return hash.hex(JSON.stringify(names.map((name, i) => [name, versions[i]]))).slice(0, 16)
+  const below = yield* entriesBelow(path)
+  return hash.hex(below === undefined ? version : JSON.stringify(below)).slice(0, 16)
 })
+
+/**
+ * The paths below a folder with their versions, a level after the other; `undefined` for a path that is no folder. The tools of a
+ * project write into hidden folders and `node_modules`, so those count as one entry each.
+ */
+const entriesBelow = Effect.fnUntraced(function*(path: string) {
+  const disk = yield* Disk
+  const names = yield* orElse(disk.list(path, MOST_NAMES), undefined)
+  if (names === undefined) return undefined
+  const found: Array<readonly [path: string, version: string | undefined]> = []
+  const open = names.map((name) => disk.join(path, name))
+  for (let i = 0; i < open.length; i++) {
+    // Other work of the thread goes on between the calls of the system.
+    if (i % YIELD === YIELD - 1) yield* Effect.yieldNow
+    const each = open[i] ?? ""
+    found.push([each, yield* orElse(disk.version(each), undefined)])
+    const [, name] = disk.split(each)
+    const below = name.startsWith(".") || name === "node_modules" ? [] : yield* orElse(disk.list(each, MOST_NAMES), [])
+    for (const child of below) if (open.length < MOST_NAMES) open.push(disk.join(each, child))
+  }
+  return found
+})
+
+/** The folders below a watched folder, and itself; only the path for any other one. */
+export const foldersOf = Effect.fnUntraced(function*(path: string) {
+  const disk = yield* Disk
+  const folders = [path]
+  for (let i = 0; i < folders.length && folders.length < MAX_FOLDERS; i++) {
+    for (const name of yield* orElse(disk.list(folders[i] ?? "", MOST_NAMES), [])) {
+      const each = disk.join(folders[i] ?? "", name)
+      const isSkipped = name.startsWith(".") || name === "node_modules" || folders.length >= MAX_FOLDERS
+      if (!isSkipped && (yield* orElse(disk.list(each, MOST_NAMES), undefined)) !== undefined) folders.push(each)
+    }
+  }
+  return folders
+})
+
+/** The most folders of a watched path that are watched. */
+const MAX_FOLDERS = 100
 
 /** The facts that some actions need: those of their conditions, and the paths that they watch. */
 interface Needs extends Conditions.Requirements {

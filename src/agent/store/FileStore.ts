@@ -27,6 +27,7 @@ export const make = Effect.fn("FileStore.make")(function*(place: StoredFile.Plac
   const over = <A, E, R extends Disk | Hash>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services)
   return ControlStore.of({
     place,
+    remedy: "Correct it, or put the latest valid version back with systole agent history --restore",
     lease: (kind) => Effect.provideService(Lease.take(place, kind), Disk, disk),
     tend: over(StoredFile.tend(place)),
     version: disk.version(place.path),

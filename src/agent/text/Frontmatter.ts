@@ -105,7 +105,9 @@ export const parse = (text: string, lines: ReadonlyArray<Line>): Parsed => {
   const isPlain = read.findings.length === 0 && read.isFlow !== true && !FOREIGN.test(text.slice(first.start, closing.next))
   const indent = isPlain ? indentOf(text, read.entries) : undefined
   const frontmatter = { span: { start: first.start, end: closing.next }, body, entries: read.entries, indent }
-  return { frontmatter, next: last + 1, findings: read.findings.length > 0 ? read.findings : checked(frontmatter) }
+  const isLoneReturn = /\r(?!\n)/.test(text.slice(first.start, closing.next))
+  const findings = read.findings.length > 0 ? read.findings : checked(frontmatter)
+  return { frontmatter, next: last + 1, findings: isLoneReturn ? [invalid(body.start, ...LONE_RETURN)] : findings }
 }
 
 const invalid = (offset: number, message: string, suggestion: string): Finding =>
@@ -214,19 +216,35 @@ const repeated = (entries: ReadonlyArray<Entry>): ReadonlyArray<Finding> => {
   return found
 }
 
+const ONE_TO_A_LINE = [
+  "The keys of the frontmatter do not stand one to a line, so the agent cannot write there",
+  "write lines such as status: idle, with the same indent and end of line"
+] as const
+
+const LONE_RETURN = [
+  "The lines of the file end with a carriage return alone, which YAML does not read as the end of a line",
+  "save it with line ends LF or CRLF"
+] as const
+
+/** The issue about a version: absent, a text instead of a number, or of another format. */
+const versionIssue = (version: Scalar | undefined): Pick<Finding, "message" | "suggestion"> => {
+  if (version === undefined) return { message: "The frontmatter has no version", suggestion: "write version: 1" }
+  return VERSIONS.includes(Number(version))
+    ? { message: `The version ${JSON.stringify(version)} is a text, and no number`, suggestion: "write version: 1, without quotes" }
+    : { message: `The version ${String(version)} of the format is unknown`, suggestion: "write version: 1" }
+}
+
 /** Checks the keys that the agent reads. */
 const checked = (frontmatter: Frontmatter): ReadonlyArray<Finding> => {
   const findings: Array<Finding> = []
   if (frontmatter.indent === undefined) {
-    const message = "The keys of the frontmatter do not stand one to a line, so the agent cannot write there"
-    findings.push(invalid(frontmatter.body.start, message, "write lines such as status: idle, with the same indent and end of line"))
+    findings.push(invalid(frontmatter.body.start, ...ONE_TO_A_LINE))
   }
   const offsetOf = (key: string): number =>
     frontmatter.entries.find((entry) => entry.key === key)?.valueSpan.start ?? frontmatter.body.start
   const version = get(frontmatter, "version")
   if (!VERSIONS.includes(version)) {
-    const message = version === undefined ? "The frontmatter has no version" : `The version ${String(version)} of the format is unknown`
-    findings.push({ code: "agent/version-unknown", offset: offsetOf("version"), message, suggestion: "write version: 1" })
+    findings.push({ code: "agent/version-unknown", offset: offsetOf("version"), ...versionIssue(version) })
   }
   const status = get(frontmatter, "status")
   if (status !== undefined && !(STATES as ReadonlyArray<unknown>).includes(String(status).toLowerCase())) {

@@ -63,7 +63,10 @@ export class Course {
         const { attempt, occurrence } = record
         yield* this.fork({ action, attempt, occurrence, isEarlier: true }, Dispatch.resumed(action, record, wake.context))
       } else if (action.status === "running") {
-        yield* this.end({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) }, true)
+        const former = record === undefined ? wake.formerOf(action) : undefined
+        if (former?.status === "running") continue
+        if (former !== undefined) wake.add(...Projection.ended(action, former))
+        else yield* this.end({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) }, true)
       }
     }
   })

@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Facts from "../store/Facts.ts"
 import { ControlStore } from "../store/ControlStore.ts"
 import { Disk } from "../store/Disk.ts"
 import type { LedgerFailed } from "../order/Ledger.ts"
@@ -13,18 +14,22 @@ import * as Wake from "./Wake.ts"
 /** The longest wait while an action waits without a time, such as for a condition or an approval, in milliseconds. */
 const RECHECK_MILLIS = 60_000
 
+/** The wait after the first refusal of a server; each further one doubles it, up to {@link RECHECK_MILLIS}. */
+const FIRST_MILLIS = 1_000
+
 /** The wait after a change, in which an editor ends its save. */
 const QUIET = "250 millis"
 
 /** The paths whose changes wake the agent: the folder of the file, and the watched paths with their folders. */
 const watched = Effect.fnUntraced(function*(folder: string, report: Wake.Report | undefined) {
   const disk = yield* Disk
-  const paths = (report?.plan ?? []).flatMap(({ action: { schedule } }) => {
+  const given = (report?.plan ?? []).flatMap(({ action: { schedule } }) => {
     if (schedule.kind !== "on_change") return []
-    const path = schedule.path.startsWith("/") ? schedule.path : disk.join(folder, schedule.path)
-    return [path, disk.split(path)[0]]
+    return [schedule.path.startsWith("/") ? schedule.path : disk.join(folder, schedule.path)]
   })
-  return [...new Set([folder, ...paths])]
+  const paths = yield* Effect.forEach([...new Set(given)], (path) =>
+    Effect.map(Facts.foldersOf(path), (folders) => [...folders, disk.split(path)[0]]))
+  return [...new Set([folder, ...paths.flat()])]
 })
 
 /** Whether an action waits without a known time. One that may run at the end of a wake waits for an approval. */
@@ -49,13 +54,15 @@ const isMissed = Effect.fnUntraced(function*({ captured, open, version }: Wake.M
 interface Latest {
   readonly memory: Wake.Memory
   readonly report: Wake.Report | undefined
+  /** The time until the next look without a known time, in milliseconds. */
+  readonly recheck: number
 }
 
 /** Waits for the next wake of a file in a folder. */
-const wait = Effect.fnUntraced(function*(folder: string, { memory, report }: Latest) {
+const wait = Effect.fnUntraced(function*(folder: string, { memory, recheck: millis, report }: Latest) {
   const disk = yield* Disk
   const now = yield* Clock.currentTimeMillis
-  const recheck = report === undefined || isUntimed(report) ? now + RECHECK_MILLIS : Number.POSITIVE_INFINITY
+  const recheck = report === undefined || isUntimed(report) ? now + millis : Number.POSITIVE_INFINITY
   const until = Math.min(report?.nextDue ?? Number.POSITIVE_INFINITY, recheck)
   const due = Number.isFinite(until) ? Effect.sleep(Math.max(0, until - now)) : Effect.never
   const paths = yield* watched(folder, report)
@@ -67,8 +74,9 @@ const wait = Effect.fnUntraced(function*(folder: string, { memory, report }: Lat
 })
 
 /**
- * Wakes again and again, for a file in a folder. A file that cannot be used, a full disk and a server that refuses are told, and
- * the next change or minute tries again. A first wake that the server refuses ends the agent, because its settings may be wrong.
+ * Wakes again and again, for a file in a folder. A file that cannot be used and a full disk are told, and the next change or minute
+ * tries again. A server that refuses, such as one that starts again, is asked after 1, 2, 4 … seconds. A first wake that it refuses
+ * ends the agent, because its settings may be wrong.
  *
  * @category combinators
  * @since 0.1.0
@@ -79,6 +87,7 @@ export const run = Effect.fn("Resident.run")(function*(
   tell: (wake: Wake.Report | Wake.Failure) => Effect.Effect<void>
 ): Effect.fn.Return<never, LedgerFailed, Wake.Services | Disk> {
   let memory = new Wake.Memory()
+  let refusals = 0
   for (let isFirst = true;; isFirst = false) {
     const woken: Wake.Report | Wake.Failure = yield* Wake.run({ ...given, memory }).pipe(
       Effect.catch((error) => isFirst && error._tag === "LedgerFailed" ? Effect.fail(error) : Effect.succeed(error))
@@ -86,6 +95,8 @@ export const run = Effect.fn("Resident.run")(function*(
     // A wake that failed has changed records, and perhaps the file.
     if (!("ran" in woken)) memory = new Wake.Memory()
     yield* tell(woken)
-    yield* wait(folder, { memory, report: "ran" in woken ? woken : undefined })
+    refusals = "_tag" in woken && woken._tag === "LedgerFailed" ? refusals + 1 : 0
+    const again = Math.min(FIRST_MILLIS * 2 ** (refusals - 1), RECHECK_MILLIS)
+    yield* wait(folder, { memory, report: "ran" in woken ? woken : undefined, recheck: refusals === 0 ? RECHECK_MILLIS : again })
   }
 })

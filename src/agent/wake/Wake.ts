@@ -76,10 +76,8 @@ const prepare = Effect.fnUntraced(function*(request: Request): Effect.fn.Return<
   const wake = new WakeState(request, open, { place: store.place, version, start, hash: yield* Hash })
   if (!ControlFiles.isDamaged(open.file)) return wake
   const [first] = open.file.issues.filter(({ block, severity }) => severity === "error" && block === undefined)
-  const remedy = "Correct it, or put the latest valid version back with systole agent history --restore"
-  return yield* new FileUnusable({
-    path: store.place.path, code: "agent/file-damaged", reason: first === undefined ? "it is not valid" : Issues.render(first), remedy
-  })
+  const reason = first === undefined ? "it is not valid" : Issues.render(first)
+  return yield* new FileUnusable({ path: store.place.path, code: "agent/file-damaged", reason, remedy: store.remedy })
 })
 
 /** Keeps the facts that the next wake of the process need not read again. */

@@ -8,10 +8,11 @@ import * as Effect from "effect/Effect"
 import type { Hash } from "../../persistence/Hash.ts"
 import { type Action, isId } from "../document/Action.ts"
 import * as Approval from "../document/Approval.ts"
+import { field } from "../text/Block.ts"
 import type { ControlFile } from "../document/ControlFile.ts"
 import { type Captured, ControlStore, type Place } from "../store/ControlStore.ts"
 import * as Dependencies from "../document/Dependencies.ts"
-import type * as Dispatch from "./Dispatch.ts"
+import * as Dispatch from "./Dispatch.ts"
 import type { Change } from "../document/Edit.ts"
 import * as Ledger from "../order/Ledger.ts"
 import { type Facts, holds, type Memory, quietOf } from "./Memory.ts"
@@ -57,6 +58,9 @@ type Planned = Pick<Report, "plan" | "states">
 
 /** The time after a wake until the next one for an action that is due again at its end, in milliseconds. */
 const AGAIN_MILLIS = 1_000
+
+/** The unit of times in a file, in milliseconds. */
+const SECOND = 1_000
 
 const NO_FACTS: Captured = { files: new Set(), variables: new Set(), digests: new Map() }
 
@@ -335,6 +339,19 @@ export class WakeState {
     yield* this.look()
     return this.isWritten
   })
+
+  /**
+   * The record of an action that has another id in the file since it began: of an id that no block has, with the begin that the
+   * block tells. A run that goes on counts until its time limit.
+   */
+  formerOf({ block, timeout, zone }: Action): Record.Record | undefined {
+    const begin = Schedules.momentOf(field(block, "started_at")?.value ?? "", zone)
+    const present = new Set(this.open.file.blocks.map(({ id }) => id))
+    return begin === undefined ? undefined : [...this.records.values()].find((record) => {
+      const isLate = record.status === "running" && this.start > begin + timeout + Dispatch.GRACE_MILLIS
+      return !present.has(record.action) && !isLate && Math.abs(Record.beginOf(record) - begin) <= SECOND
+    })
+  }
 
   /** The members of composite actions, and of their members. */
   membersOf(action: Action): ReadonlyArray<Action> {
