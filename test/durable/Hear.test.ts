@@ -2,17 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
-import { Enzyme, Kernel, type Space, type Transaction } from "systole"
+import { Enzyme, Kernel, type Transaction } from "systole"
 import { TestSpace } from "systole/testing"
-import { CurrentReporter, Reporter } from "../../src/diagnostic/Reporter.ts"
 import { Continuation } from "../../src/durable/Continuation.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
-import { RunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
 import { unguarded } from "../../src/registry/RunScope.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import { controlled, replays, steps } from "../kernel/TestSpace.ts"
 import { TestBeat } from "../stage/TestBeat.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as DevelopmentHost from "./DevelopmentHost.ts"
 
 /** A durable enzyme for the signals of its name. */
 const durable = (name: string, run: Enzyme.Definition["run"], options: Partial<Enzyme.Definition> = {}) =>
@@ -200,27 +199,9 @@ describe("A run that began under the first rules", () => {
   })
 })
 
-/** The reports of a development host on two runs of an enzyme. */
-const reports = (enzyme: Enzyme.Enzyme) => {
-  const told: Array<string> = []
-  const reporter = new Reporter(({ note, topic }) => void (topic === "run/late-hear" && told.push(note)))
-  const watch = { enter: () => {}, leave: () => {}, stop: () => {} }
-  const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(RunWatch, watch))
-  const run = (space: Space) => Effect.gen(function*() {
-    yield* space.signal({ signal: `/signals/${enzyme.name}` })
-    yield* space.step
-    yield* TestClock.adjust(10)
-    yield* steps(space, 2)
-  })
-  return Effect.gen(function*() {
-    const space = yield* TestKernel.space([enzyme])
-    yield* run(space)
-    yield* run(space)
-    assert.deepStrictEqual(yield* space.list("/data/mailbox/diag/msgs"), [])
-    yield* replays(space)
-    return told
-  }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(layers))))
-}
+/** The reports of a development host on runs that begin to hear late. */
+const reports = (enzyme: Enzyme.Enzyme) =>
+  DevelopmentHost.reports(enzyme, { topic: "run/late-hear", signal: `/signals/${enzyme.name}` })
 
 describe("A development host", () => {
   const tardy = (options: Partial<Enzyme.Definition> = {}) => durable("tardy", async (tx) => {

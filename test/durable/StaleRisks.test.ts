@@ -1,11 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { TestClock } from "effect/testing"
-import { Enzyme, type Space, type Transaction } from "systole"
-import { CurrentReporter, Reporter } from "../../src/diagnostic/Reporter.ts"
-import { RunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
-import { replays } from "../kernel/TestSpace.ts"
-import * as TestKernel from "../support/TestKernel.ts"
+import { Effect } from "effect"
+import { Enzyme, type Transaction } from "systole"
+import * as DevelopmentHost from "./DevelopmentHost.ts"
 
 /** Reads a counter, sleeps, and writes it in one of several ways. */
 const add = (how: "blind" | "fresh" | "increment" | "elsewhere", options: Partial<Enzyme.Definition> = {}) => Enzyme.make({
@@ -22,28 +18,9 @@ const add = (how: "blind" | "fresh" | "increment" | "elsewhere", options: Partia
   }
 })
 
-/** The reports of a development host on two runs of an enzyme. */
-const reports = (enzyme: Enzyme.Enzyme, isWatched = true) => {
-  const told: Array<string> = []
-  // A reporter may date what it reports.
-  const reporter = new Reporter(({ note, topic }) => void (Date.now() > 0 && topic === "run/stale-risk" && told.push(note)))
-  const watch = isWatched ? { enter: () => {}, leave: () => {}, stop: () => {} } : undefined
-  const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(RunWatch, watch))
-  const run = (space: Space) => Effect.gen(function*() {
-    yield* space.signal({ signal: "/signals/add" })
-    yield* space.step
-    yield* TestClock.adjust(10)
-    yield* space.step
-  })
-  return Effect.gen(function*() {
-    const space = yield* TestKernel.space([enzyme])
-    yield* run(space)
-    yield* run(space)
-    assert.deepStrictEqual(yield* space.list("/data/mailbox/diag/msgs"), [])
-    yield* replays(space)
-    return told
-  }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(layers))))
-}
+/** The reports of a host on writes that may become stale. */
+const reports = (enzyme: Enzyme.Enzyme, isWatched = true) =>
+  DevelopmentHost.reports(enzyme, { topic: "run/stale-risk", signal: "/signals/add", isWatched })
 
 describe("A development host", () => {
   it.effect("reports a durable enzyme that writes from a read before its await, once", () => Effect.gen(function*() {
