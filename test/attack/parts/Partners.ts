@@ -18,7 +18,7 @@ const TIMEOUT = 400
 const LARGE = 33 * 1_048_576
 
 /** The interval of attempts that upload content. */
-const UPLOADED = 60
+const UPLOADED = 40
 
 /** The most time of an upload in milliseconds. A shared machine hashes slowly. */
 const LONG = 30_000
@@ -79,7 +79,7 @@ const ended = async ({ ask }: Target): Promise<void> => {
 export const partners: Part = {
   name: "partners",
   holds: "each request to a foreign server ends at its deadline, and no document of its holds up another space",
-  everyMs: 25,
+  everyMs: 50,
   prepare: async ({ draw, folder }) => {
     const server = await HostileServer.start()
     const file = join(folder, "secret")
