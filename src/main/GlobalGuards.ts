@@ -12,7 +12,7 @@ import * as Data from "effect/Data"
 import * as Layer from "effect/Layer"
 import { AsyncLocalStorage, AsyncResource } from "node:async_hooks"
 import { CurrentRunScope, type RunScope } from "../registry/RunScope.ts"
-import { type Calls, inexact, ofGlobals, time } from "./GuardedCalls.ts"
+import { type Calls, ofGlobals, time } from "./GuardedCalls.ts"
 
 /**
  * A run called a function whose result is not in the journal. `place` is that of the call, if the host tells it.
@@ -85,13 +85,13 @@ interface Refusal extends Pick<Calls, "instead" | "isHosts"> {
 }
 
 /** Makes the functions of an object refuse the calls of runs. */
-const guard = ({ instead, isHosts = false, members, owner, prefix }: Calls, by?: Rules): void => {
+const guard = ({ instead, isHosts = false, isInexact = false, members, owner, prefix }: Calls): void => {
   if (owner === undefined) return
   for (const member of members) {
     const refusal = { used: /^[A-Z]/.test(member) ? `new ${prefix}${member}()` : `${prefix}${member}()`, instead, isHosts }
     replace(owner, member, (original) => {
       const guarded = function(this: unknown, ...args: ReadonlyArray<unknown>): unknown {
-        if (running !== 0 && (by === undefined || current.getStore() === by)) check(guarded, refusal)
+        if (running !== 0 && (!isInexact || current.getStore() === "development")) check(guarded, refusal)
         if (new.target === undefined) return Reflect.apply(original, this, args)
         return Reflect.construct(original, args, (new.target as unknown) === guarded ? original : new.target) as unknown
       }
@@ -158,7 +158,6 @@ export const install = (ofHost: () => ReadonlyArray<Calls> = () => []): boolean 
   if (isInstalled) return false
   isInstalled = true
   for (const calls of [...ofGlobals(), ...ofHost()]) guard(calls)
-  guard(inexact, "development")
   guardDate()
   return true
 }

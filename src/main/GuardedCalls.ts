@@ -13,6 +13,8 @@ export interface Calls {
   readonly instead: string
   /** Whether the host calls them by itself while it runs code of a module, such as for a lazy `require`. */
   readonly isHosts?: boolean
+  /** Whether development alone refuses them: they are the same on each run of one host. */
+  readonly isInexact?: boolean
 }
 
 export const time = "Use tx.now, the captured clock of the beat"
@@ -21,7 +23,6 @@ export const later = "Use tx.sleep in an enzyme with durable: true, or send a si
 const limit = "Use timeoutMs of the request, or race it with tx.sleep in an enzyme with durable: true"
 export const network = "Use tx.io.fetch, or do it outside of the runtime and send its result as a signal"
 const digests = "Use sha256, hmac and base64 of systole, which return at once"
-const arithmetic = "Its last digits differ between engines; use + - * / and Math.sqrt, or do it outside the beat"
 
 export const timers = ["setTimeout", "setInterval", "setImmediate"]
 
@@ -66,14 +67,3 @@ export const ofGlobals = (): ReadonlyArray<Calls> => [
     instead: network
   }
 ]
-
-/** Those that only development refuses: they are the same on each run of one host. */
-export const inexact: Calls = {
-  owner: Math,
-  prefix: "Math.",
-  members: [
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2",
-    "pow", "sin", "sinh", "tan", "tanh"
-  ],
-  instead: arithmetic
-}

@@ -9,6 +9,7 @@
 import { type Calls, chance, later, network, time, timers } from "./GuardedCalls.ts"
 
 const files = "Use tx.io.request with a channel such as file or shell, or do it outside of the runtime and send its result as a signal"
+const arithmetic = "Its last digits differ between engines; use + - * / and Math.sqrt, or do it outside the beat"
 
 /** The objects that one host alone has. */
 const host = globalThis as {
@@ -79,8 +80,20 @@ const ofModules = (): ReadonlyArray<Calls> => {
 /** The public functions of a module. */
 const namesOf = (name: string): ReadonlyArray<string> => Object.keys(moduleOf(name) ?? {}).filter((member) => /^[a-z]/.test(member))
 
+/** Functions whose last digits differ between engines. */
+const inexact: Calls = {
+  owner: Math,
+  prefix: "Math.",
+  members: [
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2",
+    "pow", "sin", "sinh", "tan", "tanh"
+  ],
+  instead: arithmetic,
+  isInexact: true
+}
+
 /** All of them that this host has. */
-export const all = (): ReadonlyArray<Calls> => [...ofHosts(), ...ofModules()]
+export const all = (): ReadonlyArray<Calls> => [...ofHosts(), ...ofModules(), inexact]
 
 /** Has imports by name from modules of Node see the guards, where the host can. */
 export const passOn = (): void =>

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js"
+import { bytesToHex } from "@noble/hashes/utils.js"
 import * as Address from "../../cell/Address.ts"
 import type { Observation, Seen } from "./Space.ts"
 import { textOf } from "./Observed.ts"
@@ -63,7 +63,7 @@ export class Cursor {
   key(text: string): string {
     const [mark, hex] = [text.slice(0, MARK), text.slice(MARK)]
     if (/^[0-9a-f]{0,16384}$/.test(text) && hex.length % 2 === 0) {
-      const key = new TextDecoder().decode(this.masked(hexToBytes(hex), mark)).trimEnd()
+      const key = new TextDecoder().decode(this.masked(bytesOf(hex), mark)).trimEnd()
       if (this.mark(key) === mark) return key
     }
     const reason = "it is no cursor, or one of before the space opened. Begin the list anew"
@@ -78,7 +78,7 @@ export class Cursor {
   private masked(bytes: Uint8Array, mark: string): Uint8Array {
     let mask = new Uint8Array()
     return bytes.map((byte, i) => {
-      if (i % MASK === 0) mask = hexToBytes(this.hash(`${this.secret} ${mark} ${i}`))
+      if (i % MASK === 0) mask = bytesOf(this.hash(`${this.secret} ${mark} ${i}`))
       return byte ^ mask[i % MASK]!
     })
   }
@@ -111,3 +111,7 @@ export class Cursor {
     return this.drawn ??= this.draw()
   }
 }
+
+/** The bytes of a text of hexadecimal digits. */
+const bytesOf = (hex: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16))
