@@ -15,6 +15,7 @@ export const closest = (word: string, known: ReadonlyArray<string>): string | un
   if (word.length > MAX_LENGTH) return undefined
   const lower = word.toLowerCase()
   const [best] = known
+    .filter((candidate) => Math.abs(candidate.length - lower.length) <= MAX_EDITS)
     .map((candidate) => ({ candidate, edits: distance(lower, candidate.toLowerCase()) }))
     .filter(({ candidate, edits }) => edits <= Math.min(MAX_EDITS, candidate.length / 2))
     .toSorted((a, b) => a.edits - b.edits)
