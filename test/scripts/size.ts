@@ -24,11 +24,11 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 558_000, deno: 552_000, bun: 546_000, workers: 217_000 }
+const limits: Readonly<Record<Target, number>> = { node: 571_000, deno: 565_000, bun: 559_000, workers: 220_000 }
 
 /** The limits of the Worker in front and of a Worker without features, compressed, in bytes. */
 const FRONT = 11_000
-const BASE = 197_500
+const BASE = 200_000
 
 const folder = mkdtempSync(join(tmpdir(), "systole-size-"))
 
