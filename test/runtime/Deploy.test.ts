@@ -28,8 +28,15 @@ const deployed = async (version: "one" | "two" | "other", use: (edge: Edge.Edge)
   await Edge.running(text, use, { folder })
 }
 
-const statesOf = async ({ json }: Edge.Edge): Promise<ReadonlyArray<string>> =>
-  (await json("/v1/spaces/shop/runs?limit=1000")).runs.map(({ state }: { readonly state: string }) => state)
+const statesOf = async ({ json }: Edge.Edge): Promise<ReadonlyArray<string>> => {
+  const states: Array<string> = []
+  for (let after = ""; ;) {
+    const { next, runs } = await json(`/v1/spaces/shop/runs?limit=100${after}`)
+    states.push(...runs.map(({ state }: { readonly state: string }) => state))
+    if (next === null) return states
+    after = `&after=${encodeURIComponent(next)}`
+  }
+}
 
 /** Starts all runs, and waits until each waits. */
 const begin = async (edge: Edge.Edge): Promise<void> => {

@@ -337,7 +337,13 @@ export default { token, pages: { "/": () => token } }
     await using(await server("second"), async ({ get, mark, post }) => {
       await post({ signal: "/signals/go", target: "/data/go" })
       await mark()
-      const { runs } = await get("/runs?limit=1000") as { readonly runs: ReadonlyArray<{ readonly state: string; readonly note: string }> }
+      const runs: Array<{ readonly state: string; readonly note: string }> = []
+      for (let after = ""; ;) {
+        const page = await get(`/runs?limit=100${after}`) as { readonly runs: typeof runs; readonly next: string | null }
+        runs.push(...page.runs)
+        if (page.next === null) break
+        after = `&after=${encodeURIComponent(page.next)}`
+      }
       assert.deepStrictEqual(new Set(runs.map(({ note, state }) => `${state} ${note}`)), new Set(["held run/code-missing"]))
       assert.strictEqual(runs.length, count)
     })
