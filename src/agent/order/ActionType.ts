@@ -184,10 +184,14 @@ const keepOutput = async ({ raw, request }: Attempt, output: string | undefined)
 const REFUSED = "refused: no wake gave this order"
 const SUPERSEDED = "superseded: the wake gave this attempt up"
 
-/** Whether an order is the latest one that was given for the action, and has no other run. */
+/**
+ * Whether an order is the latest one that was given for the action, and has no other run. Two processes may give the same order at
+ * different times.
+ */
 const isPermitted = (tx: Transaction, order: Order, event: string): boolean => {
   const { action, file } = order
-  if (!Value.equals(tx.get(permit(file, action)), Value.canonical(order).value)) return false
+  const given = tx.get(permit(file, action))
+  if (!Value.equals({ ...given as object, at: 0 }, Value.canonical({ ...order, at: 0 }).value)) return false
   const record = Record.read(tx.get(Record.cell(file, action)))
   return !Record.isOf(record, order) || record.event === event
 }

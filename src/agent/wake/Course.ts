@@ -63,12 +63,20 @@ export class Course {
         const { attempt, occurrence } = record
         yield* this.fork({ action, attempt, occurrence, isEarlier: true }, Dispatch.resumed(action, record, wake.context))
       } else if (action.status === "running") {
-        const former = record === undefined ? wake.formerOf(action) : undefined
-        if (former?.status === "running") continue
-        if (former !== undefined) wake.add(...Projection.ended(action, former))
-        else yield* this.end({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) }, true)
+        yield* this.recoverGiven(action, record)
       }
     }
+  })
+
+  /** Takes up an action that the file tells as running, and that runs no more, or never ran. */
+  private readonly recoverGiven = Effect.fnUntraced(function*(this: Course, action: Action, record: Record.Record | undefined) {
+    const { wake } = this
+    const given = wake.heldBy(action).length > 0 ? undefined : yield* Dispatch.given(action, record, wake.context)
+    if (given !== undefined) return void (yield* this.fork({ ...given, isEarlier: true }, Dispatch.run(given, wake.context)))
+    const former = record === undefined ? wake.formerOf(action) : undefined
+    if (former?.status === "running") return
+    if (former !== undefined) wake.add(...Projection.ended(action, former))
+    else yield* this.end({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) }, true)
   })
 
   /** Runs all actions that are due, and those that failures call. */
@@ -158,12 +166,16 @@ export class Course {
     }
   })
 
-  /** Begins attempts: their status is in the file before their events are sent. False if a person saved meanwhile. */
+  /**
+   * Begins attempts: their permits are in the ledger, and their status in the file, before their events are sent. False if a person
+   * saved meanwhile.
+   */
   private readonly begin = Effect.fnUntraced(function*(this: Course, due: ReadonlyArray<Dispatch.Due>) {
     const { wake } = this
+    const prepared = yield* Effect.forEach(due, (each) => Dispatch.prepare(each, wake.context))
     if (!(yield* wake.announce(due.map(({ action }) => action)))) return false
     this.calls = this.calls.filter((call) => !due.includes(call))
-    for (const each of due) yield* this.fork({ ...each, isEarlier: false }, Dispatch.run(each, wake.context))
+    for (const each of prepared) yield* this.fork({ ...each, isEarlier: false }, Dispatch.run(each, wake.context))
     return true
   })
 

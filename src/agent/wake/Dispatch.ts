@@ -5,13 +5,14 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Document from "../../cell/Document.ts"
 import { InvalidValue } from "../../cell/Value.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import type { Action } from "../document/Action.ts"
 import type { Place } from "../store/ControlStore.ts"
 import * as Dependencies from "../document/Dependencies.ts"
-import { ended, type Failure, Ledger } from "../order/Ledger.ts"
+import { ended, type Failure, Ledger, type LedgerFailed } from "../order/Ledger.ts"
 import type { Order } from "../order/Order.ts"
 import * as Orders from "../order/Order.ts"
 import * as Record from "../order/Record.ts"
@@ -109,34 +110,71 @@ const refusalOf = (order: Order): Failure | undefined => {
   }
 }
 
+/** An attempt with its order. A refused one has no run. */
+export interface Prepared extends Due {
+  /** The id of its event. */
+  readonly id: string
+  readonly order: Order
+  readonly refusal: Failure | undefined
+}
+
+/** The refusal of a value by the space; any other failure of the request stays. */
+const refusing = <A>(request: Effect.Effect<A, LedgerFailed>): Effect.Effect<A | Failure, LedgerFailed> =>
+  Effect.catch(request, (error) => REFUSALS.has(error.problem) ? Effect.succeed(refused(error.reason)) : Effect.fail(error))
+
 /**
- * Runs an attempt, and returns its record. Its permit comes before its event. An event that no enzyme takes is a failed
- * attempt, too, and so is an order that no cell can hold.
+ * Prepares an attempt: the space has its permit. That comes before the file tells it as running, so a wake that follows a crash
+ * knows the order that the file tells.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const prepare = Effect.fn("Dispatch.prepare")(function*(due: Due, context: Context) {
+  const ledger = yield* Ledger
+  const order = { ...orderOf(due, context), at: yield* Clock.currentTimeMillis }
+  const id = yield* eventId(due, context.place)
+  const refusal = refusalOf(order) ?? (yield* refusing(ledger.set(Orders.permit(order.file, order.action), order))) ?? undefined
+  return { ...due, id, order, refusal } satisfies Prepared as Prepared
+})
+
+/**
+ * The attempt that an earlier wake prepared for an action, and of which the ledger has no record; `undefined` without one, or if a
+ * person changed the block since. Its event may have been sent, and has the same id and payload again.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const given = Effect.fn("Dispatch.given")(function*(action: Action, record: Record.Record | undefined, context: Context) {
+  const found = decode(yield* Ledger.use((ledger) => ledger.get(Orders.permit(context.place.key, action.id))))
+  if (found._tag === "None" || found.value.digest !== context.digestOf(action) || Record.isOf(record, found.value)) return undefined
+  const { attempt, occurrence } = found.value
+  const due = { action, attempt, occurrence }
+  return { ...due, id: yield* eventId(due, context.place), order: found.value, refusal: undefined } satisfies Prepared as Prepared
+})
+
+const decode = Schema.decodeUnknownOption(Orders.Order)
+
+/**
+ * Runs an attempt, and returns its record. An event that no enzyme takes is a failed attempt, too, and so is an order that no
+ * cell can hold.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const run = Effect.fn("Dispatch.run")(function*(due: Due, context: Context) {
+export const run = Effect.fn("Dispatch.run")(function*(attempt: Prepared, context: Context) {
   const ledger = yield* Ledger
-  const { action } = due
-  const now = yield* Clock.currentTimeMillis
-  const order = { ...orderOf(due, context), at: now }
-  const refusal = refusalOf(order)
-  if (refusal !== undefined) return yield* fail(due, context, refusal)
-  const id = yield* eventId(due, context.place)
-  const until = now + action.timeout + GRACE_MILLIS
-  const sent = yield* ledger.set(Orders.permit(order.file, order.action), order).pipe(
-    Effect.andThen(ledger.send({ id, signal: Orders.signal(action.type), payload: order })),
-    Effect.catch((error) => REFUSALS.has(error.problem) ? Effect.succeed(refused(error.reason)) : Effect.fail(error))
-  )
-  if (typeof sent === "object") return yield* fail(due, context, sent)
+  const { action, id, order, refusal } = attempt
+  if (refusal !== undefined) return yield* fail(attempt, context, refusal)
+  const until = (yield* Clock.currentTimeMillis) + action.timeout + GRACE_MILLIS
+  const sent = yield* refusing(ledger.send({ id, signal: Orders.signal(action.type), payload: order }))
+  if (typeof sent === "object") return yield* fail(attempt, context, sent)
   const left = until - (yield* Clock.currentTimeMillis)
   const record = yield* ended({ file: order.file, action: action.id }, left)
-  if (sent === "unhandled" || !Record.isOf(record, due)) {
+  if (sent === "unhandled" || !Record.isOf(record, attempt)) {
     const message = `its event ${id} has no result; systole dead tells why`
-    return yield* fail(due, context, { code: "agent/unhandled", message })
+    return yield* fail(attempt, context, { code: "agent/unhandled", message })
   }
-  return record.status === "running" ? yield* interrupted(due, context) : record
+  return record.status === "running" ? yield* interrupted(attempt, context) : record
 })
 
 /** Records the failure of an attempt whose run is gone, or does not end. A late end of the run is not recorded. */

@@ -15,7 +15,7 @@ const Shape = Schema.Struct({
   occurrences: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** The watched paths: the digest, and the number of changes since the first look. */
   changes: Schema.Record(Schema.String, Schema.Struct({ digest: Schema.String, count: Schema.Int })),
-  /** The times at which records were first seen whose actions are not in the file. */
+  /** The times at which records without an action in the file were first seen. */
   removed: Schema.optionalKey(Times),
   /** The day of the last reset of "Completed Today". */
   day: Schema.String,
@@ -71,7 +71,7 @@ const kept = <A>(entries: Readonly<{ [id: string]: A }>, ids: ReadonlySet<string
 export interface Look {
   readonly now: number
   readonly ids: ReadonlySet<string>
-  /** The ids of records whose actions are not in the file. */
+  /** The ids of records without an action in the file. */
   readonly removed: ReadonlyArray<string>
   /** The digests of watched paths by the ids of actions. */
   readonly digests: ReadonlyMap<string, string>
