@@ -42,15 +42,13 @@ export const quieted = async (target: Target, names: ReadonlyArray<string>): Pro
     const headers = { "content-type": "application/json", prefer: "wait=60" }
     const { status, text } = await target.ask(`/v1/spaces/${name}/signals`, { method: "POST", headers, body })
     if (status !== 200) faults.push(`the last signal of ${name} is answered ${status} ${text.slice(0, 200)}`)
-    const open = async (): Promise<number> => {
-      const { runs } = await get(target, name)("/runs?limit=10") as { readonly runs: ReadonlyArray<object> }
-      return runs.length
-    }
-    let count = await open()
-    for (const end = performance.now() + PATIENCE; count > 0 && performance.now() < end; count = await open()) {
+    const open = async (): Promise<ReadonlyArray<object>> =>
+      (await get(target, name)("/runs?limit=10") as { readonly runs: ReadonlyArray<object> }).runs
+    let runs = await open()
+    for (const end = performance.now() + PATIENCE; runs.length > 0 && performance.now() < end; runs = await open()) {
       await new Promise((resolve) => setTimeout(resolve, DELAY))
     }
-    if (count > 0) faults.push(`${count} runs of ${name} do not end`)
+    faults.push(...runs.map((run) => `a run of ${name} does not end: ${JSON.stringify(run).slice(0, 300)}`))
   })
   return faults
 }
