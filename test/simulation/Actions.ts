@@ -65,7 +65,7 @@ const actions = {
     await world.quiet()
   },
   wake: inSpace((space, { numbers: [, n] }) => space.signal(one(wakes, n))),
-  set: inSpace((space, { numbers: [, n, value] }) => space.set(`/data/in/${n % 2}`, value % 5 === 0 ? undefined : value % 5)),
+  set: inSpace((space, { numbers: [, n, value] }) => space.set(`/data/in/${one(["0", "1", "secret"], n)}`, value % 5 === 0 ? undefined : n % 3 === 2 ? `secret-${value % 5}` : value % 5)),
   pull: async (world, { numbers: [number, node] }) => {
     const space = await world.space(number)
     if (space === undefined) return
@@ -73,6 +73,26 @@ const actions = {
     world.ask(space.pull(address, { wait: 5000 }))
     await world.quiet()
   },
+  http: async (world, { numbers: [number, request] }) => {
+    const space = await world.space(number)
+    const door = space === undefined ? undefined : world.door(number)
+    if (space === undefined || door === undefined) return
+    world.ask(Effect.promise(() => door(space.name, request)))
+    await world.quiet()
+  },
+  follow: inSpace((space, { numbers: [, n, how] }, world) => {
+    const address = one([Derived.addressOf(3), "/data/in/0", "/data/log/value/0", Derived.addressOf(9)], n)
+    return world.follow(space, address, how % 2 === 0 ? undefined : 0)
+  }),
+  look: inSpace((space, { numbers: [, n, how] }) => {
+    const reader = space.reader({ name: "reader", atoms: how % 2 === 0 ? [] : ["secret"] })
+    return one([
+      reader.get(one([...Derived.all.map(Derived.addressOf), "/data/log/value/2"], how), { wait: 100 }),
+      reader.below("/data", { limit: 5 }),
+      reader.list("/data/log/names"),
+      reader.waiting({ limit: 5 })
+    ] as ReadonlyArray<Effect.Effect<unknown, unknown>>, n)
+  }),
   advance: (world, { numbers: [, , , n] }) => world.advance(Random.pick(() => n % 7, [1, 1, 10, 50, 1000, 5000, 90_000])),
   /** A process ends, and the next one starts, in good order. */
   restart: async (world, { numbers: [host] }) => {

@@ -106,6 +106,33 @@ const derived: Checker = async (world, _, space) => {
   return undefined
 }
 
+/** A stream tells each beat once, in order, and its last value is the present one. */
+const streams: Checker = async (world, _, space) => {
+  for (const { address, seen, space: name } of world.following) {
+    if (name !== space.name) continue
+    const back = seen.findIndex(({ beat }, i) => i > 0 && beat <= (seen[i - 1]?.beat ?? -1))
+    if (back >= 0) return `${name}: the stream of ${address} tells beats ${seen.map(({ beat }) => beat).join(", ")}`
+    const now = await look<{ readonly value: Value }>(world, Effect.map(space.get(address), (value) => ({ value })))
+    const last = seen.at(-1)
+    if (now === undefined || last === undefined || JSON.stringify(last.value) === JSON.stringify(now.value)) continue
+    return `${name}: the stream of ${address} ends with ${JSON.stringify(last)}, and the cell has ${JSON.stringify(now.value)}`
+  }
+  return undefined
+}
+
+/** A reader without clearance is told no secret. */
+const secrets: Checker = async (world, _, space) => {
+  if (!world.plan.isLabelled) return undefined
+  const reader = space.reader({ name: "nobody", atoms: [] })
+  for (const address of ["/data/in/secret", "/data/log/value/2", "/data/derived/high"]) {
+    const shown = await world.run(reader.get(address, { wait: 100 }))
+    if (shown !== undefined && Exit.isSuccess(shown)) return `${space.name} shows ${address} to a reader without clearance`
+  }
+  const keys = await look<{ readonly keys: ReadonlyArray<string> }>(world, reader.below("/data", { limit: 400 }))
+  const secret = keys?.keys.find((key) => /\/secret|log\/\w+\/2|high/.test(key))
+  return secret === undefined ? undefined : `${space.name} lists ${secret} to a reader without clearance`
+}
+
 /** One key for each request, and no attempt begins once its run is cancelled for good. */
 const requests: Checker = async (world) => {
   const { attempts } = world.bank
@@ -194,8 +221,8 @@ export const leftIn = async (world: World, space: Space): Promise<ReadonlyArray<
 
 /** The checkers that look after every action, and those that cost more, which look at times. */
 export const always: Readonly<Record<string, Checker>> = { inside }
-export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests }
-export const sometimes: Readonly<Record<string, Checker>> = { derived, history }
+export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, streams }
+export const sometimes: Readonly<Record<string, Checker>> = { derived, history, secrets }
 export const atTheEnd: Readonly<Record<string, Checker>> = { ...always, ...often, ...sometimes, complete, lanes }
 
 /** Looks with these checkers at each space. Throws a violation. */

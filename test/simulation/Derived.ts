@@ -17,6 +17,15 @@ interface Node {
   readonly gate?: { readonly debounce?: number; readonly throttle?: number }
 }
 
+/** The rules of a space with secrets. */
+export const labels = {
+  cells: Object.fromEntries([
+    "/data/in/secret", "/data/log/value/2", "/data/log/field/2", "/data/log/keys/2", "/data/log/names/2", "/data/log/names/2/**",
+    "/data/derived/high", "/data/derived/high-late"
+  ].map((pattern) => [pattern, ["secret"]])),
+  declassify: {}
+}
+
 /** The version of each node; `undefined` for one that is absent. */
 export type Versions = ReadonlyArray<number | undefined>
 
@@ -33,15 +42,17 @@ const nodes: ReadonlyArray<Node> = [
   { name: "linked", of: (read) => [lengthOf(read("/data/links/0")), read("/data/derived/outside") ?? null] },
   { name: "index", of: (read) => [read("/data/in/1") ?? null, read("/data/derived/count-1") ?? null], kind: "materializer" },
   { name: "indexed", of: (read) => [read("/data/derived/index") ?? null] },
+  { name: "high", of: (read) => [read("/data/in/secret") ?? null, read("/data/derived/sum") ?? null, read("/data/derived/indexed") ?? null] },
   { name: "late", of: (read) => [read("/data/derived/sum") ?? null, read("/data/in/1") ?? null], gate: { debounce: 50 } },
   { name: "rare", of: (read) => [read("/data/in/0") ?? null], gate: { throttle: 500 } },
+  { name: "high-late", of: (read) => [read("/data/derived/high") ?? null, read("/data/derived/late") ?? null] },
   { name: "above", of: (read) => [read("/data/derived/late") ?? null, read("/data/derived/choice") ?? null] }
 ]
 
 const parity = (value: Value): number => JSON.stringify(value ?? null).length % 2
 
 /** The number of nodes that runs compare: those without a gate below. */
-export const PROMPT = 9
+export const PROMPT = 10
 
 const nodeOf = (node: number): Node => present(nodes[node])
 
@@ -62,7 +73,7 @@ export const moduleOf = (node: number, version: number): NodeDefinition => {
 
 /** Effects that demand nodes, and tell each delivery. */
 export const effects = (deliver: (node: number, value: Value) => void): ReadonlyArray<NodeDefinition> =>
-  [3, 8, 11].map((node) =>
+  [3, 8, 9, 13].map((node) =>
     Effect.make({ name: `see-${node}`, read: (tx) => tx.get(addressOf(node)) ?? null, deliver: (value) => deliver(node, value) }))
 
 /** The value that a node has over these cells. That of an absent one stands as it is. */
@@ -77,7 +88,7 @@ export const expected = (read: Read, node: number, versions: Versions): Value =>
 
 /** The cells that no node makes, and that nodes read. */
 const cellsBelow: ReadonlyArray<string> = [
-  "/data/log/value/0", "/data/log/value/1", "/data/log/field/0#/marks", "/data/in/0", "/data/in/1", "/data/links/0"
+  "/data/log/value/0", "/data/log/value/1", "/data/log/field/0#/marks", "/data/in/0", "/data/in/1", "/data/in/secret", "/data/links/0"
 ]
 
 /** The addresses at which the value of a node can depend on. */

@@ -25,6 +25,8 @@ export interface Plan {
   readonly isSmall: boolean
   /** The most open spaces of a host; `undefined` for no limit. */
   readonly open: number | undefined
+  /** Whether some logs and cells are secret. */
+  readonly isLabelled: boolean
   /** The derived nodes that are absent at first. */
   readonly absent: ReadonlyArray<number>
   readonly faults: ReadonlyArray<Fault>
@@ -56,5 +58,5 @@ export const make = (seed: number, only?: ActionName): Plan => {
     ? Array.from({ length: 1 + draw(4) }, (): Fault => ({ flush: draw(4 * length), kind: Random.pick(draw, faultKinds) }))
     : []
   const absent = draw(3) === 0 ? Derived.all.filter(() => draw(3) === 0) : []
-  return { seed, hosts: 1 + draw(2), spaces, isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, absent, faults, steps }
+  return { seed, hosts: 1 + draw(2), spaces, isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0, absent, faults, steps }
 }

@@ -48,6 +48,7 @@ function* candidates(plan: Plan): Iterable<Plan> {
   for (const absent of without(plan.absent)) yield { ...plan, absent }
   for (const faults of without(plan.faults)) yield { ...plan, faults }
   if (plan.open !== undefined) yield { ...plan, open: undefined }
+  if (plan.isLabelled) yield { ...plan, isLabelled: false }
   if (plan.isSmall) yield { ...plan, isSmall: false }
   if (plan.hosts > 1) yield { ...plan, hosts: 1 }
   if (plan.spaces.length > 1) yield { ...plan, spaces: plan.spaces.slice(0, -1) }

@@ -5,11 +5,11 @@
  *
  * @module
  */
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { RemotePeers } from "../../src/kernel/space/Delivery.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import {
-  defaults, type Enzyme, Kernel, MemoryStore, type NodeDefinition, Pacemaker, Persistence, Reactor, type Settings, type Space, SystemGrants
+  defaults, type Enzyme, Hash, Kernel, MemoryStore, type NodeDefinition, type Observation, Pacemaker, Persistence, Reactor, type Settings, type Space, SystemGrants
 } from "systole"
 import { TestRuntime } from "systole/testing"
 import rvInit from "../../enzymes/rv_init.ts"
@@ -19,6 +19,7 @@ import { present } from "../support/Present.ts"
 import * as Random from "../support/Random.ts"
 import { Bank } from "./Bank.ts"
 import * as Derived from "./Derived.ts"
+import * as Door from "./Door.ts"
 import { Disk } from "./Disk.ts"
 import * as Modules from "./Modules.ts"
 import { Network } from "./Network.ts"
@@ -38,7 +39,18 @@ interface Host {
   /** The number of its process; a process with an older number is dead. */
   life: number
   kernel: Kernel["Service"] | undefined
+  door: Door.Door | undefined
   scope: Scope.Closeable | undefined
+}
+
+/** A client that follows a cell. */
+export interface Follower {
+  readonly space: string
+  readonly address: string
+  readonly host: number
+  readonly life: number
+  readonly seen: Array<Observation>
+  isOver: boolean
 }
 
 /** An acknowledged signal. */
@@ -84,6 +96,7 @@ export class World {
   readonly cancelled = new Map<string, number>()
   /** Contradictions that a part of the world saw. */
   readonly wrong: Array<string> = []
+  private readonly followers: Array<Follower> = []
   /** The number of the current action. */
   step = 0
   /** The number of events of each kind, for coverage. */
@@ -103,7 +116,7 @@ export class World {
     this.disk = new Disk(plan.faults, tell.count)
     this.bank = new Bank(this.clock, plan.seed, tell)
     this.network = new Network(this.clock, plan.seed + 1, tell.count)
-    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, scope: undefined }))
+    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, door: undefined, scope: undefined }))
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
     const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
     this.versions = Derived.all.map((node) => plan.absent.includes(node) ? undefined : 0)
@@ -203,11 +216,32 @@ export class World {
     return exit !== undefined && Exit.isSuccess(exit) ? exit.value : undefined
   }
 
+  /** The door of the host of a space. */
+  door(number: number): Door.Door | undefined {
+    return this.host(present(this.homes[number % this.plan.spaces.length])).door
+  }
+
+  /** Follows the value at an address, until its stream ends. */
+  follow(space: Space, address: string, after: number | undefined): Effect.Effect<void, unknown> {
+    const host = present(this.homes[this.plan.spaces.indexOf(space.name)])
+    const follower: Follower = { space: space.name, address, host, life: this.host(host).life, seen: [], isOver: false }
+    this.followers.push(follower)
+    return Stream.runForEach(space.watch(address, { after }), (seen) => Effect.sync(() => void follower.seen.push(seen))).pipe(
+      Effect.ensuring(Effect.sync(() => void (follower.isOver = true)))
+    )
+  }
+
+  /** The followers with streams that go on. */
+  get following(): ReadonlyArray<Follower> {
+    return this.followers.filter(({ host, isOver, life }) => !isOver && this.host(host).life === life)
+  }
+
   /** Ends the process of a host at once, as a power cut does. */
   kill(host: number): void {
     const dead = this.host(host)
     dead.life++
     dead.kernel = undefined
+    dead.door = undefined
     dead.scope = undefined
   }
 
@@ -242,7 +276,8 @@ export class World {
     const exit = await this.run(Layer.buildWithScope(layer, scope))
     if (exit === undefined || !Exit.isSuccess(exit)) throw new Error(`host ${host} does not start: ${String(exit)}`)
     const kernel = Context.get(exit.value, Kernel)
-    Object.assign(own, { kernel, scope })
+    const door = Door.make({ kernel, hash: Context.get(exit.value, Hash), wrong: (text) => void this.wrong.push(text) })
+    Object.assign(own, { kernel, door, scope })
     for (const enzyme of [rvInit, rvRoute]) await this.must(kernel.register(enzyme))
     for (const name of Modules.names) await this.register(kernel, name)
     for (const node of Derived.all) await this.place(kernel, node)
@@ -324,6 +359,7 @@ export class World {
       ? { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, residentRuns: 2, backoffBeats: 3 }
       : defaults
     const { open = 1000 } = this.plan
-    return { tempo: 10, pace: "demand", ledgers: true, boot: true, limits, open }
+    const labels = this.plan.isLabelled ? { labels: Derived.labels } : {}
+    return { ...labels, tempo: 10, pace: "demand", ledgers: true, boot: true, limits, open }
   }
 }

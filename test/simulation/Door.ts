@@ -1,0 +1,65 @@
+/**
+ * The HTTP application of a simulated host, with an operator and a reader, and the requests that they make.
+ *
+ * @module
+ */
+import { Features, type Hash, type Kernel, Reporter } from "systole"
+import * as App from "../../src/ingress/App.ts"
+import { present } from "../support/Present.ts"
+
+/** A request: its method, its path below the space, and its body. */
+interface Route {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+}
+
+/** The requests that change nothing, of each kind of view. */
+const looks: ReadonlyArray<Route> = [
+  "", "/cells/data/in/0", "/cells/data/derived/sum", "/cells/data/log/value/2", "/cells/data/log?list", "/cells/data?below", "/cells/data?below&values",
+  "/cells/rt?list", "/waiting", "/dead", "/ops", "/runs", "/io/requests", "/rv", "/flow/instances", "/beats", "/graph", "/control", "/absent"
+].map((path) => ({ method: "GET", path }))
+
+const changes: ReadonlyArray<Route> = [
+  { method: "PUT", path: "/cells/data/in/0", body: 4 },
+  { method: "DELETE", path: "/cells/data/in/1" },
+  { method: "POST", path: "/signals", body: { signal: "/signals/wake/0", target: "/data/wake" } },
+  { method: "POST", path: "/signals", body: { signal: "no path" } },
+  { method: "POST", path: "/signals", body: "{" }
+]
+
+const routes: ReadonlyArray<Route> = [...looks, ...looks, ...changes]
+
+const OPERATOR = "the operator of a simulated world"
+const READER = "a reader of a simulated world"
+
+/** The door of one life of a host. */
+export const make = ({ hash, kernel, wrong }: {
+  readonly kernel: Kernel["Service"]
+  readonly hash: Hash["Service"]
+  readonly wrong: (text: string) => void
+}) => {
+  const app = App.make({ kernel, hash, features: Features.all }, {
+    token: OPERATOR,
+    readers: [{ name: "reader", token: READER, atoms: [] }],
+    loopback: false,
+    reporter: new Reporter(() => {}),
+    closing: new AbortController().signal,
+    pages: {}
+  })
+  /** Makes a request of a number; returns its status. An answer that no caller expects is a contradiction. */
+  return async (space: string, number: number): Promise<number> => {
+    const { body, method, path } = present(routes[number % routes.length])
+    const authorization = `Bearer ${number % 3 === 0 ? READER : OPERATOR}`
+    const headers = { authorization, ...body === undefined ? {} : { "content-type": "application/json" } }
+    const text = typeof body === "string" ? body : JSON.stringify(body)
+    const response = await app.fetch(new Request(`http://localhost/v1/spaces/${space}${path}`, { method, headers, ...text === undefined ? {} : { body: text } }))
+    const answer = await response.text()
+    if (response.status === 500) wrong(`${method} ${path} is answered with ${response.status}: ${answer}`)
+    if (number % 3 === 0 && answer.includes("secret-")) wrong(`${method} ${path} shows a reader a secret: ${answer}`)
+    return response.status
+  }
+}
+
+/** A door. */
+export type Door = ReturnType<typeof make>
