@@ -1,6 +1,6 @@
 /**
- * `npm run simulate [-- --seed N] [--seeds COUNT] [--minutes T] [--only PART]`: runs random worlds with every fault, one seed
- * after another, and shrinks each world in which a rule breaks.
+ * `npm run simulate [-- --seed N] [--seeds COUNT] [--minutes T] [--only ACTION] [--first]`: runs random worlds with every fault, one seed
+ * after another, and shrinks each world in which a rule breaks. `--first` ends with the first such world, as it is.
  *
  * @module
  */
@@ -18,7 +18,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: "0" },
     seeds: { type: "string", default: "200" },
     minutes: { type: "string" },
-    only: { type: "string" }
+    only: { type: "string" },
+    first: { type: "boolean", default: false }
   }
 })
 
@@ -48,6 +49,7 @@ for (let seed = from; seed < (values.minutes === undefined ? from + seeds : Infi
   if (failure === undefined) continue
   failures++
   console.log(`seed ${seed}, step ${failure.step}, ${failure.checker}: ${failure.message}\n`)
+  if (values.first) break
   console.log(`${asTest(await shrink(plan, failure))}\n`)
 }
 console.log(render(["kind", "times"], coverage.rows.map(([kind, count]) => [kind, String(count)])))

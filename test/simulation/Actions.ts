@@ -65,7 +65,10 @@ const actions = {
     await world.quiet()
   },
   wake: inSpace((space, { numbers: [, n] }) => space.signal(one(wakes, n))),
-  set: inSpace((space, { numbers: [, n, value] }) => space.set(`/data/in/${one(["0", "1", "secret"], n)}`, value % 5 === 0 ? undefined : n % 3 === 2 ? `secret-${value % 5}` : value % 5)),
+  set: inSpace((space, { numbers: [, n, value] }) => {
+    const name = one(["0", "1", "secret"], n)
+    return space.set(`/data/in/${name}`, value % 5 === 0 ? undefined : name === "secret" ? `secret-${value % 5}` : value % 5)
+  }),
   pull: async (world, { numbers: [number, node] }) => {
     const space = await world.space(number)
     if (space === undefined) return

@@ -42,7 +42,10 @@ const nodes: ReadonlyArray<Node> = [
   { name: "linked", of: (read) => [lengthOf(read("/data/links/0")), read("/data/derived/outside") ?? null] },
   { name: "index", of: (read) => [read("/data/in/1") ?? null, read("/data/derived/count-1") ?? null], kind: "materializer" },
   { name: "indexed", of: (read) => [read("/data/derived/index") ?? null] },
-  { name: "high", of: (read) => [read("/data/in/secret") ?? null, read("/data/derived/sum") ?? null, read("/data/derived/indexed") ?? null] },
+  {
+    name: "high",
+    of: (read) => ["/data/in/secret", "/data/derived/sum", "/data/derived/indexed"].map((address) => read(address) ?? null)
+  },
   { name: "late", of: (read) => [read("/data/derived/sum") ?? null, read("/data/in/1") ?? null], gate: { debounce: 50 } },
   { name: "rare", of: (read) => [read("/data/in/0") ?? null], gate: { throttle: 500 } },
   { name: "high-late", of: (read) => [read("/data/derived/high") ?? null, read("/data/derived/late") ?? null] },

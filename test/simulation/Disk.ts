@@ -20,6 +20,8 @@ export interface Fault {
 interface Life {
   readonly isOver: () => boolean
   readonly turn: (run: () => void) => void
+  /** Whether the host has this space. The platform gives each space to one host. */
+  readonly owns: (space: string) => boolean
 }
 
 /** The state of the disk, which all hosts share. */
@@ -40,6 +42,7 @@ export class Disk {
   over(memory: Persistence["Service"], life: Life): Persistence["Service"] {
     return {
       ...memory,
+      spaces: Effect.map(memory.spaces, (names) => names.filter(life.owns)),
       open: (name, options) => Effect.map(memory.open(name, options), (store) => this.wrap(store, life))
     }
   }

@@ -16,8 +16,9 @@ interface Route {
 
 /** The requests that change nothing, of each kind of view. */
 const looks: ReadonlyArray<Route> = [
-  "", "/cells/data/in/0", "/cells/data/derived/sum", "/cells/data/log/value/2", "/cells/data/log?list", "/cells/data?below", "/cells/data?below&values",
-  "/cells/rt?list", "/waiting", "/dead", "/ops", "/runs", "/io/requests", "/rv", "/flow/instances", "/beats", "/graph", "/control", "/absent"
+  "", "/cells/data/in/0", "/cells/data/derived/sum", "/cells/data/log/value/2", "/cells/data/log?list", "/cells/data?below",
+  "/cells/data?below&values", "/cells/rt?list", "/waiting", "/dead", "/ops", "/runs", "/io/requests", "/rv", "/flow/instances",
+  "/beats", "/graph", "/control", "/absent"
 ].map((path) => ({ method: "GET", path }))
 
 const changes: ReadonlyArray<Route> = [
@@ -53,7 +54,8 @@ export const make = ({ hash, kernel, wrong }: {
     const authorization = `Bearer ${number % 3 === 0 ? READER : OPERATOR}`
     const headers = { authorization, ...body === undefined ? {} : { "content-type": "application/json" } }
     const text = typeof body === "string" ? body : JSON.stringify(body)
-    const response = await app.fetch(new Request(`http://localhost/v1/spaces/${space}${path}`, { method, headers, ...text === undefined ? {} : { body: text } }))
+    const init = { method, headers, ...text === undefined ? {} : { body: text } }
+    const response = await app.fetch(new Request(`http://localhost/v1/spaces/${space}${path}`, init))
     const answer = await response.text()
     if (response.status === 500) wrong(`${method} ${path} is answered with ${response.status}: ${answer}`)
     if (number % 3 === 0 && answer.includes("secret-")) wrong(`${method} ${path} shows a reader a secret: ${answer}`)

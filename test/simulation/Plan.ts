@@ -58,5 +58,6 @@ export const make = (seed: number, only?: ActionName): Plan => {
     ? Array.from({ length: 1 + draw(4) }, (): Fault => ({ flush: draw(4 * length), kind: Random.pick(draw, faultKinds) }))
     : []
   const absent = draw(3) === 0 ? Derived.all.filter(() => draw(3) === 0) : []
-  return { seed, hosts: 1 + draw(2), spaces, isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0, absent, faults, steps }
+  const limits = { isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0 }
+  return { seed, hosts: 1 + draw(2), spaces, ...limits, absent, faults, steps }
 }

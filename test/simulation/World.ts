@@ -9,7 +9,8 @@ import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { RemotePeers } from "../../src/kernel/space/Delivery.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import {
-  defaults, type Enzyme, Hash, Kernel, MemoryStore, type NodeDefinition, type Observation, Pacemaker, Persistence, Reactor, type Settings, type Space, SystemGrants
+  defaults, type Enzyme, Hash, Kernel, MemoryStore, type NodeDefinition, type Observation, Pacemaker, Persistence, Reactor, type Settings,
+  type Space, SystemGrants
 } from "systole"
 import { TestRuntime } from "systole/testing"
 import rvInit from "../../enzymes/rv_init.ts"
@@ -257,6 +258,7 @@ export class World {
     const own = this.host(host)
     const life = ++own.life
     const isOver = (): boolean => own.life !== life
+    const owns = (space: string): boolean => this.homes[this.plan.spaces.indexOf(space)] === host
     const scope = Effect.runSync(Scope.make())
     const turn = (run: () => void): void => {
       this.events++
@@ -264,7 +266,7 @@ export class World {
     }
     const layer = Layer.fresh(TestRuntime.layer({
       settings: this.settings,
-      persistence: Layer.succeed(Persistence, this.disk.over(this.memory, { isOver, turn })),
+      persistence: Layer.succeed(Persistence, this.disk.over(this.memory, { isOver, turn, owns })),
       pacemaker: Layer.succeed(Pacemaker, this.pacemaker(own, turn, isOver)),
       reactor: Reactor.native([this.bank.channel(isOver)])
     })).pipe(Layer.provide([
