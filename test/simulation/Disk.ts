@@ -42,7 +42,7 @@ export class Disk {
   over(memory: Persistence["Service"], life: Life): Persistence["Service"] {
     return {
       ...memory,
-      spaces: Effect.map(memory.spaces, (names) => names.filter(life.owns)),
+      spaces: Effect.map(memory.spaces, (names) => Array.from(names).filter(life.owns)),
       open: (name, options) => Effect.map(memory.open(name, options), (store) => this.wrap(store, life))
     }
   }
