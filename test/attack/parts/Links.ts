@@ -85,7 +85,10 @@ export const links: Part = {
       },
       check: (target) => check(target, outside),
       end: async () => {
-        if (flipper.connected) flipper.disconnect()
+        const gone = new Promise<void>((resolve) => flipper.once("exit", () => resolve()))
+        if (!flipper.connected) return
+        flipper.disconnect()
+        await gone
       }
     }
   }
