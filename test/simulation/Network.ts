@@ -16,6 +16,13 @@ const fates = ["arrives", "arrives", "arrives", "is lost", "is answered in vain"
 /** The fates that are faults. */
 export const faults: ReadonlyArray<string> = [...new Set(fates)].filter((fate) => fate !== "arrives")
 
+/** The host that takes a call. */
+export interface Receiver {
+  readonly kernel: Kernel["Service"] | undefined
+  /** Calls back when its process ends. */
+  readonly whenDead: (tell: () => void) => void
+}
+
 /** The network of a world. */
 export class Network {
   /** Whether each call arrives, because the faults are over. */
@@ -31,8 +38,8 @@ export class Network {
     this.random = Random.make(seed)
   }
 
-  /** A space behind the network. `kernel` is that of its host at the time of a call. */
-  peer(space: string, kernel: () => Kernel["Service"] | undefined): Peer {
+  /** A space behind the network. `host` is that of the space at the time of a call. */
+  peer(space: string, host: () => Receiver): Peer {
     let letters: Array<{ readonly pending: Pending; readonly hears: DeliveryCallbacks }> = []
     return {
       arrive: (from, pending, hears) => {
@@ -41,8 +48,10 @@ export class Network {
             const sent = letters
             letters = []
             this.send(sent, (rows) => {
-              const host = kernel()
-              return host === undefined ? Promise.reject(new Error("the host is down")) : Effect.runPromise(host.receive(space, from, rows))
+              const { kernel, whenDead } = host()
+              if (kernel === undefined) return Promise.reject(new Error("the host is down"))
+              const broken = new Promise<never>((_, reject) => whenDead(() => reject(new Error("the connection broke"))))
+              return Promise.race([Effect.runPromise(kernel.receive(space, from, rows)), broken])
             })
           })
         }

@@ -41,6 +41,8 @@ interface Host {
   life: number
   kernel: Kernel["Service"] | undefined
   door: Door.Door | undefined
+  /** The calls to make when its process ends. */
+  readonly ends: Array<() => void>
   scope: Scope.Closeable | undefined
 }
 
@@ -117,7 +119,7 @@ export class World {
     this.disk = new Disk(plan.faults, tell.count)
     this.bank = new Bank(this.clock, plan.seed, tell)
     this.network = new Network(this.clock, plan.seed + 1, tell.count)
-    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, door: undefined, scope: undefined }))
+    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, door: undefined, ends: [], scope: undefined }))
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
     const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
     this.versions = Derived.all.map((node) => plan.absent.includes(node) ? undefined : 0)
@@ -180,7 +182,10 @@ export class World {
   /** The spaces of other hosts, behind the network. */
   private readonly remote = (name: string) => {
     const space = this.plan.spaces.indexOf(name)
-    return Effect.succeed(this.network.peer(name, () => this.host(this.homes[space] ?? 0).kernel))
+    return Effect.succeed(this.network.peer(name, () => {
+      const host = this.host(this.homes[space] ?? 0)
+      return { kernel: host.kernel, whenDead: (tell) => void host.ends.push(tell) }
+    }))
   }
 
   /** The result of an Effect once the world is at rest; `undefined` while it is not over. */
@@ -241,6 +246,7 @@ export class World {
   kill(host: number): void {
     const dead = this.host(host)
     dead.life++
+    for (const tell of dead.ends.splice(0)) tell()
     dead.kernel = undefined
     dead.door = undefined
     dead.scope = undefined
