@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import {
   closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, opendirSync, openSync, readFileSync, realpathSync, renameSync, statSync,
-  unlinkSync, watch, writeFileSync
+  unlinkSync, watch, writeFileSync, writeSync
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { Disk, DiskFailed, MAX_READ, NO_FILE, type Process } from "../agent/store/Disk.ts"
+import { Disk, DiskFailed, isSame, MAX_READ, NO_FILE, type Process } from "../agent/store/Disk.ts"
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message)
 
@@ -79,6 +79,19 @@ const syncFolder = (folder: string): void => {
 const versionOf = (path: string): string => {
   const { ctimeNs, ino, mtimeNs, size } = statSync(path, { bigint: true })
   return `${ino}.${size}.${mtimeNs}.${ctimeNs}`
+}
+
+/** Writes into the file that was compared, also if another one has its name since. The clock of a server tells the time. */
+const renew = (path: string, bytes: Uint8Array): boolean => {
+  const file = openSync(path, "r+")
+  try {
+    if (!isSame(new Uint8Array(readFileSync(file)), bytes)) return false
+    writeSync(file, bytes, 0, bytes.length, 0)
+    fsyncSync(file)
+    return true
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** The bytes of a regular file. A read of a pipe would wait for its writer, and one of a device might never end. */
@@ -151,6 +164,8 @@ export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
     realPath: (path) => call(["realpath", path], () => realpathSync(path), absent),
     read: (path) => call<Uint8Array | undefined>(["read", path], () => readRegular(path), absent),
     version: (path) => call<string | undefined>(["stat", path], () => versionOf(path), absent),
+    modified: (path) => call<number | undefined>(["stat", path], () => statSync(path).mtimeMs, absent),
+    renew: (path, bytes) => call<boolean>(["renew", path], () => renew(path, bytes), { ENOENT: false }),
     create: (path, bytes, like) => call<boolean>(["create", path], () => writeNew(path, bytes, like), { EEXIST: false }),
     link: (from, to) => call(["link", to], () => link(from, to), { EEXIST: false, ENOENT: false }),
     rename: (from, to) => call<boolean>(["rename", from], () => (renameSync(from, to), true), { ENOENT: false }),

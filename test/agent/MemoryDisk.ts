@@ -4,13 +4,15 @@
  * @module
  */
 import { Effect } from "effect"
-import { Disk, DiskFailed, type Process } from "../../src/agent/store/Disk.ts"
+import { Disk, DiskFailed, isSame, type Process } from "../../src/agent/store/Disk.ts"
 
 /** A file: its bytes, which all of its names and open handles share. */
 export interface Inode {
   readonly number: number
   bytes: Uint8Array
   version: number
+  /** The time of the last write, in milliseconds. */
+  at: number
 }
 
 const encoder = new TextEncoder()
@@ -22,6 +24,8 @@ export class MemoryDisk {
   before: (operation: string, path: string) => void = () => {}
   /** The processes that are alive. */
   readonly alive = new Set<number>([1])
+  /** The clock of the file system. */
+  now: () => number = () => 0
   private made = 0
 
   private readonly enter = (operation: string, path: string): void => this.before(operation, path)
@@ -33,7 +37,7 @@ export class MemoryDisk {
 
   /** The inode of a name, as an open file keeps it. Creates an absent file. */
   open(path: string): Inode {
-    const found = this.names.get(path) ?? { number: ++this.made, bytes: new Uint8Array(), version: 0 }
+    const found = this.names.get(path) ?? { number: ++this.made, bytes: new Uint8Array(), version: 0, at: this.now() }
     this.names.set(path, found)
     return found
   }
@@ -42,11 +46,12 @@ export class MemoryDisk {
   write(file: Inode, text: string): void {
     file.bytes = encoder.encode(text)
     file.version++
+    file.at = this.now()
   }
 
   /** Replaces the file of a name by a new one, as an editor does that writes beside it and renames. */
   replace(path: string, text: string): void {
-    this.names.set(path, { number: ++this.made, bytes: encoder.encode(text), version: 0 })
+    this.names.set(path, { number: ++this.made, bytes: encoder.encode(text), version: 0, at: this.now() })
   }
 
   text(path: string): string | undefined {
@@ -86,7 +91,14 @@ export class MemoryDisk {
         const found = this.names.get(path)
         return found === undefined ? undefined : `${found.number}.${found.version}`
       }),
-      create: (path, bytes) => call("create", path, () => put(path, { number: ++this.made, bytes, version: 0 })),
+      modified: (path) => call("stat", path, () => this.names.get(path)?.at),
+      renew: (path, bytes) => call("renew", path, () => {
+        const found = this.names.get(path)
+        if (!isSame(found?.bytes, bytes) || found === undefined) return false
+        found.at = this.now()
+        return true
+      }),
+      create: (path, bytes) => call("create", path, () => put(path, { number: ++this.made, bytes, version: 0, at: this.now() })),
       link: (from, to) => call("link", to, () => {
         const found = this.names.get(from)
         return found !== undefined && put(to, found)

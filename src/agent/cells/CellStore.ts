@@ -174,6 +174,7 @@ export const make = (cells: Cells, place: CellPlace): ControlStore["Service"] =>
     place,
     remedy: `Save a corrected text in ${place.cell} with the signal ${SAVE}`,
     lease: () => Effect.void,
+    held: Effect.void,
     tend: nothing,
     version: Effect.sync(() => contentOf(cells, place)),
     read: Effect.sync(read),

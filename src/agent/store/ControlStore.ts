@@ -10,7 +10,7 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Action } from "../document/Action.ts"
 import type { DiskFailed } from "./Disk.ts"
-import type { LeaseTaken, Owner } from "./Lease.ts"
+import type { LeaseLost, LeaseTaken, Owner } from "./Lease.ts"
 
 /** The place of a control file. */
 export interface Place {
@@ -43,6 +43,9 @@ export interface Captured {
   readonly digests: ReadonlyMap<string, string>
 }
 
+/** The failures of a write: of the disk, or of a lease that another process has taken over. */
+export type StoreFailed = DiskFailed | LeaseLost
+
 /**
  * The store of one control file.
  *
@@ -55,8 +58,10 @@ export class ControlStore extends Context.Service<ControlStore, {
   readonly place: Place
   /** Takes the lease until the scope closes, so that no other wake of the file begins meanwhile. */
   readonly lease: (kind: Owner["kind"]) => Effect.Effect<void, DiskFailed | LeaseTaken, Scope.Scope>
+  /** Fails if the lease that was taken is lost. It comes before what another wake must not meet, and each write begins with it. */
+  readonly held: Effect.Effect<void, StoreFailed>
   /** Removes leftovers of earlier writes. Returns the conflict copies that it made of them. */
-  readonly tend: Effect.Effect<ReadonlyArray<string>, DiskFailed>
+  readonly tend: Effect.Effect<ReadonlyArray<string>, StoreFailed>
   /** A text that changes with each save; `undefined` if the file is absent. */
   readonly version: Effect.Effect<string | undefined, DiskFailed>
   /** The bytes; `undefined` if the file is absent. */
@@ -64,13 +69,13 @@ export class ControlStore extends Context.Service<ControlStore, {
   /** Waits until a save in progress has ended. A file that is absent or empty may be in the middle of one. */
   readonly settle: Effect.Effect<void>
   /** Replaces the bytes if they are still `from`. The caller holds the lease. */
-  readonly replace: (from: Uint8Array, to: Uint8Array) => Effect.Effect<Replaced, DiskFailed>
+  readonly replace: (from: Uint8Array, to: Uint8Array) => Effect.Effect<Replaced, StoreFailed>
   /** Keeps the bytes from before the writes of a wake. */
-  readonly backUp: (bytes: Uint8Array) => Effect.Effect<void, DiskFailed>
+  readonly backUp: (bytes: Uint8Array) => Effect.Effect<void, StoreFailed>
   /** Notes the newest valid bytes that the agent saw. Equal ones are not written again. */
-  readonly noteValid: (bytes: Uint8Array) => Effect.Effect<void, DiskFailed>
+  readonly noteValid: (bytes: Uint8Array) => Effect.Effect<void, StoreFailed>
   /** Puts the latest valid bytes in the place of `from`, or of an absent file, and keeps `from` as a copy. */
-  readonly restore: (from: Uint8Array | undefined) => Effect.Effect<Restored, DiskFailed>
+  readonly restore: (from: Uint8Array | undefined) => Effect.Effect<Restored, StoreFailed>
   /** The names of conflict copies and damaged copies, in code-unit order. */
   readonly copies: Effect.Effect<ReadonlyArray<string>, DiskFailed>
   /** Captures the facts on which actions depend. */

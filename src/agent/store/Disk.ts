@@ -76,6 +76,13 @@ export class Disk extends Context.Service<Disk, {
   readonly read: (path: string) => Effect.Effect<Uint8Array | undefined, DiskFailed>
   /** The version of a file that changes with each save: its inode, size and times; `undefined` if it is absent. */
   readonly version: (path: string) => Effect.Effect<string | undefined, DiskFailed>
+  /** The time of the last write of a file by the clock of its file system, in milliseconds; `undefined` if it is absent. */
+  readonly modified: (path: string) => Effect.Effect<number | undefined, DiskFailed>
+  /**
+   * Writes the bytes of a file into it again, so that its time is the present one of its file system. False if it is absent, or
+   * has other bytes.
+   */
+  readonly renew: (path: string, bytes: Uint8Array) => Effect.Effect<boolean, DiskFailed>
   /** Creates a file with these bytes and the permissions of another one, and waits for the disk. False if the name is taken. */
   readonly create: (path: string, bytes: Uint8Array, like?: string) => Effect.Effect<boolean, DiskFailed>
   /** Gives a file a second name. False if the name is taken, or the file is absent. */

@@ -25,18 +25,24 @@ export const make = Effect.fn("FileStore.make")(function*(place: StoredFile.Plac
   const disk = yield* Disk
   const services = yield* Effect.context<Disk | Hash>()
   const over = <A, E, R extends Disk | Hash>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services)
+  // Commands that only read take no lease.
+  let held: Lease.Check = Effect.void
+  const write = <A, R extends Disk | Hash>(effect: Effect.Effect<A, DiskFailed, R>) =>
+    Effect.andThen(Effect.suspend(() => held), over(effect))
   return ControlStore.of({
     place,
     remedy: "Correct it, or put the latest valid version back with systole agent history --restore",
-    lease: (kind) => Effect.provideService(Lease.take(place, kind), Disk, disk),
-    tend: over(StoredFile.tend(place)),
+    lease: (kind) => Effect.flatMap(Effect.provideService(Lease.take(place, kind), Disk, disk), (check) =>
+      Effect.asVoid(Effect.acquireRelease(Effect.sync(() => held = check), () => Effect.sync(() => held = Effect.void)))),
+    held: Effect.suspend(() => held),
+    tend: write(StoredFile.tend(place)),
     version: disk.version(place.path),
     read: disk.read(place.path),
     settle: Effect.sleep(SETTLE),
-    replace: (from, to) => over(StoredFile.replace(place, from, to)),
-    backUp: (bytes) => over(StoredFile.backUp(place, bytes)),
-    noteValid: (bytes) => over(StoredFile.noteValid(place, bytes)),
-    restore: (from) => over(StoredFile.restore(place, from)),
+    replace: (from, to) => write(StoredFile.replace(place, from, to)),
+    backUp: (bytes) => write(StoredFile.backUp(place, bytes)),
+    noteValid: (bytes) => write(StoredFile.noteValid(place, bytes)),
+    restore: (from) => write(StoredFile.restore(place, from)),
     copies: over(StoredFile.copies(place)),
     capture: (actions) => over(Facts.capture(place.folder, actions))
   })

@@ -3,19 +3,28 @@
  *
  * A wake holds it while it reads and writes, and `agent run` as long as it lives. The lock of a dead process of this computer
  * is taken over at once, on Linux also if another process has its number, as after the restart of a container. The lock of a
- * live one is never taken over, nor one of another computer, whose processes this one cannot see.
+ * live one is never taken over, as far as the host tells that it is the same process. Any other lock, such as one of another
+ * computer or an empty one, is taken over if it was not renewed for {@link LEASE_MILLIS}. Both times of this comparison are
+ * those of the file system, because the clocks of two computers differ. A holder looks at its lock before each write.
  *
  * @module
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The longest wait for a lock, in milliseconds. */
 export const WAIT_MILLIS = 30_000
+
+/** The age at which a lock without a sign of its owner is taken over, in milliseconds. */
+export const LEASE_MILLIS = 300_000
+
+/** The time between two renewals of a lock. */
+const RENEWAL = "30 seconds"
 
 /** The time between two looks at a lock, in milliseconds. */
 const LOOK_MILLIS = 250
@@ -53,6 +62,20 @@ export class LeaseTaken extends Data.TaggedError("LeaseTaken")<{ readonly path: 
   }
 }
 
+/**
+ * Another process has taken over the lease, or a person has removed the lock.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class LeaseLost extends Data.TaggedError("LeaseLost")<{ readonly path: string }> {
+  readonly code = "agent/lease-lost"
+  override get message() {
+    return `${this.path} is no longer in use by this process: its lock was not renewed for ${LEASE_MILLIS / 60_000} minutes, as after ` +
+      "a suspension, or was removed. Nothing more was begun or written; start the agent again"
+  }
+}
+
 const nameOf = (bytes: Uint8Array): string => {
   const found = decode(new TextDecoder().decode(bytes))
   if (found._tag === "None") return "an unknown process, because its lock is not readable"
@@ -60,11 +83,17 @@ const nameOf = (bytes: Uint8Array): string => {
   return `process ${pid} on ${host} (systole agent ${kind}) since ${new Date(at).toISOString()}`
 }
 
-/** Whether the owner of a lock is dead. */
-const isStale = (disk: Disk["Service"], bytes: Uint8Array): boolean => {
-  const found = decode(new TextDecoder().decode(bytes))
-  return found._tag === "Some" && disk.isAlive(found.value) === false
-}
+/** Whether a lock may be taken over: its owner is dead, or it is old, and no living process is known to be its owner. */
+const isStale = Effect.fnUntraced(function*(lock: string, bytes: Uint8Array, own: Own) {
+  const disk = yield* Disk
+  const found = Option.getOrUndefined(decode(new TextDecoder().decode(bytes)))
+  const isAlive = found === undefined ? undefined : disk.isAlive(found)
+  if (isAlive === false) return true
+  if (isAlive === true && found?.born !== undefined) return false
+  yield* disk.renew(own.file, own.bytes)
+  const [now, renewed] = [yield* disk.modified(own.file), yield* disk.modified(lock)]
+  return now !== undefined && renewed !== undefined && now - renewed >= LEASE_MILLIS
+})
 
 const isRun = (disk: Disk["Service"], bytes: Uint8Array): boolean => {
   const found = decode(new TextDecoder().decode(bytes))
@@ -86,16 +115,20 @@ const takeOver = Effect.fnUntraced(function*(lock: string, stale: Uint8Array, ow
   const taking = `${lock}.take`
   if (!(yield* disk.link(own.file, taking))) {
     const other = yield* disk.read(taking)
-    if (other !== undefined && isStale(disk, other)) yield* disk.remove(taking)
+    if (other !== undefined && (yield* isStale(taking, other, own))) yield* disk.remove(taking)
     return
   }
-  if (isSame(stale, yield* disk.read(lock))) yield* disk.remove(lock)
+  const present = yield* disk.read(lock)
+  if (present !== undefined && isSame(stale, present) && (yield* isStale(lock, present, own))) yield* disk.remove(lock)
   yield* disk.remove(taking)
 })
 
+/** A look at a lease that is held. It fails if another process has it, or no one. */
+export type Check = Effect.Effect<void, DiskFailed | LeaseLost>
+
 /**
- * Takes the lease until the scope closes. Waits at most {@link WAIT_MILLIS} for a wake, and not at all for a live
- * `agent run`.
+ * Takes the lease until the scope closes, and renews it meanwhile. Waits at most {@link WAIT_MILLIS} for a wake, and not at all
+ * for a live `agent run`. Returns the check that comes before each write.
  *
  * @category constructors
  * @since 0.1.0
@@ -103,7 +136,7 @@ const takeOver = Effect.fnUntraced(function*(lock: string, stale: Uint8Array, ow
 export const take = Effect.fn("Lease.take")(function*(
   { path }: { readonly path: string },
   kind: Owner["kind"]
-): Effect.fn.Return<void, DiskFailed | LeaseTaken, Disk | Scope.Scope> {
+): Effect.fn.Return<Check, DiskFailed | LeaseTaken, Disk | Scope.Scope> {
   const disk = yield* Disk
   const lock = `${path}.lock`
   const start = yield* Clock.currentTimeMillis
@@ -114,10 +147,15 @@ export const take = Effect.fn("Lease.take")(function*(
   for (;;) {
     const isTaken = yield* Effect.acquireRelease(disk.link(own.file, lock), (isLinked) =>
       isLinked ? release(disk, lock, own) : Effect.void)
-    if (isTaken) return
+    if (isTaken) {
+      const isHeld = Effect.map(disk.read(lock), (found) => isSame(bytes, found))
+      const renewal = Effect.ignore(disk.renew(lock, bytes))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(RENEWAL), renewal)))
+      return Effect.flatMap(isHeld, (is) => is ? Effect.void : Effect.fail(new LeaseLost({ path })))
+    }
     const other = yield* disk.read(lock)
     if (other === undefined) continue
-    if (isStale(disk, other)) {
+    if (yield* isStale(lock, other, own)) {
       yield* takeOver(lock, other, own)
       continue
     }

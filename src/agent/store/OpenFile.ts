@@ -10,8 +10,8 @@ import * as ControlFiles from "../document/ControlFile.ts"
 import type { ControlFile } from "../document/ControlFile.ts"
 import { type Damage } from "../document/Damage.ts"
 import * as Damages from "../document/Damage.ts"
-import { ControlStore, type Restored } from "./ControlStore.ts"
-import { type DiskFailed, isSame } from "./Disk.ts"
+import { ControlStore, type Restored, type StoreFailed } from "./ControlStore.ts"
+import { isSame } from "./Disk.ts"
 import * as Edits from "../document/Edit.ts"
 import type { Change } from "../document/Edit.ts"
 import * as Merge from "../document/Merge.ts"
@@ -94,7 +94,7 @@ export class OpenFile {
     defaults: Defaults,
     isDry: boolean,
     versions: Versions = new Versions()
-  ): Effect.fn.Return<OpenFile, DiskFailed | FileUnusable, ControlStore> {
+  ): Effect.fn.Return<OpenFile, StoreFailed | FileUnusable, ControlStore> {
     const store = yield* ControlStore
     const { path } = store.place
     const copies: Array<string> = []
@@ -136,7 +136,7 @@ export class OpenFile {
   }
 
   /** Notes the bytes as the newest valid ones that the agent saw. */
-  get noteValid(): Effect.Effect<void, DiskFailed, ControlStore> {
+  get noteValid(): Effect.Effect<void, StoreFailed, ControlStore> {
     return ControlFiles.isDamaged(this.file) ? Effect.void : ControlStore.use((store) => store.noteValid(this.bytes))
   }
 

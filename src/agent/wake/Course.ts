@@ -10,6 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Action } from "../document/Action.ts"
+import { ControlStore } from "../store/ControlStore.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Ledger from "../order/Ledger.ts"
 import * as Observed from "./Observed.ts"
@@ -71,6 +72,7 @@ export class Course {
   /** Takes up an action that the file tells as running, and that runs no more, or never ran. */
   private readonly recoverGiven = Effect.fnUntraced(function*(this: Course, action: Action, record: Record.Record | undefined) {
     const { wake } = this
+    yield* ControlStore.use(({ held }) => held)
     const given = wake.heldBy(action).length > 0 ? undefined : yield* Dispatch.given(action, record, wake.context)
     if (given !== undefined) return void (yield* this.fork({ ...given, isEarlier: true }, Dispatch.run(given, wake.context)))
     const former = record === undefined ? wake.formerOf(action) : undefined
@@ -172,6 +174,8 @@ export class Course {
    */
   private readonly begin = Effect.fnUntraced(function*(this: Course, due: ReadonlyArray<Dispatch.Due>) {
     const { wake } = this
+    // The permits of a wake that lost its lease would take the place of those of the present one.
+    yield* ControlStore.use(({ held }) => held)
     const prepared = yield* Effect.forEach(due, (each) => Dispatch.prepare(each, wake.context))
     if (!(yield* wake.announce(due.map(({ action }) => action)))) return false
     this.calls = this.calls.filter((call) => !due.includes(call))
@@ -192,6 +196,7 @@ export class Course {
   private readonly settle = Effect.fnUntraced(function*(this: Course) {
     const { running } = this
     yield* Effect.raceAllFirst([...running.keys()].map((fiber) => Fiber.await(fiber)))
+    yield* ControlStore.use(({ held }) => held)
     for (const [fiber, { isEarlier }] of [...running].filter(([each]) => each.pollUnsafe() !== undefined)) {
       running.delete(fiber)
       const ran = yield* Fiber.join(fiber)

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Facts from "../store/Facts.ts"
 import { ControlStore } from "../store/ControlStore.ts"
 import { Disk } from "../store/Disk.ts"
+import type { LeaseLost } from "../store/Lease.ts"
 import type { LedgerFailed } from "../order/Ledger.ts"
 import * as Wake from "./Wake.ts"
 
@@ -76,7 +77,7 @@ const wait = Effect.fnUntraced(function*(folder: string, { memory, recheck: mill
 /**
  * Wakes again and again, for a file in a folder. A file that cannot be used and a full disk are told, and the next change or minute
  * tries again. A server that refuses, such as one that starts again, is asked after 1, 2, 4 … seconds. A first wake that it refuses
- * ends the agent, because its settings may be wrong.
+ * ends the agent, because its settings may be wrong. So does a lost lease, because another agent has the file.
  *
  * @category combinators
  * @since 0.1.0
@@ -85,12 +86,15 @@ export const run = Effect.fn("Resident.run")(function*(
   folder: string,
   given: Omit<Wake.Request, "memory">,
   tell: (wake: Wake.Report | Wake.Failure) => Effect.Effect<void>
-): Effect.fn.Return<never, LedgerFailed, Wake.Services | Disk> {
+): Effect.fn.Return<never, LeaseLost | LedgerFailed, Wake.Services | Disk> {
   let memory = new Wake.Memory()
   let refusals = 0
   for (let isFirst = true;; isFirst = false) {
     const woken: Wake.Report | Wake.Failure = yield* Wake.run({ ...given, memory }).pipe(
-      Effect.catch((error) => isFirst && error._tag === "LedgerFailed" ? Effect.fail(error) : Effect.succeed(error))
+      Effect.catch((error) => {
+        const isEnd = error._tag === "LeaseLost" || (isFirst && error._tag === "LedgerFailed")
+        return isEnd ? Effect.fail(error) : Effect.succeed(error)
+      })
     )
     // A wake that failed has changed records, and perhaps the file.
     if (!("ran" in woken)) memory = new Wake.Memory()

@@ -7,9 +7,9 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../../persistence/Hash.ts"
 import * as ControlFiles from "../document/ControlFile.ts"
-import { ControlStore } from "../store/ControlStore.ts"
+import { ControlStore, type StoreFailed } from "../store/ControlStore.ts"
 import { Course } from "./Course.ts"
-import { type DiskFailed, isSame } from "../store/Disk.ts"
+import { isSame } from "../store/Disk.ts"
 import type { Change } from "../document/Edit.ts"
 import * as Frontmatters from "../text/Frontmatter.ts"
 import * as Issues from "../text/Issue.ts"
@@ -22,7 +22,7 @@ import { Memory } from "./Memory.ts"
 import { type Request, type Services, WakeState } from "./WakeState.ts"
 
 /** The failures of a wake as a whole. */
-export type Failure = DiskFailed | FileUnusable | Ledger.LedgerFailed
+export type Failure = StoreFailed | FileUnusable | Ledger.LedgerFailed
 
 export { Memory }
 export type { Ran, Report, Request, Services }
