@@ -6,17 +6,17 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import {
-  closeSync, fchmodSync, fsyncSync, linkSync, mkdirSync, opendirSync, openSync, readFileSync, realpathSync, renameSync, statSync,
-  unlinkSync, watch, writeFileSync, writeSync
+  closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, linkSync, mkdirSync, opendirSync, openSync, readFileSync,
+  realpathSync, renameSync, type Stats, statSync, unlinkSync, watch, writeFileSync, writeSync
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { Disk, DiskFailed, isSame, MAX_READ, NO_FILE, type Process } from "../agent/store/Disk.ts"
+import { copying, Disk, DiskFailed, isSame, MAX_READ, NO_FILE, NO_OWNER, type Process } from "../agent/store/Disk.ts"
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message)
 
-/** The codes of a file system without hard links. */
-const LINKLESS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"])
+/** The codes of a file system or a policy without hard links. */
+const LINKLESS = new Set(["EACCES", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"])
 
 /** A call of the host: the name of its operation, and its path. */
 type Call = readonly [operation: string, path: string]
@@ -39,13 +39,29 @@ const call = <A>(
 
 const absent = { ENOENT: undefined, ENOTDIR: undefined }
 
+/** Gives an open file the owner and the permissions of another one. */
+const resemble = (file: number, { gid, mode, uid }: Stats): void => {
+  const own = fstatSync(file)
+  if (own.uid !== uid || own.gid !== gid) {
+    try {
+      fchownSync(file, uid, gid)
+    } catch (error) {
+      throw codeOf(error) === "EPERM" ? Object.assign(new Error(NO_OWNER), { code: NO_OWNER }) : error
+    }
+  }
+  fchmodSync(file, mode & 0o777)
+}
+
 const writeNew = (path: string, bytes: Uint8Array, like?: string): true => {
-  const mode = like === undefined ? undefined : statSync(like, { throwIfNoEntry: false })?.mode
+  const model = like === undefined ? undefined : statSync(like, { throwIfNoEntry: false })
   const file = openSync(path, "wx", 0o644)
   try {
-    if (mode !== undefined) fchmodSync(file, mode & 0o777)
+    if (model !== undefined) resemble(file, model)
     writeFileSync(file, bytes)
     fsyncSync(file)
+  } catch (error) {
+    unlinkSync(path)
+    throw error
   } finally {
     closeSync(file)
   }
@@ -62,7 +78,14 @@ const link = (from: string, to: string): boolean => {
     return true
   } catch (error) {
     if (!LINKLESS.has(codeOf(error))) throw error
-    return writeNew(to, readFileSync(from), from)
+    const bytes = readFileSync(from)
+    const mark = join(dirname(to), copying(basename(to)))
+    writeFileSync(mark, "")
+    try {
+      return writeNew(to, bytes, from)
+    } finally {
+      unlinkSync(mark)
+    }
   }
 }
 

@@ -75,6 +75,20 @@ describe("The lease of a control file", () => {
       assert.isFalse(yield* isFree(disk))
     }))
 
+  it.effect("removes the files of processes that ended while they waited or held it", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(START)
+      const disk = yield* shared
+      disk.save(`${LOCK}.77`, JSON.stringify({ pid: 77, host: "here", kind: "wake", at: START }))
+      disk.save(`${LOCK}.78`, JSON.stringify({ pid: 1, host: "there", kind: "wake", at: START }))
+      disk.save(`${LOCK}.md`, "of a person")
+      assert.isTrue(yield* isFree(disk))
+      assert.deepStrictEqual(disk.list("/home/ann"), ["heartbeat.md.lock.78", "heartbeat.md.lock.md"])
+      yield* TestClock.adjust(6 * MINUTE)
+      assert.isTrue(yield* isFree(disk))
+      assert.deepStrictEqual(disk.list("/home/ann"), ["heartbeat.md.lock.md"])
+    }))
+
   it.effect("is lost by a suspended holder, which then begins and writes nothing", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(START)

@@ -4,7 +4,7 @@
  * @module
  */
 import { Effect } from "effect"
-import { Disk, DiskFailed, isSame, type Process } from "../../src/agent/store/Disk.ts"
+import { copying, Disk, DiskFailed, isSame, type Process } from "../../src/agent/store/Disk.ts"
 
 /** A file: its bytes, which all of its names and open handles share. */
 export interface Inode {
@@ -26,6 +26,8 @@ export class MemoryDisk {
   readonly alive = new Set<number>([1])
   /** The clock of the file system. */
   now: () => number = () => 0
+  /** Whether the file system has no hard links, so that a link is a copy in several calls. */
+  isLinkless = false
   private made = 0
 
   private readonly enter = (operation: string, path: string): void => this.before(operation, path)
@@ -52,6 +54,21 @@ export class MemoryDisk {
   /** Replaces the file of a name by a new one, as an editor does that writes beside it and renames. */
   replace(path: string, text: string): void {
     this.names.set(path, { number: ++this.made, bytes: encoder.encode(text), version: 0, at: this.now() })
+  }
+
+  /** Copies a file. The process may end between any two of its parts. */
+  private copy(from: Inode, to: string): boolean {
+    if (this.names.has(to)) return false
+    const [, folder = "", name = ""] = /^(.*)\/([^/]*)$/.exec(to) ?? []
+    const mark = `${folder}/${copying(name)}`
+    this.save(mark, "")
+    const file = this.open(to)
+    for (const end of [from.bytes.length / 2, from.bytes.length]) {
+      this.enter("copy", to)
+      file.bytes = from.bytes.slice(0, end)
+    }
+    this.names.delete(mark)
+    return true
   }
 
   text(path: string): string | undefined {
@@ -101,7 +118,7 @@ export class MemoryDisk {
       create: (path, bytes) => call("create", path, () => put(path, { number: ++this.made, bytes, version: 0, at: this.now() })),
       link: (from, to) => call("link", to, () => {
         const found = this.names.get(from)
-        return found !== undefined && put(to, found)
+        return found !== undefined && (this.isLinkless ? this.copy(found, to) : put(to, found))
       }),
       rename: (from, to) => call("rename", from, () => {
         const found = this.names.get(from)

@@ -71,6 +71,52 @@ describe("StoredFile", () => {
     }).pipe(provide(disk))
   })
 
+  it.effect("has the old or the new file after an end between any two calls, also without hard links", () =>
+    Effect.gen(function*() {
+      for (let kill = 1, isOver = false; !isOver; kill++) {
+        const disk = new MemoryDisk()
+        disk.isLinkless = true
+        disk.save(PATH, "an old text")
+        let calls = 0
+        const dies = (): void => {
+          if (++calls >= kill) throw new Error("killed")
+        }
+        disk.before = dies
+        isOver = Exit.isSuccess(yield* Effect.exit(replace("an old text", "a new and longer text")).pipe(provide(disk)))
+        // The process that mends may end, too.
+        calls = kill - 3
+        if (!isOver) yield* Effect.exit(tend).pipe(provide(disk))
+        disk.before = () => {}
+        yield* tend.pipe(provide(disk))
+        assert.include(["an old text", "a new and longer text"], disk.text(PATH), `killed before call ${kill}`)
+        yield* TestClock.adjust("1 minute")
+        yield* tend.pipe(provide(disk))
+        assert.deepStrictEqual(disk.list("/home/ann"), ["heartbeat.md"], `killed before call ${kill}`)
+      }
+    }))
+
+  it.effect("takes a short text of a person for no cut copy", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "old")
+    disk.save("/home/ann/.heartbeat.md.7.tmp", "older")
+    return Effect.gen(function*() {
+      yield* tend
+      assert.strictEqual(disk.text(PATH), "old")
+    }).pipe(provide(disk))
+  })
+
+  it.effect("tells that a file cannot be replaced that is mounted by itself, and leaves it", () => {
+    const disk = new MemoryDisk()
+    disk.save(PATH, "old")
+    disk.before = (operation, path) => {
+      if (operation === "rename" && path === PATH) throw new DiskFailed({ operation, path, reason: "EBUSY" })
+    }
+    return Effect.gen(function*() {
+      assert.include((yield* Effect.flip(replace("old", "new"))).message, "mount its folder")
+      assert.deepStrictEqual([disk.text(PATH), disk.list("/home/ann")], ["old", ["heartbeat.md"]])
+    }).pipe(provide(disk))
+  })
+
   it.effect("keeps the file where the disk is full", () => {
     const disk = new MemoryDisk()
     disk.save(PATH, "old")
@@ -98,6 +144,20 @@ describe("StoredFile", () => {
       assert.strictEqual(kept.length, StoredFile.BACKUPS)
       assert.isFalse(kept.includes("heartbeat-20240115-103000.md"))
       assert.isTrue(kept.includes("heartbeat-20240115-103000-11.md"))
+    }).pipe(provide(disk))
+  })
+
+  it.effect("makes backups as a whole, and removes what earlier processes left of theirs", () => {
+    const disk = new MemoryDisk()
+    disk.save("/home/ann/history/heartbeat.md.7.tmp", "cu")
+    disk.save("/home/ann/history/heartbeat-latest-valid.md.7.tmp", "cu")
+    return Effect.gen(function*() {
+      const place = yield* StoredFile.place(PATH)
+      disk.before = (operation) => {
+        if (operation === "rename") assert.isEmpty(disk.list("/home/ann/history").filter((name) => /^heartbeat-\d/.test(name)))
+      }
+      const name = yield* StoredFile.backUp(place, encode("whole"))
+      assert.deepStrictEqual([disk.list("/home/ann/history"), disk.text(`/home/ann/history/${name}`)], [[name], "whole"])
     }).pipe(provide(disk))
   })
 

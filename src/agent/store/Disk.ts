@@ -28,6 +28,12 @@ export class DiskFailed extends Data.TaggedError("DiskFailed")<{
 /** The reason of a read of a folder, a pipe or a device. */
 export const NO_FILE = "ENOTFILE"
 
+/** The reason of a write that would give a file to another user or group. */
+export const NO_OWNER = "ENOTOWNER"
+
+/** The name of a mark that is beside a file while it is copied, on a file system without hard links. */
+export const copying = (name: string): string => `.${name}.copying`
+
 /** The most bytes of a file that is read. */
 export const MAX_READ = 67_108_864
 
@@ -37,6 +43,8 @@ const remedies: Readonly<Record<string, string>> = {
   EDQUOT: "The quota is used up; free space, and the next wake goes on",
   EACCES: "Allow the user of the agent to read and write the file and its folder",
   EPERM: "Allow the user of the agent to read and write the file and its folder",
+  EBUSY: "It is mounted by itself, as into a container, and can be neither replaced nor locked; mount its folder instead",
+  [NO_OWNER]: "It belongs to another user or group, who would lose it; run the agent as that user",
   EROFS: "The file system is read-only; put the file on another one",
   EISDIR: "It is a folder; name a file",
   ENOTDIR: "A part of its path is no folder",
@@ -83,9 +91,15 @@ export class Disk extends Context.Service<Disk, {
    * has other bytes.
    */
   readonly renew: (path: string, bytes: Uint8Array) => Effect.Effect<boolean, DiskFailed>
-  /** Creates a file with these bytes and the permissions of another one, and waits for the disk. False if the name is taken. */
+  /**
+   * Creates a file with these bytes, and with the owner and the permissions of another one, and waits for the disk. False if the
+   * name is taken. A failure leaves no file.
+   */
   readonly create: (path: string, bytes: Uint8Array, like?: string) => Effect.Effect<boolean, DiskFailed>
-  /** Gives a file a second name. False if the name is taken, or the file is absent. */
+  /**
+   * Gives a file a second name. False if the name is taken, or the file is absent. A file system without hard links gets a copy,
+   * with a mark by {@link copying} until it is complete.
+   */
   readonly link: (from: string, to: string) => Effect.Effect<boolean, DiskFailed>
   /** Renames a file, and replaces another one of that name. False if the file is absent. */
   readonly rename: (from: string, to: string) => Effect.Effect<boolean, DiskFailed>

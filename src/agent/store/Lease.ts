@@ -106,6 +106,18 @@ interface Own {
   readonly bytes: Uint8Array
 }
 
+/** Removes the files of processes that ended while they waited for the lock, or held it. */
+const sweep = Effect.fnUntraced(function*(path: string, own: Own) {
+  const disk = yield* Disk
+  const [folder, name] = disk.split(path)
+  for (const each of yield* disk.list(folder)) {
+    const file = disk.join(folder, each)
+    if (file === own.file || !each.startsWith(`${name}.lock.`) || !/^\d+$/.test(each.slice(name.length + 6))) continue
+    const bytes = yield* disk.read(file)
+    if (bytes !== undefined && (yield* isStale(file, bytes, own))) yield* disk.remove(file)
+  }
+})
+
 /**
  * Removes a stale lock. A second lock, `<file>.lock.take`, lets one process at a time do so, and the owner is read again
  * below it. So no process removes the lock that another one has just taken.
@@ -148,6 +160,7 @@ export const take = Effect.fn("Lease.take")(function*(
     const isTaken = yield* Effect.acquireRelease(disk.link(own.file, lock), (isLinked) =>
       isLinked ? release(disk, lock, own) : Effect.void)
     if (isTaken) {
+      yield* sweep(path, own)
       const isHeld = Effect.map(disk.read(lock), (found) => isSame(bytes, found))
       const renewal = Effect.ignore(disk.renew(lock, bytes))
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(RENEWAL), renewal)))

@@ -15,7 +15,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "../../persistence/Hash.ts"
 import { type Place as AnyPlace, type Replaced, type Restored, stamp } from "./ControlStore.ts"
-import { Disk, type DiskFailed, isSame } from "./Disk.ts"
+import { copying, Disk, type DiskFailed, isSame } from "./Disk.ts"
 
 /** The time for which a replaced version stays on the disk, in milliseconds. */
 export const ASIDE_MILLIS = 60_000
@@ -90,6 +90,25 @@ const keepAs = Effect.fnUntraced(function*(place: Place, from: string) {
   return name
 })
 
+/** Moves a cut copy of a version out of the way, behind the versions aside. The file of a person who saved since stays. */
+const moveCut = Effect.fnUntraced(function*(place: Place, versions: ReadonlyArray<Aside>, temporaries: ReadonlyArray<string>) {
+  const disk = yield* Disk
+  const hash = yield* Hash
+  const found = yield* disk.read(place.path)
+  if (found === undefined) return
+  const whole = [...versions.map(({ file }) => file), ...temporaries.map((name) => disk.join(place.folder, name))]
+  const sources = yield* Effect.forEach(whole, (file) => disk.read(file))
+  const isPart = (whole: Uint8Array): boolean => whole.length > found.length && isSame(whole.subarray(0, found.length), found)
+  if (!sources.some((bytes) => bytes !== undefined && isPart(bytes))) return
+  const [newest] = versions
+  const start = `.${place.name}.${hash.hex(found).slice(0, 32)}.${(newest?.at ?? 1) - 1}`
+  const to = (suffix: string) => disk.join(place.folder, `${start}${suffix}.old`)
+  yield* disk.rename(place.path, yield* firstFree(to, (file) => Effect.map(disk.version(file), (version) => version === undefined)))
+  // Without a version aside, the file was absent before.
+  const [temporary] = temporaries
+  if (newest === undefined && temporary !== undefined) yield* disk.link(disk.join(place.folder, temporary), place.path)
+})
+
 /** The names of versions aside: `.heartbeat.md.<digest>.<time>.old`. */
 const ASIDE = /^\.(.+)\.([0-9a-f]{32})\.(\d+)(?:-\d+)?\.old$/
 const TEMPORARY = /^\.(.+)\.\d+\.tmp$/
@@ -161,7 +180,7 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   const changed = Effect.as(disk.remove(temporary), { _tag: "Changed" } as const)
   if (!isSame(yield* disk.read(path), from)) return yield* changed
   const names = yield* disk.list(folder)
-  const aside = yield* moveAside(place, from, names)
+  const aside = yield* Effect.onError(moveAside(place, from, names), () => Effect.ignore(disk.remove(temporary)))
   if (aside === undefined) return yield* changed
   const isLinked = yield* Effect.onError(disk.link(temporary, path), () => Effect.ignore(disk.link(aside, path)))
   // Without the temporary file, which another process may have removed as a leftover, the name is free.
@@ -178,7 +197,8 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
  * Removes leftovers of earlier writes, and restores the file after a crash in the middle of one. Returns the conflict
  * copies that it made of versions with a late save.
  *
- * A temporary file is the sign of a crash. Without one, an absent file was removed by a person, and stays removed.
+ * A temporary file is the sign of a crash. Without one, an absent file was removed by a person, and stays removed. A copy that is
+ * cut moves aside before another one comes, because a person may have saved into it.
  *
  * @category combinators
  * @since 0.1.0
@@ -191,8 +211,10 @@ export const tend = Effect.fn("StoredFile.tend")(function*(place: Place) {
   const temporaries = names.filter((name) => TEMPORARY.exec(name)?.[1] === place.name)
   const versions = versionsAside(disk, place, names)
   const [newest] = versions
+  if (names.includes(copying(place.name))) yield* moveCut(place, versions, temporaries)
   if (newest !== undefined && temporaries.length > 0) yield* disk.link(newest.file, place.path)
-  for (const name of temporaries) yield* disk.remove(disk.join(place.folder, name))
+  const marks = names.filter((name) => name.startsWith(`.${place.stem}.`) && name.endsWith(copying("").slice(1)))
+  for (const name of [...temporaries, ...marks]) yield* disk.remove(disk.join(place.folder, name))
   for (const [i, version] of versions.entries()) {
     const isOver = i >= MAX_ASIDE || Math.abs(now - version.at) >= ASIDE_MILLIS
     const conflict = yield* checkAside(place, version, isOver)
@@ -229,15 +251,25 @@ export const backUp = Effect.fn("StoredFile.backUp")(function*(place: Place, byt
   const { folder } = yield* history(place)
   yield* disk.makeFolder(folder)
   const at = stamp(yield* Clock.currentTimeMillis)
-  const name = yield* firstFree(
-    (suffix) => `${place.stem}-${at}${suffix}${place.extension}`,
-    (name) => disk.create(disk.join(folder, name), bytes)
-  )
+  const names = yield* disk.list(folder)
+  for (const name of names.filter((name) => isLeftover(place, name))) yield* disk.remove(disk.join(folder, name))
+  const temporary = disk.join(folder, `${place.name}.${disk.process.pid}.tmp`)
+  yield* disk.create(temporary, bytes)
+  const taken = new Set(names)
+  const name = yield* firstFree((suffix) => `${place.stem}-${at}${suffix}${place.extension}`, (free) => Effect.succeed(!taken.has(free)))
+  // A file of this name is a whole one: the caller holds the lease, so no other process takes the name.
+  yield* disk.rename(temporary, disk.join(folder, name))
   const others = (yield* backups(place)).filter((other) => other !== name).toSorted((a, b) => order(a) < order(b) ? -1 : 1)
   for (const old of others.slice(0, Math.max(0, others.length + 1 - BACKUPS))) yield* disk.remove(disk.join(folder, old))
   yield* disk.syncFolder(folder)
   return name
 })
+
+/** Whether a name of the folder of backups is of a write that a crash ended. */
+const isLeftover = (place: Place, name: string): boolean => {
+  const of = TEMPORARY.exec(`.${name}`)?.[1]
+  return of === place.name || of === `${place.stem}-latest-valid${place.extension}`
+}
 
 /** The key by which backups are ordered: the time, and the number of the suffix. */
 const order = (name: string): string => {
