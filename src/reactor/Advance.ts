@@ -27,6 +27,9 @@ const MAX_BACKOFF = 64
 /** The verb and the target of the shared dossier. */
 const SHARED = { verb: "op/io", target: "/rt/async" }
 
+/** The failures of attempts without an answer of the other side, which may have had their effect. */
+const DOUBTFUL: ReadonlySet<string> = new Set([ETIMEDOUT.code, INTERRUPTED.restarted.code])
+
 /**
  * Processes completions and due times.
  *
@@ -74,9 +77,9 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
   const { retryAfterMs, retryable, ...reason } = failure
   const failed = { ...request, ...reason, bytes_done: bytes ?? 0 }
   if (retryable && request.attempt < request.attempts) return postpone(beat, open, { failed, retryAfterMs })
-  const isInterrupted = failure.code === INTERRUPTED.restarted.code && Semantics.follows(beat.moment, "doubtIsRecorded")
+  const isDoubtful = DOUBTFUL.has(failure.code) && Semantics.follows(beat.moment, "doubtIsRecorded")
   const asked = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }
-  const end = { ...failed, ...asked, state: "fail", ...isInterrupted ? { uncertain: true } : {} } as const
+  const end = { ...failed, ...asked, state: "fail", ...isDoubtful ? { uncertain: true } : {} } as const
   finish(beat, { open, request: end, value: undefined }, CAPTURE)
 }
 

@@ -84,7 +84,7 @@ export interface Request {
   readonly note?: string
   /** The wait in milliseconds that the other side asked for with the failure. */
   readonly retry_after_ms?: number
-  /** Whether its last attempt was perhaps on its way when the request ended, so that it may have had its effect. */
+  /** Whether its last attempt was perhaps on its way when the request ended, as after a time-out, so that it may have had its effect. */
   readonly uncertain?: boolean
 }
 

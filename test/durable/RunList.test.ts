@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Enzyme, type RunRow, type Space, type Transaction } from "systole"
+import { Enzyme, Retry, type RunRow, type Space, type Transaction } from "systole"
 import { begun as done, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 
@@ -14,6 +14,7 @@ const modules = [
     await tx.sleep({ beats: 1 })
     throw new Error("not allowed")
   }),
+  durable("retries", () => Promise.reject(new Retry({ reason: "not yet" }))),
   Enzyme.make({ name: "breaks", query: "/signals/breaks", run: () => { throw new Error("not allowed") } })
 ].map((module) => ({ module }))
 
@@ -67,6 +68,16 @@ describe("A list of durable runs", () => {
       const runs = found.flat()
       assert.deepStrictEqual(runs.slice(0, 4).map(({ oid }) => oid), oids("waiting"), `pages of ${limit}`)
       assert.deepStrictEqual(runs.slice(4).map(({ oid }) => oid).toSorted(), oids("dead"), `pages of ${limit}`)
+    }
+  }).pipe(Effect.scoped))
+
+  it.effect("has each open run, however many others still try their first segment", () => Effect.gen(function*() {
+    const { space } = yield* opened
+    for (let i = 0; i < 12; i++) yield* space.signal({ signal: "/signals/retries" })
+    yield* begin(space, "waits", 4)
+    for (const limit of [1, 2, 3]) {
+      const found = (yield* pages(space, limit)).flat()
+      assert.deepStrictEqual(found.map(({ state }) => state), ["waiting", "waiting", "waiting", "waiting"], `pages of ${limit}`)
     }
   }).pipe(Effect.scoped))
 

@@ -42,6 +42,9 @@ const codes = (space: Space) =>
   Effect.map(space.get("/data/results"), (found) =>
     ((found ?? []) as unknown as ReadonlyArray<IoResult>).map(({ code, state }) => code ?? state))
 
+const doubts = (space: Space) =>
+  Effect.map(space.get("/data/results"), (found) => (found as unknown as ReadonlyArray<IoResult>).map(({ uncertain }) => uncertain))
+
 const shown = (space: Space) => Effect.map(space.io.channels, (rows) => rows.map(({ active, hung, state }) => ({ active, hung, state })))
 
 /** The time that jobs have after their abort. */
@@ -87,6 +90,8 @@ describe("A channel with jobs that ignore their abort", () => {
       yield* Effect.andThen(TestClock.adjust("30 seconds"), turns(4))
       yield* beats(bad, 2)
       assert.deepStrictEqual(yield* codes(bad), ["io/timeout", "io/timeout"])
+      // The job goes on, so it may have its effect.
+      assert.deepStrictEqual(yield* doubts(bad), [true, true])
       assert.deepStrictEqual(yield* shown(good), [{ active: 2, hung: 0, state: "sound" }])
       yield* grace
       yield* beats(good, 2)

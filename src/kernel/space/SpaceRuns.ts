@@ -78,12 +78,13 @@ export class LiveRuns implements SpaceRuns {
     return this.host.page(() => after?.startsWith(DEAD) === true ? this.dead(after, limit) : this.open(after, limit))
   }
 
-  /** A page that begins with the open runs after one of them. */
+  /** A page that begins with the open runs after one of them. One that still tries its first segment is no run yet. */
   private open(after: string | undefined, most: number): RunPage {
     const { store } = this.host
     const runs: Array<RunRow> = []
     let last = after
-    for (const oid of this.source().inbox.runs.after(after, Math.min(most, MAX_ROWS) + 1)) {
+    // Each of them costs a row, so that the page ends before they do if more follow.
+    for (const oid of this.source().inbox.runs.after(after, MAX_ROWS + 1)) {
       if (runs.length >= most || store.isSpent) return { runs, next: last }
       runs.push(...this.openRow(oid))
       last = oid
@@ -107,7 +108,7 @@ export class LiveRuns implements SpaceRuns {
     }
   }
 
-  /** The run with an id, unless it is over. An attempt of a first segment is not a run yet. */
+  /** The run with an id, unless it is over or has not begun. */
   private openRow(oid: string): ReadonlyArray<RunRow> {
     const row = this.rowOf(oid)
     return row === undefined || row.state === "over" ? [] : [row]
