@@ -17,7 +17,6 @@ import type { LiveState } from "../beat/SpaceState.ts"
 import * as Commands from "../model/Command.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import { asControlError } from "../view/Expected.ts"
-import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { ControlError } from "../view/Expected.ts"
 import * as ExternalChange from "../model/ExternalChange.ts"
 import * as Features from "../model/Feature.ts"
@@ -215,7 +214,7 @@ export class CommandQueue implements SpaceControl {
       view_hzn,
       boot_oid,
       shdn_oid,
-      locks: [...locks].slice(0, MAX_ROWS).map(([cell, by]) => ({ cell, by }))
+      locks: [...locks].map(([cell, by]) => ({ cell, by }))
     }
   }
 }

@@ -137,7 +137,7 @@ export interface SpaceStatus {
   readonly view_hzn: number | null
   readonly boot_oid: string | null
   readonly shdn_oid: string | null
-  /** At most 400. */
+  /** All of them, at most 1,001: those from outside, and that of a pause. They are in memory. */
   readonly locks: ReadonlyArray<{ readonly cell: string; readonly by: string }>
 }
 
