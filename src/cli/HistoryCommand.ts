@@ -28,6 +28,7 @@ const verify = Command.make("verify", { space: SpaceArgument.name, json: Output.
   Effect.gen(function*() {
     const found = yield* ask<Verification>(space, "journal/verification")
     const { entries, fault, first, last } = found
+    if (typeof entries !== "number") return yield* foreign("without \"entries\"")
     yield* Output.data(
       json,
       found,

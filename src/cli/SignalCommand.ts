@@ -9,7 +9,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { MAX_WAIT_SECONDS } from "../ingress/SignalRequest.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
-import { Client } from "./Client.ts"
+import { Client, foreign } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import { type Answer, checkHandled } from "./SignalAnswer.ts"
@@ -54,6 +54,7 @@ export const command = Command.make("signal", {
       body: { ...field("signal", signal), ...field("target", target), ...field("id", id), ...field("qos", qos), ...value },
       headers: Option.match(wait, { onNone: () => ({}), onSome: (seconds): Record<string, string> => ({ prefer: `wait=${seconds}` }) })
     })
+    if (typeof answer.id !== "string") return yield* foreign("without \"id\"")
     yield* Output.data(json, answer, describe(answer))
     if ("status" in answer || Option.isSome(wait)) yield* checkHandled(answer)
   })).pipe(

@@ -137,6 +137,7 @@ describe("Each command with --server", () => {
         for (const args of commands) {
           const { code, stderr } = yield* Effect.promise(() => run(...args, "--server", url))
           assert.include([0, 1, 2, 3, 4, 5, 6, 7], code, `${args.join(" ")} ${JSON.stringify(form)}: ${stderr}`)
+          if (["journal", "signal"].includes(args[0]!)) assert.notStrictEqual(code, 0, `${args.join(" ")} succeeds without being told`)
           assert.notMatch(stderr, /TypeError|RangeError|SyntaxError|\n\s+at /, `${args.join(" ")} ${JSON.stringify(form)}`)
         }
       }
