@@ -94,6 +94,8 @@ const derived: Checker = async (world, _, space) => {
   for (const node of Derived.all) {
     if (world.versions[node] === undefined) continue
     const pull = Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value }))
+    // The first look may begin a beat that was due, whose work comes after its answer.
+    await world.run(pull)
     const pulled = await look<{ readonly value: Value }>(world, pull)
     if (pulled === undefined) continue
     const cells = new Map<string, Value>()

@@ -41,6 +41,8 @@ interface Host {
   life: number
   kernel: Kernel["Service"] | undefined
   door: Door.Door | undefined
+  /** The wakes of its resting spaces. */
+  readonly wakes: Set<() => void>
   /** The calls to make when its process ends. */
   readonly ends: Array<() => void>
   scope: Scope.Closeable | undefined
@@ -119,7 +121,7 @@ export class World {
     this.disk = new Disk(plan.faults, tell.count)
     this.bank = new Bank(this.clock, plan.seed, tell)
     this.network = new Network(this.clock, plan.seed + 1, tell.count)
-    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, door: undefined, ends: [], scope: undefined }))
+    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, door: undefined, wakes: new Set<() => void>(), ends: [], scope: undefined }))
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
     const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
     this.versions = Derived.all.map((node) => plan.absent.includes(node) ? undefined : 0)
@@ -176,7 +178,10 @@ export class World {
 
   /** Sets the clock of a host by so many milliseconds. */
   skew(host: number, by: number): void {
-    this.host(host).skew += by
+    const set = this.host(host)
+    set.skew += by
+    // The wakes of resting spaces run early then, as on a real host.
+    for (const wake of Array.from(set.wakes)) wake()
   }
 
   /** The spaces of other hosts, behind the network. */
@@ -246,6 +251,7 @@ export class World {
   kill(host: number): void {
     const dead = this.host(host)
     dead.life++
+    dead.wakes.clear()
     for (const tell of dead.ends.splice(0)) tell()
     dead.kernel = undefined
     dead.door = undefined
@@ -357,7 +363,17 @@ export class World {
       seed: () => Array.from({ length: 32 }, () => this.random(16).toString(16)).join(""),
       turn,
       timer,
-      wake: timer
+      wake: (at, run) => {
+        const once = (): void => {
+          if (host.wakes.delete(once) && !isOver()) run()
+        }
+        host.wakes.add(once)
+        const cancel = timer(at, once)
+        return () => {
+          host.wakes.delete(once)
+          cancel()
+        }
+      }
     }
   }
 
