@@ -264,7 +264,19 @@ const millis = (digits: string | undefined): number => Number(digits?.replaceAll
 const timeOut = (line: string): number =>
   millis((/\bit[.\w]*\(.*\btimeout: ([\d_]+)/.exec(line) ?? /^ *(?:\}.*|it[.\w]*\(.*), (\d+_000)\)$/.exec(line))?.[1])
 
+/** The ports that the simulator takes beside the package: the ways in and out of a kernel. */
+const ports = new Set(["ingress/App", "kernel/model/ModuleRestore", "kernel/model/Signal", "kernel/space/Delivery"]
+  .map((file) => `../../src/${file}.ts`))
+
 describe("The tests", () => {
+  it("simulate worlds over the package and its ports alone, so that they outlive a change of what is inside", () => {
+    const folder = join(root, "test/simulation")
+    const inside = readdirSync(folder).filter((file) => file.endsWith(".ts")).flatMap((file) =>
+      importsOf(join(folder, file)).filter((specifier) => /(^|\/)src\//.test(specifier) && !ports.has(specifier))
+        .map((specifier) => ({ file, specifier })))
+    assert.deepStrictEqual(inside, [])
+  })
+
   it("have at least the common time-out, which a hang alone exceeds", () => {
     const read = (file: string): string => readFileSync(join(root, file), "utf8")
     const files = ["test", "examples"].flatMap((folder) =>
