@@ -121,7 +121,8 @@ export class World {
     this.disk = new Disk(plan.faults, tell.count)
     this.bank = new Bank(this.clock, plan.seed, tell)
     this.network = new Network(this.clock, plan.seed + 1, tell.count)
-    this.hosts = Array.from({ length: plan.hosts }, () => ({ skew: 0, life: 0, kernel: undefined, door: undefined, wakes: new Set<() => void>(), ends: [], scope: undefined }))
+    this.hosts = Array.from({ length: plan.hosts }, (): Host =>
+      ({ skew: 0, life: 0, kernel: undefined, door: undefined, wakes: new Set(), ends: [], scope: undefined }))
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
     const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
     this.versions = Derived.all.map((node) => plan.absent.includes(node) ? undefined : 0)
