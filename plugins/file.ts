@@ -29,7 +29,7 @@
  * On Linux, no link that another program makes meanwhile leads out of the root. On other systems, the root must be the server's
  * alone: a program that changes links below it all the time can lead a request out of it.
  *
- * Options: `root`; `maxBytes` of one operation (default 32 MiB, `file/size`); `maxEntries` of one `list`, `glob` or `watch`
+ * Options: `root`; `maxBytes` of one operation (default 64 MiB, `file/size`); `maxEntries` of one `list`, `glob` or `watch`
  * (default 10,000, `file/entries`). At most 32 watches are in progress (`file/watches`).
  *
  * @module
@@ -280,7 +280,7 @@ const reading = (site: Site, watches: Watches): Operations.Operations => ({
 
 const options = {
   root: Fields.or(Fields.text(4096), "files"),
-  maxBytes: Fields.or(Fields.count(1, 2 ** 40), 33_554_432),
+  maxBytes: Fields.or(Fields.count(1, 2 ** 40), 67_108_864),
   maxEntries: Fields.or(Fields.count(1, 1_000_000), 10_000)
 }
 

@@ -3,10 +3,11 @@
  *
  * | opcode | payload | value |
  * |---|---|---|
- * | `run` | `{ argv, cwd, env, stdin, maxBytes }`; all but `argv` are optional | `{ code, stdout, stderr }`, and `cut`, the cut outputs |
+ * | `run` | `{ argv, cwd, env, stdin, millis, maxBytes, expect }`; all but `argv` are optional | `{ code, stdout, stderr }`, and `cut`, the cut outputs |
  *
  * `argv` is the program and its arguments, which no shell interprets: `; rm -rf` is a plain text. An exit code other than 0 and an
- * end by a signal fail with `shell/exit`, and a time-out with `shell/timeout`. All failures are permanent but for a full host.
+ * end by a signal fail with `shell/exit`, unless `expect` is `"any"`: then they are values, too, where an end by a signal has the
+ * code `null` and `signal`. A time-out fails with `shell/timeout`. All failures are permanent but for a full host.
  * `run` is not repeatable, because a program may have acted before it was interrupted.
  *
  * | option | meaning | default |
@@ -14,9 +15,9 @@
  * | `allow` | the programs, each a text or `{ program, args, options }`; `*` in a pattern is any text without `..` | none |
  * | `root` | the folder that `cwd` and programs such as `./scripts/backup.sh` cannot leave, relative to the project | `files` |
  * | `env` | the names of the environment that a program gets; a request may set them | none |
- * | `millis` | the time of a program | 60,000 |
+ * | `millis` | the longest time of a program; a request may ask for less | what a request asks for; else 60,000 |
  * | `graceMillis` | the time between SIGTERM and SIGKILL | 2,000 |
- * | `maxBytes` | the kept bytes of each output; a request may ask for fewer | 1 MiB |
+ * | `maxBytes` | the kept bytes of each output; a request may ask for fewer | what a request asks for, up to 64 MiB; else 1 MiB |
  * | `processes` | the programs at the same time | 8 |
  *
  * An entry allows the arguments that match its `args` in their order, or `"any"`. An argument that begins with `-` needs a pattern in
@@ -50,6 +51,11 @@ const STDIN = 1_048_576
 const NAMES = 256
 /** The longest time, in milliseconds: that of a timer. */
 const LONGEST = 2 ** 31 - 1
+/** The time, in milliseconds, and the kept bytes of each output, for a request that asks for none. */
+const MILLIS = 60_000
+const BYTES = 1_048_576
+/** The most kept bytes of an output. */
+const MOST_BYTES = 67_108_864
 /** The time that a program has to end after SIGKILL, in milliseconds. */
 const END_MILLIS = 10_000
 
@@ -63,9 +69,9 @@ const options = {
   allow: AllowList.field,
   root: Fields.or(Fields.text(4096), "files"),
   env: Fields.or(Fields.list(name, NAMES), [] as ReadonlyArray<string>),
-  millis: Fields.or(Fields.count(1, LONGEST), 60_000),
+  millis: Fields.optional(Fields.count(1, LONGEST)),
   graceMillis: Fields.or(Fields.count(0, LONGEST), 2000),
-  maxBytes: Fields.or(Fields.count(0, 2 ** 24), 1_048_576),
+  maxBytes: Fields.optional(Fields.count(0, MOST_BYTES)),
   processes: Fields.or(Fields.count(1, 1024), 8)
 }
 
@@ -78,7 +84,9 @@ const payload = {
       value instanceof Uint8Array ? value.length <= STDIN : Fields.text(STDIN).read(value) !== undefined),
     ""
   ),
-  maxBytes: Fields.optional(Fields.count(0, 2 ** 24))
+  millis: Fields.optional(Fields.count(1, LONGEST)),
+  maxBytes: Fields.optional(Fields.count(0, MOST_BYTES)),
+  expect: Fields.optional(Fields.guarded('"any"', (value): value is "any" => value === "any"))
 }
 
 /** The settings and the running groups of a channel. */
@@ -121,23 +129,30 @@ const find = async (jail: Jail, program: string): Promise<string> => {
   throw Channel.fail("io/absent", `no folder of PATH has the program ${JSON.stringify(program.slice(0, 200))}`, { errno: -2 })
 }
 
+/** A program, its limit of time, and whether each of its ends is a value. */
+interface Judged extends Pick<Fields.Of<typeof payload>, "expect"> {
+  readonly program: string
+  readonly millis: number
+}
+
 /** The failure of a program, if it failed. */
-const failureOf = ({ code, isLate, signal }: End, program: string, millis: number): Channel.ChannelError | undefined => {
+const failureOf = ({ code, isLate, signal }: End, { expect, millis, program }: Judged): Channel.ChannelError | undefined => {
   const shown = JSON.stringify(program.slice(0, 200))
   if (isLate) return Channel.fail("shell/timeout", `the program ${shown} was ended after ${millis} ms, its limit`, { errno: -110 })
-  if (code === 0) return undefined
+  if (code === 0 || expect === "any") return undefined
   return Channel.fail("shell/exit", `the program ${shown} ended ${code === null ? `by the signal ${signal}` : `with exit code ${code}`}`)
 }
 
 /** The result of a program. Long outputs become content of the space. */
-const resultOf = async ({ code, stderr, stdout }: End, job: Channel.Job): Promise<Channel.JobResult> => {
+const resultOf = async ({ code, signal, stderr, stdout }: End, job: Channel.Job): Promise<Channel.JobResult> => {
   const names = Object.entries({ stdout, stderr }).filter(([, { isCut }]) => isCut).map(([name]) => name)
   const bytes = stdout.bytes + stderr.bytes
   const cut = names.length === 0 ? {} : { cut: names }
-  const inline = { code, stdout: stdout.text, stderr: stderr.text, ...cut }
+  const end = { code, ...signal === null ? {} : { signal }, ...cut }
+  const inline = { ...end, stdout: stdout.text, stderr: stderr.text }
   if (stdout.text.length + stderr.text.length <= Operations.INLINE && Operations.isInline(inline)) return { value: inline, bytes }
-  const keep = async ({ text }: Output): Promise<string> => (await job.keep(new TextEncoder().encode(text))).address
-  return { value: { code, content: { stdout: await keep(stdout), stderr: await keep(stderr) }, ...cut }, bytes }
+  const keep = async ({ text }: Output): Promise<string> => (await job.keep(new TextEncoder().encode(text), LONGEST)).address
+  return { value: { ...end, content: { stdout: await keep(stdout), stderr: await keep(stderr) } }, bytes }
 }
 
 const run = async (site: Site, request: Fields.Of<typeof payload>, job: Channel.Job): Promise<Channel.JobResult> => {
@@ -150,23 +165,29 @@ const run = async (site: Site, request: Fields.Of<typeof payload>, job: Channel.
   const { target } = await jail.locate(request.cwd)
   const file = await find(jail, program)
   // The folder is open until the program has ended, so no link leads the program elsewhere.
-  const start = { args, env, program: file, stdin: request.stdin, maxBytes: Math.min(site.maxBytes, request.maxBytes ?? site.maxBytes) }
+  const millis = least(request.millis, site.millis, MILLIS)
+  const maxBytes = least(request.maxBytes, site.maxBytes, BYTES)
+  const start = { args, env, program: file, stdin: request.stdin, maxBytes, millis }
   const end = await jail.within(request.cwd, target, ({ way }) => runGroup(site, { ...start, folder: way }, signal))
   signal.throwIfAborted()
-  const failure = failureOf(end, program, site.millis)
+  const failure = failureOf(end, { program, millis, expect: request.expect })
   if (failure !== undefined) throw failure
   return resultOf(end, job)
 }
 
+/** The amount that a request asks for, at most the limit of the channel; a third one if there is neither. */
+const least = (asked: number | undefined, limit: number | undefined, otherwise: number): number =>
+  Math.min(asked ?? limit ?? otherwise, limit ?? Infinity)
+
 /** Runs a program to its end, or to an abort. */
-const runGroup = async (site: Site, start: Omit<Start, "graceMillis" | "millis">, signal: AbortSignal): Promise<End> => {
-  const { graceMillis, groups, millis } = site
+const runGroup = async (site: Site, start: Omit<Start, "graceMillis">, signal: AbortSignal): Promise<End> => {
+  const { graceMillis, groups } = site
   signal.throwIfAborted()
   let group: ProcessGroup | undefined
   const stop = (): void => group?.stop()
   signal.addEventListener("abort", stop, { once: true })
   try {
-    return await ProcessGroup.run({ ...start, millis, graceMillis }, (running) => {
+    return await ProcessGroup.run({ ...start, graceMillis }, (running) => {
       group = running
       groups.add(running)
     })
@@ -193,7 +214,7 @@ export default Plugin.make({
           target: jail.root,
           jobs: limits.processes,
           // A program ends by its own limits. One that not even SIGKILL ends holds its place, and its request ends all the same.
-          timeoutMs: Math.min(LONGEST, limits.millis + limits.graceMillis + END_MILLIS),
+          timeoutMs: Math.min(LONGEST, (limits.millis ?? LONGEST) + limits.graceMillis + END_MILLIS),
           abortMillis: limits.graceMillis + END_MILLIS,
           close: async () => site.groups.forEach((group) => group.kill()),
           ...Operations.channel({

@@ -31,8 +31,11 @@ const read = async (attempt: ActionType.Attempt): Promise<ActionType.Done> => {
     readonly text?: string
     readonly content?: string
   }
-  const stored = content === undefined ? undefined : attempt.tx.get(content)
-  return { result: `${bytes} bytes`, output: text ?? (stored instanceof Uint8Array ? new TextDecoder().decode(stored) : "") }
+  const stored = (): string => {
+    const found = content === undefined ? undefined : attempt.tx.get(content)
+    return found instanceof Uint8Array ? new TextDecoder().decode(found) : ""
+  }
+  return { result: `${bytes} bytes`, output: text ?? stored, ...content === undefined ? {} : { content } }
 }
 
 const write = async (attempt: ActionType.Attempt): Promise<ActionType.Done> => {

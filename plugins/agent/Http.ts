@@ -57,7 +57,7 @@ const run = async (attempt: ActionType.Attempt): Promise<ActionType.Done> => {
     const message = `The server answered with ${nameOf(status)}, and its body does not contain expect_body`
     throw new ActionType.ActionFailed("http/body", message, answer)
   }
-  return { result: nameOf(status), output }
+  return { result: nameOf(status), output, ...answer.content === undefined ? {} : { content: answer.content } }
 }
 
 /** The type `http`. */

@@ -131,13 +131,15 @@ export const history = Command.make("history", {
       return yield* Output.data(json, { copy }, copy === null ? "restored" : `restored; the other version is ${copy}`)
     }
     const rows = yield* attempts(store.place.key, Option.getOrUndefined(id)).pipe(Effect.provide(ledger))
-    yield* Output.data(json, rows, Output.table(rows.map((record) => [
+    const lines = Output.table(rows.map((record) => [
       Projection.moment(Record.beginOf(record)),
       record.action,
       record.status,
       record.attempts > 1 ? `${record.attempt}/${record.attempts}` : "",
       record.failure === undefined ? record.result ?? "" : `${record.failure.message} (${record.failure.code})`
-    ])))
+    ]))
+    yield* Output.data(json, rows, rows.flatMap(({ failure: { stderr } = {} }, i) =>
+      [lines[i] ?? "", ...stderr === undefined ? [] : stderr.split("\n").map((line) => `    ${line}`)]))
   }))).pipe(Command.withDescription("Print the attempts of actions, oldest first; or restore the control file"))
 
 /** The kept attempts of one action or all of them, oldest first. */

@@ -65,6 +65,7 @@ describe("The shell channel", () => {
   it("has a time for its jobs that lets each program end by its own limits first", () => {
     assert.strictEqual(opened({ millis: 20, graceMillis: 10 }).channel.timeoutMs, 10_030)
     assert.strictEqual(opened({ millis: 2 ** 31 - 1 }).channel.timeoutMs, 2 ** 31 - 1)
+    assert.strictEqual(opened({}).channel.timeoutMs, 2 ** 31 - 1, "a request may ask for any time")
   })
 
   it("runs an allowed program below its root by its relative path, and none that a link or .. leads to", async () => {
@@ -165,6 +166,30 @@ describe("The shell channel", () => {
     const { channel } = opened({ allow: [SH], millis: 20, graceMillis: 10 })
     assert.deepInclude(await failure(channel, { argv: script("sleep 60") }), { code: "shell/timeout", errno: -110 })
     assert.deepInclude(await failure(channel, { argv: script(`trap '' TERM; ${endless}`) }), { code: "shell/timeout" })
+  })
+
+  it("ends a program after the time that its request asks for, at most its own", async () => {
+    const { channel } = opened({ allow: [SH], graceMillis: 10 })
+    assert.include((await failure(channel, { argv: script(endless), millis: 20 })).message, "after 20 ms")
+    const short = opened({ allow: [SH], millis: 30, graceMillis: 10 }).channel
+    assert.include((await failure(short, { argv: script(endless), millis: 60_000 })).message, "after 30 ms")
+  })
+
+  it("returns each end of a program as a value to a request that expects any", async () => {
+    const { channel } = opened({ allow: [SH], graceMillis: 10 })
+    const failed = { argv: script("echo out; echo err >&2; exit 3"), expect: "any" }
+    assert.deepStrictEqual(await value(channel, failed), { code: 3, stdout: "out\n", stderr: "err\n" })
+    const killed = { argv: script("kill -9 $$"), expect: "any" }
+    assert.deepStrictEqual(await value(channel, killed), { code: null, signal: "SIGKILL", stdout: "", stderr: "" })
+    assert.strictEqual((await failure(channel, { argv: script(endless), expect: "any", millis: 20 })).code, "shell/timeout")
+  })
+
+  it("keeps more of an output for a request that asks for it", async () => {
+    const { channel } = opened()
+    const argv = script("head -c 3000000 /dev/zero | tr '\\0' x")
+    for (const [asked, bytes] of [[{}, 1_048_576], [{ maxBytes: 4_000_000 }, 3_000_000]] as const) {
+      assert.strictEqual((await TestJob.run(channel, TestJob.make("run", { argv, ...asked }))).bytes, bytes)
+    }
   })
 
   it.each([

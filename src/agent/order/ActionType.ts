@@ -23,10 +23,12 @@ const LINE = 500
 /** The most characters of an output in a record. The end of a longer one is dropped. */
 export const OUTPUT = 65_536
 
-/** An answer over HTTP that fails an attempt. */
+/** The answer over HTTP, or the program, that fails an attempt. */
 export interface FailedAnswer {
   readonly status?: number | undefined
   readonly retryAfterMs?: number | undefined
+  /** The error output of the program. */
+  readonly stderr?: string | undefined
 }
 
 /**
@@ -42,10 +44,13 @@ export class ActionFailed extends Error {
   readonly status: number | undefined
   /** The wait in milliseconds that the answer asks for before the next attempt. */
   readonly retryAfterMs: number | undefined
+  /** The error output of a program, whose last lines the history keeps. */
+  readonly stderr: string | undefined
 
-  constructor(code: string, message: string, { retryAfterMs, status }: FailedAnswer = {}) {
+  constructor(code: string, message: string, { retryAfterMs, status, stderr }: FailedAnswer = {}) {
     super(message)
     this.code = code
+    this.stderr = stderr
     this.status = status
     this.retryAfterMs = retryAfterMs
   }
@@ -63,8 +68,12 @@ export const invalid = (message: string): ActionFailed => new ActionFailed("agen
 export interface Done {
   /** One line for the control file, such as `OK (200)`. */
   readonly result: string
-  /** A text, kept if the action has `capture_output` or `output_file`. */
-  readonly output?: string
+  /** A text, kept if the action has `capture_output` or `output_file`. A function is called only if the text is needed. */
+  readonly output?: string | (() => string)
+  /** The address of the content that has the whole output, where there is one. */
+  readonly content?: string
+  /** Whether the end of the output is lost. */
+  readonly isCut?: boolean
 }
 
 /**
@@ -126,14 +135,25 @@ const REQUEST = /^request \S{1,256} \(\S{1,256} \S{1,256}\) ended with \w{1,64} 
 /** The codes of time-outs of channels. */
 const TIMED_OUT = /^(?!agent\/).*\/timeout$/
 
+/** The most lines and characters of the end of an error output that a record keeps. */
+const [TAIL_LINES, TAIL] = [10, 1_000]
+
+/** The last lines of an error output, without control characters. */
+const tailOf = (text: string): string => {
+  const lines = text.slice(-TAIL * 4).split(/\r?\n|\r/).map(line).filter((each) => each !== "")
+  return lines.slice(-TAIL_LINES).join("\n").slice(-TAIL)
+}
+
 const failureOf = (error: unknown): NonNullable<Record.Record["failure"]> => {
-  const { code, message, retryAfterMs, status } = (error ?? {}) as Readonly<Record<"code" | "message" | "retryAfterMs" | "status", unknown>>
+  const { code, message, retryAfterMs, status, stderr } = (error ?? {}) as Readonly<{ [name: string]: unknown }>
+  const tail = typeof stderr === "string" ? tailOf(stderr) : ""
   const text = typeof message === "string" ? message : String(error)
   return {
     code: typeof code === "string" ? code : "agent/failed",
     message: line(`${typeof code === "string" && TIMED_OUT.test(code) ? "timed out: " : ""}${text.replace(REQUEST, "")}`),
     ...typeof status === "number" ? { status } : {},
-    ...typeof retryAfterMs === "number" ? { retryAfterMs } : {}
+    ...typeof retryAfterMs === "number" ? { retryAfterMs } : {},
+    ...tail === "" ? {} : { stderr: tail }
   }
 }
 
@@ -171,13 +191,21 @@ const attemptOf = (tx: Transaction, order: Order, keep: Attempt["keep"]): Attemp
   }
 }
 
-/** Writes the output into the file of `output_file`, and returns the output that the record keeps. */
-const keepOutput = async ({ raw, request }: Attempt, output: string | undefined): Promise<string | undefined> => {
-  if (output === undefined) return undefined
-  const path = raw("output_file")
-  const kept = cut(output, OUTPUT)
-  if (path !== "") await request("file", "write", { path, text: kept })
-  return isTrue(raw("capture_output")) ? kept : undefined
+/** The part of a record about a completed attempt. */
+type Kept = Pick<Record.Record, "output" | "result">
+
+/** Writes the whole output into the file of `output_file`, and returns what the record keeps, which tells what is cut. */
+const keepOutput = async ({ raw, request }: Attempt, { content, isCut = false, output, result }: Done): Promise<Kept> => {
+  const [path, isCaptured] = [raw("output_file"), isTrue(raw("capture_output"))]
+  if (output === undefined || (path === "" && !isCaptured)) return { result: line(result) }
+  const textOf = (): string => typeof output === "string" ? output : output()
+  if (path !== "") await request("file", "write", { path, ...content === undefined ? { text: textOf() } : { content } })
+  const text = isCaptured ? textOf() : ""
+  const cuts = [
+    ...isCut ? ["the end of its output is lost"] : [],
+    ...text.length > OUTPUT ? [`capture_output keeps ${OUTPUT} of ${text.length} characters`] : []
+  ]
+  return { result: line([result, ...cuts].join("; ")), ...isCaptured ? { output: cut(text, OUTPUT) } : {} }
 }
 
 /** The results of runs that leave no record: nobody gave the order, or the wake gave the run up. */
@@ -254,9 +282,8 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
     }
     try {
       const made = attemptOf(tx, order, (each) => progress = each)
-      const { output, result } = await run(made)
-      const kept = await keepOutput(made, output)
-      return end({ status: "completed", result: line(result), ...kept === undefined ? {} : { output: kept } })
+      const kept = await keepOutput(made, await run(made))
+      return end({ status: "completed", ...kept })
     } catch (error) {
       return end({ status: "failed", failure: failureOf(error) })
     }

@@ -13,7 +13,9 @@ const Failure = Schema.Struct({
   /** The status of an answer over HTTP. */
   status: Schema.optionalKey(Schema.Int),
   /** The wait in milliseconds that the answer asks for. */
-  retryAfterMs: Schema.optionalKey(Schema.Int)
+  retryAfterMs: Schema.optionalKey(Schema.Int),
+  /** The last lines of the error output of a program. */
+  stderr: Schema.optionalKey(Schema.String)
 })
 
 /** The time of the next attempt, and its delay after the failure. */
