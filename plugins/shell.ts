@@ -3,11 +3,12 @@
  *
  * | opcode | payload | value |
  * |---|---|---|
- * | `run` | `{ argv, cwd, env, stdin, millis, maxBytes, expect }`; all but `argv` are optional | `{ code, stdout, stderr }`, and `cut`, the cut outputs |
+ * | `run` | `{ argv, cwd, env, stdin, millis, maxBytes, expect }`; only `argv` is needed | `{ code, stdout, stderr }`, and `cut` |
  *
  * `argv` is the program and its arguments, which no shell interprets: `; rm -rf` is a plain text. An exit code other than 0 and an
  * end by a signal fail with `shell/exit`, unless `expect` is `"any"`: then they are values, too, where an end by a signal has the
- * code `null` and `signal`. A time-out fails with `shell/timeout`. All failures are permanent but for a full host.
+ * code `null` and `signal`. `cut` names the cut outputs. A time-out fails with `shell/timeout`. All failures are permanent but for a
+ * full host.
  * `run` is not repeatable, because a program may have acted before it was interrupted.
  *
  * | option | meaning | default |

@@ -3,19 +3,18 @@
  *
  * @module
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Ledger, LedgerFailed, look } from "../agent/order/Ledger.ts"
+import { type Ended, Ledger, LedgerFailed, look, sentOf } from "../agent/order/Ledger.ts"
+import type { Order } from "../agent/order/Order.ts"
+import { GRACE_MILLIS } from "../agent/wake/Dispatch.ts"
 import { type CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as PageList from "./PageList.ts"
 
 /** The wait for a receipt in one request, in seconds. */
 const WAIT_SECONDS = 60
-
-interface Receipt {
-  readonly status?: string
-}
 
 /** A page of cells with their values. */
 interface Page {
@@ -44,17 +43,21 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<Ledger
     if (create) yield* client.ask(path, { method: "PUT" })
     const orElse = <A>(value: A) => (error: CliFailure): Effect.Effect<A, CliFailure> =>
       error.exit === exits.absent ? Effect.succeed(value) : Effect.fail(error)
-    const send: Ledger["Service"]["send"] = (event) =>
-      client.ask<Receipt>(`${path}/signals`, { method: "POST", body: event, headers: { prefer: `wait=${WAIT_SECONDS}` } }).pipe(
-        Effect.flatMap(({ status = "pending" }) =>
-          status === "pending"
-            ? Effect.suspend(() => send(event))
-            : Effect.succeed(status === "handled" ? "handled" as const : "unhandled" as const)),
-        Effect.catch((error) =>
-          error.code === "signal/id-reused"
-            ? Effect.succeed("known" as const)
-            : Effect.fail("problem" in error ? error : failed(error)))
-      )
+    const send: Ledger["Service"]["send"] = Effect.fnUntraced(function*(event) {
+      const until = (yield* Clock.currentTimeMillis) + (event.payload as Order).timeoutMs + GRACE_MILLIS
+      for (;;) {
+        const left = until - (yield* Clock.currentTimeMillis)
+        const wait = Math.max(1, Math.min(WAIT_SECONDS, Math.ceil(left / 1_000)))
+        const request = { method: "POST" as const, body: event, headers: { prefer: `wait=${wait}` } }
+        const asked = client.ask<Ended | { readonly status?: "pending" }>(`${path}/signals`, request)
+        const end = yield* Effect.catch(asked, (error) =>
+          error.code === "signal/id-reused" ? Effect.succeed({ status: "known" } as const) : Effect.fail(failed(error)))
+        if (end.status === "known") return "known"
+        if (end.status !== undefined && end.status !== "pending") return sentOf(end as Ended)
+        // From then on, the record tells the end. A server can keep an event pending for ever, such as in a space that is paused.
+        if ((yield* Clock.currentTimeMillis) >= until) return "known"
+      }
+    })
     return {
       queries: PageList.every<{ readonly query: string }>("/v1/enzymes", "enzymes").pipe(
         Effect.map((enzymes) => enzymes.map(({ query }) => query)),

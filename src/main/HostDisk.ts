@@ -143,8 +143,15 @@ const listed = (folder: string, most = Infinity): ReadonlyArray<string> => {
 const changed = (path: string): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     try {
-      const watcher = watch(path, { persistent: false }, () => resume(Effect.void))
-      watcher.on("error", () => resume(Effect.never))
+      // The finalizer runs at an interruption alone, so a watcher that heard a change is closed here.
+      const watcher = watch(path, { persistent: false }, () => {
+        watcher.close()
+        resume(Effect.void)
+      })
+      watcher.on("error", () => {
+        watcher.close()
+        resume(Effect.never)
+      })
       return Effect.sync(() => watcher.close())
     } catch {
       return resume(Effect.never)

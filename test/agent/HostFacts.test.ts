@@ -8,6 +8,7 @@ import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
 import { Disk } from "../../src/agent/store/Disk.ts"
 import * as Facts from "../../src/agent/store/Facts.ts"
 import * as HostDisk from "../../src/main/HostDisk.ts"
+import type { Place } from "../../src/agent/store/StoredFile.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { action, fileOf } from "./TestAgent.ts"
 
@@ -17,6 +18,10 @@ const temporary = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-facts-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
+
+/** The place of a control file in a folder. */
+const placeIn = (folder: string): Place =>
+  ({ folder, path: join(folder, "heartbeat.md"), name: "heartbeat.md", stem: "heartbeat", extension: ".md", key: "" })
 
 /** An action that depends on a path: it watches it, and its condition looks for it. */
 const over = (id: string, path: string): string =>
@@ -35,7 +40,7 @@ describe("Facts of a real disk", () => {
         stars: `${"*a".repeat(60)}b`
       }
       const { actions } = ControlFiles.parse(fileOf(...Object.entries(paths).map(([id, path]) => over(id, path))))
-      const { digests, files } = yield* Facts.capture(folder, actions)
+      const { digests, files } = yield* Facts.capture(placeIn(folder), actions)
       assert.deepStrictEqual([...files].sort(), ["/dev/zero", "folder", "pipe"])
       assert.deepStrictEqual([...digests.keys()].sort(), Object.keys(paths).sort())
       assert.strictEqual(digests.get("long"), "absent")
@@ -50,7 +55,7 @@ describe("Facts of a real disk", () => {
       let looked = 0
       const disk = yield* Disk
       const counting = { ...disk, version: (path: string) => Effect.andThen(Effect.sync(() => looked++), disk.version(path)) }
-      const digest = Effect.map(Facts.capture(folder, actions), ({ digests }) => digests.get("many")).pipe(
+      const digest = Effect.map(Facts.capture(placeIn(folder), actions), ({ digests }) => digests.get("many")).pipe(
         Effect.provideService(Disk, Disk.of(counting))
       )
       const before = yield* digest
@@ -68,7 +73,7 @@ describe("Facts of a real disk", () => {
       mkdirSync(join(folder, "src", "deep", "er"), { recursive: true })
       mkdirSync(join(folder, "src", ".git"))
       const { actions } = ControlFiles.parse(fileOf(over("a", "src")))
-      const digest = Effect.map(Facts.capture(folder, actions), ({ digests }) => digests.get("a"))
+      const digest = Effect.map(Facts.capture(placeIn(folder), actions), ({ digests }) => digests.get("a"))
       const first = yield* digest
       writeFileSync(join(folder, "src", "deep", "er", "file.ts"), "1")
       const second = yield* digest

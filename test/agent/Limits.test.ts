@@ -46,7 +46,9 @@ describe("A program of an action", () => {
       {
         scripts: {
           shell: () => ({
-            code: 3, stdout: "out", stderr: [...Array.from({ length: 100 }, (_, i) => `line ${i}`), "no\u001b room on\tthe disk", ""].join("\r\n")
+            code: 3,
+            stdout: "out",
+            stderr: [...Array.from({ length: 100 }, (_, i) => `line ${i}`), "no\u001b room on\tthe disk", ""].join("\r\n")
           })
         }
       }
@@ -65,7 +67,7 @@ describe("A program of an action", () => {
 
 describe("The output of an action", () => {
   const long = "x".repeat(200_000)
-  /** A channel of programs whose output is content, and a channel that keeps what is written. */
+  /** Channels: programs with content as their output, and files that keep what is written. */
   const scripts = (written: Array<unknown>, more: object = {}) => ({
     shell: async (_: string, __: never, job: Channel.Job) => {
       const keep = async (text: string) => (await job.keep(new TextEncoder().encode(text))).address
@@ -104,5 +106,17 @@ describe("The output of an action", () => {
         assert.strictEqual(agent.fields("b")["result"], "exit 0", "nobody keeps the output of b")
       }),
       { scripts: scripts(cut, { cut: ["stdout"] }) }
+    ))
+})
+
+describe("An action whose channel is absent", () => {
+  it.effect("tells the reason in the file", () =>
+    withAgent(
+      fileOf(action("a", program())),
+      Effect.fnUntraced(function*({ fields, wake }) {
+        yield* wake()
+        assert.include(fields("a")["error"], "There is no channel \"shell\"")
+      }),
+      { without: ["shell"] }
     ))
 })

@@ -10,7 +10,7 @@ import { Reactor, type Channel, type Enzyme, type Kernel, type Space } from "sys
 import plugin from "../../plugins/agent.ts"
 import { Disk } from "../../src/agent/store/Disk.ts"
 import * as FileStore from "../../src/agent/store/FileStore.ts"
-import { Ledger, look } from "../../src/agent/order/Ledger.ts"
+import { Ledger, look, sentOf } from "../../src/agent/order/Ledger.ts"
 import * as Settings from "../../src/agent/wake/Settings.ts"
 import * as Wake from "../../src/agent/wake/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -77,7 +77,7 @@ export const ledgerOf = (space: Space, enzymes: ReadonlyArray<Enzyme.Enzyme> = [
   changed: look,
   send: (event) =>
     space.handled(event).pipe(
-      Effect.map(({ status }) => status === "handled" ? "handled" as const : "unhandled" as const),
+      Effect.map(sentOf),
       Effect.catch((error) => "code" in error && error.code === "signal/id-reused" ? Effect.succeed("known" as const) : Effect.die(error))
     )
 })
@@ -110,15 +110,17 @@ export const moving = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
 export const withAgent = <A, E>(
   text: string,
   test: (agent: Agent) => Effect.Effect<A, E, Kernel>,
-  { enzymes = [], scripts = {}, settings = {} }: {
+  { enzymes = [], scripts = {}, settings = {}, without = [] }: {
     readonly scripts?: Scripts
+    /** The channels that the host does not have. */
+    readonly without?: ReadonlyArray<string>
     readonly settings?: Partial<Settings.Settings>
     readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
   } = {}
 ): Effect.Effect<void, unknown> => {
   const disk = new MemoryDisk()
   disk.save(PATH, text)
-  const channels = channelsOf(scripts)
+  const channels = channelsOf(scripts, without)
   return Effect.gen(function*() {
     yield* TestClock.setTime(START)
     const space = yield* TestKernel.space([...plugin.enzymes, ...enzymes], "agent")

@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import * as Ledger from "../../src/agent/order/Ledger.ts"
 import * as Record from "../../src/agent/order/Record.ts"
 import * as AgentLedger from "../../src/cli/AgentLedger.ts"
@@ -33,4 +34,30 @@ test("the records of 1,000 actions are read in a few requests, also where they a
   )
   assert.deepStrictEqual([...records.values()].toSorted((a, b) => a.startedAt - b.startedAt), written)
   assert.isAtMost(asked.length, 8)
+})
+
+test("an event that its server keeps pending is asked for until the time of its attempt is over", async () => {
+  const asked: Array<number> = []
+  const client = Client.of({
+    ask: <Answer>(path: string, { headers = {}, method = "GET" }: { method?: string; headers?: Readonly<Record<string, string>> } = {}) =>
+      Effect.gen(function*() {
+        if (method !== "POST") return {} as Answer
+        const wait = Number(/^wait=(\d+)$/.exec(headers["prefer"] ?? "")?.[1])
+        asked.push(wait)
+        yield* TestClock.adjust(`${wait} seconds`)
+        return { id: path, status: "pending" } as Answer
+      }),
+    bytes: () => Effect.die("no bytes"),
+    events: () => {
+      throw new Error("no stream")
+    }
+  })
+  const event = { id: "agent.1", signal: "/signals/agent/shell", payload: { timeoutMs: 90_000 } }
+  const sent = Ledger.Ledger.use(({ send }) => send(event)).pipe(
+    Effect.provide(AgentLedger.layer("agent")),
+    Effect.provideService(Client, client),
+    Effect.provide(TestClock.layer())
+  )
+  assert.strictEqual(await Effect.runPromise(sent), "known")
+  assert.deepStrictEqual(asked, [60, 40], "90 s and the grace of 10 s")
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn, type ChildProcess } from "node:child_process"
 import { existsSync, readFileSync, watch } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { action, fileOf } from "../agent/TestAgent.ts"
 import * as Command from "../scripts/Command.ts"
 import { current } from "../scripts/Host.ts"
@@ -11,22 +11,22 @@ import { terminal } from "./Terminal.ts"
 const config = `import { defineConfig } from "systole"
 export default defineConfig({
   agent: { approval: "none" },
-  channels: { shell: { use: "shell", options: { allow: ["echo", { program: "sleep", args: ["*"] }] } } }
+  channels: { shell: { use: "shell", options: { allow: ["echo", { program: "/bin/sh", args: ["*"] }] } } }
 })
 `
 
 const file = (fields: Readonly<Record<string, string>>): string => fileOf(action("job", { type: "shell", status: "pending", ...fields }))
 
-/** Waits until the control file contains a text. */
-const whenWritten = (root: string, text: string): Promise<void> =>
+/** Waits until the control file, or another one, contains a text. */
+const whenWritten = (root: string, text: string, name = "heartbeat.md"): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
-      const path = join(root, "heartbeat.md")
+      const path = join(root, name)
       if (!existsSync(path) || !readFileSync(path, "utf8").includes(text)) return
       watcher.close()
       resolve()
     }
-    const watcher = watch(root, look)
+    const watcher = watch(dirname(join(root, name)), look)
     look()
   })
 
@@ -63,16 +63,11 @@ describe("systole agent run", () => {
 
   it.effect("counts a program that a crash ended as a failed attempt, and goes on", () =>
     Effect.gen(function*() {
-      const text = file({ command: "sleep 60", retry: "2", retry_delay: "fixed:1h" })
-      const { json, root } = yield* terminal({ "systole.config.ts": config, "files/.keep": "", "heartbeat.md": text })
+      const text = file({ command: "/bin/sh job.sh", retry: "2", retry_delay: "fixed:1h" })
+      const job = "echo > begun; exec sleep 400\n"
+      const { json, root } = yield* terminal({ "systole.config.ts": config, "files/job.sh": job, "heartbeat.md": text })
       const child = yield* background(root, "agent", "wake")
-      yield* Effect.promise(() => whenWritten(root, "- **status**: running"))
-      yield* Effect.promise(() => new Promise<void>((resolve) => {
-        const watcher = watch(join(root, ".data"), () => {
-          watcher.close()
-          resolve()
-        })
-      }))
+      yield* Effect.promise(() => whenWritten(root, "\n", join("files", "begun")))
       const end = ended(child)
       child.kill("SIGKILL")
       yield* Effect.promise(() => end)

@@ -195,6 +195,7 @@ export const make = (cells: Cells, place: CellPlace): ControlStore["Service"] =>
       const [stem, extension] = partsOf(place.name)
       return cells.list(FOLDER).filter((name) => name.startsWith(`${stem}.damaged-`) && name.endsWith(extension))
     }),
+    isFile: () => false,
     capture: () => Effect.succeed({ files: new Set(), variables: new Set(), digests: new Map() })
   })
 }

@@ -59,6 +59,22 @@ export class Ledger extends Context.Service<Ledger, {
   readonly send: (event: AgentEvent) => Effect.Effect<"handled" | "known" | "unhandled" | Failure, LedgerFailed>
 }>()("systole/agent/Ledger") {}
 
+/** The part of a receipt that tells the end of an event. */
+export interface Ended {
+  readonly status: string
+  readonly handlings?: ReadonlyArray<{ readonly error?: { readonly code: string; readonly message: string } }>
+}
+
+/** The end of an event by its receipt: with the failure of the run that was given up, such as on a host without its channel. */
+export const sentOf = ({ handlings = [], status }: Ended): "handled" | "unhandled" | Failure => {
+  if (status === "handled") return status
+  const [error] = handlings.flatMap((each) => each.error ?? [])
+  return error === undefined ? "unhandled" : { code: error.code, message: error.message.slice(0, MAX_MESSAGE) }
+}
+
+/** The most characters of the message of a run that was given up. */
+const MAX_MESSAGE = 500
+
 const SIGNAL = /^\/signals\/agent\/([A-Za-z0-9_-]+)$/
 
 /**

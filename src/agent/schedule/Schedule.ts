@@ -217,10 +217,11 @@ export const occurrence = (schedule: Schedule, history: History, now: number): O
   const since = Math.min(history.since, now)
   const isAhead = history.lastRun !== undefined && history.lastRun > now + aheadOf(schedule, history.lastRun)
   const lastRun = isAhead ? undefined : history.lastRun
-  const mark = latest === undefined ? "" : `/${latest}`
+  // An action that returns after its records are gone has another first sight, so no key of an event comes again.
+  const mark = `/${latest ?? history.since}`
   switch (schedule.kind) {
     case "always":
-      return { key: `pending:${pendings}`, at: since }
+      return { key: `pending:${pendings}${mark}`, at: since }
     case "at":
       return lastRun !== undefined && lastRun >= schedule.moment ? undefined : timed(schedule.moment, mark)
     case "every":

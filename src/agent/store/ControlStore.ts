@@ -70,6 +70,8 @@ export class ControlStore extends Context.Service<ControlStore, {
   readonly settle: Effect.Effect<void>
   /** Replaces the bytes if they are still `from`. The caller holds the lease. */
   readonly replace: (from: Uint8Array, to: Uint8Array) => Effect.Effect<Replaced, StoreFailed>
+  /** Whether a path of `on_change` is that of the control file. */
+  readonly isFile: (path: string) => boolean
   /** Keeps the bytes from before the writes of a wake. */
   readonly backUp: (bytes: Uint8Array) => Effect.Effect<void, StoreFailed>
   /** Notes the newest valid bytes that the agent saw. Equal ones are not written again. */

@@ -12,6 +12,7 @@ import * as Conditions from "../schedule/Condition.ts"
 import type { Captured } from "./ControlStore.ts"
 import { Disk, type DiskFailed } from "./Disk.ts"
 import * as Glob from "./Glob.ts"
+import { isOwn, type Place } from "./StoredFile.ts"
 
 /** The most names of a watched folder whose files are looked at. */
 const MOST_NAMES = 10_000
@@ -20,7 +21,7 @@ const MOST_NAMES = 10_000
 const YIELD = 250
 
 /** The path of a text that is relative to a folder. */
-const locate = (disk: Disk["Service"], folder: string, path: string): string => path.startsWith("/") ? path : disk.join(folder, path)
+export const locate = (disk: Disk["Service"], folder: string, path: string): string => path.startsWith("/") ? path : disk.join(folder, path)
 
 /** An operation whose failure, such as one of a path that is too long, has the meaning of absence. */
 const orElse = <A, B, R>(effect: Effect.Effect<A, DiskFailed, R>, absent: B): Effect.Effect<A | B, never, R> =>
@@ -39,22 +40,23 @@ const exists = Effect.fnUntraced(function*(folder: string, path: string) {
  * The digest of a path: of the bytes of a file, or of the names and versions below a folder. Only the version counts of a path
  * that has neither, such as a pipe, and of a file or a folder that is too large to be read.
  */
-const digestOf = Effect.fnUntraced(function*(path: string) {
+const digestOf = Effect.fnUntraced(function*(place: Place, path: string) {
   const disk = yield* Disk
   const hash = yield* Hash
   const version = yield* orElse(disk.version(path), undefined)
   if (version === undefined) return "absent"
   const bytes = yield* orElse(disk.read(path), undefined)
   if (bytes !== undefined) return hash.hex(bytes).slice(0, 16)
-  const below = yield* entriesBelow(path)
+  const below = yield* entriesBelow(place, path)
   return hash.hex(below === undefined ? version : JSON.stringify(below)).slice(0, 16)
 })
 
 /**
  * The paths below a folder with their versions, a level after the other; `undefined` for a path that is no folder. The tools of a
- * project write into hidden folders and `node_modules`, so those count as one entry each.
+ * project write into hidden folders and `node_modules`, so those count as one entry each. What
+ * the agent itself writes counts for none.
  */
-const entriesBelow = Effect.fnUntraced(function*(path: string) {
+const entriesBelow = Effect.fnUntraced(function*(place: Place, path: string) {
   const disk = yield* Disk
   const names = yield* orElse(disk.list(path, MOST_NAMES), undefined)
   if (names === undefined) return undefined
@@ -64,8 +66,10 @@ const entriesBelow = Effect.fnUntraced(function*(path: string) {
     // Other work of the thread goes on between the calls of the system.
     if (i % YIELD === YIELD - 1) yield* Effect.yieldNow
     const each = open[i] ?? ""
+    const parts = disk.split(each)
+    if (isOwn(place, parts)) continue
     found.push([each, yield* orElse(disk.version(each), undefined)])
-    const [, name] = disk.split(each)
+    const [, name] = parts
     const below = name.startsWith(".") || name === "node_modules" ? [] : yield* orElse(disk.list(each, MOST_NAMES), [])
     for (const child of below) if (open.length < MOST_NAMES) open.push(disk.join(each, child))
   }
@@ -112,8 +116,9 @@ const needsOf = (actions: ReadonlyArray<Action>): Needs => {
  * @category getters
  * @since 0.1.0
  */
-export const capture = Effect.fn("Facts.capture")(function*(folder: string, actions: ReadonlyArray<Action>) {
+export const capture = Effect.fn("Facts.capture")(function*(place: Place, actions: ReadonlyArray<Action>) {
   const disk = yield* Disk
+  const { folder } = place
   const needed = needsOf(actions)
   const files = new Set<string>()
   for (const path of needed.files) if (yield* exists(folder, path)) files.add(path)
@@ -123,6 +128,6 @@ export const capture = Effect.fn("Facts.capture")(function*(folder: string, acti
     if (Option.isSome(value)) variables.add(name)
   }
   const digests = new Map<string, string>()
-  for (const { id, path } of needed.watched) digests.set(id, yield* digestOf(locate(disk, folder, path)))
+  for (const { id, path } of needed.watched) digests.set(id, yield* digestOf(place, locate(disk, folder, path)))
   return { files, variables, digests } satisfies Captured as Captured
 })

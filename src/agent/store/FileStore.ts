@@ -44,7 +44,8 @@ export const make = Effect.fn("FileStore.make")(function*(place: StoredFile.Plac
     noteValid: (bytes) => write(StoredFile.noteValid(place, bytes)),
     restore: (from) => write(StoredFile.restore(place, from)),
     copies: over(StoredFile.copies(place)),
-    capture: (actions) => over(Facts.capture(place.folder, actions))
+    isFile: (path) => Facts.locate(disk, place.folder, path) === place.path,
+    capture: (actions) => over(Facts.capture(place, actions))
   })
 })
 

@@ -58,6 +58,19 @@ export const place = Effect.fn("StoredFile.place")(function*(path: string) {
   return { path: real, folder: disk.split(real)[0], name, stem, extension, key: hash.hex(real).slice(0, 32) } satisfies Place as Place
 })
 
+/**
+ * Whether a path is one that the agent itself writes: the file, its lock, its unfinished versions, copies and backups.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isOwn = ({ folder, name, stem }: Place, [parent, base]: readonly [folder: string, name: string]): boolean =>
+  parent === folder && (base === name || base === HISTORY ||
+    [`.${name}.`, `${name}.lock`, `${stem}.conflict-`, `${stem}.damaged-`].some((own) => base.startsWith(own)))
+
+/** The name of the folder of backups. */
+const HISTORY = "history"
+
 /** The first free name among `NAME.md`, `NAME-2.md`, … that a call takes. */
 const firstFree = <E>(
   names: (suffix: string) => string,
@@ -235,7 +248,7 @@ export const copies = ({ extension, folder, stem }: Place): Effect.Effect<Readon
 
 /** The folder of backups, and the file with the latest valid bytes. */
 const history = (place: Place) => Disk.useSync((disk) => {
-  const folder = disk.join(place.folder, "history")
+  const folder = disk.join(place.folder, HISTORY)
   return { folder, latest: disk.join(folder, `${place.stem}-latest-valid${place.extension}`) }
 })
 

@@ -13,8 +13,16 @@ const Shape = Schema.Struct({
   /** The times of occurrences that were skipped, and their keys. */
   skipped: Times,
   occurrences: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  /** The watched paths: the digest, and the number of changes since the first look. */
-  changes: Schema.Record(Schema.String, Schema.Struct({ digest: Schema.String, count: Schema.Int })),
+  /**
+   * The watched paths: the digest, and the number of changes since the first look, with its time. Observations of earlier versions
+   * lack that. `counted` is the digest after the latest of these changes, if others came since that count for none.
+   */
+  changes: Schema.Record(Schema.String, Schema.Struct({
+    digest: Schema.String,
+    count: Schema.Int,
+    since: Schema.optionalKey(Schema.Int),
+    counted: Schema.optionalKey(Schema.String)
+  })),
   /** The times at which records without an action in the file were first seen. */
   removed: Schema.optionalKey(Times),
   /** The day of the last reset of "Completed Today". */
@@ -66,6 +74,18 @@ export const skip = (observed: Observed, { action, now, occurrence }: Skipped): 
 
 const kept = <A>(entries: Readonly<{ [id: string]: A }>, ids: ReadonlySet<string>): { [id: string]: A } =>
   Object.fromEntries(Object.entries(entries).filter(([id]) => ids.has(id)))
+
+/**
+ * The observations after a look at watched paths whose changes count for none, such as the output of the action that watches them.
+ * Equal observations are the same object.
+ */
+export const pass = (observed: Observed, digests: ReadonlyMap<string, string>): Observed => {
+  const passed = [...digests].flatMap(([id, digest]) => {
+    const before = observed.changes[id]
+    return before === undefined || before.digest === digest ? [] : [[id, { counted: before.digest, ...before, digest }] as const]
+  })
+  return passed.length === 0 ? observed : { ...observed, changes: { ...observed.changes, ...Object.fromEntries(passed) } }
+}
 
 /** A look at the file and the paths that it watches. */
 export interface Look {
@@ -126,7 +146,8 @@ const lookAt = (observed: Observed, { digests, ids, now }: Omit<Look, "removed">
   for (const [id, digest] of digests) {
     const before = changes[id]
     if (before?.digest === digest) continue
-    changes[id] = { digest, count: before === undefined ? 0 : before.count + 1 }
+    const { count = -1, since = now } = before ?? {}
+    changes[id] = { digest, count: count + 1, ...before !== undefined && before.since === undefined ? {} : { since } }
     isChanged = true
   }
   if (!isChanged) return observed

@@ -81,7 +81,7 @@ const historyOf = (action: Action, record: Record.Record | undefined, context: O
   const skipped = observed.skipped[action.id]
   const ran = record === undefined ? writtenRun(action) : Record.beginOf(record)
   const isOver = (occurrence: string): boolean => record?.occurrence === occurrence || isSkipped(action, occurrence, observed)
-  const key = change === undefined || change.count === 0 ? undefined : `${change.count}.${change.digest}`
+  const key = change === undefined || change.count === 0 ? undefined : changeKey(change)
   return {
     lastRun: ran === undefined ? skipped : Math.max(ran, skipped ?? 0),
     since: observed.first[action.id] ?? now,
@@ -91,6 +91,10 @@ const historyOf = (action: Action, record: Record.Record | undefined, context: O
     latest: record?.event
   }
 }
+
+/** The key of a change. An action that returns to the file has another first look, so no key comes again. */
+const changeKey = ({ count, digest, counted = digest, since }: Observed["changes"][string]): string =>
+  `${since === undefined ? "" : `${since}.`}${count}.${counted}`
 
 /** Whether an occurrence was skipped, so that it has no further attempt. */
 const isSkipped = ({ id }: Action, occurrence: string, observed: Observed): boolean => observed.occurrences?.[id] === occurrence

@@ -15,6 +15,7 @@ import * as Frontmatters from "../text/Frontmatter.ts"
 import * as Issues from "../text/Issue.ts"
 import * as Ledger from "../order/Ledger.ts"
 import { FileUnusable, OpenFile } from "../store/OpenFile.ts"
+import * as OwnOutput from "./OwnOutput.ts"
 import * as Projection from "./Projection.ts"
 import type { Ran, Report } from "./Report.ts"
 import * as Settings from "./Settings.ts"
@@ -56,6 +57,7 @@ const finish = Effect.fnUntraced(function*(wake: WakeState) {
   yield* wake.write()
   yield* wake.write(frontmatterOf(wake, now))
   if (wake.isWritten) yield* wake.open.noteValid
+  yield* OwnOutput.passOver(wake)
   if (wake.observed.day !== day) yield* wake.keep({ ...wake.observed, day })
 })
 

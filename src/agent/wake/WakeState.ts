@@ -78,6 +78,8 @@ export class WakeState {
   readonly ran: Array<Ran> = []
   /** The actions that began in this wake. */
   readonly begun = new Set<string>()
+  /** The actions of which an attempt ended in this wake. */
+  readonly ended = new Set<string>()
   isWritten = true
   /** The ended actions with older copies of their blocks. */
   private older: ReadonlyArray<string> = []
@@ -90,7 +92,7 @@ export class WakeState {
   readonly place: Place
   readonly version: string | undefined
   readonly start: number
-  private captured = NO_FACTS
+  captured = NO_FACTS
   private approved: ReadonlySet<string> = new Set()
   private hasNewSettings = false
   private latest: Planned | undefined
@@ -280,6 +282,7 @@ export class WakeState {
 
   /** Notes the record of an ended attempt. */
   note(action: Action, record: Record.Record): void {
+    this.ended.add(action.id)
     this.records.set(action.id, record)
     this.add(...Projection.ended(action, record))
   }
