@@ -26,9 +26,9 @@ const print = Effect.fnUntraced(function*(report: Wake.Report, json: boolean) {
   for (const note of json ? [] : AgentOutput.notes(report)) yield* Output.note(note)
 })
 
-/** Fails if an attempt of the wake failed. */
-const judge = ({ ran }: Wake.Report): Effect.Effect<void, CliFailure> => {
-  const failed = ran.filter(({ record }) => record.status === "failed").map(({ action }) => action.id)
+/** Fails if an attempt failed that the wake began, or that ended since the wake before. */
+const judge = ({ earlier, ran }: Wake.Report): Effect.Effect<void, CliFailure> => {
+  const failed = [...earlier, ...ran].filter(({ record }) => record.status === "failed").map(({ action }) => action.id)
   if (failed.length === 0) return Effect.void
   return Effect.fail(new CliFailure({
     exit: exits.failed,

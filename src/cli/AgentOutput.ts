@@ -77,8 +77,8 @@ export const programs = (held: Wake.Report["held"]): ReadonlyArray<string> => {
 }
 
 /** The attempts of a wake as a table. */
-export const ran = ({ ran: all }: Wake.Report): ReadonlyArray<string> =>
-  Output.table(all.map(({ action, record }) => [
+export const ran = ({ earlier, ran: begun }: Wake.Report): ReadonlyArray<string> =>
+  Output.table([...earlier, ...begun].map(({ action, record }) => [
     action.id,
     record.status,
     `${(((record.finishedAt ?? record.startedAt) - record.startedAt) / 1000).toFixed(1)}s`,
@@ -87,7 +87,7 @@ export const ran = ({ ran: all }: Wake.Report): ReadonlyArray<string> =>
 
 /** A report as JSON. */
 export const json = (report: Wake.Report): unknown => ({
-  ran: report.ran.map(({ record }) => record),
+  ran: [...report.earlier, ...report.ran].map(({ record }) => record),
   plan: report.plan.map((decision) => {
     const { action, ...rest } = decision
     return { id: action.id, priority: action.priority, type: action.type, ...rest }

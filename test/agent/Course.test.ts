@@ -146,6 +146,19 @@ describe("The course of a wake", () => {
     }), { scripts: world.scripts })
   })
 
+  it.effect("counts failures that it finds after a crash among its own", () => {
+    const world = programs()
+    const file = fileOf(shell("a", { status: "running" }), shell("b"))
+    return withAgent(file, ({ text, wake }) => Effect.gen(function*() {
+      const report = yield* wake()
+      assert.deepStrictEqual(report.ran.map(({ action }) => action.id), ["b"])
+      assert.deepStrictEqual(report.earlier.map(({ action, record }) => [action.id, record.status]), [["a", "failed"]])
+      assert.include(text(), "error_count: 1\nlast_error: \"a: the agent ended before the action began\"\n")
+      assert.isEmpty((yield* wake()).earlier)
+      assert.include(text(), "error_count: 1\n")
+    }), { scripts: world.scripts })
+  })
+
   it.effect("ends the occurrence of startup and of on_change whose condition is false", () => {
     const world = programs()
     const condition = "file_exists:flag"

@@ -32,7 +32,7 @@ type Attempt = Fiber.Fiber<Ran, Ledger.LedgerFailed>
 /** The decision that an occurrence ends without a run. */
 type Skipped = Extract<Plan.Decision, { readonly kind: "skip" }>
 
-/** An attempt in progress. One of an earlier wake counts for no report, and an end of it stops no other action. */
+/** An attempt in progress. An end of one of an earlier wake stops no other action. */
 interface Running extends Dispatch.Due {
   readonly isEarlier: boolean
 }
@@ -204,22 +204,22 @@ export class Course {
     }
   })
 
-  /** Takes the end of an attempt, with those of members. The end of one that an earlier wake began counts for no report. */
+  /** Takes the end of an attempt, with those of members. One that an earlier wake began is reported apart, and stops no other action. */
   private readonly end = Effect.fnUntraced(function*(this: Course, ran: Ran, isEarlier: boolean) {
     const ledger = yield* Ledger.Ledger
     const { action, record } = ran
     const { wake } = this
     const events = new Set(wake.ran.map((each) => each.record.event))
     wake.note(action, record)
-    if (!isEarlier) wake.ran.push(ran)
+    const list = isEarlier ? wake.earlier : wake.ran
+    list.push(ran)
     const members = wake.membersOf(action)
     for (const member of members) {
       const found = Record.read(yield* ledger.get(Record.cell(wake.place.key, member.id)))
       if (found === undefined || found.startedAt < record.startedAt || events.has(found.event)) continue
       wake.note(member, found)
-      if (isEarlier) continue
-      wake.begun.add(member.id)
-      wake.ran.push({ action: member, record: found })
+      if (!isEarlier) wake.begun.add(member.id)
+      list.push({ action: member, record: found })
     }
     const now = yield* Clock.currentTimeMillis
     const all = [record, ...members.flatMap(({ id }) => wake.records.get(id) ?? [])].flatMap(({ progress }) => progress ?? [])

@@ -17,6 +17,8 @@ export interface Ran {
 /** The end of a wake. */
 export interface Report {
   readonly ran: ReadonlyArray<Ran>
+  /** The attempts that earlier processes began, and whose ends this wake found. */
+  readonly earlier: ReadonlyArray<Ran>
   /** The decisions after the wake. */
   readonly plan: Plan
   readonly states: ReadonlyMap<string, ActionState>

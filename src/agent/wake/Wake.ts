@@ -30,7 +30,7 @@ export type { Ran, Report, Request, Services }
 
 /** The frontmatter at the end of a wake. */
 const frontmatterOf = (wake: WakeState, now: number): ReadonlyArray<Change> => {
-  const failed = wake.ran.filter(({ record }) => record.status === "failed")
+  const failed = [...wake.earlier, ...wake.ran].filter(({ record }) => record.status === "failed")
   const isError = failed.some(({ action }) => action.priority === "CRITICAL")
   const next = wake.nextDue(wake.plan(now, new Set()), now)
   const count = Frontmatters.get(wake.open.file.frontmatter, "error_count")

@@ -76,6 +76,8 @@ interface Begin {
 /** The state of a wake. One fiber changes it. */
 export class WakeState {
   readonly ran: Array<Ran> = []
+  /** The attempts that earlier wakes began, and that ended since. */
+  readonly earlier: Array<Ran> = []
   /** The actions that began in this wake. */
   readonly begun = new Set<string>()
   /** The actions of which an attempt ended in this wake. */
@@ -252,7 +254,7 @@ export class WakeState {
     memory.observed = this.observed
     if (memory.quiet?.report.plan === report.plan) return
     const { at, file } = this.planned
-    const isIdle = this.begun.size === 0 && ran.length === 0 && this.older.length === 0 && forced === undefined
+    const isIdle = this.begun.size === 0 && ran.length + this.earlier.length === 0 && this.older.length === 0 && forced === undefined
     const isQuiet = isIdle && this.isWritten && file === this.open.file &&
       Plan.hasTime(start, at, settings.budget) && !this.isDue(report.plan)
     memory.quiet = isQuiet ? quietOf(report, this.facts, at) : undefined
@@ -381,6 +383,7 @@ export class WakeState {
     const programs = new Map(this.actions.flatMap((action) => this.heldBy(action).map((each) => [each.id, each] as const)))
     return {
       ran: this.ran,
+      earlier: this.earlier,
       plan,
       states,
       held: [...programs.values()].map((action) => ({ action, hash: this.digestOf(action) })),
