@@ -37,6 +37,9 @@ const judge = ({ earlier, ran }: Wake.Report): Effect.Effect<void, CliFailure> =
   }))
 }
 
+/** The client of a command of the agent. */
+const clientFor = (isReading: boolean) => Client.layerFor(AgentSettings.withAgent, isReading)
+
 const wake = Command.make("wake", {
   ...AgentSettings.flags,
   dry: Flag.Boolean("dry-run").pipe(Flag.withDescription("Print the plan; run and write nothing"), Flag.withDefault(false)),
@@ -47,16 +50,19 @@ const wake = Command.make("wake", {
   json: Output.json
 }, ({ dry, force, json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { request, space, store } = yield* AgentRequest.make(flags)
+    const { ledger, request, store } = yield* AgentRequest.make(flags, dry)
     if (!dry) yield* store.lease("wake")
     const report = yield* Wake.run({ ...request, forced: force ? "all" : undefined, isDry: dry }).pipe(
-      Effect.provide(AgentLedger.layer(space)),
+      Effect.provide(ledger),
       Effect.provideService(ControlStore, store)
     )
     if (!dry) return yield* Effect.andThen(print(report, json), judge(report))
     yield* Output.data(json, AgentOutput.json(report), AgentOutput.plan(report.plan))
     for (const note of json ? [] : AgentOutput.notes(report)) yield* Output.note(note)
-  }))).pipe(Command.withDescription("Run the actions that are due, and write their status into the control file"))
+  }))).pipe(
+    Command.withDescription("Run the actions that are due, and write their status into the control file"),
+    Command.provide(({ dry }) => clientFor(dry))
+  )
 
 const run = Command.make("run", { ...AgentSettings.flags, json: Output.json }, ({ json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
@@ -81,14 +87,13 @@ export const command = Command.make("agent").pipe(
   Command.withSubcommands([
     AgentFileCommand.init,
     wake,
-    run,
-    AgentHistoryCommand.status,
-    AgentFileCommand.check,
+    run.pipe(Command.provide(clientFor(false))),
+    AgentHistoryCommand.status.pipe(Command.provide(clientFor(true))),
+    AgentFileCommand.check.pipe(Command.provide(clientFor(true))),
     AgentFileCommand.fmt,
-    AgentHistoryCommand.explain,
-    AgentHistoryCommand.approve,
-    AgentAgainCommand.again,
-    AgentHistoryCommand.history
-  ]),
-  Command.provide(Client.layerFor(AgentSettings.withAgent))
+    AgentHistoryCommand.explain.pipe(Command.provide(clientFor(true))),
+    AgentHistoryCommand.approve.pipe(Command.provide(({ hashes }) => clientFor(hashes.length === 0))),
+    AgentAgainCommand.again.pipe(Command.provide(clientFor(false))),
+    AgentHistoryCommand.history.pipe(Command.provide(clientFor(true)))
+  ])
 )

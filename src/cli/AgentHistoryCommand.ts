@@ -28,8 +28,8 @@ import * as Output from "./Output.ts"
 const MAX_NEXT = Schedules.MAX_FIRINGS
 
 /** The plan of this moment, without a write. */
-const looked = Effect.fnUntraced(function*(flags: AgentSettings.CellFlags) {
-  const made = yield* AgentRequest.open(flags)
+const looked = Effect.fnUntraced(function*(flags: AgentSettings.CellFlags, isReading: boolean = true) {
+  const made = yield* AgentRequest.open(flags, isReading)
   const { ledger, request, store } = made
   const report = yield* Wake.run({ ...request, isDry: true }).pipe(
     Effect.provide(ledger),
@@ -80,7 +80,7 @@ export const approve = Command.make("approve", {
   json: Output.json
 }, ({ hashes, json, ...flags }) =>
   AgentRequest.failing(Effect.gen(function*() {
-    const { cell, ledger, place, report: { held }, space } = yield* looked(flags)
+    const { cell, ledger, place, report: { held }, space } = yield* looked(flags, hashes.length === 0)
     const wrong = hashes.find((hash) => hash.length < MIN_HASH || held.filter((each) => each.hash.startsWith(hash)).length !== 1)
     if (wrong !== undefined) {
       return yield* new CliFailure({

@@ -28,10 +28,12 @@ const valuesOf = (page: Page): Effect.Effect<PageList.Page<{ readonly key: strin
   Effect.map(PageList.page<string>(page, "cells"), ({ next, rows }) =>
     ({ next, rows: rows.map((key, i) => ({ key, value: page.values[i] })) }))
 
+const NO_ROWS = { isCut: false, rows: [] } as const
+
 const failed = ({ code, message }: CliFailure): LedgerFailed => new LedgerFailed({ problem: code, reason: message })
 
 /**
- * The ledger in a space, which is created by the first use, unless `create` is false.
+ * The ledger in a space, which is created by the first use, unless `create` is false. An absent space has no records.
  *
  * @category layers
  * @since 0.1.0
@@ -40,7 +42,7 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<Ledger
   Layer.effect(Ledger, Effect.gen(function*() {
     const client = yield* Client
     const path = `/v1/spaces/${space}`
-    if (create) yield* client.ask(path, { method: "PUT" })
+    if (create || client.isFleeting === true) yield* client.ask(path, { method: "PUT" })
     const orElse = <A>(value: A) => (error: CliFailure): Effect.Effect<A, CliFailure> =>
       error.exit === exits.absent ? Effect.succeed(value) : Effect.fail(error)
     const send: Ledger["Service"]["send"] = Effect.fnUntraced(function*(event) {
@@ -71,13 +73,14 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<Ledger
       all: Effect.fnUntraced(function*(cell) {
         const pages = PageList.all((after) =>
           Effect.flatMap(client.ask<Page>(`${path}/cells${cell}?below&values${PageList.from(after)}`), valuesOf))
-        const { isCut, rows } = yield* Effect.mapError(pages, failed)
+        const { isCut, rows } = yield* Effect.mapError(Effect.catch(pages, orElse(NO_ROWS)), failed)
         if (isCut) return yield* failed(PageList.endless())
         return rows.filter(({ key }) => !key.includes("/", cell.length + 1)).map(({ value }) => value)
       }),
       list: (cell) =>
         PageList.every<string>(`${path}/cells${cell}?list`, "names").pipe(
           Effect.provideService(Client, client),
+          Effect.catch(orElse<ReadonlyArray<string>>([])),
           Effect.mapError(failed)
         ),
       set: (cell, value) => Effect.asVoid(Effect.mapError(client.ask(`${path}/cells${cell}`, { method: "PUT", body: value }), failed)),

@@ -18,18 +18,19 @@ import * as AgentSettings from "./AgentSettings.ts"
 import { CliFailure, exits, from } from "./CliFailure.ts"
 
 /**
- * The request for a wake by the flags of a command, the store of its file, and the space of the ledger.
+ * The request for a wake by the flags of a command, the store of its file, and the space of the ledger. A command that only reads
+ * creates no space.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fn("AgentRequest.make")(function*(flags: AgentSettings.Flags) {
+export const make = Effect.fn("AgentRequest.make")(function*(flags: AgentSettings.Flags, isReading: boolean = false) {
   const { file, settings, space } = yield* AgentSettings.resolve(flags)
   const { process: { host, pid } } = yield* Disk
   const startup = `${host}.${pid}.${yield* Clock.currentTimeMillis}`
   const place = yield* StoredFile.place(file)
   const request: Wake.Request = { settings, startup }
-  return { place, request, space, store: yield* FileStore.make(place), ledger: AgentLedger.layer(space), cell: undefined }
+  return { place, request, space, store: yield* FileStore.make(place), ledger: AgentLedger.layer(space, !isReading), cell: undefined }
 })
 
 const ofCell = Effect.fnUntraced(function*(cell: string, { heartbeat, profile, ...flags }: AgentSettings.Flags) {
@@ -53,8 +54,8 @@ const ofCell = Effect.fnUntraced(function*(cell: string, { heartbeat, profile, .
  * @category constructors
  * @since 0.1.0
  */
-export const open = (flags: AgentSettings.CellFlags) => Effect.gen(function*() {
-  return Option.isSome(flags.cell) ? yield* ofCell(flags.cell.value, flags) : yield* make(flags)
+export const open = (flags: AgentSettings.CellFlags, isReading: boolean = true) => Effect.gen(function*() {
+  return Option.isSome(flags.cell) ? yield* ofCell(flags.cell.value, flags) : yield* make(flags, isReading)
 })
 
 /** The failure of a command that names no action of the file. */

@@ -59,11 +59,16 @@ export class Client extends Context.Service<Client, {
   readonly ask: <Answer>(path: string, ask?: Ask) => Effect.Effect<Answer, CliFailure>
   /** Sends a request, and reads the bytes of the answer. */
   readonly bytes: (path: string) => Effect.Effect<Uint8Array, CliFailure>
+  /** Whether the project has no data, and is open in memory for a command that only reads. What is created there is never kept. */
+  readonly isFleeting?: boolean
   /** The events of a stream until it ends. */
   readonly events: (path: string) => Stream.Stream<Event, CliFailure>
 }>()("systole/cli/Client") {
   /** A client of the running server, or of the project opened in this process with a changed configuration. */
-  static readonly layerWith = (change: (config: Config) => Config): Layer.Layer<Client, CliFailure, Requirements> => Layer.effect(
+  static readonly layerWith = (
+    change: (config: Config) => Config,
+    isReading = false
+  ): Layer.Layer<Client, CliFailure, Requirements> => Layer.effect(
     Client,
     Effect.gen(function*() {
       const host = yield* Host
@@ -76,18 +81,23 @@ export class Client extends Context.Service<Client, {
             `${config.data}/server.json`
         return connect({ fetch, url, token, unreachable: () => unreachable })
       }
-      const { fetch: local, localToken: token } = yield* host.open(config)
-      return connect({ fetch: local, url: "http://localhost", token, unreachable: () => "The project does not answer" })
+      const isFleeting = isReading && !(yield* DataFolder.exists(config))
+      const opened: Config = isFleeting ? { ...config, persistence: { use: "memory", options: {} } } : config
+      const { fetch: local, localToken: token } = yield* host.open(opened)
+      return { ...connect({ fetch: local, url: "http://localhost", token, unreachable: () => "The project does not answer" }), isFleeting }
     })
   )
 
   /**
    * A client of the server of `--server`, of the running server of the project, or of the project opened in this process with a
-   * changed configuration.
+   * changed configuration. A client that only reads creates no data folder.
    */
-  static readonly layerFor = (change: (config: Config) => Config): Layer.Layer<Client, CliFailure, Requirements> => Layer.unwrap(
+  static readonly layerFor = (
+    change: (config: Config) => Config,
+    isReading = false
+  ): Layer.Layer<Client, CliFailure, Requirements> => Layer.unwrap(
     Effect.map(RemoteServer.find, Option.match({
-      onNone: () => this.layerWith(change),
+      onNone: () => this.layerWith(change, isReading),
       onSome: ({ token, url }) =>
         Layer.effect(Client, Effect.as(DataFolder.refused, connect({ fetch, url, token, unreachable: absent(url) })))
     }))

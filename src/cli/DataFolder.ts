@@ -5,7 +5,9 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as Path from "effect/Path"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { Config } from "../loader/Config.ts"
@@ -53,6 +55,18 @@ export const refused = Effect.gen(function*() {
     code: "server/flag",
     message: `The server of --server has its own data and environment. Leave out ${names.join(" and ")}`
   })
+})
+
+/**
+ * Whether the data folder of a configuration is there.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const exists = Effect.fn("DataFolder.exists")(function*(config: Config) {
+  const path = yield* Path.Path
+  const { root } = yield* Host
+  return yield* FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.exists(path.resolve(root, config.data)), () => true))
 })
 
 /**

@@ -7,9 +7,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
-import * as Stream from "effect/Stream"
-import { existsSync, type FSWatcher, watch } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -18,6 +15,7 @@ import { Hash } from "../persistence/Hash.ts"
 import * as Installation from "./Installation.ts"
 import * as ModuleFolder from "./ModuleFolder.ts"
 import * as SourceMaps from "./SourceMaps.ts"
+import { WatchedFolders } from "./WatchedFolders.ts"
 
 /** The maximum number of modules that a process imports from history. Hosts never unload a module. */
 const MAX_RESTORED = 1000
@@ -140,36 +138,6 @@ const whyNot = async (error: unknown, place: string, text: string | undefined): 
   }
   const source = SourceMaps.place(error)
   return `${describe(error)}${source === undefined ? "" : ` at ${source}`}`
-}
-
-/** The folders of all loaded modules. They are watched while {@link changes} is consumed. */
-class WatchedFolders {
-  readonly #folders = new Set<string>()
-  #watch: ((folder: string) => void) | undefined
-
-  add(folder: string): void {
-    if (this.#folders.has(folder)) return
-    this.#folders.add(folder)
-    this.#watch?.(folder)
-  }
-
-  readonly changes: Stream.Stream<void> = Stream.callback<void>((queue) =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const watchers: Array<FSWatcher> = []
-        this.#watch = (folder) => {
-          if (!existsSync(folder)) return void this.#folders.delete(folder)
-          const watcher = watch(folder, () => void Queue.offerUnsafe(queue, undefined))
-          watchers.push(watcher.on("error", () => watcher.close()))
-        }
-        this.#folders.forEach(this.#watch)
-        return watchers
-      }),
-      (watchers) => Effect.sync(() => {
-        this.#watch = undefined
-        for (const watcher of watchers) watcher.close()
-      })
-    ), { bufferSize: 1, strategy: "dropping" })
 }
 
 const describe = (error: unknown): string => error instanceof Error ? `${error.name}: ${error.message}` : String(error)

@@ -59,11 +59,13 @@ interface Residing {
   readonly approval?: "hold" | "none"
   readonly seconds?: number
   /** Runs after each wake, with the number of wakes. */
+  /** Runs before each second. */
+  readonly at?: (second: number) => void
   readonly after?: (woken: Wake.Report | Wake.Failure, count: number) => void
 }
 
 /** Runs an agent, and returns the times that its wakes told as the next ones. */
-const residing = ({ after = () => {}, approval = "none", disk, seconds = 5, space }: Residing) =>
+const residing = ({ after = () => {}, at = () => {}, approval = "none", disk, seconds = 5, space }: Residing) =>
   Effect.gen(function*() {
     const dues: Array<number | undefined> = []
     const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, space))
@@ -72,6 +74,7 @@ const residing = ({ after = () => {}, approval = "none", disk, seconds = 5, spac
     const fiber = yield* Effect.forkChild(Effect.provide(Resident.run("/home/ann", { settings, startup: "1" }, (woken) =>
       Effect.sync(() => after(woken, dues.push("ran" in woken ? woken.nextDue : undefined)))), services), { startImmediately: true })
     for (let second = 0; second < seconds; second++) {
+      at(second)
       yield* Effect.promise(() => new Promise<void>((resolve) => void setImmediate(resolve)))
       yield* TestClock.adjust("1 second")
     }
@@ -127,6 +130,31 @@ describe("A resident agent", () => {
       })
       const waits = looks.slice(1).map((time, i) => time - (looks[i] ?? 0))
       assert.deepStrictEqual(waits.slice(1), [1_000, 2_000, 4_000])
+    }))
+
+  it.effect("notices a save and a change of a watched path within a minute where the host tells none", () =>
+    Effect.gen(function*() {
+      const disk = new MemoryDisk()
+      const fields = { type: "shell", command: "echo", status: "pending" }
+      const watching = action("changed", { ...fields, schedule: "on_change:config.json" })
+      const text = (year: number) => fileOf(action("a", { ...fields, schedule: `at:${year}-01-01` }), watching)
+      disk.save(PATH, text(2100))
+      const sent: Array<number> = []
+      let now = 0
+      const base = ledger([])
+      const send: Ledger["Service"]["send"] = (event) => {
+        sent.push(now)
+        return base.send(event)
+      }
+      const at = (second: number): void => {
+        now = second
+        if (second === 10) disk.replace(PATH, text(2099))
+        if (second === 70) disk.save("/home/ann/config.json", "2")
+      }
+      const dues = yield* residing({ disk, space: { ...base, send }, seconds: 200, at })
+      assert.deepStrictEqual(dues.slice(0, 2), [Date.UTC(2100, 0, 1), Date.UTC(2099, 0, 1)])
+      assert.strictEqual(sent.length, 1)
+      assert.isAtMost(sent[0] ?? Infinity, 131)
     }))
 
   it.effect("wakes soon for a watched path that changes during a wake", () =>

@@ -51,6 +51,21 @@ const isMissed = Effect.fnUntraced(function*({ captured, open, version }: Wake.M
   return [...digests].some(([id, digest]) => !begun.has(id) && captured.digests.get(id) !== digest)
 })
 
+/**
+ * Waits for a change by a look each minute, because some mounts tell none: of the file, or of a watched path since the begin of
+ * the wait.
+ */
+const looking = Effect.fnUntraced(function*({ open }: Wake.Memory) {
+  const store = yield* ControlStore
+  const look = Effect.gen(function*() {
+    const watching = open?.file.actions.filter(({ schedule: { kind } }) => kind === "on_change") ?? []
+    const { digests } = yield* store.capture(watching)
+    return JSON.stringify([yield* store.version, ...digests])
+  }).pipe(Effect.orElseSucceed(() => ""))
+  const first = yield* look
+  yield* Effect.andThen(Effect.sleep(RECHECK_MILLIS), look).pipe(Effect.repeat({ while: (found) => found === first }))
+})
+
 /** The memory of the latest wake, and its report; `undefined` if it failed. */
 interface Latest {
   readonly memory: Wake.Memory
@@ -71,7 +86,7 @@ const wait = Effect.fnUntraced(function*(folder: string, { memory, recheck: mill
   const missed = report === undefined ? Effect.succeed(false) : Effect.orElseSucceed(isMissed(memory, report), () => false)
   const late = Effect.flatMap(missed, (is) => is ? Effect.sleep(QUIET) : Effect.never)
   // The watchers begin first, so no change comes between them and the look at what was missed.
-  yield* Effect.raceAll([due, ...changes, late])
+  yield* Effect.raceAll([due, ...changes, late, looking(memory)])
 })
 
 /**

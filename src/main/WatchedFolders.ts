@@ -1,0 +1,84 @@
+/**
+ * The folders of all loaded modules, and their changes.
+ *
+ * The host tells most changes. Some mounts, such as those of a network or of a container, tell none, so there is a look each
+ * minute, too.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import { existsSync, type FSWatcher, watch } from "node:fs"
+import { readdir, stat } from "node:fs/promises"
+import { join } from "node:path"
+
+/** The time between two looks. */
+const LOOK = "1 minute"
+
+/** The names in a folder, with the times and sizes of files, as a text. */
+const stateOf = async (folder: string): Promise<string> => {
+  const names = await readdir(folder).catch(() => [])
+  const stats = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
+  return JSON.stringify(stats.map((found, i) => found?.isFile() === true ? [names[i], found.mtimeMs, found.size] : names[i]))
+}
+
+/** Watches a folder through the host. */
+type Watch = (folder: string, tell: () => void) => FSWatcher
+
+/** The folders of all loaded modules. They are watched while {@link changes} is consumed. */
+export class WatchedFolders {
+  readonly #folders = new Set<string>()
+  readonly #states = new Map<string, string>()
+  readonly #host: Watch
+  #watch: ((folder: string) => void) | undefined
+
+  constructor(host: Watch = watch) {
+    this.#host = host
+  }
+
+  add(folder: string): void {
+    if (this.#folders.has(folder)) return
+    this.#folders.add(folder)
+    this.#watch?.(folder)
+  }
+
+  /** Whether a folder has changed since the look before. The first look at a folder finds no change. */
+  async #look(): Promise<boolean> {
+    let isChanged = false
+    for (const folder of this.#folders) {
+      const [before, state] = [this.#states.get(folder), await stateOf(folder)]
+      this.#states.set(folder, state)
+      isChanged ||= before !== undefined && before !== state
+    }
+    return isChanged
+  }
+
+  /** The changes that the host tells. */
+  readonly #told: Stream.Stream<void> = Stream.callback<void>((queue) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const watchers: Array<FSWatcher> = []
+        this.#watch = (folder) => {
+          if (!existsSync(folder)) return void this.#folders.delete(folder)
+          const watcher = this.#host(folder, () => void Queue.offerUnsafe(queue, undefined))
+          watchers.push(watcher.on("error", () => watcher.close()))
+        }
+        this.#folders.forEach(this.#watch)
+        return watchers
+      }),
+      (watchers) => Effect.sync(() => {
+        this.#watch = undefined
+        for (const watcher of watchers) watcher.close()
+      })
+    ), { bufferSize: 1, strategy: "dropping" })
+
+  readonly changes: Stream.Stream<void> = Stream.merge(
+    this.#told,
+    Stream.tick(LOOK).pipe(
+      Stream.mapEffect(() => Effect.promise(() => this.#look())),
+      Stream.filter((isChanged) => isChanged),
+      Stream.map(() => undefined)
+    )
+  )
+}

@@ -1,0 +1,39 @@
+/**
+ * Commands of the agent that only read, in a project that has run nothing yet.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readdirSync } from "node:fs"
+import { action, fileOf } from "../agent/TestAgent.ts"
+import { terminal } from "./Terminal.ts"
+
+const config = `import { defineConfig } from "systole"
+export default defineConfig({ agent: {}, channels: { shell: { use: "shell", options: { allow: ["echo"] } } } })
+`
+
+/** All paths below a folder. Bundles of modules are a cache. */
+const pathsOf = (root: string): ReadonlyArray<string> =>
+  readdirSync(root, { recursive: true, encoding: "utf8" }).filter((path) => !path.startsWith(".systole")).sort()
+
+describe("Commands of the agent that only read", () => {
+  it.effect("create no data, no space, no lock and no history", () =>
+    Effect.gen(function*() {
+      const text = fileOf(action("a", { type: "shell", command: "echo", status: "pending" }))
+      const { root, run } = yield* terminal({ "systole.config.ts": config, "files/.keep": "", "heartbeat.md": text })
+      const before = pathsOf(root)
+      for (const args of [["check"], ["status"], ["explain", "a"], ["wake", "--dry-run"], ["approve"], ["history"]]) {
+        const { code, stderr } = yield* Effect.promise(() => run("agent", ...args))
+        assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+        assert.deepStrictEqual(pathsOf(root), before, args.join(" "))
+      }
+      yield* Effect.promise(() => run("space", "create", "other"))
+      const { stdout } = yield* Effect.promise(() => run("agent", "status"))
+      assert.include(stdout, "due now")
+      const { stdout: spaces } = yield* Effect.promise(() => run("space", "ls"))
+      assert.notInclude(spaces, "agent")
+      const { stdout: held } = yield* Effect.promise(() => run("agent", "approve"))
+      const [, hash = ""] = /^a +(\w+)/.exec(held) ?? []
+      assert.strictEqual((yield* Effect.promise(() => run("agent", "approve", hash))).code, 0)
+      assert.include((yield* Effect.promise(() => run("agent", "wake"))).stdout, "completed")
+    }))
+})

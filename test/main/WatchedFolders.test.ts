@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { EventEmitter } from "node:events"
+import type { FSWatcher } from "node:fs"
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { WatchedFolders } from "../../src/main/WatchedFolders.ts"
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(realpathSync(tmpdir()), "systole-watched-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** A host that tells no change, as over some mounts. */
+const silent = (): FSWatcher => Object.assign(new EventEmitter(), { close: () => {}, ref: () => {}, unref: () => {} }) as never
+
+describe("The folders of loaded modules", () => {
+  it.effect("are looked at each minute, because the host may tell no changes", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      const file = join(folder, "a.ts")
+      writeFileSync(file, "1")
+      const folders = new WatchedFolders(silent)
+      folders.add(folder)
+      let changes = 0
+      const fiber = yield* Effect.forkChild(Stream.runForEach(folders.changes, () => Effect.sync(() => changes++)), {
+        startImmediately: true
+      })
+      const turn = Effect.promise(() => new Promise<void>((resolve) => void setImmediate(resolve)))
+      const minute = Effect.andThen(TestClock.adjust("1 minute"), turn)
+      for (let i = 0; i < 50; i++) yield* minute
+      assert.strictEqual(changes, 0)
+      writeFileSync(file, "22")
+      while (changes === 0) yield* minute
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual(changes, 1)
+    }))
+})
