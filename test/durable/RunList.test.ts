@@ -75,10 +75,15 @@ describe("A list of durable runs", () => {
     const { space } = yield* opened
     for (let i = 0; i < 12; i++) yield* space.signal({ signal: "/signals/retries" })
     yield* begin(space, "waits", 4)
+    const waiting = ["waiting", "waiting", "waiting", "waiting"]
     for (const limit of [1, 2, 3]) {
       const found = (yield* pages(space, limit)).flat()
-      assert.deepStrictEqual(found.map(({ state }) => state), ["waiting", "waiting", "waiting", "waiting"], `pages of ${limit}`)
+      assert.deepStrictEqual(found.map(({ state }) => state), waiting, `pages of ${limit}`)
     }
+    assert.deepStrictEqual((yield* space.runs.list({ limit: 100, all: true })).runs.map(({ state }) => state), waiting)
+    const { operations } = yield* space.ops.list({ limit: 100 })
+    assert.deepStrictEqual(operations.map(({ verb }) => verb), ["op/run", "op/run", "op/run", "op/run"])
+    assert.deepStrictEqual((yield* space.io.list({ limit: 100 })).requests, [])
   }).pipe(Effect.scoped))
 
   it.effect("has a run that started anew and fails at once", () => Effect.gen(function*() {

@@ -59,8 +59,10 @@ export const namesBelow = (
   if (!isDeep) return below(after, limit)
   const names: Array<string> = []
   for (let from = after; names.length < limit;) {
-    const [name] = below(from === undefined ? undefined : `${from}${LAST}`, 1)
-    if (name === undefined) break
+    const [found] = below(from === undefined ? undefined : `${from}${LAST}`, 1)
+    if (found === undefined) break
+    // A run that still tries its first segment has cells below its name, and none of its own.
+    const [name = ""] = found.split("/", 1)
     names.push(name)
     from = name
   }
