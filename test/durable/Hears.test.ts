@@ -284,6 +284,26 @@ describe("A run that hears from the begin of its handling on", () => {
     })
   })
 
+  for (const isDurable of [true, false]) {
+    it(`leaves nothing and hears no more once a module that declares nothing ends it (${isDurable ? "durable" : "not durable"})`, () => {
+      const before = failing(2)
+      const today = taking(() => "done", isDurable ? { hears: [] } : { durable: false, hears: [] })
+      return TestSpace.use([before], async (space) => {
+        const id = await space.signal(placed)
+        await space.step()
+        await space.handled(answered("early"))
+        const from = await deployed(space, before, today)
+        await space.step(8)
+        assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "done", JSON.stringify(space.facts))
+        const late = await space.signal(answered("late"))
+        await space.step(2)
+        assert.strictEqual((await space.receipt(late))?.status, "no-match")
+        assert.deepStrictEqual(await space.run(space.space.below("/rt/ops", { limit: 10 })), [])
+        await replaysFrom(space, from)
+      })
+    })
+  }
+
   it("hears what the present module declares if its own one cannot be had", () => {
     const [before, today] = [letterRun(undefined), letterRun(["/signals/answered"])]
     return TestSpace.use([before, permit], async (space) => {

@@ -71,12 +71,15 @@ export const finish = (handling: Handling, merging: RunMerge): void => {
   })
 }
 
-/** Drops the signals that a run of one segment heard between its attempts. */
-export const leave = (handling: Handling, { captured: { stage }, state }: RunMerge): void => {
+/** Drops the signals that a run of one segment heard between its attempts, also for an earlier module that declared them. */
+export const leave = (handling: Handling, { captured: { moment, stage }, state }: RunMerge): void => {
+  if (Hearing.isNew(handling)) return
+  const oid = oidOf(handling, state.hash)
   // Without its enzyme, the run may have heard any signal.
   const hears = handling.entry?.enzyme.hears
-  if (Hearing.isNew(handling) || (Array.isArray(hears) && hears.length === 0)) return
-  const oid = oidOf(handling, state.hash)
+  const isSilent = Array.isArray(hears) && hears.length === 0
+  const isHearing = Semantics.follows(moment, "attemptsDeclare") && DeclaredPairs.read(oid, (key) => stage.newest(key)).length > 0
+  if (isSilent && !isHearing) return
   state.inbox.runs.forget(oid)
   Hearing.drop(oid, stage)
 }
