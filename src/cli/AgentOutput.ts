@@ -35,12 +35,14 @@ const described = (decision: Plan.Decision): string => {
 export const plan = (decisions: Plan.Plan): ReadonlyArray<string> => Output.table(decisions.map(columns))
 
 /** The lines about held actions, issues and copies. */
-export const notes = ({ copies, hasNewSettings, held, isWritten, issues, older }: Wake.Report): ReadonlyArray<string> => [
+export const notes = ({ copies, hasNewSettings, held, isWritten, issues, older, written }: Wake.Report): ReadonlyArray<string> => [
   ...issues.map(Issues.render),
   ...held.map(({ action, hash }) => `${action.id} waits for an approval: systole agent approve ${hash.slice(0, 12)}`),
   ...copies.map((name) => `${name} holds a version that was saved while the agent wrote, or that was damaged`),
   ...older.length === 0 ? [] : [`${older.join(", ")} ended before, and the control file had an older copy of it; for another run: ` +
     "systole agent again ID, or set the status to pending and leave completed_at or failed_at"],
+  ...written.length === 0 ? [] : [`${written.join(", ")}: the ledger has no record, as in a clone or a folder that was moved, so ` +
+    "the times in the control file count as history; approvals do not come with it"],
   ...hasNewSettings ? ["The settings of the agent have changed since the last wake"] : [],
   ...isWritten ? [] : ["The status is not in the file, because a person was saving it; the next wake writes it"]
 ]
@@ -96,6 +98,7 @@ export const json = (report: Wake.Report): unknown => ({
   issues: report.issues,
   copies: report.copies,
   older: report.older,
+  written: report.written,
   isWritten: report.isWritten,
   nextDue: report.nextDue === undefined ? null : Projection.moment(report.nextDue)
 })

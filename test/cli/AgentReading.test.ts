@@ -16,6 +16,15 @@ const pathsOf = (root: string): ReadonlyArray<string> =>
   readdirSync(root, { recursive: true, encoding: "utf8" }).filter((path) => !path.startsWith(".systole")).sort()
 
 describe("Commands of the agent that only read", () => {
+  it.effect("tell that the times of a clone count as history", () =>
+    Effect.gen(function*() {
+      const fields = { type: "shell", command: "echo", schedule: "every:1h", status: "pending", last_run: "2024-01-15T10:30:00Z" }
+      const block = action("a", fields)
+      const { run } = yield* terminal({ "systole.config.ts": config, "files/.keep": "", "heartbeat.md": fileOf(block) })
+      const { stderr } = yield* Effect.promise(() => run("agent", "status"))
+      assert.include(stderr, "a: the ledger has no record")
+    }))
+
   it.effect("create no data, no space, no lock and no history", () =>
     Effect.gen(function*() {
       const text = fileOf(action("a", { type: "shell", command: "echo", status: "pending" }))

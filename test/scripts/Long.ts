@@ -12,6 +12,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/cli/Cli.test.ts": "test/cli/Debug.test.ts",
   "test/cli/Control.test.ts": "test/ingress/Control.test.ts",
   "test/cli/Held.test.ts": "test/ingress/Held.test.ts",
+  "test/crash/AgentKills.test.ts": "test/agent/RandomWakes.test.ts",
   "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
   "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
   "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",

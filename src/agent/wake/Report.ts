@@ -29,6 +29,8 @@ export interface Report {
   readonly copies: ReadonlyArray<string>
   /** The ended actions with older copies of their blocks. They do not run again by themselves. */
   readonly older: ReadonlyArray<string>
+  /** The actions that the ledger does not know, and whose history is that of their blocks. */
+  readonly written: ReadonlyArray<string>
   /** Whether the settings differ from those of the wake before. */
   readonly hasNewSettings: boolean
   /** Whether the file has the status of all actions. Otherwise only the ledger has it. */

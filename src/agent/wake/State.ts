@@ -31,6 +31,15 @@ const writtenRetrial = ({ record: { failedAt = 0, nextRetry, retryCount } }: Act
   }
 
 /**
+ * Whether the history of an action is that of its block, because the ledger does not know it.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isWritten = (action: Action, record: Record.Record | undefined): boolean =>
+  record === undefined && (writtenRun(action) ?? action.record.nextRetry) !== undefined
+
+/**
  * The number of times that an action became pending. It grows where a person sets a finished action to pending.
  *
  * @category getters

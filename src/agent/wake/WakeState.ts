@@ -390,6 +390,7 @@ export class WakeState {
       issues: this.open.file.issues,
       copies: this.open.copies,
       older: this.request.isDry === true ? endedOf(this.olderCopies()) : this.older,
+      written: this.actions.filter((action) => State.isWritten(action, this.records.get(action.id))).map(({ id }) => id),
       hasNewSettings: this.hasNewSettings,
       isWritten: this.isWritten,
       nextDue: this.nextDue(plan, now)
