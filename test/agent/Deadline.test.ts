@@ -22,7 +22,7 @@ describe("An action whose timeout is over", () => {
       yield* wake()
       assert.deepStrictEqual(asked, ["fetch"])
       assert.strictEqual(fields("early")["status"], "completed")
-      assert.include(fields("late"), { status: "failed", error: "its timeout was over before it asked http fetch" })
+      assert.include(fields("late"), { status: "failed", error: "timed out: its timeout was over before it asked http fetch" })
     }), { scripts, enzymes: [late] })
   })
 })
