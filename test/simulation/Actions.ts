@@ -153,6 +153,7 @@ const actions = {
     const run = at((yield* space.runs.list({ limit: 20 })).runs, n)
     if (run === undefined) return
     world.touched.add(run.event)
+    world.cancelled.delete(run.event)
     yield* space.runs.retry(run.oid)
   })),
   redeliver: inSpace((space, { numbers: [, n] }, world) => Effect.gen(function*() {

@@ -28,8 +28,8 @@ interface Life {
 export class Disk {
   private flushes = 0
   private readonly faults: ReadonlyMap<number, FaultKind>
-  /** Whether the faults are over. */
-  isWell = false
+  /** Whether there are no faults: before the first action, and at the end. Such flushes have no number. */
+  isWell = true
 
   private readonly count: (kind: string) => void
 
@@ -70,8 +70,7 @@ export class Disk {
   }
 
   private take(): FaultKind | undefined {
-    const kind = this.isWell ? undefined : this.faults.get(this.flushes)
-    this.flushes++
+    const kind = this.isWell ? undefined : this.faults.get(this.flushes++)
     if (kind !== undefined) this.count(`disk ${kind}`)
     return kind
   }

@@ -89,6 +89,7 @@ export const run = async (plan: Plan): Promise<Result> => {
       const space = await world.space(number)
       if (space !== undefined) await world.run(space.set("/data/links/0", Link.make("/data/log/value/0")))
     }
+    world.disk.isWell = false
     for (const [i, step] of plan.steps.entries()) {
       world.step = i
       world.count(`action ${step.action}`)
