@@ -90,7 +90,8 @@ export class Guard {
     const runs = this.board.runs()
     const late: Array<Run> = []
     const isBusy = runs[0]?.place === 0
-    const held = this.lookAtTurns(passed, isBusy)
+    // A run that waits, and never gave the thread back, may hold it itself; it is told as a run.
+    const held = this.lookAtTurns(passed, isBusy, runs.some(({ hasReturned }) => !hasReturned))
     const seen = new Map<number, Seen>()
     const timed: Array<Timed> = []
     for (const run of runs) {
@@ -115,13 +116,13 @@ export class Guard {
     return place === 0 || !isBusy && (!hasReturned || this.isHeld)
   }
 
-  private lookAtTurns(passed: number, isBusy: boolean): Held | undefined {
+  private lookAtTurns(passed: number, isBusy: boolean, mayBeRun: boolean): Held | undefined {
     const { active, holder, turns } = this.thread
     this.still = turns === 0 || turns !== this.turns || isBusy ? 0 : this.still + passed
     this.turns = turns
     const wasHeld = this.isHeld
     this.isHeld = this.still >= HELD_MILLIS
-    return this.isHeld && !wasHeld ? { active, holder } : undefined
+    return this.isHeld && !wasHeld && (holder !== undefined || !mayBeRun) ? { active, holder } : undefined
   }
 
   private end(timed: ReadonlyArray<Timed>, passed: number): ReadonlyArray<Run> | undefined {

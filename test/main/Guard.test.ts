@@ -93,6 +93,22 @@ describe("The guard", () => {
     assert.deepStrictEqual(held(125_100, 60_000, false), [[1900, { holder: undefined, active: ["files"] }], []])
   })
 
+  it("tells of a waiting run that never gave the thread back as a run alone", () => {
+    const [board, thread] = [new RunBoard(), new ThreadBoard()]
+    const guard = new Guard(board, limits, thread)
+    thread.turn()
+    board.enter("shop", run("7.0.0", 4000))
+    const place = board.wait()!
+    const found: Array<unknown> = []
+    for (let now = 0; now <= 5000; now += LOOK_MILLIS) {
+      const { end, held, late } = guard.look(now)
+      if (held !== undefined) found.push(held)
+      found.push(...late.map(({ event }) => event), ...(end ?? []).map(({ event }) => `end ${event}`))
+    }
+    assert.deepStrictEqual(found, ["7.0.0", "end 7.0.0"])
+    board.done(place)
+  })
+
   it("measures each nested node separately, and resumes the interrupted run", () => {
     const board = new RunBoard()
     const guard = new Guard(board, limits)

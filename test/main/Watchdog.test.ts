@@ -202,6 +202,10 @@ export default Plugin.make({ name: "holding", version: "1.0.0", provides: { chan
 const beside = `import { writeFileSync } from "node:fs"
 import { Enzyme } from "systole"
 
+// A run writes no file, so it is told outside of it.
+const begun = Promise.withResolvers()
+begun.promise.then(() => writeFileSync("begun", ""))
+
 const hold = (tx) => tx.io.request({ channel: "holding", opcode: "hold", signal: "/signals/take/ask" })
 
 export default [
@@ -209,7 +213,7 @@ export default [
   Enzyme.make({
     name: "waits", query: "/signals/take/wait", limitMs: 3000, trusted: true,
     run: () => {
-      writeFileSync("begun", "")
+      begun.resolve()
       return new Promise(() => {})
     }
   })
