@@ -168,8 +168,8 @@ const entry = (rules: Rules | undefined): <A>(call: () => A) => A => {
   return (call) => resource.runInAsyncScope(call)
 }
 
-/** Calls a function of the host out of the scope of runs, from wherever. */
-export const outside = entry(undefined)
+/** Calls a function of the host out of the scope of runs, from wherever. It is for rare calls, such as those of a watchdog. */
+export const outside = <A>(act: () => A): A => current.run(undefined, act)
 
 const scopeOf = (rules: Rules): RunScope => {
   const enter = entry(rules)
@@ -182,7 +182,8 @@ const scopeOf = (rules: Rules): RunScope => {
         running--
       }
     },
-    outside,
+    // A resource of a Worker belongs to the request in which it was made, as the kernel does.
+    outside: entry(undefined),
     begins: () => void running++,
     mayNeverEnd: (body) => void abandoned?.register(body, undefined, body),
     ends: (body) => {

@@ -95,6 +95,11 @@ const inexact: Calls = {
 /** All of them that this host has. */
 export const all = (): ReadonlyArray<Calls> => [...ofHosts(), ...ofModules(), inexact]
 
-/** Has imports by name from modules of Node see the guards, where the host can. */
-export const passOn = (): void =>
-  (moduleOf("module") as { readonly syncBuiltinESMExports?: () => void } | undefined)?.syncBuiltinESMExports?.()
+/** Has imports by name from modules of Node see the guards, where the host can. That of Workers has the function, which throws. */
+export const passOn = (): void => {
+  try {
+    (moduleOf("module") as { readonly syncBuiltinESMExports?: () => void } | undefined)?.syncBuiltinESMExports?.()
+  } catch {
+    // Those imports then stay unguarded, as the guide says.
+  }
+}
