@@ -12,7 +12,7 @@ describe("The reactive bench within a space", () => {
       for (const shape of [own, base]) shape.run()
       assert.strictEqual(own.tally(), base.tally(), name)
       assert.strictEqual(own.computed(), base.computed(), name)
-      journaled.verify()
+      await journaled.verify()
     }
   })
 

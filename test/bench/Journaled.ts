@@ -14,7 +14,7 @@ import type { Library, Reader } from "./Reactive.ts"
 /** A library that can compare its counts to those of the space. */
 export interface Journaled extends Library<Cell.Cell> {
   /** Throws unless the numbers of transactions and runs are equal, and each batch has an entry. */
-  readonly verify: () => void
+  readonly verify: () => Promise<void>
 }
 
 /** The label of all cells of the bench. */
@@ -96,8 +96,8 @@ export const make = async (): Promise<Journaled> => {
       run()
       step()
     },
-    verify: () => {
-      const { nodes } = Fx.runSync(space.graph.view)
+    verify: async () => {
+      const { nodes } = await Fx.runPromise(space.graph.view)
       const runs = nodes.reduce((sum, node) => sum + node.runs, 0)
       if (runs !== ran) throw new Error(`the space counted ${runs} transactions of nodes, and there were ${ran} runs`)
       const head = Fx.runSync(space.head)
@@ -145,7 +145,7 @@ export const persisted = async (count: number) => {
   for (const node of definitions) before.register(node)
   const first = await Fx.runPromise(before.kernel.space("bench"))
   beat(first)
-  const { nodes } = Fx.runSync(first.graph.view)
+  const { nodes } = await Fx.runPromise(first.graph.view)
   const unclean = nodes.find(({ status }) => status !== "clean")
   if (unclean !== undefined) throw new Error(`${unclean.name} is ${unclean.status} before the restart`)
   return {
@@ -156,7 +156,7 @@ export const persisted = async (count: number) => {
       const space = await Fx.runPromise(kernel.space("bench"))
       beat(space)
       const millis = performance.now() - began
-      const { nodes } = Fx.runSync(space.graph.view)
+      const { nodes } = await Fx.runPromise(space.graph.view)
       const unclean = nodes.find(({ status }) => status !== "clean")
       if (unclean !== undefined) throw new Error(`${unclean.name} is ${unclean.status} after the restart`)
       return { space, millis, nodes: nodes.length, runs: nodes.reduce((sum, { runs }) => sum + runs, 0) }

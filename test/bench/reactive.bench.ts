@@ -31,7 +31,7 @@ const copies = new Map(await Promise.all([...names, "recorded", "journaled"].map
 const built = new Map<string, Map<string, {
   readonly shape: Shape
   readonly transactions: (() => number) | undefined
-  readonly verify: (() => void) | undefined
+  readonly verify: (() => Promise<void>) | undefined
 }>>()
 
 const elapsed = (work: () => void): number => {
@@ -87,12 +87,12 @@ const isLoose = (name: string, kase: string): boolean =>
   name === "solid" || (["systole", "recorded", "journaled"].includes(name) && copies.get("alien")![kase]!.eager === true)
 
 /** Throws if the results of a contender differ from the baseline. */
-const compare = (): void => {
+const compare = async (): Promise<void> => {
   for (const [key, shapes] of built) {
     const kase = key.replace(JOURNALED, "")
     const base = shapes.get("alien")!.shape
     for (const [name, { shape, verify }] of shapes) {
-      verify?.()
+      await verify?.()
       if (shape.tally() !== base.tally()) throw new Error(`${kase}: ${name} came to ${shape.tally()}, and alien to ${base.tally()}`)
       if (shape.computed() !== base.computed() && !isLoose(name, kase)) {
         throw new Error(`${kase}: ${name} computed ${shape.computed()} values, and alien ${base.computed()}`)

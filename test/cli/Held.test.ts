@@ -42,10 +42,19 @@ describe("systole start", () => {
   })
 
   const peek = `import { Enzyme } from "systole"
+let length, failure
+try {
+  length = process.getBuiltinModule("node:fs").readFileSync("/etc/passwd", "utf8").length
+} catch (error) {
+  failure = error
+}
 export default Enzyme.make({
   name: "peek",
   query: "/signals/peek",
-  run: () => process.getBuiltinModule("node:fs").readFileSync("/etc/passwd", "utf8").length
+  run: () => {
+    if (failure !== undefined) throw failure
+    return length
+  }
 })
 `
   const peeking = { "systole.config.ts": config, "enzymes/greet.ts": greet, "enzymes/peek.ts": peek }

@@ -99,7 +99,7 @@ describe("A run that ends its process", () => {
   for (const [what, ends] of [
     ["loop", 2],
     ["segment", 2],
-    ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 5]] as const : []
+    ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 6]] as const : []
   ] as const) {
     it.live(`becomes a dead letter after a few ends, and the server stays up: ${what}`, () =>
       Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": modules[what] ?? enzymes }), ({ root, serveWith }) =>

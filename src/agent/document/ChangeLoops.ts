@@ -12,7 +12,12 @@ import type { Action } from "./Action.ts"
 /** The operations of a file action that write its target. */
 const WRITING: ReadonlySet<unknown> = new Set(["write", "copy", "move"])
 
-const plain = (path: string): string => path.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "")
+/** A path without `./` before it and slashes behind it. */
+const plain = (path: string): string => {
+  let end = path.length
+  while (path.charAt(end - 1) === "/") end--
+  return path.slice(0, end).replace(/^(?:\.\/)+/, "")
+}
 
 const writtenBy = ({ outputFile, params, type }: Action): ReadonlyArray<string> => {
   const target = type === "file" && WRITING.has(params.get("operation")) ? params.get("target") : undefined

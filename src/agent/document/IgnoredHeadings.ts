@@ -11,12 +11,21 @@ import type { Outline } from "../text/Outline.ts"
 import { PRIORITIES } from "./Action.ts"
 import * as UnreadLines from "./UnreadLines.ts"
 
-const LABEL = `\\[\\s*(?:${PRIORITIES.join("|")}|BACKGROUND)\\s*\\]`
+/** A heading with spaces before it. */
+const INDENTED = /^[ \t]{1,100}#{1,6}[ \t]/
 
-/** A heading with spaces before it, one without a space behind its marks, or a priority in brackets without any mark. */
-const ALIKE = new RegExp(`^[ \\t]+#{1,6}[ \\t]|^\\s*#{1,6}\\s*${LABEL}|^\\s*[*_]{0,3}${LABEL}`, "i")
+/** A word in brackets behind the marks of a heading or of emphasis, or without any mark. */
+const LABELLED = /^\s{0,100}(?:#{1,6}\s{0,20}|[*_]{0,3})\[\s{0,20}([A-Za-z]{1,20})\s{0,20}\]/
 
-const TITLE = new RegExp(`^${LABEL}`, "i")
+/** The same at the beginning of a title. */
+const TITLE = /^\[\s{0,20}([A-Za-z]{1,20})\s{0,20}\]/
+
+const labels: ReadonlySet<string> = new Set([...PRIORITIES, "BACKGROUND"].map((label) => label.toUpperCase()))
+
+const isLabel = (word: string | undefined): boolean => word !== undefined && labels.has(word.toUpperCase())
+
+/** Whether a line looks like the heading of an action. */
+const isAlike = (text: string): boolean => INDENTED.test(text) || isLabel(LABELLED.exec(text)?.[1])
 
 const LEVEL = 3
 
@@ -39,14 +48,14 @@ const MARGIN = "write ### [PRIORITY] NAME, with ### at the margin and a space be
 export const findings = (source: Source, outline: Outline, blocks: ReadonlyArray<Block>): ReadonlyArray<Finding> => {
   const { lines } = source
   const levels = outline.headings.flatMap(({ level, line, title }) =>
-    level !== LEVEL && TITLE.test(title) ? [finding(lines[line]?.start ?? 0, title, `write ### ${title.slice(0, 100)}`)] : [])
+    level !== LEVEL && isLabel(TITLE.exec(title)?.[1]) ? [finding(lines[line]?.start ?? 0, title, `write ### ${title.slice(0, 100)}`)] : [])
   const above = aboveOf(source, outline).flatMap((line) => {
     const field = UnreadLines.likeness(line, "")
-    if (ALIKE.test(line.text)) return [finding(line.start, line.text, MARGIN)]
+    if (isAlike(line.text)) return [finding(line.start, line.text, MARGIN)]
     return field === undefined ? [] : [{ ...field, suggestion: "write ### [PRIORITY] NAME above the fields of an action" }]
   })
   const inside = blocks.flatMap(({ index, unread }) =>
-    unread.flatMap(({ start, text }) => ALIKE.test(text) ? [{ ...finding(start, text, MARGIN), block: index }] : []))
+    unread.flatMap(({ start, text }) => isAlike(text) ? [{ ...finding(start, text, MARGIN), block: index }] : []))
   return [...levels, ...above, ...inside]
 }
 

@@ -18,8 +18,8 @@ const COLON = "[:\u02d0\u2236\ua789\ufe55\uff1a=\uff1d]"
 const BEGIN = /^[\s>]*(?:[-*+\u2010-\u2015\u2022\u2023\u25aa\u25cf\u00b7](?=[\s[*_`"'A-Za-z]|$)|\d{1,9}[.)]|\|)?\s*(?:\[[ xX]?\]\s*)?/
 
 const NAME = "[^*_`\"'\\n]{1,60}?"
-const MARKED = new RegExp(`^(\\*{1,3}|_{1,3}|\`|"|')(${NAME}(?:_${NAME}){0,3})\\s*(${COLON})?\\1\\s*(${COLON})?`, "u")
-const PLAIN = new RegExp(`^([A-Za-z][\\w -]{0,40}?)\\s*${COLON}(?!\\/\\/)`, "u")
+const MARKED = new RegExp(`^(\\*{1,3}|_{1,3}|\`|"|')(${NAME}(?:_${NAME}){0,3})\\s{0,20}(${COLON})?\\1\\s{0,20}(${COLON})?`, "u")
+const PLAIN = new RegExp(`^([A-Za-z][\\w -]{0,40}?)\\s{0,20}${COLON}(?!\\/\\/)`, "u")
 
 const BLOCKQUOTE = /^\s*>/
 
