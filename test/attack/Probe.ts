@@ -35,6 +35,9 @@ export interface Comparison {
 /** The most that an attack may multiply a latency by. */
 export const MOST = 3
 
+/** The least p99 at rest that counts, in milliseconds. One ordinary request of another party takes as long on a slow core. */
+const LEAST = 10
+
 /** The shortest time for which one latency counts as a stall, in milliseconds. */
 const STALL = 500
 
@@ -47,7 +50,7 @@ export const compare = (rest: Windows, under: Windows): Comparison => {
   const resolution = quantile(alone, 0.75) - quantile(alone, 0.25)
   const middle = { rest: quantile(alone, 0.5), under: quantile(under.map(p99), 0.5) }
   const [longestAtRest, longest] = [Math.max(...rest.flat()), Math.max(...under.flat())]
-  const isSlow = middle.under > MOST * middle.rest + resolution
+  const isSlow = middle.under > MOST * Math.max(LEAST, middle.rest) + resolution
   const isStalled = longest > MOST * longestAtRest + STALL
   return { ...middle, resolution, longestAtRest, longest, holds: !isSlow && !isStalled }
 }
