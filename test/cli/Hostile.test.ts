@@ -4,8 +4,7 @@ import { TestClock } from "effect/testing"
 import { connect } from "../../src/cli/Client.ts"
 import * as PageList from "../../src/cli/PageList.ts"
 import { terminal } from "./Terminal.ts"
-import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
+import { served } from "./ForeignServer.ts"
 
 /** A client of a server that answers with these bodies, and the number of requests. */
 const clientOf = (body: () => BodyInit, init: ResponseInit = {}) => {
@@ -92,18 +91,6 @@ describe("A client of a hostile server", () => {
       assert.strictEqual(yield* code(PageList.all(() => Effect.succeed({ rows: [], next: "same" }))), "server/answer")
     }))
 })
-
-/** The address of a server until the scope closes. */
-const served = (answer: RequestListener) => Effect.map(
-  Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer(answer)
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) => Effect.sync(() => server.close())
-  ),
-  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-)
 
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["space", "ls"], ["space", "create", "a"], ["space", "delete", "a"], ["space", "state", "a"], ["space", "clock", "a"],

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { createServer, type RequestListener } from "node:http"
+import type { RequestListener } from "node:http"
 import { createServer as createSecureServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import process from "node:process"
 import { serverCertificate, serverKey } from "../plugins/http/Certificates.ts"
+import { served } from "./ForeignServer.ts"
 import { terminal } from "./Terminal.ts"
 
 const TOKEN = "sesame-opens-the-server"
@@ -50,16 +51,7 @@ const guarded = {
 }
 
 /** An HTTP server that is not Systole. */
-const stranger = (answer: RequestListener = (_, response) => response.end("<h1>It works</h1>")) => Effect.map(
-  Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer(answer)
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) => Effect.sync(() => server.close())
-  ),
-  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-)
+const stranger = (answer: RequestListener = (_, response) => response.end("<h1>It works</h1>")) => served(answer)
 
 describe("--server", () => {
   it.live("sends a command to a server elsewhere, with the token of the environment, from a folder without a project", () =>
