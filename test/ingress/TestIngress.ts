@@ -6,7 +6,7 @@
 import { Reactor } from "../../src/reactor/Reactor.ts"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { type ContentStore, Enzyme, Features, MemoryStore } from "systole"
+import { type ContentStore, Enzyme, Features, MemoryStore, type NodeDefinition } from "systole"
 import { Reporter } from "../../src/diagnostic/Reporter.ts"
 import * as App from "../../src/ingress/App.ts"
 import type { Feature } from "../../src/ingress/Feature.ts"
@@ -29,9 +29,14 @@ export interface Answer {
 export interface Settings {
   readonly config?: Config.Definition
   readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
+  readonly nodes?: ReadonlyArray<NodeDefinition>
   readonly reactor?: Layer.Layer<Reactor>
   readonly features?: ReadonlyArray<Feature>
   readonly contents?: ContentStore
+  /** Whether this is a development server. */
+  readonly debug?: boolean
+  /** The clocks of the host, unless its own. */
+  readonly clocks?: HostPacemaker.HostClocks
   /** Replaces parts of the kernel. */
   readonly kernel?: (kernel: Kernel["Service"]) => Kernel["Service"]
 }
@@ -42,19 +47,20 @@ export const serve = (setting: Settings = {}) =>
     const decoded = yield* Config.decode(setting.config ?? { spaces: { create: "on-demand" } })
     // Without a boot, so that tests can count beats from 0.
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
-    const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
+    const pacemaker = HostPacemaker.layer((run) => void setImmediate(run), setting.clocks)
     const { features = Features.all, reactor = Reactor.none } = setting
     const contents = Layer.succeed(CurrentContentStore, setting.contents)
     const runtime = Runtime.layer(config, { features, persistence: MemoryStore.layer, reactor, pacemaker })
     const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(HostHash.layer), Layer.provide(contents))))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })
+    for (const node of setting.nodes ?? []) yield* kernel.register(node)
     const accidents: Array<unknown> = []
     const closing = new AbortController()
     const services = { features, kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
-    ), closing: closing.signal, pages: config.pages, readers: config.readers })
+    ), closing: closing.signal, pages: config.pages, readers: config.readers, debug: setting.debug })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
       const response = await fetch(path, init)
