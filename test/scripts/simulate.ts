@@ -1,6 +1,7 @@
 /**
  * `npm run simulate [-- --seed N] [--seeds COUNT] [--minutes T] [--only ACTION] [--first]`: runs random worlds with every fault, one seed
- * after another, and shrinks each world in which a rule breaks. `--first` ends with the first such world, as it is.
+ * after another, and shrinks each world in which a rule breaks. `--first` ends with the first such world, as it is. `--planted [PART …]`
+ * plants one known fault after another, and looks for each up to 30 minutes.
  *
  * @module
  */
@@ -11,15 +12,18 @@ import { Coverage } from "../simulation/Coverage.ts"
 import * as Plan from "../simulation/Plan.ts"
 import { asTest, shrink } from "../simulation/Shrink.ts"
 import * as Simulation from "../simulation/Simulation.ts"
+import * as Planted from "./Planted.ts"
 import { render } from "./Table.ts"
 
-const { values } = parseArgs({
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
   options: {
     seed: { type: "string", default: "0" },
     seeds: { type: "string", default: "200" },
     minutes: { type: "string" },
     only: { type: "string" },
-    first: { type: "boolean", default: false }
+    first: { type: "boolean", default: false },
+    planted: { type: "boolean", default: false }
   }
 })
 
@@ -35,6 +39,24 @@ if (!Number.isInteger(seeds) || seeds < 1) refuse(`--seeds is "${values.seeds}";
 if (!(minutes > 0)) refuse(`--minutes is "${values.minutes}"; give a number above 0`)
 const isAction = (name: string): name is Actions.ActionName => (Actions.kinds as ReadonlyArray<string>).includes(name)
 if (only !== undefined && !isAction(only)) refuse(`There is no part "${only}"; there are ${Actions.kinds.join(", ")}`)
+if (!values.planted && positionals.length > 0) refuse(`"${positionals.join(" ")}" is no option`)
+
+/** Looks for each planted fault of these parts of names; ends the process. */
+const prove = async (parts: ReadonlyArray<string>): Promise<never> => {
+  const chosen = Object.entries(Planted.faults).filter((entry) =>
+    parts.length === 0 || parts.some((part) => entry.some((text) => text.includes(part))))
+  if (chosen.length === 0) refuse(`No planted fault has ${parts.join(" or ")} in its name`)
+  let missed = 0
+  for (const [between, name] of chosen) {
+    const { note, seconds, seeds } = await Planted.find(name, { seed: from, minutes: Math.min(30, minutes) })
+    if (seeds === undefined) missed++
+    const result = seeds === undefined ? "MISSED" : `found within ${seeds} seeds`
+    console.log(`${result}, ${seconds.toFixed(0)} s: ${name} (${between})\n  ${note}`)
+  }
+  console.log(`${chosen.length - missed} of ${chosen.length} planted faults found`)
+  process.exit(missed > 0 ? 1 : 0)
+}
+if (values.planted) await prove(positionals)
 
 const began = performance.now()
 const coverage = new Coverage()

@@ -40,7 +40,8 @@ const signalOf = ({ numbers: [, kind, lane], program }: Step, number: number) =>
     signal: `/signals/${one(among, kind >> 1)}/${lane % 2}`,
     target: `/data/t/${lane % 3}`,
     payload: program,
-    id: `e${number}`
+    id: `e${number}`,
+    ...lane % 5 === 0 ? { qos: "control" as const } : {}
   }
 }
 
@@ -65,9 +66,10 @@ const actions = {
     await world.quiet()
   },
   wake: inSpace((space, { numbers: [, n] }) => space.signal(one(wakes, n))),
-  set: inSpace((space, { numbers: [, n, value] }) => {
+  set: inSpace((space, { numbers: [, n, value] }, { plan }) => {
     const name = one(["0", "1", "secret"], n)
-    return space.set(`/data/in/${name}`, value % 5 === 0 ? undefined : name === "secret" ? `secret-${value % 5}` : value % 5)
+    const made = name === "secret" ? `secret-${value % 5 + plan.secrets}` : value % 5
+    return space.set(`/data/in/${name}`, value % 5 === 0 ? undefined : made)
   }),
   pull: async (world, { numbers: [number, node] }) => {
     const space = await world.space(number)
@@ -113,6 +115,15 @@ const actions = {
     world.kill(number)
     await world.boot(number)
   },
+  /** A process ends, and the next one has other modules. */
+  upgrade: async (world, { numbers: [host, node, version, how] }) => {
+    const number = host % world.hosts.length
+    if (how % 2 === 0) await world.stop(number)
+    else world.kill(number)
+    await world.swap(node % Derived.all.length, version % 4 === 0 ? undefined : version % 4)
+    if (how % 3 === 0) await world.deploy(one(Modules.names, node), version % 3 === 0 ? "absent" : version % 3)
+    await world.boot(number)
+  },
   /** A host goes down, and another one takes its spaces. */
   move: async (world, { numbers: [host] }) => {
     const [from, to] = [host % world.hosts.length, (host + 1) % world.hosts.length]
@@ -124,10 +135,10 @@ const actions = {
     world.skew(host % world.hosts.length, Random.pick(() => by % 6, [-1000, -60_000, 3000, 60_000, -7_200_000, 7_200_000]))
     await world.quiet()
   },
-  pause: inSpace((space) => space.control.pause()),
-  resume: inSpace((space) => space.control.resume()),
-  shutdown: inSpace((space) => space.control.shutdown()),
-  reboot: inSpace((space) => space.control.restart()),
+  pause: inSpace((space, _, world) => Effect.tap(space.control.pause(), () => world.gate(space.name, true))),
+  resume: inSpace((space, _, world) => Effect.andThen(world.gate(space.name, false), space.control.resume())),
+  shutdown: inSpace((space, _, world) => Effect.tap(space.control.shutdown(), () => world.gate(space.name, true))),
+  reboot: inSpace((space, _, world) => Effect.andThen(world.gate(space.name, false), space.control.restart())),
   lock: inSpace((space, { numbers: [, n] }) => space.control.lock(one(locks, n))),
   unlock: inSpace((space, { numbers: [, n] }) => space.control.unlock(one(locks, n))),
   hold: inSpace((space) => space.control.hold),

@@ -30,6 +30,15 @@ export interface Tell {
   readonly wrong: (text: string) => void
 }
 
+/** The world as the server sees it. */
+interface Setting extends Tell {
+  readonly seed: number
+  /** The most jobs of a host at a time. */
+  readonly jobs: number
+  /** Whether a space may begin no attempt. */
+  readonly isGated: (space: string) => boolean
+}
+
 /** The answers to an attempt. */
 interface Answers {
   readonly done: () => void
@@ -39,18 +48,30 @@ interface Answers {
 /** The server of a world. It outlives all hosts. */
 export class Bank {
   readonly attempts: Array<Attempt> = []
+  /** Attempts that began in a gated space. */
+  readonly early: Array<Attempt> = []
   /** The done payments, by key. */
   readonly effects = new Map<string, string>()
   /** Whether the server answers each attempt at once, because the faults are over. */
   isWell = false
   private readonly clock: WorldClock
   private readonly random: Random.Random
-  private readonly tell: Tell
+  private readonly setting: Setting
+  /** Whether each job ends by itself or with its abort. */
+  private readonly isPrompt: boolean
 
-  constructor(clock: WorldClock, seed: number, tell: Tell) {
+  constructor(clock: WorldClock, setting: Setting) {
     this.clock = clock
-    this.random = Random.make(seed)
-    this.tell = tell
+    this.random = Random.make(setting.seed)
+    this.setting = setting
+    this.isPrompt = this.random(2) === 0
+  }
+
+  /** The way in which the server takes the next attempt. */
+  private get manner(): typeof manners[number] {
+    if (this.isWell) return "answers"
+    const manner = Random.pick(this.random, manners)
+    return this.isPrompt && (manner === "hangs" || manner === "answers late") ? "is slow" : manner
   }
 
   /** The channel as one life of a host has it. `isDead` says whether that life is over: a dead host hears no answer. */
@@ -60,7 +81,7 @@ export class Bank {
       provider: "simulated",
       hosts: ["node", "deno", "bun", "workers"],
       opcodes: { pay: { repeatable: true } },
-      jobs: 4,
+      jobs: this.setting.jobs,
       abortMillis: 1000,
       execute: (job) => new Promise((resolve, reject) => this.take(job, {
         done: () => void (isDead() || resolve({ value: job.key })),
@@ -71,9 +92,16 @@ export class Bank {
 
   private take(job: Channel.Job, { done, failed }: Answers): void {
     const { key, rid, signal, space } = job
-    this.attempts.push({ space, rid, key, payload: String(job.payload), at: this.clock.elapsed })
-    const manner = this.isWell ? "answers" : Random.pick(this.random, manners)
-    this.tell.count(`bank ${manner}`)
+    const before = this.attempts.filter((attempt) => attempt.space === space && attempt.rid === rid).length
+    // A job that ignores its abort takes the room of others, whose attempts fail then without beginning.
+    if (this.isPrompt && job.attempt > before + 1) {
+      this.setting.wrong(`request ${rid} begins its attempt ${job.attempt}, and ${before} began before it`)
+    }
+    const attempt = { space, rid, key, payload: String(job.payload), at: this.clock.elapsed }
+    this.attempts.push(attempt)
+    if (this.setting.isGated(space)) this.early.push(attempt)
+    const { manner } = this
+    this.setting.count(`bank ${manner}`)
     const stop = (): void => failed(Channel.fail("io/aborted", `request ${rid}: the job was given up`))
     if (manner !== "hangs" && manner !== "answers late") signal.addEventListener("abort", stop)
     if (manner === "hangs") return
@@ -90,7 +118,7 @@ export class Bank {
   private effect({ key, payload, rid }: Channel.Job): void {
     const text = String(payload)
     const known = this.effects.get(key)
-    if ((known ?? text) !== text) this.tell.wrong(`request ${rid} has a key of another one: ${key} was ${known}, and now ${text}`)
+    if ((known ?? text) !== text) this.setting.wrong(`request ${rid} has a key of another one: ${key} was ${known}, and now ${text}`)
     this.effects.set(key, text)
   }
 }

@@ -4,7 +4,8 @@
  * @module
  */
 import { Effect, Exit } from "effect"
-import { type HandlingReceipt, type Receipt, replay, type Space, type Value, verify } from "systole"
+import { explain, type HandlingReceipt, type Receipt, replay, type Space, type Value, verify, why } from "systole"
+import * as Random from "../support/Random.ts"
 import * as Derived from "./Derived.ts"
 import * as Modules from "./Modules.ts"
 import { LOGS, marksOf } from "./Program.ts"
@@ -87,11 +88,28 @@ const receipts: Checker = async (world, _, space) => {
   return undefined
 }
 
-const inside: Checker = async (world) => world.wrong[0]
+/** No attempt begins in a space that is paused, halted or about to be. */
+const early = async (world: World): Promise<void> => {
+  for (const { payload, space: name } of world.bank.early.splice(0)) {
+    const space = await world.space(world.plan.spaces.indexOf(name))
+    const status = space && await look<{ readonly state: string }>(world, space.control.state)
+    if (status?.state === "running") world.gated.delete(name)
+    // A pause that failed holds nothing back.
+    else if (status !== undefined) throw new Violation("pauses", `${name} is ${status.state}, and an attempt of ${payload} begins`)
+  }
+}
+
+/** Looks at what the parts of the world saw in an action. It opens no space, since a look would hide that one does not wake. */
+export const watch = async (world: World): Promise<void> => {
+  const [wrong] = world.wrong
+  if (wrong !== undefined) throw new Violation("inside", wrong)
+  await early(world)
+}
 
 /** A derived cell equals its function over the sources. */
 const derived: Checker = async (world, _, space) => {
-  for (const node of Derived.all) {
+  // A look makes what is above its node, too, so the nodes take turns at being the first.
+  for (const node of Random.shuffled(world.checking, Derived.all)) {
     if (world.versions[node] === undefined) continue
     const pull = Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value }))
     // The first look may begin a beat that was due, whose work comes after its answer.
@@ -149,21 +167,69 @@ const requests: Checker = async (world) => {
   return undefined
 }
 
-/** The journal is whole, and a replay makes it again. */
+/** The journal is whole, and a replay makes it again, from its beginning and from any beat. */
 const history: Checker = async (world, _, space) => {
   const head = await look<number>(world, space.head)
   if (head === undefined || head < 0) return undefined
   const verified = await look<{ readonly fault: unknown }>(world, space.examine(verify))
   if (verified?.fault !== undefined) return `${space.name}: the journal has a fault: ${JSON.stringify(verified.fault)}`
-  for (let from: number | undefined; ;) {
+  const isOver = world.step === world.plan.steps.length
+  const begins = Array.from({ length: isOver ? 2 : 1 }, () => world.checking(head + 1))
+  for (const begin of isOver ? [undefined, ...begins] : begins) {
+    const found = await replayed(world, space, { begin, head })
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The beats of a replay. */
+interface Range {
+  readonly begin: number | undefined
+  readonly head: number
+}
+
+const replayed = async (world: World, space: Space, { begin: first, head }: Range): Promise<string | undefined> => {
+  for (let from = first; ;) {
     const begin = from
     const made = await look<Awaited<ReturnType<typeof replay>>>(world, space.examine((source) => replay(source, begin, head)))
     if (made === undefined) return undefined
-    if (made.difference !== undefined) return `${space.name}: the replay differs: ${JSON.stringify(made.difference)}`
-    if (made.impossible !== undefined) return `${space.name}: no replay: ${JSON.stringify(made.impossible)}`
+    if (made.difference !== undefined) return `${space.name}: the replay from ${first} differs: ${JSON.stringify(made.difference)}`
+    if (made.impossible !== undefined) return `${space.name}: no replay from ${first}: ${JSON.stringify(made.impossible)}`
     if (made.next === undefined) return undefined
     from = made.next
   }
+}
+
+const placesWithReasons = ["value", "field", "keys"].flatMap((way) => [0, 1, 2].map((log) => `/data/log/${way}/${log}`))
+
+/** Each value has an origin in the journal, and each handling an explanation. */
+const reasons: Checker = async (world, _, space) => {
+  const place = Random.pick(world.checking, [...placesWithReasons, "/data/in/0", "/data/in/1", ...Derived.all.map(Derived.addressOf)])
+  const found = await look<{ readonly value: Value; readonly reason: Awaited<ReturnType<typeof why>> }>(world, Effect.gen(function*() {
+    return { value: yield* space.get(place), reason: yield* space.examine((source) => why(source, place)) }
+  }))
+  if (found?.value !== undefined) {
+    const { reason, value } = found
+    if (reason === undefined) return `${space.name}: nothing wrote ${place}, which is ${JSON.stringify(value)}`
+    if (reason.writers.length === 0) return `${space.name}: beat ${reason.beat} wrote ${place}, and nobody in it`
+    const [shown, made] = [JSON.stringify(value), JSON.stringify(reason.value)]
+    if (shown !== made) return `${space.name}: ${place} is ${shown}, and its origin in beat ${reason.beat} made ${made}`
+  }
+  return explained(world, space)
+}
+
+const explained = async (world: World, space: Space): Promise<string | undefined> => {
+  const own = world.acknowledged.filter(({ space: name }) => name === space.name)
+  if (own.length === 0) return undefined
+  const { id } = Random.pick(world.checking, own)
+  const receipt = await look<Receipt>(world, space.receipt(id))
+  const handling = receipt?.handlings.find(({ outcome }) => outcome === "ok")
+  if (handling === undefined) return undefined
+  const { beat, enzyme } = handling
+  const found = await look<Awaited<ReturnType<typeof explain>>>(world, space.examine((source) => explain(source, beat, enzyme)))
+  const shown = found?.signals.find((signal) => signal.id.split("#", 1)[0] === id)
+  if (found === undefined || shown?.verdict === "ran") return undefined
+  return `${space.name}: ${enzyme} handled ${id} in beat ${beat}, and its explanation is ${JSON.stringify(shown ?? found)}`
 }
 
 /** The receipts of the acknowledged signals of a space, in their order. */
@@ -198,7 +264,7 @@ const lanes: Checker = async (world, _, space) => {
     seen.add(id)
     if (world.touched.has(id)) continue
     const lane = world.plan.steps[step]?.numbers[2] ?? 0
-    const key = `${handling.enzyme} ${lane % 6}`
+    const key = `${handling.enzyme} ${lane % 6} ${lane % 5 === 0}`
     const before = last.get(key)
     if (before !== undefined && before.beat >= handling.beat) {
       return `${space.name}: ${id} was handled in beat ${handling.beat}, and ${before.id}, which came before it, in ${before.beat}`
@@ -221,11 +287,10 @@ export const leftIn = async (world: World, space: Space): Promise<ReadonlyArray<
   return rows && [...rows, ...pending].map((row) => JSON.stringify(row))
 }
 
-/** The checkers that look after every action, and those that cost more, which look at times. */
-export const always: Readonly<Record<string, Checker>> = { inside }
+/** The checkers that look at times, and those that cost more. */
 export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, streams }
-export const sometimes: Readonly<Record<string, Checker>> = { derived, history, secrets }
-export const atTheEnd: Readonly<Record<string, Checker>> = { ...always, ...often, ...sometimes, complete, lanes }
+export const sometimes: Readonly<Record<string, Checker>> = { derived, history, reasons, secrets }
+export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes }
 
 /** Looks with these checkers at each space. Throws a violation. */
 export const check = async (world: World, memory: Memory, checkers: Readonly<Record<string, Checker>>): Promise<void> => {

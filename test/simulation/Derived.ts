@@ -21,7 +21,7 @@ interface Node {
 export const labels = {
   cells: Object.fromEntries([
     "/data/in/secret", "/data/log/value/2", "/data/log/field/2", "/data/log/keys/2", "/data/log/names/2", "/data/log/names/2/**",
-    "/data/derived/high", "/data/derived/high-late"
+    "/data/derived/high", "/data/derived/high-still", "/data/derived/high-late"
   ].map((pattern) => [pattern, ["secret"]])),
   declassify: {}
 }
@@ -46,16 +46,20 @@ const nodes: ReadonlyArray<Node> = [
     name: "high",
     of: (read) => ["/data/in/secret", "/data/derived/sum", "/data/derived/indexed"].map((address) => read(address) ?? null)
   },
+  // Nothing demands these: they run when they are read.
+  { name: "still", of: (read) => [read("/data/in/1") ?? null] },
+  { name: "high-still", of: (read) => ["/data/in/secret", "/data/derived/still"].map((address) => read(address) ?? null) },
   { name: "late", of: (read) => [read("/data/derived/sum") ?? null, read("/data/in/1") ?? null], gate: { debounce: 50 } },
   { name: "rare", of: (read) => [read("/data/in/0") ?? null], gate: { throttle: 500 } },
   { name: "high-late", of: (read) => [read("/data/derived/high") ?? null, read("/data/derived/late") ?? null] },
-  { name: "above", of: (read) => [read("/data/derived/late") ?? null, read("/data/derived/choice") ?? null] }
+  { name: "above", of: (read) => [read("/data/derived/late") ?? null, read("/data/derived/choice") ?? null] },
+  { name: "fork", of: (read) => read(parity(read("/data/in/1")) === 0 ? "/data/derived/above" : "/data/derived/still") ?? null }
 ]
 
 const parity = (value: Value): number => JSON.stringify(value ?? null).length % 2
 
 /** The number of nodes that runs compare: those without a gate below. */
-export const PROMPT = 10
+export const PROMPT = 12
 
 const nodeOf = (node: number): Node => present(nodes[node])
 
@@ -76,8 +80,10 @@ export const moduleOf = (node: number, version: number): NodeDefinition => {
 
 /** Effects that demand nodes, and tell each delivery. */
 export const effects = (deliver: (node: number, value: Value) => void): ReadonlyArray<NodeDefinition> =>
-  [3, 8, 9, 13].map((node) =>
-    Effect.make({ name: `see-${node}`, read: (tx) => tx.get(addressOf(node)) ?? null, deliver: (value) => deliver(node, value) }))
+  ["sum", "indexed", "high", "above"].map((name) => {
+    const node = named(name)
+    return Effect.make({ name: `see-${name}`, read: (tx) => tx.get(addressOf(node)) ?? null, deliver: (value) => deliver(node, value) })
+  })
 
 /** The value that a node has over these cells. That of an absent one stands as it is. */
 export const expected = (read: Read, node: number, versions: Versions): Value => {

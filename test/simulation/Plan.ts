@@ -25,8 +25,12 @@ export interface Plan {
   readonly isSmall: boolean
   /** The most open spaces of a host; `undefined` for no limit. */
   readonly open: number | undefined
+  /** The most jobs of the server of a host at a time. */
+  readonly jobs: number
   /** Whether some logs and cells are secret. */
   readonly isLabelled: boolean
+  /** The number of the secrets. Worlds that differ in it alone look the same below. */
+  readonly secrets: number
   /** The derived nodes that are absent at first. */
   readonly absent: ReadonlyArray<number>
   readonly faults: ReadonlyArray<Fault>
@@ -58,6 +62,6 @@ export const make = (seed: number, only?: ActionName): Plan => {
     ? Array.from({ length: 1 + draw(4) }, (): Fault => ({ flush: draw(4 * length), kind: Random.pick(draw, faultKinds) }))
     : []
   const absent = draw(3) === 0 ? Derived.all.filter(() => draw(3) === 0) : []
-  const limits = { isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0 }
-  return { seed, hosts: 1 + draw(2), spaces, ...limits, absent, faults, steps }
+  const limits = { isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0, jobs: draw(2) === 0 ? 1 : 4 }
+  return { seed, hosts: 1 + draw(2), spaces, ...limits, secrets: 0, absent, faults, steps }
 }

@@ -29,6 +29,7 @@ export type Instruction =
   | { readonly do: "send"; readonly space: number; readonly enzyme: number; readonly ms: number; readonly body: Program }
   | { readonly do: "operate"; readonly body: Program; readonly isClosed: boolean }
   | { readonly do: "meet"; readonly due: number }
+  | { readonly do: "spy"; readonly body: Program; readonly other: Program }
   | { readonly do: "sleep"; readonly ms: number }
   | { readonly do: "decide"; readonly log: number; readonly way: Way; readonly ms: number }
   | { readonly do: "wait"; readonly wake: number }
@@ -44,6 +45,8 @@ export interface Outside extends Tell {
   readonly spaces: ReadonlyArray<string>
   readonly enzymes: ReadonlyArray<string>
   readonly versions: ReadonlyArray<Derived.Versions>
+  /** Whether nobody sets the clock of a host. */
+  readonly isSteady: boolean
 }
 
 /** A run of a program. Derived cells do not show the writes of their own run in the same beat. */
@@ -122,6 +125,12 @@ class Running {
     this.tx.signal({ signal: `/signals/${name}/0`, target: "/data/t/0", payload: body as unknown as Value, ...to, ...at })
   }
 
+  /** The program that a secret chooses. */
+  spy({ body, other }: Extract<Instruction, { readonly do: "spy" }>): Program {
+    const secret = this.tx.get("/data/in/secret")
+    return Number(String(secret ?? 0).at(-1)) % 2 === 0 ? body : other
+  }
+
   operate({ body, isClosed }: Extract<Instruction, { readonly do: "operate" }>): void {
     const oid = this.tx.op.start({ verb: "op/simulated", target: "/data/t/0", mode: "opm:states" })
     this.tx.op.await(oid, "sts:ok", { signal: "/signals/plain/0", payload: body as unknown as Value })
@@ -143,7 +152,8 @@ const execute = (running: Running, instruction: Instruction, path: string): Prom
     case "send": return void running.send(instruction)
     case "operate": return void running.operate(instruction)
     case "meet": return void tx.rv.spawn({ key: `${event.id.slice(0, 20)}-${path}`, due_off: instruction.due, deadl_off: 5 })
-    case "sleep": return tx.sleep(instruction.ms)
+    case "spy": return go(running, running.spy(instruction), `${path}.s`)
+    case "sleep": return sleep(running, instruction.ms)
     case "wait": {
       const { signal, target } = present(wakes[instruction.wake])
       return tx.waitForSignal(signal, target)
@@ -158,6 +168,13 @@ const execute = (running: Running, instruction: Instruction, path: string): Prom
   }
 }
 
+/** Sleeps no shorter than it says. */
+const sleep = async ({ outside, tx }: Running, ms: number): Promise<void> => {
+  const before = tx.now
+  await tx.sleep(ms)
+  if (outside.isSteady && tx.now < before + ms) outside.wrong(`beat ${tx.beat}: a sleep of ${ms} ms took ${tx.now - before} ms`)
+}
+
 const go = async (running: Running, program: Program, path: string): Promise<void> => {
   for (const [i, instruction] of program.entries()) {
     const pending = execute(running, instruction, `${path}${i}`)
@@ -169,16 +186,22 @@ const go = async (running: Running, program: Program, path: string): Promise<voi
 export const run = (tx: Transaction, event: Event, outside: Outside): Promise<void> =>
   go(new Running(tx, event, outside), event.payload as unknown as Program, "")
 
+const atOnce = (running: Running, program: Program, path: string): void =>
+  program.forEach((instruction, i) => {
+    if (instruction.do === "spy") atOnce(running, running.spy(instruction), `${path}${i}.s`)
+    else void execute(running, instruction, `${path}${i}`)
+  })
+
 /** Runs a program without awaits. */
 export const runAtOnce = (tx: Transaction, event: Event, outside: Outside): void => {
   const running = new Running(tx, event, outside)
   const program = event.payload as unknown as Program
-  program.forEach((instruction, i) => void execute(running, instruction, String(i)))
+  atOnce(running, program, "")
 }
 
 /** The instructions that need a durable run, and those with programs of their own. */
 const durable: ReadonlySet<Kind> = new Set<Kind>(["sleep", "decide", "wait", "pay", "all", "race", "finally"])
-const nested: ReadonlySet<Kind> = new Set<Kind>(["all", "race", "finally", "send", "operate"])
+const nested: ReadonlySet<Kind> = new Set<Kind>(["all", "race", "finally", "send", "operate", "spy"])
 
 /** The bounds of a drawn program. */
 interface Bounds {
@@ -204,6 +227,7 @@ const makers: Readonly<Record<Kind, (draw: Random.Random, below: Below) => Instr
     ({ do: "send", space: draw(spaces), enzyme: draw(16), ms: Random.pick(draw, [0, 0, 20, 3000]), body: plain() }),
   operate: (draw, { plain }) => ({ do: "operate", body: plain(), isClosed: draw(2) === 0 }),
   meet: (draw) => ({ do: "meet", due: draw(6) }),
+  spy: (_, { body }) => ({ do: "spy", body: body(), other: body() }),
   sleep: (draw) => ({ do: "sleep", ms: Random.pick(draw, [0, 1, 10, 1000, 60_000]) }),
   decide: (draw) => ({ do: "decide", log: draw(LOGS), way: Random.pick(draw, ways), ms: Random.pick(draw, [0, 1, 10, 1000]) }),
   wait: (draw) => ({ do: "wait", wake: draw(wakes.length) }),

@@ -36,6 +36,14 @@ const smaller = (program: Program): ReadonlyArray<Program> => [
         ...smaller(instruction.last).map((last) => put({ ...instruction, last }))
       ]
     }
+    if (instruction.do === "spy") {
+      return [
+        put(...instruction.body),
+        put(...instruction.other),
+        ...smaller(instruction.body).map((body) => put({ ...instruction, body })),
+        ...smaller(instruction.other).map((other) => put({ ...instruction, other }))
+      ]
+    }
     if (instruction.do !== "send" && instruction.do !== "operate") return []
     return smaller(instruction.body).map((body) => put({ ...instruction, body }))
   })
@@ -48,6 +56,8 @@ function* candidates(plan: Plan): Iterable<Plan> {
   for (const absent of without(plan.absent)) yield { ...plan, absent }
   for (const faults of without(plan.faults)) yield { ...plan, faults }
   if (plan.open !== undefined) yield { ...plan, open: undefined }
+  if (plan.jobs !== 4) yield { ...plan, jobs: 4 }
+  if (plan.secrets !== 0) yield { ...plan, secrets: 0 }
   if (plan.isLabelled) yield { ...plan, isLabelled: false }
   if (plan.isSmall) yield { ...plan, isSmall: false }
   if (plan.hosts > 1) yield { ...plan, hosts: 1 }

@@ -58,10 +58,12 @@ const open = async (world: World): Promise<ReadonlyArray<string>> => {
   return pending
 }
 
-const finish = async (world: World, memory: Checkers.Memory): Promise<void> => {
+/** Ends the faults and the obstacles, and lets time pass until all work is over. Returns what is not. */
+export const rest = async (world: World): Promise<ReadonlyArray<string>> => {
   world.disk.isWell = true
   world.bank.isWell = true
   world.network.isWell = true
+  world.gated.clear()
   for (const name of Array.from(world.absent)) await world.deploy(name, 0)
   // A hung request without a deadline ends with its process.
   for (const [host] of world.hosts.entries()) {
@@ -75,8 +77,29 @@ const finish = async (world: World, memory: Checkers.Memory): Promise<void> => {
     pending = await open(world)
     if (pending.length === 0) break
   }
+  return pending
+}
+
+const finish = async (world: World, memory: Checkers.Memory): Promise<void> => {
+  const pending = await rest(world)
   if (pending.length > 0) throw new Checkers.Violation("liveness", `these never end: ${pending.join(", ")}`)
   await Checkers.check(world, memory, Checkers.atTheEnd)
+  await Checkers.watch(world)
+}
+
+/** Starts the hosts of a world, and makes the first cells. */
+export const begin = async (world: World): Promise<void> => {
+  for (const [host] of world.hosts.entries()) await world.boot(host)
+  for (const number of world.plan.spaces.keys()) {
+    const space = await world.space(number)
+    if (space !== undefined) await world.run(space.set("/data/links/0", Link.make("/data/log/value/0")))
+  }
+  world.disk.isWell = false
+}
+
+/** Ends the hosts of a world. */
+export const end = (world: World): void => {
+  for (const [host] of world.hosts.entries()) world.kill(host)
 }
 
 /** Simulates a plan. */
@@ -84,17 +107,12 @@ export const run = async (plan: Plan): Promise<Result> => {
   const world = new World(plan)
   const memory: Checkers.Memory = { logs: new Map(), rollbacks: new Map() }
   try {
-    for (const [host] of world.hosts.entries()) await world.boot(host)
-    for (const number of plan.spaces.keys()) {
-      const space = await world.space(number)
-      if (space !== undefined) await world.run(space.set("/data/links/0", Link.make("/data/log/value/0")))
-    }
-    world.disk.isWell = false
+    await begin(world)
     for (const [i, step] of plan.steps.entries()) {
       world.step = i
       world.count(`action ${step.action}`)
       await Actions.act(world, step)
-      await Checkers.check(world, memory, Checkers.always)
+      await Checkers.watch(world)
       if (step.numbers[3] % 4 === 0) await Checkers.check(world, memory, Checkers.often)
       if (step.numbers[3] % 16 === 0) await Checkers.check(world, memory, Checkers.sometimes)
     }
@@ -106,6 +124,6 @@ export const run = async (plan: Plan): Promise<Result> => {
     const message = error instanceof Error ? checker === "crash" ? String(error.stack) : error.message : String(error)
     return { counts: world.counts, failure: { seed: plan.seed, step: world.step, checker, message } }
   } finally {
-    for (const [host] of world.hosts.entries()) world.kill(host)
+    end(world)
   }
 }

@@ -80,6 +80,8 @@ export class World {
   readonly plan: Plan
   readonly clock = new WorldClock()
   readonly random: Random.Random
+  /** The choices of the checkers. */
+  readonly checking: Random.Random
   readonly disk: Disk
   readonly bank: Bank
   readonly network: Network
@@ -95,6 +97,8 @@ export class World {
   readonly absent = new Set<string>()
   /** The spaces that were rolled back, with the action that asked for it. */
   readonly rollbacks = new Map<string, number>()
+  /** The spaces that told the beginning of a pause or a shutdown, and were not asked to go on since. */
+  readonly gated = new Set<string>()
   /** The events with a handling that an operator began again or ended. */
   readonly touched = new Set<string>()
   /** The events with a run that was cancelled at once, with the number of attempts that the bank had seen. */
@@ -117,9 +121,10 @@ export class World {
   constructor(plan: Plan) {
     this.plan = plan
     this.random = Random.make(plan.seed)
+    this.checking = Random.make(plan.seed + 2)
     const tell = { count: (kind: string) => this.count(kind), wrong: (text: string) => void this.wrong.push(text) }
     this.disk = new Disk(plan.faults, tell.count)
-    this.bank = new Bank(this.clock, plan.seed, tell)
+    this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, isGated: (space) => this.gated.has(space) })
     this.network = new Network(this.clock, plan.seed + 1, tell.count)
     this.hosts = Array.from({ length: plan.hosts }, (): Host =>
       ({ skew: 0, life: 0, kernel: undefined, door: undefined, wakes: new Set(), ends: [], scope: undefined }))
@@ -127,13 +132,19 @@ export class World {
     const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
     this.versions = Derived.all.map((node) => plan.absent.includes(node) ? undefined : 0)
     this.history = [[...this.versions]]
-    this.outside = { spaces: plan.spaces, enzymes: Modules.plainNames, versions: this.history, ...tell }
+    const isSteady = plan.steps.every(({ action }) => action !== "clock")
+    this.outside = { spaces: plan.spaces, enzymes: Modules.plainNames, versions: this.history, isSteady, ...tell }
     this.memory = Context.get(Effect.runSync(Layer.buildWithScope(layer, this.scope)), Persistence)
   }
 
   /** Counts an event. */
   count(name: string): void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
+  }
+
+  /** A space has told that it pauses or ends, or is asked to go on. */
+  gate(space: string, isGated: boolean): Effect.Effect<void> {
+    return Effect.sync(() => void (isGated ? this.gated.add(space) : this.gated.delete(space)))
   }
 
   private host(host: number): Host {
@@ -379,8 +390,7 @@ export class World {
   }
 
   private get settings(): Partial<Settings> {
-    const { isSmall } = this.plan
-    const limits = isSmall
+    const limits = this.plan.isSmall
       ? { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, residentRuns: 2, backoffBeats: 3 }
       : defaults
     const { open = 1000 } = this.plan
