@@ -17,7 +17,7 @@ const plain = (file: string): string => {
 const here = plain((import.meta as { readonly url?: string }).url ?? "")
 
 /** The folder of the package from the folder of this file: in its sources, in its JavaScript and in its bundled command. */
-const [, home] = /^(.{0,4096}\/)(?:src\/main|dist\/src\/main|dist\/command)\/$/.exec(here.slice(0, here.lastIndexOf("/") + 1)) ?? []
+const [, home] = /^(.*\/)(?:src\/main|dist\/src\/main|dist\/command)\/$/.exec(here.slice(0, here.lastIndexOf("/") + 1)) ?? []
 
 /** The folders of the runtime. A build is one file, beside the modules that it contains. */
 const own: ReadonlyArray<string> = home === undefined

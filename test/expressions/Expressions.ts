@@ -93,7 +93,7 @@ export interface Found {
 }
 
 /** The expressions of all files below some folders. */
-export const below = (folders: ReadonlyArray<string>): Found => {
+const below = (folders: ReadonlyArray<string>): Found => {
   const known = new Map<string, Expression>()
   const unknown: Array<string> = []
   for (const folder of folders) {
@@ -114,3 +114,6 @@ export const below = (folders: ReadonlyArray<string>): Found => {
   }
   return { known: [...known.values()], unknown }
 }
+
+/** The expressions of all sources. */
+export const ofSources = (): Found => below(["src", "plugins", "enzymes"])
