@@ -13,6 +13,8 @@ import * as App from "../../src/ingress/App.ts"
 import { statuses } from "../../src/ingress/Problem.ts"
 import { root } from "../scripts/Host.ts"
 import * as Help from "./Help.ts"
+import * as Coverage from "../simulation/Coverage.ts"
+import * as Plan from "../simulation/Plan.ts"
 import type { Page } from "./Pages.ts"
 import * as Pages from "./Pages.ts"
 import * as Routes from "./Routes.ts"
@@ -82,8 +84,23 @@ const exits = async (): Promise<string> => {
   return table(["exit code", "meaning"], listed.split("; ").map((text) => [text.slice(0, 1), text.slice(2)]))
 }
 
+/** The number of seeds whose plans count as covered. */
+const SEEDS = 20_000
+
+/** The kinds of events in simulated worlds. A pair of kinds that no world has stops the generation. */
+const simulation = (): string => {
+  const plans = function*() {
+    for (let seed = 0; seed < SEEDS; seed++) yield Plan.make(seed)
+  }
+  const found = Coverage.meetings(plans())
+  const apart = found.filter(({ together }) => together === 0).map(({ kind, rarest }) => `${kind} and ${rarest}`)
+  if (apart.length > 0) throw new Error(`No world has these together: ${apart.join("; ")}. See to test/simulation/Plan.ts`)
+  const rows = found.map(({ kind, rarest, together, worlds }) => [kind, String(worlds), rarest, String(together)])
+  return table(["kind", "worlds", "rarest beside it", "worlds with both"], rows)
+}
+
 /** The generators, by the names of their parts. */
-const generators: Readonly<Record<string, () => string | Promise<string>>> = { codes, commands, exits, routes, topics: described }
+const generators: Readonly<Record<string, () => string | Promise<string>>> = { codes, commands, exits, routes, simulation, topics: described }
 
 const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g
 

@@ -11,7 +11,7 @@ import * as Actions from "../simulation/Actions.ts"
 import { Coverage } from "../simulation/Coverage.ts"
 import * as Plan from "../simulation/Plan.ts"
 import { asTest, shrink } from "../simulation/Shrink.ts"
-import * as Simulation from "../simulation/Simulation.ts"
+import * as Trial from "../simulation/Trial.ts"
 import * as Planted from "./Planted.ts"
 import { render } from "./Table.ts"
 
@@ -65,7 +65,7 @@ let steps = 0
 for (let seed = from; seed < (values.minutes === undefined ? from + seeds : Infinity); seed++) {
   if (performance.now() - began > minutes * 60_000) break
   const plan = Plan.make(seed, only as Actions.ActionName | undefined)
-  const { counts, failure } = await Simulation.run(plan)
+  const { counts, failure } = await Trial.run(plan)
   coverage.add(counts)
   steps += plan.steps.length
   if (failure === undefined) continue

@@ -7,6 +7,7 @@ import { Effect, Exit } from "effect"
 import type { Space } from "systole"
 import { present } from "../support/Present.ts"
 import * as Random from "../support/Random.ts"
+import { compare } from "./Checkers.ts"
 import * as Derived from "./Derived.ts"
 import * as Modules from "./Modules.ts"
 import type { Step } from "./Plan.ts"
@@ -71,12 +72,14 @@ const actions = {
     const made = name === "secret" ? `secret-${value % 5 + plan.secrets}` : value % 5
     return space.set(`/data/in/${name}`, value % 5 === 0 ? undefined : made)
   }),
-  pull: async (world, { numbers: [number, node] }) => {
+  pull: inSpace((space, { numbers: [, node] }) => space.pull(Derived.addressOf(node % Derived.all.length), { wait: 5000 })),
+  /** Looks whether some nodes are what they have to be. */
+  compare: async (world, { numbers: [number, node, count] }) => {
     const space = await world.space(number)
-    if (space === undefined) return
-    const address = Derived.addressOf(node % Derived.all.length)
-    world.ask(space.pull(address, { wait: 5000 }))
-    await world.quiet()
+    for (let i = 0; space !== undefined && i <= count % 3; i++) {
+      const found = await compare(world, space, (node + 7 * i) % Derived.all.length)
+      if (found !== undefined) world.wrong.push(found)
+    }
   },
   http: async (world, { numbers: [number, request] }) => {
     const space = await world.space(number)
@@ -120,7 +123,9 @@ const actions = {
     const number = host % world.hosts.length
     if (how % 2 === 0) await world.stop(number)
     else world.kill(number)
-    await world.swap(node % Derived.all.length, version % 4 === 0 ? undefined : version % 4)
+    // A third of the nodes at most, from any one on.
+    const swapped = Derived.all.filter((each) => (each + node) % (3 + how % 9) === 0)
+    for (const each of swapped) await world.swap(each, version % 4 === 0 ? undefined : version % 4)
     if (how % 3 === 0) await world.deploy(one(Modules.names, node), version % 3 === 0 ? "absent" : version % 3)
     await world.boot(number)
   },

@@ -7,11 +7,9 @@ import { Channel } from "systole"
 import * as Random from "../support/Random.ts"
 import type { WorldClock } from "./WorldClock.ts"
 
-/** The ways in which the server takes an attempt. */
-const manners = ["answers", "answers", "is slow", "fails", "is busy", "hangs", "answers late"] as const
-
-/** The ways that are faults. */
-export const faults: ReadonlyArray<string> = [...new Set(manners)].filter((manner) => manner !== "answers")
+/** The ways in which the server takes an attempt badly. */
+export const faults = ["is slow", "fails", "is busy", "hangs", "answers late"] as const
+export type Fault = typeof faults[number]
 
 /** An attempt that the server saw. */
 export interface Attempt {
@@ -35,6 +33,8 @@ interface Setting extends Tell {
   readonly seed: number
   /** The most jobs of a host at a time. */
   readonly jobs: number
+  /** The ways in which attempts are taken badly. */
+  readonly faults: ReadonlyArray<Fault>
   /** Whether a space may begin no attempt. */
   readonly isGated: (space: string) => boolean
 }
@@ -57,6 +57,7 @@ export class Bank {
   private readonly clock: WorldClock
   private readonly random: Random.Random
   private readonly setting: Setting
+  private readonly manners: ReadonlyArray<Fault | "answers">
   /** Whether each job ends by itself or with its abort. */
   private readonly isPrompt: boolean
 
@@ -64,14 +65,8 @@ export class Bank {
     this.clock = clock
     this.random = Random.make(setting.seed)
     this.setting = setting
-    this.isPrompt = this.random(2) === 0
-  }
-
-  /** The way in which the server takes the next attempt. */
-  private get manner(): typeof manners[number] {
-    if (this.isWell) return "answers"
-    const manner = Random.pick(this.random, manners)
-    return this.isPrompt && (manner === "hangs" || manner === "answers late") ? "is slow" : manner
+    this.manners = ["answers", "answers", ...setting.faults]
+    this.isPrompt = !setting.faults.includes("hangs") && !setting.faults.includes("answers late")
   }
 
   /** The channel as one life of a host has it. `isDead` says whether that life is over: a dead host hears no answer. */
@@ -100,7 +95,7 @@ export class Bank {
     const attempt = { space, rid, key, payload: String(job.payload), at: this.clock.elapsed }
     this.attempts.push(attempt)
     if (this.setting.isGated(space)) this.early.push(attempt)
-    const { manner } = this
+    const manner = this.isWell ? "answers" : Random.pick(this.random, this.manners)
     this.setting.count(`bank ${manner}`)
     const stop = (): void => failed(Channel.fail("io/aborted", `request ${rid}: the job was given up`))
     if (manner !== "hangs" && manner !== "answers late") signal.addEventListener("abort", stop)

@@ -106,22 +106,30 @@ export const watch = async (world: World): Promise<void> => {
   await early(world)
 }
 
+/** Compares a derived cell with its function over the sources. Returns the difference. */
+export const compare = async (world: World, space: Space, node: number): Promise<string | undefined> => {
+  if (world.versions[node] === undefined) return undefined
+  const pull = Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value }))
+  // The first look may begin a beat that was due, whose work comes after its answer.
+  await world.run(pull)
+  const pulled = await look<{ readonly value: Value }>(world, pull)
+  if (pulled === undefined) return undefined
+  const cells = await look<ReadonlyMap<string, Value>>(world, Effect.map(
+    Effect.forEach(Derived.sources, (address) => Effect.map(space.get(address), (value) => [address, value] as const)),
+    (entries) => new Map(entries)
+  ))
+  if (cells === undefined) return undefined
+  const made = Derived.expected((address) => cells.get(address), node, world.versions)
+  if (JSON.stringify(made) === JSON.stringify(pulled.value)) return undefined
+  return `${space.name}: ${Derived.addressOf(node)} is ${JSON.stringify(pulled.value)}, and its sources make ${JSON.stringify(made)}`
+}
+
 /** A derived cell equals its function over the sources. */
 const derived: Checker = async (world, _, space) => {
   // A look makes what is above its node, too, so the nodes take turns at being the first.
   for (const node of Random.shuffled(world.checking, Derived.all)) {
-    if (world.versions[node] === undefined) continue
-    const pull = Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value }))
-    // The first look may begin a beat that was due, whose work comes after its answer.
-    await world.run(pull)
-    const pulled = await look<{ readonly value: Value }>(world, pull)
-    if (pulled === undefined) continue
-    const cells = new Map<string, Value>()
-    for (const address of Derived.sources) cells.set(address, await look<Value>(world, space.get(address)))
-    const made = Derived.expected((address) => cells.get(address), node, world.versions)
-    if (JSON.stringify(made) !== JSON.stringify(pulled.value)) {
-      return `${space.name}: ${Derived.addressOf(node)} is ${JSON.stringify(pulled.value)}, and its sources make ${JSON.stringify(made)}`
-    }
+    const found = await compare(world, space, node)
+    if (found !== undefined) return found
   }
   return undefined
 }

@@ -7,6 +7,7 @@ import * as Actions from "./Actions.ts"
 import * as Bank from "./Bank.ts"
 import * as Disk from "./Disk.ts"
 import * as Network from "./Network.ts"
+import type { Plan } from "./Plan.ts"
 import * as Program from "./Program.ts"
 
 /** Every kind of event, by its part of the world. */
@@ -17,6 +18,51 @@ export const kinds: ReadonlyArray<string> = [
   ...Network.faults.map((kind) => `network ${kind}`),
   ...Bank.faults.map((kind) => `bank ${kind}`)
 ]
+
+/** The instructions in a part of a program, with those below them. */
+function* instructionsIn(part: unknown): Iterable<Program.Instruction> {
+  if (typeof part !== "object" || part === null) return
+  if ("do" in part) yield part as Program.Instruction
+  for (const below of Object.values(part)) yield* instructionsIn(below)
+}
+
+/** The kinds of events for which a plan asks. Whether each instruction is reached and each fault is met shows in its world alone. */
+export const kindsOf = ({ bank, faults, hosts, network, steps }: Plan): ReadonlySet<string> => {
+  const actions = steps.map(({ action }) => `action ${action}`)
+  const instructions = steps.flatMap(({ program }) => [...instructionsIn(program)])
+  const pays = instructions.some((instruction) => instruction.do === "pay")
+  const crosses = hosts > 1 && instructions.some((instruction) => instruction.do === "send" && instruction.space > 0)
+  return new Set([
+    ...actions,
+    ...instructions.map((instruction) => `program ${instruction.do}`),
+    ...faults.map(({ kind }) => `disk ${kind}`),
+    ...(pays ? bank.map((fault) => `bank ${fault}`) : []),
+    ...(crosses ? network.map((fault) => `network ${fault}`) : [])
+  ])
+}
+
+/** A kind of event: the number of worlds with it, and the kind with which it meets in the fewest worlds. */
+export interface Meeting {
+  readonly kind: string
+  readonly worlds: number
+  readonly rarest: string
+  readonly together: number
+}
+
+/** The meetings of all kinds of events in these plans. */
+export const meetings = (plans: Iterable<Plan>): ReadonlyArray<Meeting> => {
+  const place = new Map(kinds.map((kind, i) => [kind, i]))
+  const pairs = kinds.map(() => new Uint32Array(kinds.length))
+  for (const plan of plans) {
+    const there = [...kindsOf(plan)].map((kind) => place.get(kind) ?? -1).filter((at) => at >= 0)
+    for (const a of there) for (const b of there) pairs[a]![b]!++
+  }
+  return kinds.map((kind, i) => {
+    const row = pairs[i]!
+    const rarest = kinds.reduce((least, _, j) => j !== i && (least === i || row[j]! < row[least]!) ? j : least, i)
+    return { kind, worlds: row[i]!, rarest: kinds[rarest]!, together: row[rarest]! }
+  })
+}
 
 /** The counts of many worlds. */
 export class Coverage {

@@ -48,7 +48,10 @@ const nodes: ReadonlyArray<Node> = [
   },
   // Nothing demands these: they run when they are read.
   { name: "still", of: (read) => [read("/data/in/1") ?? null] },
-  { name: "high-still", of: (read) => ["/data/in/secret", "/data/derived/still"].map((address) => read(address) ?? null) },
+  {
+    name: "high-still",
+    of: (read) => ["/data/in/secret", "/data/derived/still", "/data/derived/linked", "/data/derived/outside"].map((address) => read(address) ?? null)
+  },
   { name: "late", of: (read) => [read("/data/derived/sum") ?? null, read("/data/in/1") ?? null], gate: { debounce: 50 } },
   { name: "rare", of: (read) => [read("/data/in/0") ?? null], gate: { throttle: 500 } },
   { name: "high-late", of: (read) => [read("/data/derived/high") ?? null, read("/data/derived/late") ?? null] },
@@ -57,6 +60,9 @@ const nodes: ReadonlyArray<Node> = [
 ]
 
 const parity = (value: Value): number => JSON.stringify(value ?? null).length % 2
+
+/** The nodes that write patterns. A graph without any takes other ways. */
+export const materializers: ReadonlyArray<number> = nodes.flatMap(({ kind }, i) => kind === "materializer" ? [i] : [])
 
 /** The number of nodes that runs compare: those without a gate below. */
 export const PROMPT = 12

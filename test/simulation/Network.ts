@@ -10,17 +10,22 @@ import type { Pending } from "../../src/kernel/model/Signal.ts"
 import * as Random from "../support/Random.ts"
 import type { WorldClock } from "./WorldClock.ts"
 
-/** The fates of a call. */
-const fates = ["arrives", "arrives", "arrives", "is lost", "is answered in vain", "arrives twice", "is late"] as const
-
-/** The fates that are faults. */
-export const faults: ReadonlyArray<string> = [...new Set(fates)].filter((fate) => fate !== "arrives")
+/** The bad fates of a call. */
+export const faults = ["is lost", "is answered in vain", "arrives twice", "is late"] as const
+export type Fault = typeof faults[number]
 
 /** The host that takes a call. */
 export interface Receiver {
   readonly kernel: Kernel["Service"] | undefined
   /** Calls back when its process ends. */
   readonly whenDead: (tell: () => void) => void
+}
+
+/** The bad fates that calls have, and the count of each. */
+interface Setting {
+  readonly seed: number
+  readonly faults: ReadonlyArray<Fault>
+  readonly count: (kind: string) => void
 }
 
 /** The network of a world. */
@@ -30,12 +35,14 @@ export class Network {
   private readonly clock: WorldClock
   private readonly random: Random.Random
 
+  private readonly fates: ReadonlyArray<Fault | "arrives">
   private readonly count: (kind: string) => void
 
-  constructor(clock: WorldClock, seed: number, count: (kind: string) => void) {
+  constructor(clock: WorldClock, setting: Setting) {
     this.clock = clock
-    this.count = count
-    this.random = Random.make(seed)
+    this.count = setting.count
+    this.fates = ["arrives", "arrives", "arrives", ...setting.faults]
+    this.random = Random.make(setting.seed)
   }
 
   /** A space behind the network. `host` is that of the space at the time of a call. */
@@ -65,7 +72,7 @@ export class Network {
     call: (rows: ReadonlyArray<string>) => Promise<ReadonlyArray<{ readonly code: string } | null>>
   ): void {
     const rows = letters.map(({ pending }) => pending.text)
-    const fate = this.isWell ? "arrives" : Random.pick(this.random, fates)
+    const fate = this.isWell ? "arrives" : Random.pick(this.random, this.fates)
     this.count(`network ${fate}`)
     const fail = (error: unknown): void => letters.forEach(({ hears }) => hears.fail(error))
     const answer = (answers: ReadonlyArray<{ readonly code: string } | null>): void =>

@@ -5,8 +5,10 @@
  */
 import * as Random from "../support/Random.ts"
 import { type ActionName, kinds as actionKinds } from "./Actions.ts"
+import * as Bank from "./Bank.ts"
 import * as Derived from "./Derived.ts"
 import { type Fault, faultKinds } from "./Disk.ts"
+import * as Network from "./Network.ts"
 import * as Program from "./Program.ts"
 
 /** One action. What its numbers mean depends on what there is, so other actions may be omitted. */
@@ -34,6 +36,9 @@ export interface Plan {
   /** The derived nodes that are absent at first. */
   readonly absent: ReadonlyArray<number>
   readonly faults: ReadonlyArray<Fault>
+  /** The faults of the server and of the network. */
+  readonly bank: ReadonlyArray<Bank.Fault>
+  readonly network: ReadonlyArray<Network.Fault>
   readonly steps: ReadonlyArray<Step>
 }
 
@@ -61,7 +66,8 @@ export const make = (seed: number, only?: ActionName): Plan => {
   const faults = draw(3) === 0
     ? Array.from({ length: 1 + draw(4) }, (): Fault => ({ flush: draw(4 * length), kind: Random.pick(draw, faultKinds) }))
     : []
-  const absent = draw(3) === 0 ? Derived.all.filter(() => draw(3) === 0) : []
+  const without = draw(2) === 0 ? Derived.materializers : []
+  const absent = draw(3) === 0 ? Derived.all.filter((node) => without.includes(node) || draw(3) === 0) : without
   const limits = { isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0, jobs: draw(2) === 0 ? 1 : 4 }
-  return { seed, hosts: 1 + draw(2), spaces, ...limits, secrets: 0, absent, faults, steps }
+  return { seed, hosts: 1 + draw(2), spaces, ...limits, secrets: 0, absent, faults, bank: swarm(draw, Bank.faults), network: swarm(draw, Network.faults), steps }
 }

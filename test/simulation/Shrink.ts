@@ -5,7 +5,8 @@
  */
 import type { Plan, Step } from "./Plan.ts"
 import type { Program } from "./Program.ts"
-import * as Simulation from "./Simulation.ts"
+import type * as Simulation from "./Simulation.ts"
+import * as Trial from "./Trial.ts"
 
 /** The list without each of its parts: halves at first, then quarters, down to single items. */
 const without = <A>(items: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
@@ -55,6 +56,8 @@ function* candidates(plan: Plan): Iterable<Plan> {
   for (const list of without(plan.steps)) yield steps(list)
   for (const absent of without(plan.absent)) yield { ...plan, absent }
   for (const faults of without(plan.faults)) yield { ...plan, faults }
+  for (const bank of without(plan.bank)) yield { ...plan, bank }
+  for (const network of without(plan.network)) yield { ...plan, network }
   if (plan.open !== undefined) yield { ...plan, open: undefined }
   if (plan.jobs !== 4) yield { ...plan, jobs: 4 }
   if (plan.secrets !== 0) yield { ...plan, secrets: 0 }
@@ -73,14 +76,16 @@ interface Failing {
   readonly failure: Simulation.Failure
 }
 
-/** Shrinks a plan that fails, with at most so many simulations. */
-export const shrink = async (plan: Plan, failure: Simulation.Failure, most = 400): Promise<Failing> => {
+/** Shrinks a plan that fails, by simulations of at most so many actions in all. */
+export const shrink = async (plan: Plan, failure: Simulation.Failure, most = 12_000): Promise<Failing> => {
   let best = { plan, failure }
-  for (let tried = 0, found = true; found;) {
+  for (let acted = 0, found = true; found;) {
     found = false
     for (const candidate of candidates(best.plan)) {
-      if (tried++ >= most) return best
-      const { failure: other } = await Simulation.run(candidate)
+      // To begin and to end a world takes as long as some actions.
+      acted += 10 + candidate.steps.length
+      if (acted > most) return best
+      const other = await Trial.again(candidate, failure.checker)
       if (other === undefined || other.checker !== failure.checker) continue
       best = { plan: candidate, failure: other }
       found = true
@@ -100,6 +105,6 @@ export const asTest = ({ failure, plan }: Failing): string => [
   ...plan.steps.map((step) => `      ${JSON.stringify(step)},`),
   "    ]",
   "  }",
-  "  assert.isUndefined((await Simulation.run(plan)).failure)",
+  "  assert.isUndefined((await Trial.run(plan)).failure)",
   "})"
 ].join("\n")

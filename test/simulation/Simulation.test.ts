@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Trials from "../support/Trials.ts"
 import * as Plan from "./Plan.ts"
 import { asTest, shrink } from "./Shrink.ts"
-import * as Simulation from "./Simulation.ts"
+import * as Trial from "./Trial.ts"
 
 describe("A simulated world", () => {
   for (const seed of Trials.seeds(1200, { least: 12 })) {
     it(`keeps all its rules under seed ${seed}`, async () => {
       const plan = Plan.make(seed)
-      const { failure } = await Simulation.run(plan)
-      if (failure !== undefined) assert.fail(`${failure.message}\n${asTest(await shrink(plan, failure, 100))}`)
+      const { failure } = await Trial.run(plan)
+      if (failure !== undefined) assert.fail(`${failure.message}\n${asTest(await shrink(plan, failure, 3000))}`)
     })
   }
 })

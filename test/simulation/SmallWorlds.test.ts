@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Plan from "./Plan.ts"
-import * as Simulation from "./Simulation.ts"
+import * as Trial from "./Trial.ts"
 
 /** Seeds of small worlds. */
 const seeds = Array.from({ length: 40 }, (_, i) => 5000 + i).filter((seed) => Plan.make(seed).steps.length < 30)
@@ -8,12 +8,12 @@ const seeds = Array.from({ length: 40 }, (_, i) => 5000 + i).filter((seed) => Pl
 describe("A small world", () => {
   for (const seed of seeds) {
     it(`keeps all its rules under seed ${seed}`, async () => {
-      assert.isUndefined((await Simulation.run(Plan.make(seed))).failure)
+      assert.isUndefined((await Trial.run(Plan.make(seed))).failure)
     })
   }
 
   it("is the same each time", async () => {
-    const counts = async () => [...(await Simulation.run(Plan.make(5001))).counts]
+    const counts = async () => [...(await Trial.run(Plan.make(5001))).counts]
     assert.deepStrictEqual(await counts(), await counts())
   })
 })

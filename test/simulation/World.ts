@@ -124,8 +124,8 @@ export class World {
     this.checking = Random.make(plan.seed + 2)
     const tell = { count: (kind: string) => this.count(kind), wrong: (text: string) => void this.wrong.push(text) }
     this.disk = new Disk(plan.faults, tell.count)
-    this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, isGated: (space) => this.gated.has(space) })
-    this.network = new Network(this.clock, plan.seed + 1, tell.count)
+    this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, faults: plan.bank, isGated: (space) => this.gated.has(space) })
+    this.network = new Network(this.clock, { seed: plan.seed + 1, faults: plan.network, count: tell.count })
     this.hosts = Array.from({ length: plan.hosts }, (): Host =>
       ({ skew: 0, life: 0, kernel: undefined, door: undefined, wakes: new Set(), ends: [], scope: undefined }))
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
