@@ -73,7 +73,7 @@ export class Graph {
   /** The highest level since the last renumbering. */
   height = 0
   readonly writerIndex: WriterIndex
-  /** Counts additions and removals of writers. */
+  /** Counts additions and removals of writers, and changes of labels. */
   writers = 0
 
   constructor(base: BaseState, queue: Queue) {

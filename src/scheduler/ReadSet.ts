@@ -12,7 +12,6 @@ import { addressOf, Cell } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type * as Value from "../cell/Value.ts"
-import { adjusted } from "../stage/Children.ts"
 import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Labels } from "../stage/Labels.ts"
@@ -20,10 +19,10 @@ import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
 import * as Flag from "./Flag.ts"
 import { type Locations, partOf, textOf } from "./Locations.ts"
-import type { Elsewhere, Guard, Source } from "./DemandPolicy.ts"
+import type { DemandPolicy, Elsewhere, Guard, Source } from "./DemandPolicy.ts"
 import { over, unreadable } from "./NodeTransaction.ts"
 import { type Depth, type Edge, isPart, type Location, rootOf } from "./Node.ts"
-import { RunState } from "./RunState.ts"
+import { RunState, UNLOOKED } from "./RunState.ts"
 
 const { COVERED, INVALID, READY, RUNNING, UNSETTLED } = Flag
 
@@ -111,7 +110,7 @@ export abstract class ReadSet extends RunState {
     current.cursor = node.reads
     current.behind = undefined
     current.number = ++numbers
-    if (demandPolicy !== undefined || this.guard !== undefined) this.watch(demandPolicy?.guard(node))
+    if (demandPolicy !== undefined || this.guard !== undefined) this.watch(demandPolicy)
     let value: Value.Value
     try {
       const { body } = this
@@ -132,12 +131,31 @@ export abstract class ReadSet extends RunState {
     return isTorn ? this.tear(flags, value) : this.conclude(value, clock)
   }
 
-  /** A run that may not demand all that it reads looks at each place first, and takes no short way. */
-  private watch(guard: typeof this.guard): void {
-    this.guard = guard
-    if (guard === undefined) return
+  /** A run that may not demand all that it reads looks at each place first, unless it repeats reads that a guard looked at. */
+  private watch(policy: DemandPolicy | undefined): void {
+    this.unguard()
+    if (policy === undefined) return
+    const { writers } = this.graph
+    this.isFollowing = this.looked === writers
+    this.looked = writers
+    if (!this.isFollowing) this.look(policy)
+  }
+
+  /** From here on the run looks at each place, and takes no short way. */
+  private look(policy: DemandPolicy | undefined): Guard | undefined {
+    this.guard = policy?.guard(this.node)
+    if (this.guard === undefined) return undefined
     current.simple = undefined
     current.writing = this
+    return this.guard
+  }
+
+  /** The run reads something else than the last one. What it may demand follows from all that it has read. */
+  private diverge(): Guard | undefined {
+    this.isFollowing = false
+    const guard = this.look(this.graph.demandPolicy)
+    for (let edge = this.node.reads; guard !== undefined && edge !== current.cursor; edge = edge!.nextRead) guard.look(edge!.location)
+    return guard
   }
 
   /** Runs the node while another run is suspended. */
@@ -224,7 +242,8 @@ export abstract class ReadSet extends RunState {
   private read(place: string | Cell, depth: Depth): Value.Value {
     this.alive()
     this.goesOn()
-    const { draft, guard, locations } = this
+    const { draft, locations } = this
+    const guard = this.isFollowing ? this.diverge() : this.guard
     let location: Location
     if (depth !== "deep") location = locations.at(addressOf(place), depth)
     else if (typeof place === "string") location = locations.named(place)
@@ -241,6 +260,7 @@ export abstract class ReadSet extends RunState {
         if (hops === 0 && isView(id)) throw this.refuse(unreadable(id))
         const hash = depth === "children" ? undefined : hashOf(id)
         if (hash !== undefined) {
+          this.looked = UNLOOKED
           this.register(locations.root(id))
           return locations.content(hash, depth)
         }
@@ -260,24 +280,12 @@ export abstract class ReadSet extends RunState {
         return location.value
       }
       if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
+      this.looked = UNLOOKED
       // If the path continues behind the link, the read is of the link.
       const isInside = path !== undefined && linked.depth < path.length
       if (own === undefined && there === undefined && isInside) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
       location = locations.at(Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth)), depth)
     }
-  }
-
-  /** The names below a cell, with those that the run itself wrote. */
-  private names(location: Location): ReadonlyArray<string> {
-    if ((location.flags & READY) === 0 && isPart(location)) this.locations.refresh(location)
-    return this.ownNames(location, location.value as ReadonlyArray<string>)
-  }
-
-  private ownNames(location: Location, names: ReadonlyArray<string>): ReadonlyArray<string> {
-    const own = this.draft?.own
-    if (own === undefined) return names
-    const { id, scope } = Address.ofKey(location.key)
-    return Object.freeze(adjusted(names, { scope, id, own }))
   }
 
   /** Where to read a place that the run may not demand, with all that it derives from in the read set. */

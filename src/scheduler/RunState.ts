@@ -3,15 +3,23 @@
  *
  * @module
  */
-import type { Draft } from "../stage/Draft.ts"
+import * as Address from "../cell/Address.ts"
 import type * as Value from "../cell/Value.ts"
+import { adjusted } from "../stage/Children.ts"
+import type { Draft } from "../stage/Draft.ts"
 import type { Definition, Delivery } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
+import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import type { Locations } from "./Locations.ts"
-import type { Edge, Location, Node } from "./Node.ts"
+import { type Edge, isPart, type Location, type Node } from "./Node.ts"
 import { NodeTransaction } from "./NodeTransaction.ts"
 import type { Guard } from "./DemandPolicy.ts"
+
+const { READY } = Flag
+
+/** In place of a count of writers: the next run looks at each place that it reads. */
+export const UNLOOKED = -1
 
 /**
  * The fields of a run, and the steps that are left to the runner.
@@ -42,6 +50,10 @@ export abstract class RunState extends NodeTransaction {
   protected refusal: unknown = undefined
   /** Where the run reads a place that it may not demand. */
   guard: Guard | undefined = undefined
+  /** The graph's count of writers when a guard looked at each read of the set, and let the run demand it; {@link UNLOOKED} otherwise. */
+  protected looked = UNLOOKED
+  /** Whether the run has only repeated reads of the last one that a guard looked at. */
+  protected isFollowing = false
   /** Whether the current read is untracked. */
   protected isPeeking = false
 
@@ -70,6 +82,25 @@ export abstract class RunState extends NodeTransaction {
 
   get isBarred(): boolean {
     return this.guard?.isBarred === true
+  }
+
+  /** The run is over, and its guard. */
+  protected unguard(): void {
+    if (this.isBarred) this.looked = UNLOOKED
+    this.guard = undefined
+  }
+
+  /** The names below a cell, with those that the run itself wrote. */
+  protected names(location: Location): ReadonlyArray<string> {
+    if ((location.flags & READY) === 0 && isPart(location)) this.locations.refresh(location)
+    return this.ownNames(location, location.value as ReadonlyArray<string>)
+  }
+
+  protected ownNames(location: Location, names: ReadonlyArray<string>): ReadonlyArray<string> {
+    const own = this.draft?.own
+    if (own === undefined) return names
+    const { id, scope } = Address.ofKey(location.key)
+    return Object.freeze(adjusted(names, { scope, id, own }))
   }
 
   protected get graph(): Graph {

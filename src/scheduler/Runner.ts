@@ -16,6 +16,7 @@ import * as Flag from "./Flag.ts"
 import { frozen } from "./NodeTransaction.ts"
 import { type Location, type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
 import { breakOff, ReadSet } from "./ReadSet.ts"
+import { UNLOOKED } from "./RunState.ts"
 import * as Standpoints from "./Standpoint.ts"
 import type { Standpoint } from "./Standpoint.ts"
 
@@ -89,6 +90,8 @@ export class Runner extends ReadSet implements NodeRun {
     ignore(value)
     const { abandoned, children, node } = this
     this.draft = undefined
+    // Some of the reads are those of an earlier run.
+    this.looked = UNLOOKED
     // Children that are not started again are removed.
     this.children = children === undefined ? abandoned : new Map([
       ...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)
@@ -180,7 +183,7 @@ export class Runner extends ReadSet implements NodeRun {
       if (this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
     }
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
-    this.guard = undefined
+    this.unguard()
     this.draft = undefined
     this.recalled = undefined
     const { abandoned } = this

@@ -152,6 +152,8 @@ export class SpaceScheduler {
     if (before === labels) return
     graph.labels = labels
     graph.demandPolicy = labels === undefined ? undefined : policy
+    // What runs may demand is looked at anew.
+    graph.writers++
     if (before === undefined || labels?.isSame(before) !== true) PassiveEdges.renew(this, this.registry.values())
   }
 

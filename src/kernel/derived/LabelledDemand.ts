@@ -227,6 +227,7 @@ export class NodeGuard implements Guard {
   /** The writers of a place. */
   private writersOf(location: Location): ReadonlyArray<Node> {
     const { graph } = this.policy.shared
-    return [...graph.writersOf(location), ...graph.writerIndex.of(location)]
+    const writers = graph.writersOf(location)
+    return graph.writerIndex.isEmpty ? writers : [...writers, ...graph.writerIndex.of(location)]
   }
 }

@@ -184,6 +184,23 @@ describe("A node that knows a secret", () => {
       assert.deepStrictEqual(seen, [10, 20, 30])
     }).pipe(Fx.scoped))
 
+  it.effect("looks anew at a place that it reads again and again, once a node below derives that", () =>
+    Fx.gen(function*() {
+      yield* register(sum((tx) => number(tx.get("/data/above"))), looker((tx) => tx.get("/data/secret/sum")))
+      const space = yield* TestKernel.space([])
+      const seen: Array<unknown> = []
+      const show = Fx.fnUntraced(function*(address: string, value: number) {
+        yield* controlled(space, space.set(address, value))
+        yield* space.step
+        seen.push(yield* space.get("/data/secret/sum"))
+      })
+      for (const x of [1, 2]) yield* show("/data/above", x)
+      yield* register(...open({ throttle: 1000 }))
+      for (const x of [3, 4, 5]) yield* show("/data/x", x)
+      assert.deepStrictEqual(seen, [1, 2, 30, 40, 50])
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer({ labels }))))
+
   it.effect("reads current derived values below, whatever a gate delays", () =>
     Fx.gen(function*() {
       const above = [sum((tx) => number(tx.get("/data/above"))), looker((tx) => tx.get("/data/secret/sum"))]
