@@ -9,7 +9,9 @@
  * @module
  */
 import * as Esbuild from "esbuild"
-import { mkdir, readdir, rename, writeFile } from "node:fs/promises"
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import process from "node:process"
 import type { Host } from "./Host.ts"
@@ -92,7 +94,31 @@ export const bundle = async (): Promise<void> => {
   await Promise.all([...outputs, ...await shims()].map(([path, content]) => put(path, content)))
 }
 
+/** The digest of the last bundle's sources. */
+const noted = join(root, "node_modules", ".cache", "systole-command")
+
+/** A digest of all that the bundle is made from. */
+const digest = async (): Promise<string> => {
+  const folders = await Promise.all(["src", "plugins"].map(async (folder) => {
+    const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true })
+    return entries.filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name))
+  }))
+  const hash = createHash("sha256")
+  for (const path of [...folders.flat().sort(), join(root, "package-lock.json"), import.meta.filename]) {
+    hash.update(`${path}\0`).update(await readFile(path)).update("\0")
+  }
+  return hash.digest("hex")
+}
+
+/** Bundles the command if its sources are not those of the last bundle. */
+export const refresh = async (): Promise<void> => {
+  const now = await digest()
+  if (existsSync(file) && await readFile(noted, "utf8").catch(() => "") === now) return
+  await bundle()
+  await put(noted, now)
+}
+
 let bundled: Promise<void> | undefined
 
 /** Bundles the command once for this process. The set-up of the tests does it for all test processes. */
-export const ensure = (): Promise<void> => process.env["VITEST"] === undefined ? bundled ??= bundle() : Promise.resolve()
+export const ensure = (): Promise<void> => process.env["VITEST"] === undefined ? bundled ??= refresh() : Promise.resolve()

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { bundle } from "./Command.ts"
+import { refresh } from "./Command.ts"
 import { current } from "./Host.ts"
 
-export const setup = (): Promise<void> => current() === "node" ? bundle() : Promise.resolve()
+export const setup = (): Promise<void> => current() === "node" ? refresh() : Promise.resolve()
