@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
-import { long } from "./scripts/Long.ts"
+import { first } from "./scripts/Long.ts"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
@@ -10,9 +10,9 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 class LongFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     const sorted = await super.sort(files)
-    const suites = new Set(Object.keys(long).map((file) => path(`../${file}`)))
-    const isLong = ({ moduleId }: TestSpecification): boolean => suites.has(moduleId)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const byPath = new Map(sorted.map((file) => [file.moduleId, file]))
+    const suites = first.flatMap((file) => byPath.get(path(`../${file}`)) ?? [])
+    return [...suites, ...sorted.filter((file) => !suites.includes(file))]
   }
 }
 

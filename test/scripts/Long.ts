@@ -1,11 +1,21 @@
 /**
- * Suites of processes, of hosts and of long loads. `npm run ok` leaves them to `npm test`, where they begin first: one of them at
- * the end would keep one core busy and the other idle.
+ * The suites that take longest. They begin first, because one of them at the end would keep one core busy and the other idle.
  *
  * @module
  */
 
-/** The suites, each with the one that shows the same rules within a process, or with fewer trials. */
+/** Suites within a process, of which `npm run ok` runs fewer trials. */
+const loads: ReadonlyArray<string> = [
+  "test/simulation/Simulation.test.ts",
+  "test/agent/RandomWakes.test.ts",
+  "test/kernel/beat/Expiry.test.ts",
+  "test/ingress/LargeContent.test.ts"
+]
+
+/**
+ * Suites of processes, of hosts and of long loads, which `npm run ok` leaves to `npm test`: each with the one that shows the same
+ * rules within a process, or with fewer trials.
+ */
 export const long: Readonly<Record<string, string>> = {
   "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
   "test/cli/AgentRun.test.ts": "test/agent/Resident.test.ts",
@@ -17,7 +27,6 @@ export const long: Readonly<Record<string, string>> = {
   "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
   "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",
   "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
-  "test/expressions/Expressions.test.ts": "test/agent/Outputs.test.ts",
   "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",
   "test/kernel/beat/Noninterference.test.ts": "test/kernel/beat/ReaderLabels.test.ts",
   "test/kernel/beat/Young.test.ts": "test/kernel/beat/Expiry.test.ts",
@@ -27,6 +36,8 @@ export const long: Readonly<Record<string, string>> = {
   "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",
   "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts",
   "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts",
-  "test/simulation/Simulation.test.ts": "test/simulation/SmallWorlds.test.ts",
   "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts"
 }
+
+/** The files of all of them, in the order in which they begin. */
+export const first: ReadonlyArray<string> = [...loads, ...Object.keys(long)]

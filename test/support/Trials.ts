@@ -12,8 +12,8 @@ import { current, type Host } from "../scripts/Host.ts"
 
 /** The shares of a soak's trials, by setting and host. */
 const shares: Readonly<Record<string, Readonly<Record<Host, number>>>> = {
-  ok: { node: 1 / 8, deno: 1 / 16, bun: 1 / 16 },
-  test: { node: 1 / 6, deno: 1 / 16, bun: 1 / 16 },
+  ok: { node: 1 / 40, deno: 1 / 40, bun: 1 / 40 },
+  test: { node: 1 / 10, deno: 1 / 40, bun: 1 / 40 },
   soak: { node: 1, deno: 1, bun: 1 }
 }
 
