@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path"
 /** The floors of `src/`, lowest first. Folders on one line do not import each other. */
 const floors = [
   ["cell"],
-  ["persistence"],
+  ["persistence", "contract"],
   ["stage", "diagnostic"],
   ["registry"],
   ["ledger"],
@@ -28,9 +28,10 @@ const rooms: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
 
 /** The files of the kernel that may name a ledger: the features, clients of operations, and the faces of a space. */
 const NAMING = new Set([
-  "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
+  "model/Command", "beat/RollbackPlan", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
   "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit", "beat/SegmentResults",
-  "view/Expected", "view/Requests", "view/Space", "space/Feature", "space/Kernel", "space/SpaceOperations", "space/SpaceRendezvous",
+  "view/Expected", "view/Requests", "view/Space", "space/Feature", "space/Kernel", "space/LiveSpace", "space/Handle",
+  "space/SpaceRendezvous",
   "space/SpaceFlows", "space/SpaceIo", "space/SpaceRuns"
 ].map((file) => `kernel/${file}.ts`))
 

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import { face as operations } from "../operation/Face.ts"
 import type * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as BuildCommand from "./BuildCommand.ts"
@@ -16,13 +17,13 @@ import * as ControlCommand from "./ControlCommand.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
+import * as FaceCommands from "./FaceCommands.ts"
 import * as DebugCommand from "./DebugCommand.ts"
 import * as FlowCommand from "./FlowCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
 import * as IoCommand from "./IoCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
-import * as OpCommand from "./OpCommand.ts"
 import * as Output from "./Output.ts"
 import * as RemoteServer from "./RemoteServer.ts"
 import * as RunCommand from "./RunCommand.ts"
@@ -65,7 +66,7 @@ export const command = (agent: Agent | undefined) => Command.make("systole").pip
     BeatCommand.command,
     EnzymeCommand.command,
     DeadCommand.command,
-    OpCommand.command,
+    FaceCommands.make(operations),
     RvCommand.command,
     FlowCommand.command,
     IoCommand.command,

@@ -140,6 +140,29 @@ export const served = <Row>(path: string, rows: string, query = "") => ({ after,
     client.ask<unknown>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from(after)}${query}`, { isValue: true })
   ).pipe(Effect.flatMap((answer) => page<Row>(answer, rows)))
 
+/** The order of the rows of a list, and their ids. */
+export interface Order {
+  readonly order: (a: unknown, b: unknown) => number
+  readonly idOf: (row: Readonly<Record<string, unknown>>) => string
+}
+
+/**
+ * A page of a list in an order of its own: it reads all rows, and goes on after the row of an id.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const ordered = <Row>(path: string, field: string, { idOf, order }: Order) => ({ after, limit, space }: PageRequest) =>
+  Effect.map(noted<Row & Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${MAX_PAGE}`, field), (found) => {
+    const sorted = [...found].sort(order)
+    const first = after === undefined ? 0 : sorted.findIndex((row) => idOf(row) === after) + 1
+    const rows: ReadonlyArray<Row & Readonly<Record<string, unknown>>> = sorted.slice(first, first + limit)
+    return { rows, next: first + limit < sorted.length ? rows.map(idOf).at(-1) : undefined }
+  })
+
+/** The most rows of a page of a list that is read as a whole. */
+const MAX_PAGE = 1000
+
 /** The parameters of a list. */
 const parameters = <Row>({ after, limit = 20 }: List<Row>) => ({
   space: SpaceArgument.name,

@@ -15,6 +15,7 @@ import type { Space } from "../kernel/view/Space.ts"
 import { FeatureNotBuilt } from "../kernel/model/Feature.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import { face as operations } from "../operation/Face.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as Access from "./Access.ts"
@@ -24,11 +25,11 @@ import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
+import * as FaceRoutes from "./FaceRoutes.ts"
 import * as Feature from "./Feature.ts"
 import * as Guard from "./Guard.ts"
 import * as Json from "./Json.ts"
 import * as Lists from "./Lists.ts"
-import * as Ops from "./Ops.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
@@ -120,7 +121,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
     return Json.answer({ denials: await Effect.runPromise(space.denials) }, Json.noStore)
   })
   Control.routes(app, find)
-  Ops.routes(app, { find, stream, wantsStream })
+  FaceRoutes.routes(app, operations, { find, stream, wantsStream })
   const { features, hash, kernel } = services
   Feature.routes(app, features, { find, hash, kernel, stream, wantsStream, isDebugged: options.debug === true })
   const reading = Pages.reading(services)

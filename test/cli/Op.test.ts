@@ -23,14 +23,14 @@ describe("systole op", () => {
         await run("space", "create", "shop")
         for (const n of [0, 0]) await run("signal", "shop", "--signal", "/signals/render", "--payload", `${n}`, "--wait", "60")
         const [boot, ...operations] =
-          await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string; readonly verb: string }>
+          await json("op", "ls", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string; readonly verb: string }>
         assert.strictEqual(boot?.verb, "op/boot")
         assert.deepStrictEqual(operations.map(({ state }) => state), ["ist:plan", "ist:plan"])
         const { oid } = operations[0]!
-        const page = await run("op", "list", "shop", "--limit", "2")
+        const page = await run("op", "ls", "shop", "--limit", "2")
         assert.include(page.stdout, "op/render")
         assert.include(page.stderr, `--after ${oid}`)
-        assert.deepStrictEqual(await json("op", "list", "shop", "--after", oid), [operations[1]])
+        assert.deepStrictEqual(await json("op", "ls", "shop", "--after", oid), [operations[1]])
         const shown = await run("op", "show", "shop", oid)
         for (const part of [oid, "ist:plan", "soon", `{"size":2}`, "OPH:1", "OPW:1 render awaits sts:ok", "open"]) {
           assert.include(shown.stdout, part)
@@ -39,10 +39,10 @@ describe("systole op", () => {
         assert.deepInclude(await json("op", "cancel", "shop", oid) as object, { oid })
         assert.include((await run("op", "show", "shop", oid)).stdout, "closed sts:cnl")
         await run("signal", "shop", "--signal", "/signals/render", "--payload", "12", "--wait", "60")
-        const many = await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string }>
+        const many = await json("op", "ls", "shop") as ReadonlyArray<{ readonly oid: string }>
         const numbers = many.slice(3).map(({ oid }) => Number(oid.split(".")[2]))
         assert.deepStrictEqual(numbers, Array.from({ length: 13 }, (_, i) => i))
-        const less = await run("op", "list", "shop", "--limit", "-1")
+        const less = await run("op", "ls", "shop", "--limit", "-1")
         assert.strictEqual(less.code, 2)
         assert.include(less.stderr, "-1 is no count")
         const absent = await run("op", "cancel", "shop", "OPS:9.9.9")

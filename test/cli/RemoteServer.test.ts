@@ -130,7 +130,7 @@ describe("--server", () => {
         [["space", "ls"], { spaces: [], next: "" }, "the cursor \"\""],
         [["space", "waiting", "home"], {}, "without \"waiting\""],
         [["cell", "ls", "home"], { cells: null }, "without \"cells\""],
-        [["op", "list", "home"], { operations: [{ oid: "1" }], next: "1" }, "the cursor \"1\""],
+        [["op", "ls", "home"], { operations: [{ oid: "1" }], next: "1" }, "the cursor \"1\""],
         [["replay", "home"], replayed, "part 4 of a replay"]
       ]
       for (const [args, answer, says] of answers) {

@@ -158,13 +158,13 @@ describe("C: control", () => {
         enzyme("later", (tx) => void log.push(`later @${tx.beat}`))
       ])
       yield* controlled(space, space.ops.start({ verb: "op/x", target: "x", mode: "opm:states" }))
-      yield* controlled(space, space.ops.await("OPS:0.x.0", "ist:go", { signal: "/op/cont" }))
-      yield* controlled(space, space.ops.await("OPS:0.x.0", "ist:never", { signal: "/op/cont", ttl: 9 }))
+      yield* controlled(space, space.ops.await("OPS:0.x.0", { want: "ist:go", signal: "/op/cont" }))
+      yield* controlled(space, space.ops.await("OPS:0.x.0", { want: "ist:never", signal: "/op/cont", ttl: 9 }))
       yield* paused(space)
       yield* space.signal({ signal: "/signals/later" })
       yield* space.signal({ signal: "/signals/urgent", qos: "control" })
       yield* space.signal({ signal: "/signals/fails", qos: "control" })
-      yield* controlled(space, space.ops.setState("OPS:0.x.0", "ist:go"))
+      yield* controlled(space, space.ops.state("OPS:0.x.0", { state: "ist:go" }))
       yield* steps(space, 6)
       assert.deepStrictEqual(log, ["urgent @8", "/op/cont @9", "/CEP:sig_cei/sev:crit @9", "/op/tmo @12", "/CEP:sig_cei/sev:warn @12"])
       yield* asked(space, space.control.resume())
@@ -274,7 +274,7 @@ describe("D: the operations of a space itself", () => {
       const space = yield* TestKernel.space([listener(log)])
       yield* space.step
       const boot_oid = (yield* space.control.state).boot_oid ?? ""
-      yield* controlled(space, space.ops.await(boot_oid, "ist:packs", { signal: "/op/cont", ttl: 10 }))
+      yield* controlled(space, space.ops.await(boot_oid, { want: "ist:packs", signal: "/op/cont", ttl: 10 }))
       assert.deepInclude(yield* space.ops.get(boot_oid), { state: "ist:kernel", watchers: 1 })
       yield* space.step
       yield* space.step

@@ -43,7 +43,7 @@ describe("D: diagnostics", () => {
         enzyme("hear", (tx, { signal }) => void log.push(`${signal} @${tx.beat}`), { query: "/op/*", bind: ["/rt/ops"] })
       ])
       yield* start(space)
-      yield* controlled(space, space.ops.await(OID, "sts:fail", { signal: "/op/failed" }))
+      yield* controlled(space, space.ops.await(OID, { want: "sts:fail", signal: "/op/failed" }))
       yield* post(space, "/signals/reporting")
       yield* space.step
       assert.deepStrictEqual(log, ["/op/failed @3"])

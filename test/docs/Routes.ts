@@ -6,6 +6,10 @@
  * @module
  */
 
+import type { Face, Verb } from "../../src/contract/Face.ts"
+import * as Fields from "../../src/contract/Fields.ts"
+import { face as operations } from "../../src/operation/Face.ts"
+
 /** The description of one route. */
 export interface Described {
   /** The query, headers and body that it takes; empty for none. */
@@ -110,18 +114,28 @@ const control: Readonly<Record<string, Described>> = {
   [`POST ${SPACE}/debug/step`]: described("", "Under `systole dev`: runs exactly one beat.")
 }
 
-const operations: Readonly<Record<string, Described>> = {
-  [`GET ${SPACE}/ops`]: described(PAGE, "The operations of the space."),
-  [`POST ${SPACE}/ops`]: described("`{ verb, target, mode?, ttl?, payload?, pipeline? }`", "Starts an operation: 201 with its id `oid`."),
-  [`GET ${SPACE}/ops/:oid`]: described("`Last-Event-ID`", `The dossier of an operation. ${STREAM}`),
-  [`POST ${SPACE}/ops/:oid/state`]: described("`{ state, code?, note? }`", "Sets the state."),
-  [`POST ${SPACE}/ops/:oid/await`]: described(
-    "`{ want, signal, ttl?, payload? }`",
-    "Sends `signal` to the operation's cell once it reaches state or status `want`, or `/op/tmo` after `ttl` beats."
-  ),
-  [`POST ${SPACE}/ops/:oid/close`]: described("`{ status, summary? }`", "Closes the operation with `sts:ok`, `sts:fail` or `sts:cnl`."),
-  [`POST ${SPACE}/ops/:oid/cancel`]: described("", "Closes the operation with `sts:cnl`.")
+/** The body of a verb, such as `{ state, code? }`, and its switches. */
+const takenBy = ({ body, switches = {} }: Verb): string => {
+  const fields = Fields.of(body).map(({ isOptional, name }) => isOptional ? `${name}?` : name)
+  return [...fields.length === 0 ? [] : [`\`{ ${fields.join(", ")} }\``], ...Object.keys(switches).map((name) => `\`?${name}\``)].join("; ")
 }
+
+/** The effect of each switch, as sentences. */
+const effectsOf = (switches: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(switches).map(([name, effect]) => ` \`?${name}\`: ${effect}`).join("")
+
+/** The routes of a ledger, from its face. */
+const ofFace = ({ records: { id, segment, switches = {} }, text: { many, one }, verbs }: Face): Readonly<Record<string, Described>> => ({
+  [`GET ${SPACE}/${segment}`]: described(
+    [PAGE, ...Object.keys(switches).map((name) => `\`?${name}\``)].join("; "),
+    `The ${many} of the space.${effectsOf(switches)}`
+  ),
+  [`GET ${SPACE}/${segment}/:${id}`]: described("`Last-Event-ID`", `One ${one}. ${STREAM}`),
+  ...Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [
+    verb.on === "list" ? `POST ${SPACE}/${segment}` : `POST ${SPACE}/${segment}/:${id}/${name}`,
+    described(takenBy(verb), `${verb.does}${effectsOf(verb.switches)}${verb.on === "list" ? ` 201 with its \`${id}\`.` : ""}`)
+  ]))
+})
 
 const rendezvous: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/rv`]: described(PAGE, "The rendezvous of the space."),
@@ -208,7 +222,7 @@ export const groups: ReadonlyArray<readonly [title: string, routes: Readonly<Rec
   ["Signals", signals],
   ["State", state],
   ["A space as a whole", control],
-  ["Operations", operations],
+  ["Operations", ofFace(operations)],
   ["Rendezvous", rendezvous],
   ["Flows", flows],
   ["Requests to the world", requests],

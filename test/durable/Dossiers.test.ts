@@ -42,7 +42,7 @@ const attacked = Effect.fnUntraced(function*(space: Space) {
   const { id } = yield* space.signal({ signal: "/signals/change", payload: oid })
   yield* space.step
   assert.deepStrictEqual((yield* space.receipt(id))?.handlings[0]?.value, [false, false])
-  const closed = yield* controlled(space, space.ops.close(oid, "sts:cnl"))
+  const closed = yield* controlled(space, space.ops.close(oid, { status: "sts:cnl" }))
   assert.strictEqual(closed._tag, "Failure")
   yield* steps(space, 4)
   return oid

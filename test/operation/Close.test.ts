@@ -16,8 +16,8 @@ describe("The close of an operation", () => {
         tx.op.close(oid, "sts:fail")
       })])
       yield* controlled(space, space.ops.start(request))
-      yield* controlled(space, space.ops.setState(OID, "ist:plan", { code: 4, note: "page 3" }))
-      yield* controlled(space, space.ops.close(OID, "sts:ok"))
+      yield* controlled(space, space.ops.state(OID, { state: "ist:plan", code: 4, note: "page 3" }))
+      yield* controlled(space, space.ops.close(OID, { status: "sts:ok" }))
       const closed = (yield* space.get(`/rt/ops/${OID}`)) as object
       assert.deepInclude(closed, { state: "ist:ok", code: 0 })
       assert.notProperty(closed, "note")

@@ -15,8 +15,8 @@ describe("operations from outside", () => {
       assert.deepStrictEqual(started._tag === "Success" && started.success, { oid: "OPS:0.x.0", beat: 0 })
       assert.strictEqual(yield* space.get("/data/seen"), "oid=OPS:0.x.0 state=ist:run closed=0 status=- watchers=0")
       yield* controlled(space, space.ops.start(request))
-      yield* controlled(space, space.ops.setState("OPS:0.x.0", "ist:plan", { code: 4, note: "soon" }))
-      yield* controlled(space, space.ops.cancel("OPS:0.x.0", { why: new Date(5) }))
+      yield* controlled(space, space.ops.state("OPS:0.x.0", { state: "ist:plan", code: 4, note: "soon" }))
+      yield* controlled(space, space.ops.close("OPS:0.x.0", { status: "sts:cnl", summary: { why: new Date(5) } }))
       const first = yield* space.ops.list({ limit: 1 })
       assert.deepStrictEqual(first, {
         operations: [{

@@ -74,21 +74,21 @@ describe("An invalid request to operations", () => {
       yield* space.signal({ signal: "/wait/start" })
       yield* space.step
       yield* controlled(space, space.ops.start(request))
-      yield* controlled(space, space.ops.close("OPS:1.x.0", "sts:ok"))
+      yield* controlled(space, space.ops.close("OPS:1.x.0", { status: "sts:ok" }))
       const before = yield* ledger(space)
       const { ops } = space
       for (const [ask, code] of [
-        [ops.setState("OPS:7.0.0", "ist:plan"), "ops/absent"],
-        [ops.setState("/data/x", "ist:plan"), "ops/absent"],
-        [ops.close("OPS:7.0.0", "sts:ok"), "ops/absent"],
+        [ops.state("OPS:7.0.0", { state: "ist:plan" }), "ops/absent"],
+        [ops.state("/data/x", { state: "ist:plan" }), "ops/absent"],
+        [ops.close("OPS:7.0.0", { status: "sts:ok" }), "ops/absent"],
         [ops.cancel("OPS:1.x.0"), "ops/closed"],
-        [ops.setState("OPS:1.x.0", "ist:ok"), "ops/closed"],
-        [ops.setState(OID, "plan"), "ops/invalid"],
-        [ops.setState(OID, "ist:plan", { code: 0.5 }), "ops/invalid"],
-        [ops.setState(OID, "ist:plan", { note: "x".repeat(3000) }), "ops/invalid"],
-        [ops.close(OID, "ist:ok"), "ops/invalid"],
-        [ops.close(OID, 4 as never), "ops/invalid"],
-        [ops.close(OID, "sts:ok", () => 1), "value/invalid"],
+        [ops.state("OPS:1.x.0", { state: "ist:ok" }), "ops/closed"],
+        [ops.state(OID, { state: "plan" }), "ops/invalid"],
+        [ops.state(OID, { state: "ist:plan", code: 0.5 }), "ops/invalid"],
+        [ops.state(OID, { state: "ist:plan", note: "x".repeat(3000) }), "ops/invalid"],
+        [ops.close(OID, { status: "ist:ok" }), "ops/invalid"],
+        [ops.close(OID, { status: 4 as never }), "ops/invalid"],
+        [ops.close(OID, { status: "sts:ok", summary: () => 1 }), "value/invalid"],
         [ops.start({ ...request, verb: "" }), "ops/invalid"],
         [ops.start({ ...request, target: "x".repeat(3000) }), "ops/invalid"],
         [ops.start({ ...request, payload: Number.NaN }), "value/invalid"]
@@ -96,7 +96,7 @@ describe("An invalid request to operations", () => {
         const answer = yield* controlled(space, ask)
         assert.strictEqual(answer._tag === "Failure" && answer.failure.code, code)
       }
-      assert.strictEqual((yield* controlled(space, ops.close("OPS:1.x.0", "sts:ok")))._tag, "Success")
+      assert.strictEqual((yield* controlled(space, ops.close("OPS:1.x.0", { status: "sts:ok" })))._tag, "Success")
       assert.strictEqual(yield* ledger(space), before)
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -261,10 +261,10 @@ describe("An await by command", () => {
       const before = yield* machine.boot(enzymes)
       yield* controlled(before, before.ops.start(request))
       const payload = { a: [1] }
-      const asked = before.ops.await("OPS:0.x.0", "sts:cnl", { signal: "/op/cont", payload })
+      const asked = before.ops.await("OPS:0.x.0", { want: "sts:cnl", signal: "/op/cont", payload })
       yield* Effect.forkChild(asked, { startImmediately: true })
       assert.throws(() => payload.a.push(2))
-      yield* controlled(before, before.ops.await("OPS:0.x.0", "ist:plan", { signal: "/op/late", ttl: 3 }))
+      yield* controlled(before, before.ops.await("OPS:0.x.0", { want: "ist:plan", signal: "/op/late", ttl: 3 }))
       assert.deepInclude(yield* before.get("/rt/ops/OPS:0.x.0"), { watchers: 2 })
       const after = yield* machine.boot(enzymes)
       yield* controlled(after, after.ops.cancel("OPS:0.x.0"))
@@ -285,7 +285,7 @@ describe("An await by command", () => {
         ["ist:plan", "no path", "signal/invalid"]
       ] as const
       for (const [want, signal, code] of asks) {
-        const answer = yield* controlled(space, space.ops.await("OPS:0.x.0", want, { signal }))
+        const answer = yield* controlled(space, space.ops.await("OPS:0.x.0", { want, signal }))
         assert.strictEqual(answer._tag === "Failure" && answer.failure.code, code)
       }
       assert.strictEqual(yield* ledger(space), before)
@@ -374,7 +374,7 @@ describe("Many watchers", () => {
       })])
       yield* space.signal({ signal: "/signals/open" })
       yield* space.step
-      yield* controlled(space, space.ops.setState(OID, "ist:plan"))
+      yield* controlled(space, space.ops.state(OID, { state: "ist:plan" }))
       const { cells } = JSON.parse((yield* space.journal(1))!.text) as { readonly cells: ReadonlyArray<readonly [string]> }
       assert.deepStrictEqual(cells.map(([key]) => key), [`/rt/ops/${OID}`, `/rt/ops/${OID}/history/OPH:502`])
     }).pipe(Effect.provide(TestKernel.layer())))

@@ -65,9 +65,9 @@ const live = Effect.fnUntraced(function*(space: Space) {
     space.ops.start({ verb: "op/x", target: "x", mode: "opm:direct", payload: new Map([[1n, "one"]]) })
   )
   const { oid } = started._tag === "Success" ? started.success : { oid: "none" }
-  yield* TestSpace.controlled(space, space.ops.setState(oid, "ist:plan", { code: 1, note: "soon" }))
-  yield* TestSpace.controlled(space, space.ops.setState(oid, "no state"))
-  yield* TestSpace.controlled(space, space.ops.close(oid, "sts:fail", { why: undefined }))
+  yield* TestSpace.controlled(space, space.ops.state(oid, { state: "ist:plan", code: 1, note: "soon" }))
+  yield* TestSpace.controlled(space, space.ops.state(oid, { state: "no state" }))
+  yield* TestSpace.controlled(space, space.ops.close(oid, { status: "sts:fail", summary: { why: undefined } }))
   for (const round of [1, 2, 3]) {
     yield* space.signal({ signal: "/signals/order", payload: { round }, id: `order-${round}` })
     for (const name of ["shy", "dead", "slow", "bind", "operate"]) yield* post(name, { round })

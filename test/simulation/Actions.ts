@@ -185,7 +185,7 @@ const actions = {
   operate: inSpace((space, { numbers: [, n] }) => Effect.gen(function*() {
     const { operations } = yield* space.ops.list({ limit: 20 })
     const row = at(operations.filter(({ oid }) => oid.startsWith("OPS:")), n)
-    if (row !== undefined) yield* space.ops.close(row.oid, n % 2 === 0 ? "sts:ok" : "sts:fail")
+    if (row !== undefined) yield* space.ops.close(row.oid, { status: n % 2 === 0 ? "sts:ok" : "sts:fail" })
   })),
   report: inSpace((space, { numbers: [, n, how] }) => Effect.gen(function*() {
     const row = at((yield* space.rv.list({ limit: 20 })).rendezvous, n)

@@ -14,6 +14,8 @@ import * as Cause from "effect/Cause"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { Face as LedgerFace } from "../../contract/Face.ts"
+import { face as operations } from "../../operation/Face.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type {
@@ -27,7 +29,6 @@ import type {
   SpaceFlows,
   SpaceGraph,
   SpaceIo,
-  SpaceOperations,
   SpaceRendezvous,
   SpaceRuns
 } from "../view/Space.ts"
@@ -51,9 +52,10 @@ const members: Members<Plain> = {
   journal: "method", examine: "method", content: "effect", receive: "method", blob: "method", blobPart: "method", waiting: "method"
 }
 
-const ops: Members<keyof SpaceOperations> = {
-  start: "method", setState: "method", await: "method", close: "method", cancel: "method", list: "method", get: "method"
-}
+/** The members of the API of a ledger. */
+const membersOf = ({ verbs }: LedgerFace): Members<string> =>
+  Object.fromEntries([...Object.keys(verbs), "list", "get"].map((name) => [name, "method"] as const))
+
 const rv: Members<keyof SpaceRendezvous> = {
   spawn: "method", claim: "method", resched: "method", kill: "method", report: "method", release: "method",
   list: "method", get: "method"
@@ -205,7 +207,7 @@ type Methods = Readonly<Record<string, (...args: ReadonlyArray<unknown>) => Effe
 type Effects = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
 
 const Plainly = faceOf<Pick<Space, Plain>>(members)
-const Operations = faceOf<SpaceOperations>(ops)
+const Operations = faceOf<Space["ops"]>(membersOf(operations))
 const Rendezvous = faceOf<SpaceRendezvous>(rv)
 const Flows = faceOf<SpaceFlows>(flow)
 const Io = faceOf<SpaceIo>(io)
@@ -241,7 +243,7 @@ class ReaderHandle extends Reading implements Reader {
  */
 export class Handle extends Plainly implements Space {
   readonly name: string
-  readonly ops: SpaceOperations
+  readonly ops: Space["ops"]
   readonly rv: SpaceRendezvous
   readonly flow: SpaceFlows
   readonly io: SpaceIo

@@ -5,20 +5,15 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Value } from "../../cell/Value.ts"
 import type * as Ledger from "../../ledger/Command.ts"
-import type { Command, Done } from "../model/Command.ts"
-import { CellList, type DurableStore, type Records } from "../view/CellList.ts"
+import type { Done } from "../model/Command.ts"
+import type { FaceHost } from "./SpaceFace.ts"
+import type { CellRecords } from "../../ledger/Outside.ts"
+import { CellList } from "../view/CellList.ts"
 import type { ControlError } from "../view/Expected.ts"
 
 /** An open space, as the clients of its ledgers need it. */
-export interface LedgerHost extends DurableStore {
-  /** Hands a command to the next beat; answers that beat and the reply, when it is durable. */
-  readonly submit: (make: () => Command) => Effect.Effect<Done, ControlError>
-  readonly hash: (text: string) => string
-  /** A view of the live halves; `undefined` if none has it. */
-  readonly view: (id: string) => Value
-}
+export type LedgerHost = FaceHost
 
 /**
  * A client of one ledger.
@@ -31,7 +26,7 @@ export class LedgerClient<C extends Ledger.Command, Reply, Row> {
   private readonly ledger: string
   private readonly host: LedgerHost
 
-  constructor(host: LedgerHost, ledger: string, records: Records<Row>) {
+  constructor(host: LedgerHost, ledger: string, records: CellRecords<Row>) {
     this.host = host
     this.ledger = ledger
     this.records = new CellList(host, records)

@@ -41,7 +41,8 @@ import type { LedgerHost } from "./LedgerClient.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveLists } from "./SpaceLists.ts"
-import { LiveOperations } from "./SpaceOperations.ts"
+import { outside as operations } from "../../operation/Outside.ts"
+import * as SpaceFace from "./SpaceFace.ts"
 import { FeatureNotBuilt } from "../model/Feature.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
 import { origin } from "../model/SpaceMode.ts"
@@ -72,7 +73,7 @@ interface Dependencies {
  */
 export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   readonly name: string
-  readonly ops: LiveOperations
+  readonly ops: Space["ops"]
   /** The parts that its features add. */
   readonly parts: Partial<Parts>
   readonly control: CommandQueue
@@ -144,7 +145,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
       page: (see) => this.durable.page(see),
       view: this.sources.view
     }
-    this.ops = new LiveOperations(ledgers)
+    this.ops = SpaceFace.ofCells(operations, ledgers)
     const host = { ledgers, state, group: this.group }
     this.parts = Object.assign({}, ...deps.features.map(({ parts }) => parts?.(host)))
     this.queries = new LiveQueries({

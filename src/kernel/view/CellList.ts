@@ -7,7 +7,8 @@ import type * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import type { CountedRows, ListedStore } from "./CountedRows.ts"
+import type { CellRecords } from "../../ledger/Outside.ts"
+import type { CountedRows } from "./CountedRows.ts"
 import type { ReadError } from "./Expected.ts"
 
 /** Comes after all that lies below a cell, and before the next one's name. */
@@ -25,15 +26,6 @@ export interface DurableStore {
   readonly store: CountedRows
 }
 
-/** The records of a ledger, as cells. */
-export interface Records<Row> {
-  readonly folder: string
-  /** Whether each record has further cells below its own, which a list passes over. */
-  readonly isDeep: boolean
-  /** The record of a name; `undefined` where there is none. */
-  rowOf(store: ListedStore, name: string): Row | undefined
-}
-
 /** A request for a page: the name of the last record of the page before, and the most records. */
 export interface PageRequest {
   readonly after?: string | undefined
@@ -49,7 +41,7 @@ export interface Page<Row> {
 /** The names of records after one of them. */
 export const namesBelow = (
   store: Pick<SpaceStore, "below">,
-  { folder, isDeep }: Pick<Records<unknown>, "folder" | "isDeep">,
+  { folder, isDeep }: Pick<CellRecords<unknown>, "folder" | "isDeep">,
   { after, limit }: PageRequest
 ): ReadonlyArray<string> => {
   const below = (from: string | undefined, limit: number): ReadonlyArray<string> => {
@@ -83,9 +75,9 @@ export const valueAt = (store: Pick<SpaceStore, "read">, key: string): Value => 
  */
 export class CellList<Row> {
   private readonly source: DurableStore
-  private readonly records: Records<Row>
+  private readonly records: CellRecords<Row>
 
-  constructor(source: DurableStore, records: Records<Row>) {
+  constructor(source: DurableStore, records: CellRecords<Row>) {
     this.source = source
     this.records = records
   }

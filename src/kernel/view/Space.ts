@@ -15,13 +15,10 @@ import type { BlobPart, BlobWriter, JournalRow } from "../../persistence/Persist
 import type { Instance } from "../../flow/Instance.ts"
 import type { Entry } from "../../rendezvous/Entry.ts"
 import type {
-  Continuation,
   FlowBudget,
   FlowRequest,
-  OperationRequest,
   RendezvousSpec,
-  SignalRequest,
-  StateNote
+  SignalRequest
 } from "../../stage/Launch.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { ClockStatus } from "./ClockStatus.ts"
@@ -30,7 +27,9 @@ import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
 import type { ExternalChange, ChangedPlace } from "../model/ExternalChange.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
-import type { OperationDossier, OperationPage, OperationRow } from "../model/Dossiers.ts"
+import type { Client } from "../../contract/Face.ts"
+import type { face as operations } from "../../operation/Face.ts"
+import type { OperationDossier, OperationRow } from "../../operation/DossierView.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
@@ -91,31 +90,10 @@ export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, Trac
 export type { ExternalChange, ChangedPlace }
 export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestPage, RequestRow, SpaceIo }
 export type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow }
-export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
+export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationRow }
 
-/**
- * The operations of a space. The next beat executes a command; the answer, with the number of that beat, follows once it is
- * durable.
- *
- * To follow an operation, watch its cell, `/rt/ops/<oid>`. A refused command changes no state.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SpaceOperations {
-  readonly start: (request: OperationRequest) => Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError>
-  readonly setState: (oid: string, state: string, note?: StateNote) => Effect.Effect<number, ControlError>
-  /** Sends a signal to the enzymes bound at the operation's cell, once it has a state or a closing status. */
-  readonly await: (oid: string, want: string, then: Continuation) => Effect.Effect<number, ControlError>
-  /** Closes an operation with `sts:ok`, `sts:fail` or `sts:cnl`. Repeating the same status changes no state. */
-  readonly close: (oid: string, status: string, summary?: unknown) => Effect.Effect<number, ControlError>
-  /** Closes an operation with `sts:cnl`. */
-  readonly cancel: (oid: string, summary?: unknown) => Effect.Effect<number, ControlError>
-  /** The operations after a cursor, a page at a time. */
-  readonly list: (page: Page) => Effect.Effect<OperationPage, ReadError>
-  /** An operation with its dossier; `undefined` if it is unknown. */
-  readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
-}
+/** The API of a ledger in a space. */
+export type SpaceFace<F> = Client<F, ControlError, ReadError>
 
 /** A control operation, and the beat that began it. */
 export interface Begun {
@@ -329,7 +307,7 @@ export interface Space {
    * Returns the beat, once durable.
    */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
-  readonly ops: SpaceOperations
+  readonly ops: SpaceFace<typeof operations>
   readonly rv: SpaceRendezvous
   readonly flow: SpaceFlows
   readonly io: SpaceIo

@@ -54,8 +54,18 @@ const ways: ReadonlyArray<Way> = [
     change: (space) => space.integrate({ kind: "integrate", group: "far", changes: [{ address: "/data/x", value: 3 }] })
   },
   { name: "an operation starts", look: operation, change: start },
-  { name: "an operation gets a state", look: operation, prepare: start, change: (space, oid) => space.ops.setState(oid, "ist:half") },
-  { name: "an operation closes", look: operation, prepare: start, change: (space, oid) => space.ops.close(oid, "sts:ok", 3) },
+  {
+    name: "an operation gets a state",
+    look: operation,
+    prepare: start,
+    change: (space, oid) => space.ops.state(oid, { state: "ist:half" })
+  },
+  {
+    name: "an operation closes",
+    look: operation,
+    prepare: start,
+    change: (space, oid) => space.ops.close(oid, { status: "sts:ok", summary: 3 })
+  },
   {
     name: "a rendezvous is spawned",
     look: place("/data/rv/job#/state"),

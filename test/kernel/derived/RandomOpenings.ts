@@ -127,9 +127,9 @@ const acts: ReadonlyArray<(draw: Random.Random) => Act> = [
     Fx.tap(space.ops.start({ verb: "op/act", target: "/data/x", mode: "opm:states" }), ({ oid }) => Fx.sync(() => void oids.push(oid))),
   (draw) => {
     const state = `ist:s${draw(3)}`
-    return ({ space, oids }) => space.ops.setState(oids.at(-1) ?? "none", state)
+    return ({ space, oids }) => space.ops.state(oids.at(-1) ?? "none", { state })
   },
-  () => ({ space, oids }) => space.ops.close(oids.at(-1) ?? "none", "sts:ok"),
+  () => ({ space, oids }) => space.ops.close(oids.at(-1) ?? "none", { status: "sts:ok" }),
   (draw) => {
     const key = `job${draw(3)}`
     return ({ space }) => space.rv.spawn({ key })

@@ -3,10 +3,11 @@
  *
  * @module
  */
-import * as Document from "../../cell/Document.ts"
-import type { Value } from "../../cell/Value.ts"
-import * as Dossier from "../../operation/Dossier.ts"
-import type { SpaceStore } from "../../persistence/Persistence.ts"
+import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import * as Dossier from "./Dossier.ts"
+import type * as Schemas from "./Schemas.ts"
 
 /** The reads of a store that dossiers take. */
 type Rows = Pick<SpaceStore, "below" | "read">
@@ -15,60 +16,13 @@ type Rows = Pick<SpaceStore, "below" | "read">
 const MAX_SHOWN = 100
 
 /** An operation in a list. */
-export interface OperationRow {
-  readonly oid: string
-  readonly verb: string
-  readonly target: string
-  readonly mode: string
-  readonly state: string
-  readonly code: number
-  readonly note?: string
-  /** The closing status; `null` while it is open. */
-  readonly status: string | null
-  /** The number of open watchers. */
-  readonly watchers: number
-}
-
-/** Operations in the order of their cells, and the key of the next page; `undefined` at the end. */
-export interface OperationPage {
-  readonly operations: ReadonlyArray<OperationRow>
-  readonly next: string | undefined
-}
-
-/** Signals sent to other spaces after the target beat of a rollback, which are not undone: their number, and the first of them. */
-export interface SentSince {
-  readonly count: number
-  readonly requests: ReadonlyArray<{
-    readonly id: string
-    readonly beat: number
-    readonly space: string
-    readonly signal?: string
-    readonly target?: string
-  }>
-}
+export type OperationRow = ReturnType<typeof Schemas.row>["Type"]
 
 /** A whole dossier: the newest entries of a long history, and the first of many watchers. */
-export interface OperationDossier extends OperationRow {
-  readonly ttl: number
-  readonly issued_beat: number
-  readonly payload: Value
-  readonly history: ReadonlyArray<{
-    readonly number: number
-    readonly beat: number
-    readonly state: string
-    readonly code: number
-    readonly note?: string
-  }>
-  readonly waiting: ReadonlyArray<Dossier.Watcher & { readonly number: number }>
-  /** `undefined` while it is open. */
-  readonly close: { readonly status: string; readonly closed_beat: number; readonly summary: Value } | undefined
-  /** Of a completed rollback. */
-  readonly sent?: SentSince
-  /** Of a completed rollback: the requests to the world that it took back, their number and the first of them. */
-  readonly taken?: { readonly count: number; readonly requests: ReadonlyArray<Value> }
-  /** Of a completed rollback: the durable runs that it took back, their number and the first of them. */
-  readonly runs?: { readonly count: number; readonly runs: ReadonlyArray<Value> }
-}
+export type OperationDossier = ReturnType<typeof Schemas.dossier>["Type"]
+
+/** Signals sent to other spaces after the target beat of a rollback, which are not undone: their number, and the first of them. */
+export type SentSince = NonNullable<OperationDossier["sent"]>
 
 /**
  * The whole dossier of an operation; `undefined` if it does not exist.
@@ -83,7 +37,7 @@ export const find = (store: Rows, oid: string): OperationDossier | undefined => 
   const { issued_beat, ttl } = read(store, envelope.key) as unknown as { readonly issued_beat: number; readonly ttl: number }
   const seal = Dossier.address(oid, "close")
   const close = read(store, seal.key) as unknown as { readonly status: string; readonly closed_beat: number } | undefined
-  const sent = read(store, Dossier.address(oid, "sent").key) as unknown as SentSince | undefined
+  const sent = read(store, Dossier.address(oid, "sent").key) as unknown as OperationDossier["sent"]
   const taken = read(store, Dossier.address(oid, "taken").key) as unknown as OperationDossier["taken"]
   const runs = read(store, Dossier.address(oid, "runs").key) as unknown as OperationDossier["runs"]
   return {
@@ -93,14 +47,20 @@ export const find = (store: Rows, oid: string): OperationDossier | undefined => 
     ...(runs === undefined ? {} : { runs }),
     ttl,
     issued_beat,
-    payload: read(store, Dossier.payloadOf(envelope).key),
     history: historyOf(store, oid),
     waiting: waitingOf(store, oid),
-    close: close === undefined
-      ? undefined
-      : { status: close.status, closed_beat: close.closed_beat, summary: read(store, Dossier.payloadOf(seal).key) }
+    ...valued("payload", read(store, Dossier.payloadOf(envelope).key)),
+    close: close === undefined ? null : {
+      status: close.status,
+      closed_beat: close.closed_beat,
+      ...valued("summary", read(store, Dossier.payloadOf(seal).key))
+    }
   }
 }
+
+/** A field with a value; no field without one. */
+const valued = <Name extends string>(name: Name, value: Value): { readonly [_ in Name]?: Value } =>
+  (value === undefined ? {} : { [name]: value }) as { readonly [_ in Name]?: Value }
 
 const read = (store: Rows, key: string): Value => {
   const text = store.read(key)

@@ -1,0 +1,112 @@
+/**
+ * Input from outside and answers by their schemas. Where input does not fit, one sentence tells why.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import type { Lazy } from "./Face.ts"
+
+/**
+ * Input does not fit its schema.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export class Misfit extends Data.TaggedError("Misfit")<{
+  /** The fault and its remedy, as the end of a sentence about the input. */
+  readonly reason: string
+  /** Whether a field is absent. All other input has a field that is unknown, or not of its type. */
+  readonly isMissing: boolean
+}> {}
+
+/** The place in the input, and what is wrong there. */
+interface Fault {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly issue: SchemaIssue.Issue
+}
+
+/** The first fault, at its innermost place. */
+const faultOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = []): Fault => {
+  switch (issue._tag) {
+    case "Pointer":
+      return faultOf(issue.issue, [...path, ...issue.path])
+    case "Composite":
+      return faultOf(issue.issues[0], path)
+    case "Encoding":
+      return faultOf(issue.issue, path)
+    default:
+      return { path, issue }
+  }
+}
+
+/** The most characters of the name of a field in a message. */
+const MAX_NAME = 100
+
+const nameOf = (path: ReadonlyArray<PropertyKey>): string => JSON.stringify(path.map(String).join(".").slice(0, MAX_NAME))
+
+/** The names of types that differ from their tags. */
+const types: Readonly<Record<string, string>> = { Arrays: "list", Objects: "object", Literal: "such text" }
+
+const typeOf = (issue: SchemaIssue.Issue): string => {
+  const { ast } = issue as { readonly ast?: { readonly _tag: string } }
+  return ast === undefined ? "such value" : types[ast._tag] ?? ast._tag.toLowerCase()
+}
+
+const misfit = ({ issue, path }: Fault, expected: string): Misfit => {
+  const send = `Send { ${expected} }`
+  if (issue._tag === "MissingKey") return new Misfit({ reason: `has no field ${nameOf(path)}. ${send}`, isMissing: true })
+  if (issue._tag === "UnexpectedKey") return new Misfit({ reason: `has a field ${nameOf(path)}. ${send}`, isMissing: false })
+  return new Misfit({ reason: `has a field ${nameOf(path)} that is no ${typeOf(issue)}. ${send}`, isMissing: false })
+}
+
+type Code = (value: unknown) => unknown
+
+const decoders = new WeakMap<Lazy, Code>()
+const encoders = new WeakMap<Lazy, Code>()
+
+/** The value of a key, which is made on first use. */
+const known = (of: WeakMap<Lazy, Code>, key: Lazy, make: (schema: Schema.Top) => Code): Code => {
+  let code = of.get(key)
+  if (code === undefined) of.set(key, code = make(key()))
+  return code
+}
+
+/**
+ * Decodes an object by its schema. It may have no other fields.
+ *
+ * @throws Misfit
+ * @category constructors
+ * @since 0.2.0
+ */
+export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S["Type"] => known(decoders, schema, decoder)(input)
+
+/**
+ * A value as JSON, by its schema.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const encode = <S extends Schema.Top>(schema: Lazy<S>, value: S["Type"]): S["Encoded"] => known(encoders, schema, encoder)(value)
+
+const encoder = (schema: Schema.Top): Code => Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)
+
+const decoder = (schema: Schema.Top): Code => {
+  const decode = Schema.decodeUnknownExit(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })
+  const { fields = {} } = schema as { readonly fields?: Readonly<Record<string, unknown>> }
+  const expected = Object.keys(fields).join(", ")
+  return (input) => {
+    // A schema whose fields may all be absent takes a list as an object without them.
+    if (typeof input !== "object" || input === null || Array.isArray(input)) {
+      throw new Misfit({ reason: `is no object. Send { ${expected} }`, isMissing: false })
+    }
+    const exit = decode(input)
+    if (Exit.isSuccess(exit)) return exit.value
+    const error = Cause.squash(exit.cause)
+    if (!Schema.isSchemaError(error)) throw error
+    throw misfit(faultOf(error.issue), expected)
+  }
+}

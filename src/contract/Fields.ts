@@ -1,0 +1,35 @@
+/**
+ * The fields of an object, as the command line and the reference show them.
+ *
+ * @module
+ */
+import * as SchemaAST from "effect/SchemaAST"
+import type { Fields } from "./Face.ts"
+
+/** The type of a field. `json` is any value. */
+export type FieldType = "text" | "number" | "flag" | "json"
+
+/** A field of an object. */
+export interface Field {
+  readonly name: string
+  readonly type: FieldType
+  readonly isOptional: boolean
+  /** Its meaning; empty unless the schema says it. */
+  readonly means: string
+}
+
+const types: Partial<Record<SchemaAST.AST["_tag"], FieldType>> = { String: "text", Number: "number", Boolean: "flag" }
+
+/**
+ * The fields of an object, in their order; none without a schema.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const of = (schema: Fields | undefined): ReadonlyArray<Field> =>
+  Object.entries(schema?.().fields ?? {}).map(([name, { ast }]) => ({
+    name,
+    type: types[ast._tag] ?? "json",
+    isOptional: SchemaAST.isOptional(ast),
+    means: SchemaAST.resolveDescription(ast) ?? ""
+  }))

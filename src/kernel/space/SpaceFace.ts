@@ -1,0 +1,92 @@
+/**
+ * Faces of ledgers in an open space: verbs as commands of the next beat, and their records.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Face, Kinds, PageRequest, Verb } from "../../contract/Face.ts"
+import * as Codec from "../../contract/Codec.ts"
+import type { Command as LedgerCommand } from "../../ledger/Command.ts"
+import type { Commands, Outside } from "../../ledger/Outside.ts"
+import type { Command, Done } from "../model/Command.ts"
+import { CellList, type DurableStore, type Page } from "../view/CellList.ts"
+import type { ControlError, ReadError } from "../view/Expected.ts"
+import type { SpaceFace } from "../view/Space.ts"
+import type { Value } from "../../cell/Value.ts"
+
+/** An open space, as the faces of its ledgers need it. */
+export interface FaceHost extends DurableStore {
+  /** Hands a command to the next beat; answers that beat and the reply, when it is durable. */
+  readonly submit: (make: () => Command) => Effect.Effect<Done, ControlError>
+  readonly hash: (text: string) => string
+  /** A view of the live halves; `undefined` if none has it. */
+  readonly view: (id: string) => Value
+}
+
+/** The records of a ledger in an open space. */
+export interface RecordReads<K extends Kinds> {
+  list(page: PageRequest): Effect.Effect<Page<ReturnType<K["Row"]>["Type"]>, ReadError>
+  get(id: string): Effect.Effect<ReturnType<K["Record"]>["Type"] | undefined, ReadError>
+}
+
+/** The face of a ledger, with what stands behind it. */
+export interface Parts<K extends Kinds> {
+  readonly face: Face<K>
+  readonly commands: Commands<K["Verbs"], LedgerCommand>
+  readonly reads: RecordReads<K>
+}
+
+type Execute = (...args: ReadonlyArray<unknown>) => Effect.Effect<object, ControlError>
+
+/** The fields of an answer that a reply gives: one that is a text is the id of a record. */
+const fieldsOf = (reply: unknown, id: string): object =>
+  typeof reply === "string" ? { [id]: reply } : typeof reply === "object" && reply !== null ? reply : {}
+
+/**
+ * The API of a ledger, made from its face.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host: Pick<FaceHost, "submit">): SpaceFace<Face<K>> => {
+  const { ledger, records, verbs } = face as Face
+  const verb = (name: string, { body, on }: Verb): Execute => {
+    const command = (commands as unknown as Commands<Face["verbs"], LedgerCommand>)[name]!
+    const submit = (id: string, given: unknown) => host.submit(() => {
+      if (typeof id !== "string") throw records.invalid("its id is a text")
+      return { kind: "ledger", ledger, command: command(body === undefined ? given ?? {} : decode(body, given), id) }
+    })
+    const decode = (schema: NonNullable<Verb["body"]>, given: unknown): object => {
+      try {
+        return Codec.decode(schema, given) as object
+      } catch (error) {
+        throw error instanceof Codec.Misfit ? records.invalid(`it ${error.reason}`) : error
+      }
+    }
+    return on === "list"
+      ? (given) => Effect.map(submit("", given), ({ beat, reply }) => ({ ...fieldsOf(reply, records.id), beat }))
+      : (id, given) => Effect.map(submit(id as string, given), ({ beat, reply }) =>
+        ({ [records.id]: id, ...typeof reply === "object" ? reply : {}, beat }))
+  }
+  const acts = Object.entries(verbs).map(([name, each]) => [name, verb(name, each)] as const)
+  return {
+    ...Object.fromEntries(acts),
+    list: (page: PageRequest) => Effect.map(reads.list(page), ({ next, rows }) => ({ [records.rows]: rows, next })),
+    get: (id: string) => reads.get(id)
+  } as unknown as SpaceFace<Face<K>>
+}
+
+/**
+ * The API of a ledger whose records are cells.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const ofCells = <K extends Kinds, C extends LedgerCommand>(
+  { cells, commands, face, find }: Outside<K, C>,
+  host: FaceHost
+): SpaceFace<Face<K>> => {
+  const list = new CellList(host, cells)
+  const get = (id: string) => host.durably(() => typeof id === "string" ? find(host.store, id) : undefined)
+  return make({ face, commands, reads: { list: (page) => list.list(page), get } }, host)
+}
