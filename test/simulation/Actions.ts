@@ -181,7 +181,8 @@ const actions = {
   })),
   swap: (world, { numbers: [, node, version] }) =>
     world.swap(node % Derived.all.length, version % 4 === 0 ? undefined : version % 4),
-  deploy: (world, { numbers: [, n, version] }) => world.deploy(one(Modules.names, n), version % 3 === 0 ? "absent" : version % 3),
+  deploy: (world, { numbers: [, n, version] }) => 
+    world.deploy(one(Modules.names, n), one(["absent", "broken", 0, 1, 2], version)),
   operate: inSpace((space, { numbers: [, n] }) => Effect.gen(function*() {
     const { operations } = yield* space.ops.list({ limit: 20 })
     const row = at(operations.filter(({ oid }) => oid.startsWith("OPS:")), n)

@@ -7,6 +7,7 @@ import { Effect, Exit } from "effect"
 import { explain, type HandlingReceipt, type Receipt, replay, type Space, type Value, verify, why } from "systole"
 import * as Random from "../support/Random.ts"
 import * as Derived from "./Derived.ts"
+import * as LedgerChecks from "./LedgerChecks.ts"
 import * as Modules from "./Modules.ts"
 import { LOGS, marksOf } from "./Program.ts"
 import type { World } from "./World.ts"
@@ -29,6 +30,8 @@ export interface Memory {
   readonly logs: Map<string, Marks>
   /** The rollbacks that the logs follow, by space and step. */
   readonly rollbacks: Map<string, number | undefined>
+  /** The requests that were over. */
+  readonly over: LedgerChecks.Over
 }
 
 /** The result of a look at a space; `undefined` if it cannot be looked at now. */
@@ -90,6 +93,7 @@ const receipts: Checker = async (world, _, space) => {
 
 /** No attempt begins in a space that is paused, halted or about to be. */
 const early = async (world: World): Promise<void> => {
+  if (world.wasSplit) return
   for (const { payload, space: name } of world.bank.early.splice(0)) {
     const space = await world.space(world.plan.spaces.indexOf(name))
     const status = space && await look<{ readonly state: string }>(world, space.control.state)
@@ -163,6 +167,8 @@ const secrets: Checker = async (world, _, space) => {
 
 /** One key for each request, and no attempt begins once its run is cancelled for good. */
 const requests: Checker = async (world) => {
+  // An older host of a space does not hear what the newer one made durable.
+  if (world.wasSplit) return undefined
   const { attempts } = world.bank
   const late = attempts.find(({ payload }, i) => (world.cancelled.get(eventOf(payload)) ?? Infinity) <= i)
   if (late !== undefined) return `an attempt of ${late.payload} began after the cancellation of its run was durable`
@@ -190,6 +196,9 @@ const history: Checker = async (world, _, space) => {
   return undefined
 }
 
+/** Whether the journals of a world lose their oldest beats. */
+const isForgetful = ({ plan }: World): boolean => Object.keys(plan.retention).length > 0
+
 /** The beats of a replay. */
 interface Range {
   readonly begin: number | undefined
@@ -202,7 +211,14 @@ const replayed = async (world: World, space: Space, { begin: first, head }: Rang
     const made = await look<Awaited<ReturnType<typeof replay>>>(world, space.examine((source) => replay(source, begin, head)))
     if (made === undefined) return undefined
     if (made.difference !== undefined) return `${space.name}: the replay from ${first} differs: ${JSON.stringify(made.difference)}`
-    if (made.impossible !== undefined) return `${space.name}: no replay from ${first}: ${JSON.stringify(made.impossible)}`
+    const { impossible } = made
+    // Of the oldest kept beats, some have signals that pruned ones tell of.
+    if (impossible?.code === "replay/pruned" && isForgetful(world)) {
+      if (impossible.beat >= head) return undefined
+      from = impossible.beat + 1
+      continue
+    }
+    if (impossible !== undefined) return `${space.name}: no replay from ${first}: ${JSON.stringify(impossible)}`
     if (made.next === undefined) return undefined
     from = made.next
   }
@@ -218,6 +234,7 @@ const reasons: Checker = async (world, _, space) => {
   }))
   if (found?.value !== undefined) {
     const { reason, value } = found
+    if (reason === undefined && isForgetful(world)) return undefined
     if (reason === undefined) return `${space.name}: nothing wrote ${place}, which is ${JSON.stringify(value)}`
     if (reason.writers.length === 0) return `${space.name}: beat ${reason.beat} wrote ${place}, and nobody in it`
     const [shown, made] = [JSON.stringify(value), JSON.stringify(reason.value)]
@@ -295,10 +312,16 @@ export const leftIn = async (world: World, space: Space): Promise<ReadonlyArray<
   return rows && [...rows, ...pending].map((row) => JSON.stringify(row))
 }
 
+const pieces: Checker = (world, _, space) => LedgerChecks.pieces(world, space)
+const content: Checker = (world, _, space) => LedgerChecks.content(world, space)
+const ends: Checker = (world, _, space) => LedgerChecks.ends(world, space)
+const deliveries: Checker = (world, _, space) => LedgerChecks.deliveries(world, space)
+const attempts: Checker = (world, { over }, space) => LedgerChecks.attempts(world, over, space)
+
 /** The checkers that look at times, and those that cost more. */
-export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, streams }
-export const sometimes: Readonly<Record<string, Checker>> = { derived, history, reasons, secrets }
-export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes }
+export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, attempts, streams }
+export const sometimes: Readonly<Record<string, Checker>> = { derived, pieces, content, deliveries, history, reasons, secrets }
+export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes, ends }
 
 /** Looks with these checkers at each space. Throws a violation. */
 export const check = async (world: World, memory: Memory, checkers: Readonly<Record<string, Checker>>): Promise<void> => {

@@ -6,6 +6,9 @@
 import { Computation, Effect, Materializer, type NodeDefinition, type Transaction, type Value } from "systole"
 import { present } from "../support/Present.ts"
 
+/** The cell with the name of its space. */
+export const SELF = "/data/self"
+
 /** Reads cells; `undefined` for none. */
 type Read = (address: string) => Value
 
@@ -84,11 +87,23 @@ export const moduleOf = (node: number, version: number): NodeDefinition => {
   return Computation.make({ ...gate, name, output: addressOf(node), run: make })
 }
 
+/** A delivery: the node, its space, if that has its name, the value, and the beat. */
+export interface Delivered {
+  readonly node: number
+  readonly space: string | undefined
+  readonly value: Value
+  readonly beat: number
+}
+
 /** Effects that demand nodes, and tell each delivery. */
-export const effects = (deliver: (node: number, value: Value) => void): ReadonlyArray<NodeDefinition> =>
+export const effects = (deliver: (delivered: Delivered) => void): ReadonlyArray<NodeDefinition> =>
   ["sum", "indexed", "high", "above"].map((name) => {
     const node = named(name)
-    return Effect.make({ name: `see-${name}`, read: (tx) => tx.get(addressOf(node)) ?? null, deliver: (value) => deliver(node, value) })
+    return Effect.make({
+      name: `see-${name}`,
+      read: (tx): readonly [Value, Value] => [tx.get(SELF) ?? null, tx.get(addressOf(node)) ?? null],
+      deliver: ([space, value], { beat }) => deliver({ node, space: typeof space === "string" ? space : undefined, value, beat })
+    })
   })
 
 /** The value that a node has over these cells. That of an absent one stands as it is. */

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto"
 import { Enzyme } from "systole"
 import type { RestoredModule } from "../../src/kernel/model/ModuleRestore.ts"
 import * as Derived from "./Derived.ts"
+import * as Ledgers from "./Ledgers.ts"
 import { type Outside, type Program, run, runAtOnce, wakes } from "./Program.ts"
 
 /** The differences between the enzymes. */
@@ -38,9 +39,10 @@ export const enzymeOf = (name: string, version: number, outside: Outside): Enzym
     bind: ["/data/t", "/rt/ops"],
     retry: { attempts: 4 },
     run: (tx, event) => {
+      if (event.params["n"] === "paid") return Ledgers.paid(tx, event.payload)
       // A run that writes waits until a paused space goes on, and one that asks first does not.
       if ((event.payload as unknown as Program)[0]?.do !== "pay") tx.increment(`/data/versions/${version}`)
-      return body(tx, event, outside)
+      return body(tx, event, { enzyme: name, outside })
     }
   })
 }
@@ -48,8 +50,10 @@ export const enzymeOf = (name: string, version: number, outside: Outside): Enzym
 /** The code of a module, whose text is its kind, its name and its version. */
 export const codeOf = (kind: "enzyme" | "node", name: string, version: number) => {
   const text = `${kind} ${name} ${version}`
-  return { hash: createHash("sha256").update(text).digest("hex"), text, file: `${name}.ts` }
+  return { hash: createHash("sha256").update(text).digest("hex"), text, file: fileOf(name) }
 }
+
+export const fileOf = (name: string): string => `${name}.ts`
 
 /** Makes the module of a text again, as a host imports it. */
 export const restore = (outside: Outside) => (_: string, text = ""): Promise<RestoredModule | string> => {

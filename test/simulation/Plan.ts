@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Retention } from "systole"
 import * as Random from "../support/Random.ts"
 import { type ActionName, kinds as actionKinds } from "./Actions.ts"
 import * as Bank from "./Bank.ts"
@@ -33,6 +34,8 @@ export interface Plan {
   readonly isLabelled: boolean
   /** The number of the secrets. Worlds that differ in it alone look the same below. */
   readonly secrets: number
+  /** How long histories are kept; empty for the usual time. */
+  readonly retention: Partial<Retention>
   /** The derived nodes that are absent at first. */
   readonly absent: ReadonlyArray<number>
   readonly faults: ReadonlyArray<Fault>
@@ -41,6 +44,11 @@ export interface Plan {
   readonly network: ReadonlyArray<Network.Fault>
   readonly steps: ReadonlyArray<Step>
 }
+
+/** Retentions: the usual one, and those that keep little of the journal, and little of content without a reference. */
+const retentions: ReadonlyArray<Partial<Retention>> = [
+  {}, {}, {}, { journalBytes: 1 }, { journalBytes: 4000, contentMillis: 1 }, { journalMillis: 1000, contentMillis: 1000 }
+]
 
 /** A part of these, and never none: what is rare together is found where the rest is silent. */
 const swarm = <A>(draw: Random.Random, all: ReadonlyArray<A>): ReadonlyArray<A> => {
@@ -69,5 +77,7 @@ export const make = (seed: number, only?: ActionName): Plan => {
   const without = draw(2) === 0 ? Derived.materializers : []
   const absent = draw(3) === 0 ? Derived.all.filter((node) => without.includes(node) || draw(3) === 0) : without
   const limits = { isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0, jobs: draw(2) === 0 ? 1 : 4 }
-  return { seed, hosts: 1 + draw(2), spaces, ...limits, secrets: 0, absent, faults, bank: swarm(draw, Bank.faults), network: swarm(draw, Network.faults), steps }
+  const faulty = { bank: swarm(draw, Bank.faults), network: swarm(draw, Network.faults) }
+  const retention = Random.pick(draw, retentions)
+  return { seed, hosts: 1 + draw(2), spaces, ...limits, secrets: 0, retention, absent, faults, ...faulty, steps }
 }

@@ -5,15 +5,17 @@
  *
  * @module
  */
-import { type Event, Retry, type Transaction, type Value } from "systole"
+import type { Event, Transaction } from "systole"
 import * as Random from "../support/Random.ts"
 import { present } from "../support/Present.ts"
 import type { Tell } from "./Bank.ts"
 import * as Derived from "./Derived.ts"
+import * as Ledgers from "./Ledgers.ts"
+import { Running } from "./Running.ts"
 
 /** The ways in which a run adds its mark to a log: it reads the log, decides where its mark goes, and writes it. */
 const ways = ["value", "field", "keys", "names", "link"] as const
-type Way = typeof ways[number]
+export type Way = typeof ways[number]
 
 /** The number of logs of each kind in each space. */
 export const LOGS = 3
@@ -23,19 +25,19 @@ export const wakes = [0, 1].map((n) => ({ signal: `/signals/wake/${n}`, target: 
 
 /** One instruction. Some have programs of their own. */
 export type Instruction =
+  | Ledgers.Work
   | { readonly do: "mark"; readonly log: number; readonly way: Way }
   | { readonly do: "derived"; readonly node: number }
   | { readonly do: "fail"; readonly attempts: number; readonly again: boolean }
   | { readonly do: "send"; readonly space: number; readonly enzyme: number; readonly ms: number; readonly body: Program }
   | { readonly do: "operate"; readonly body: Program; readonly isClosed: boolean }
-  | { readonly do: "meet"; readonly due: number }
   | { readonly do: "spy"; readonly body: Program; readonly other: Program }
   | { readonly do: "sleep"; readonly ms: number }
   | { readonly do: "decide"; readonly log: number; readonly way: Way; readonly ms: number }
   | { readonly do: "wait"; readonly wake: number }
   | { readonly do: "pay"; readonly timeoutMs: number }
   | { readonly do: "all" | "race"; readonly branches: ReadonlyArray<Program> }
-  | { readonly do: "finally"; readonly body: Program; readonly last: Program }
+  | { readonly do: "finally" | "undo"; readonly body: Program; readonly last: Program }
 
 export type Program = ReadonlyArray<Instruction>
 export type Kind = Instruction["do"]
@@ -49,96 +51,11 @@ export interface Outside extends Tell {
   readonly isSteady: boolean
 }
 
-/** A run of a program. Derived cells do not show the writes of their own run in the same beat. */
-class Running {
-  readonly tx: Transaction
-  readonly event: Event
+/** The enzyme of a run, and the world around it. */
+export interface About {
+  readonly enzyme: string
   readonly outside: Outside
-  private marked = -1
-  /** The number of marks that the run made at each place. */
-  private readonly made = new Map<string, number>()
-
-  constructor(tx: Transaction, event: Event, outside: Outside) {
-    this.tx = tx
-    this.event = event
-    this.outside = outside
-  }
-
-  /** Reads a log; returns the write of a mark. The write depends on the read, so a lost update loses a mark. */
-  decide({ log, way }: { readonly log: number; readonly way: Way }, path: string): () => void {
-    const { event, tx } = this
-    const text = `${event.id}.${path}`
-    const place = way === "link" ? "/data/links/0" : `/data/log/${way}/${log}`
-    const key = way === "link" ? "/data/log/value/0" : place
-    const before = this.made.get(key)
-    const write = this.decided(place, way, text)
-    return () => {
-      this.marked = tx.beat
-      // Another branch of the same run was faster, which no engine can notice: decide anew.
-      const isOutdated = this.made.get(key) !== before
-      this.made.set(key, (this.made.get(key) ?? 0) + 1)
-      if (isOutdated) this.decided(place, way, text)()
-      else write()
-    }
-  }
-
-  private decided(place: string, way: Way, text: string): () => void {
-    const { tx } = this
-    if (way === "field") {
-      const marks = [...marksAt(tx, `${place}#/marks`), text]
-      return () => tx.merge(place, { marks })
-    }
-    if (way === "keys") {
-      const key = tx.keys(place)?.length ?? 0
-      return () => tx.set(`${place}#/${key}`, text)
-    }
-    if (way === "names") {
-      const name = String(tx.list(place).length).padStart(6, "0")
-      return () => tx.set(`${place}/${name}`, text)
-    }
-    const marks = [...marksAt(tx, place), text]
-    return () => tx.set(place, marks)
-  }
-
-  /** Decides, sleeps, and only then writes. */
-  async decideLate(instruction: Extract<Instruction, { readonly do: "decide" }>, path: string): Promise<void> {
-    const write = this.decide(instruction, path)
-    await this.tx.sleep(instruction.ms)
-    write()
-  }
-
-  derived(node: number): void {
-    const found = this.marked === this.tx.beat ? undefined : Derived.check(this.tx, node, this.outside.versions)
-    if (found !== undefined) this.outside.wrong(found)
-  }
-
-  fail({ again, attempts }: { readonly again: boolean; readonly attempts: number }): void {
-    if (this.event.attempt > attempts) return
-    throw again ? new Retry({ reason: "not yet" }) : new Error("a program failed")
-  }
-
-  send({ body, enzyme, ms, space }: Extract<Instruction, { readonly do: "send" }>): void {
-    const { enzymes, spaces } = this.outside
-    const to = space === 0 ? {} : { space: present(spaces[space]) }
-    const at = ms === 0 || space !== 0 ? {} : { at: { ms } }
-    const name = present(enzymes[enzyme % enzymes.length])
-    this.tx.signal({ signal: `/signals/${name}/0`, target: "/data/t/0", payload: body as unknown as Value, ...to, ...at })
-  }
-
-  /** The program that a secret chooses. */
-  spy({ body, other }: Extract<Instruction, { readonly do: "spy" }>): Program {
-    const secret = this.tx.get("/data/in/secret")
-    return Number(String(secret ?? 0).at(-1)) % 2 === 0 ? body : other
-  }
-
-  operate({ body, isClosed }: Extract<Instruction, { readonly do: "operate" }>): void {
-    const oid = this.tx.op.start({ verb: "op/simulated", target: "/data/t/0", mode: "opm:states" })
-    this.tx.op.await(oid, "sts:ok", { signal: "/signals/plain/0", payload: body as unknown as Value })
-    if (isClosed) this.tx.op.close(oid, "sts:ok")
-  }
 }
-
-const marksAt = (tx: Transaction, place: string): ReadonlyArray<Value> => (tx.get(place) ?? []) as ReadonlyArray<Value>
 
 /** Executes one instruction; returns the promise that a durable run awaits. */
 const execute = (running: Running, instruction: Instruction, path: string): PromiseLike<unknown> | undefined => {
@@ -151,7 +68,6 @@ const execute = (running: Running, instruction: Instruction, path: string): Prom
     case "fail": return void running.fail(instruction)
     case "send": return void running.send(instruction)
     case "operate": return void running.operate(instruction)
-    case "meet": return void tx.rv.spawn({ key: `${event.id.slice(0, 20)}-${path}`, due_off: instruction.due, deadl_off: 5 })
     case "spy": return go(running, running.spy(instruction), `${path}.s`)
     case "sleep": return sleep(running, instruction.ms)
     case "wait": {
@@ -165,6 +81,11 @@ const execute = (running: Running, instruction: Instruction, path: string): Prom
     case "all": return Promise.all(instruction.branches.map((branch, i) => go(running, branch, `${path}.${i}.`)))
     case "race": return Promise.race(instruction.branches.map((branch, i) => go(running, branch, `${path}.${i}.`)))
     case "finally": return go(running, instruction.body, `${path}.b`).finally(() => go(running, instruction.last, `${path}.l`))
+    case "undo": return go(running, instruction.body, `${path}.b`).catch(async (error: unknown) => {
+      await go(running, instruction.last, `${path}.l`)
+      throw error
+    })
+    default: return Ledgers.run(running, instruction, path)
   }
 }
 
@@ -183,8 +104,8 @@ const go = async (running: Running, program: Program, path: string): Promise<voi
 }
 
 /** Runs a program in a durable run. */
-export const run = (tx: Transaction, event: Event, outside: Outside): Promise<void> =>
-  go(new Running(tx, event, outside), event.payload as unknown as Program, "")
+export const run = (tx: Transaction, event: Event, about: About): Promise<void> =>
+  go(new Running(tx, event, about), event.payload as unknown as Program, "")
 
 const atOnce = (running: Running, program: Program, path: string): void =>
   program.forEach((instruction, i) => {
@@ -193,15 +114,15 @@ const atOnce = (running: Running, program: Program, path: string): void =>
   })
 
 /** Runs a program without awaits. */
-export const runAtOnce = (tx: Transaction, event: Event, outside: Outside): void => {
-  const running = new Running(tx, event, outside)
+export const runAtOnce = (tx: Transaction, event: Event, about: About): void => {
+  const running = new Running(tx, event, about)
   const program = event.payload as unknown as Program
   atOnce(running, program, "")
 }
 
 /** The instructions that need a durable run, and those with programs of their own. */
-const durable: ReadonlySet<Kind> = new Set<Kind>(["sleep", "decide", "wait", "pay", "all", "race", "finally"])
-const nested: ReadonlySet<Kind> = new Set<Kind>(["all", "race", "finally", "send", "operate", "spy"])
+const durable: ReadonlySet<Kind> = new Set<Kind>(["sleep", "decide", "wait", "pay", "all", "race", "finally", "undo", ...Ledgers.durable])
+const nested: ReadonlySet<Kind> = new Set<Kind>(["all", "race", "finally", "undo", "send", "operate", "spy"])
 
 /** The bounds of a drawn program. */
 interface Bounds {
@@ -219,14 +140,13 @@ interface Below {
 }
 
 /** The makers of instructions, by kind. */
-const makers: Readonly<Record<Kind, (draw: Random.Random, below: Below) => Instruction>> = {
+const makers: Readonly<Record<string, (draw: Random.Random, below: Below) => Instruction>> = {
   mark: (draw) => ({ do: "mark", log: draw(LOGS), way: Random.pick(draw, ways) }),
   derived: (draw) => ({ do: "derived", node: draw(Derived.PROMPT) }),
   fail: (draw) => ({ do: "fail", attempts: draw(4), again: draw(2) === 0 }),
   send: (draw, { plain, spaces }) =>
     ({ do: "send", space: draw(spaces), enzyme: draw(16), ms: Random.pick(draw, [0, 0, 20, 3000]), body: plain() }),
   operate: (draw, { plain }) => ({ do: "operate", body: plain(), isClosed: draw(2) === 0 }),
-  meet: (draw) => ({ do: "meet", due: draw(6) }),
   spy: (_, { body }) => ({ do: "spy", body: body(), other: body() }),
   sleep: (draw) => ({ do: "sleep", ms: Random.pick(draw, [0, 1, 10, 1000, 60_000]) }),
   decide: (draw) => ({ do: "decide", log: draw(LOGS), way: Random.pick(draw, ways), ms: Random.pick(draw, [0, 1, 10, 1000]) }),
@@ -234,7 +154,9 @@ const makers: Readonly<Record<Kind, (draw: Random.Random, below: Below) => Instr
   pay: (draw) => ({ do: "pay", timeoutMs: Random.pick(draw, [0, 0, 5, 500]) }),
   all: (draw, { body }) => ({ do: "all", branches: Array.from({ length: 1 + draw(3) }, body) }),
   race: (draw, { body }) => ({ do: "race", branches: Array.from({ length: 2 + draw(2) }, body) }),
-  finally: (_, { body }) => ({ do: "finally", body: body(), last: body() })
+  finally: (_, { body }) => ({ do: "finally", body: body(), last: body() }),
+  undo: (_, { body }) => ({ do: "undo", body: body(), last: body() }),
+  ...Ledgers.makers
 }
 
 /** Every kind of instruction. */
@@ -247,7 +169,7 @@ export const draw = (random: Random.Random, bounds: Bounds): Program => {
   const choices = kinds.filter((kind) => allowed.has(kind) && (isDurable || !durable.has(kind)) && (depth < 2 || !nested.has(kind)))
   if (choices.length === 0) return []
   const below = { body: program(isDurable), plain: program(false), spaces }
-  return Array.from({ length: 1 + random(4) }, () => makers[Random.pick(random, choices)](random, below))
+  return Array.from({ length: 1 + random(4) }, () => present(makers[Random.pick(random, choices)])(random, below))
 }
 
 /** The marks that a program makes when it ends well, by their paths. Those of branches and of other handlings do not count. */

@@ -30,7 +30,7 @@ const smaller = (program: Program): ReadonlyArray<Program> => [
           smaller(branch).map((less) => put({ ...instruction, branches: instruction.branches.with(at, less) })))
       ]
     }
-    if (instruction.do === "finally") {
+    if (instruction.do === "finally" || instruction.do === "undo") {
       return [
         put(...instruction.body),
         ...smaller(instruction.body).map((body) => put({ ...instruction, body })),

@@ -4,9 +4,9 @@
  * @module
  */
 import { Exit } from "effect"
-import { Link } from "systole"
 import * as Actions from "./Actions.ts"
 import * as Checkers from "./Checkers.ts"
+import * as LedgerChecks from "./LedgerChecks.ts"
 import type { Plan } from "./Plan.ts"
 import { wakes } from "./Program.ts"
 import { World } from "./World.ts"
@@ -44,6 +44,7 @@ const heal = async (world: World, number: number): Promise<void> => {
     if (state.value.state === "paused") await world.run(control.resume())
   }
   for (const wake of wakes) await world.run(space.signal(wake))
+  await LedgerChecks.release(world, space)
 }
 
 /** The work that is not over. */
@@ -53,7 +54,7 @@ const open = async (world: World): Promise<ReadonlyArray<string>> => {
     const space = await world.space(number)
     const left = space === undefined ? undefined : await Checkers.leftIn(world, space)
     if (space === undefined || left === undefined) pending.push(`${world.plan.spaces[number]} is not readable`)
-    else pending.push(...left.map((row) => `${space.name}: ${row}`))
+    else pending.push(...[...left, ...await LedgerChecks.untold(world, space)].map((row) => `${space.name}: ${row}`))
   }
   return pending
 }
@@ -64,7 +65,7 @@ export const rest = async (world: World): Promise<ReadonlyArray<string>> => {
   world.bank.isWell = true
   world.network.isWell = true
   world.gated.clear()
-  for (const name of Array.from(world.absent)) await world.deploy(name, 0)
+  for (const name of Array.from(world.code.absent.keys())) await world.deploy(name, 0)
   // A hung request without a deadline ends with its process.
   for (const [host] of world.hosts.entries()) {
     world.kill(host)
@@ -91,8 +92,7 @@ const finish = async (world: World, memory: Checkers.Memory): Promise<void> => {
 export const begin = async (world: World): Promise<void> => {
   for (const [host] of world.hosts.entries()) await world.boot(host)
   for (const number of world.plan.spaces.keys()) {
-    const space = await world.space(number)
-    if (space !== undefined) await world.run(space.set("/data/links/0", Link.make("/data/log/value/0")))
+    await world.furnish(number)
   }
   world.disk.isWell = false
 }
@@ -105,7 +105,7 @@ export const end = (world: World): void => {
 /** Simulates a plan. */
 export const run = async (plan: Plan): Promise<Result> => {
   const world = new World(plan)
-  const memory: Checkers.Memory = { logs: new Map(), rollbacks: new Map() }
+  const memory: Checkers.Memory = { logs: new Map(), rollbacks: new Map(), over: new Map() }
   try {
     await begin(world)
     for (const [i, step] of plan.steps.entries()) {

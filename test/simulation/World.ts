@@ -9,22 +9,22 @@ import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { RemotePeers } from "../../src/kernel/space/Delivery.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import {
-  defaults, type Enzyme, Hash, Kernel, MemoryStore, type NodeDefinition, type Observation, Pacemaker, Persistence, Reactor, type Settings,
+  defaults, Hash, Kernel, Link, MemoryStore, type Observation, Pacemaker, Persistence, Reactor, type Settings,
   type Space, SystemGrants
 } from "systole"
 import { TestRuntime } from "systole/testing"
-import rvInit from "../../enzymes/rv_init.ts"
-import rvRoute from "../../enzymes/rv_route.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { present } from "../support/Present.ts"
 import * as Random from "../support/Random.ts"
-import { Bank } from "./Bank.ts"
+import { Bank, type Tell } from "./Bank.ts"
+import { Code, type Deployed } from "./Code.ts"
+import { Deliveries } from "./Deliveries.ts"
 import * as Derived from "./Derived.ts"
 import * as Door from "./Door.ts"
 import { Disk } from "./Disk.ts"
+import * as Ledgers from "./Ledgers.ts"
 import * as Modules from "./Modules.ts"
 import { Network } from "./Network.ts"
-import type { Outside } from "./Program.ts"
 import type { Plan } from "./Plan.ts"
 import { EPOCH, WorldClock } from "./WorldClock.ts"
 
@@ -85,20 +85,20 @@ export class World {
   readonly disk: Disk
   readonly bank: Bank
   readonly network: Network
+  readonly deliveries: Deliveries
   readonly hosts: ReadonlyArray<Host>
   /** The host of each space. */
   readonly homes: Array<number>
-  readonly acknowledged: Array<Acknowledged> = []
-  /** The versions of the derived nodes; `undefined` for one that is absent. */
-  readonly versions: Array<number | undefined>
-  /** All versions that there were together. */
-  private readonly history: Array<Derived.Versions>
-  /** The enzymes that are absent. */
-  readonly absent = new Set<string>()
+  acknowledged: Array<Acknowledged> = []
+  readonly code: Code
   /** The spaces that were rolled back, with the action that asked for it. */
   readonly rollbacks = new Map<string, number>()
   /** The spaces that told the beginning of a pause or a shutdown, and were not asked to go on since. */
   readonly gated = new Set<string>()
+  /** The spaces that were removed and made anew, with the number of attempts that the bank had seen. */
+  readonly renewals = new Map<string, number>()
+  /** Whether two hosts had one space at a time. */
+  wasSplit = false
   /** The events with a handling that an operator began again or ended. */
   readonly touched = new Set<string>()
   /** The events with a run that was cancelled at once, with the number of attempts that the bank had seen. */
@@ -112,9 +112,6 @@ export class World {
   readonly counts = new Map<string, number>()
   private readonly scope = Effect.runSync(Scope.make())
   private readonly memory: Persistence["Service"]
-  private readonly outside: Outside
-  private readonly modules = new Map<string, Enzyme.Enzyme | NodeDefinition>()
-  private readonly enzymeVersions = new Map<string, number>()
   private readonly turns: Array<() => void> = []
   private events = 0
 
@@ -122,7 +119,8 @@ export class World {
     this.plan = plan
     this.random = Random.make(plan.seed)
     this.checking = Random.make(plan.seed + 2)
-    const tell = { count: (kind: string) => this.count(kind), wrong: (text: string) => void this.wrong.push(text) }
+    const tell: Tell = { count: (kind: string) => this.count(kind), wrong: (text: string) => void this.wrong.push(text) }
+    this.deliveries = new Deliveries(tell)
     this.disk = new Disk(plan.faults, tell.count)
     this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, faults: plan.bank, isGated: (space) => this.gated.has(space) })
     this.network = new Network(this.clock, { seed: plan.seed + 1, faults: plan.network, count: tell.count })
@@ -130,10 +128,13 @@ export class World {
       ({ skew: 0, life: 0, kernel: undefined, door: undefined, wakes: new Set(), ends: [], scope: undefined }))
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
     const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
-    this.versions = Derived.all.map((node) => plan.absent.includes(node) ? undefined : 0)
-    this.history = [[...this.versions]]
     const isSteady = plan.steps.every(({ action }) => action !== "clock")
-    this.outside = { spaces: plan.spaces, enzymes: Modules.plainNames, versions: this.history, isSteady, ...tell }
+    this.code = new Code({
+      absent: plan.absent,
+      must: (effect) => this.must(effect),
+      others: [...Derived.effects((delivered) => this.deliveries.take(delivered)), ...Ledgers.modules()],
+      outside: (versions) => ({ spaces: plan.spaces, enzymes: Modules.plainNames, versions, isSteady, ...tell })
+    })
     this.memory = Context.get(Effect.runSync(Layer.buildWithScope(layer, this.scope)), Persistence)
   }
 
@@ -244,6 +245,28 @@ export class World {
     return this.host(present(this.homes[number % this.plan.spaces.length])).door
   }
 
+  /** Gives a new space the cells that programs expect. */
+  async furnish(number: number): Promise<void> {
+    const space = await this.space(number)
+    if (space === undefined) return
+    await this.run(space.set("/data/links/0", Link.make("/data/log/value/0")))
+    await this.run(space.set(Derived.SELF, space.name))
+  }
+
+  /** Removes a space with all that the world knows of it, and makes a new one of its name. */
+  async renew(number: number): Promise<void> {
+    const space = await this.space(number)
+    const kernel = this.host(present(this.homes[number % this.plan.spaces.length])).kernel
+    if (space === undefined || kernel === undefined) return
+    for (const { id } of this.acknowledged) this.touched.add(id)
+    this.rollbacks.set(space.name, this.step)
+    this.renewals.set(space.name, this.bank.attempts.length)
+    this.deliveries.forget(space.name)
+    this.acknowledged = this.acknowledged.filter(({ space: name }) => name !== space.name)
+    await this.run(kernel.remove(space.name))
+    await this.furnish(number)
+  }
+
   /** Follows the value at an address, until its stream ends. */
   follow(space: Space, address: string, after: number | undefined): Effect.Effect<void, unknown> {
     const host = present(this.homes[this.plan.spaces.indexOf(space.name)])
@@ -263,6 +286,7 @@ export class World {
   kill(host: number): void {
     const dead = this.host(host)
     dead.life++
+    this.deliveries.lose()
     dead.wakes.clear()
     for (const tell of dead.ends.splice(0)) tell()
     dead.kernel = undefined
@@ -296,7 +320,7 @@ export class World {
     })).pipe(Layer.provide([
       this.clock.layer,
       Layer.succeed(RemotePeers, this.remote),
-      Layer.succeed(ModuleRestore, Modules.restore(this.outside)),
+      Layer.succeed(ModuleRestore, this.code.restore),
       granted
     ]))
     const exit = await this.run(Layer.buildWithScope(layer, scope))
@@ -304,66 +328,28 @@ export class World {
     const kernel = Context.get(exit.value, Kernel)
     const door = Door.make({ kernel, hash: Context.get(exit.value, Hash), wrong: (text) => void this.wrong.push(text) })
     Object.assign(own, { kernel, door, scope })
-    for (const enzyme of [rvInit, rvRoute]) await this.must(kernel.register(enzyme))
-    for (const name of Modules.names) await this.register(kernel, name)
-    for (const node of Derived.all) await this.place(kernel, node)
-    for (const effect of Derived.effects((node) => this.count(`deliver ${node}`))) await this.must(kernel.register(effect))
+    await this.code.enroll(kernel)
     await this.run(kernel.resume)
   }
 
-  /** The enzyme of a name in its present version. Each is made once, since a withdrawal names the same function. */
-  private enzyme(name: string): Enzyme.Enzyme {
-    const version = this.enzymeVersions.get(name) ?? 0
-    return this.made(`${name} ${version}`, () => Modules.enzymeOf(name, version, this.outside))
-  }
-
-  /** The node in a version. */
-  private node(node: number, version: number): NodeDefinition {
-    return this.made(`node ${node} ${version}`, () => Derived.moduleOf(node, version))
-  }
-
-  private made<A extends Enzyme.Enzyme | NodeDefinition>(key: string, make: () => A): A {
-    const known = this.modules.get(key) as A | undefined ?? make()
-    this.modules.set(key, known)
-    return known
-  }
-
-  /** Registers an enzyme in its present version, or its absence. */
-  private async register(kernel: Kernel["Service"], name: string): Promise<void> {
-    const code = Modules.codeOf("enzyme", name, this.enzymeVersions.get(name) ?? 0)
-    await this.must(this.absent.has(name) ? kernel.leaveOut(this.enzyme(name), code) : kernel.register(this.enzyme(name), code))
-  }
-
-  /** Registers a node in its present version, unless it is absent. */
-  private async place(kernel: Kernel["Service"], node: number): Promise<void> {
-    const version = this.versions[node]
-    if (version === undefined) return
-    await this.must(kernel.register(this.node(node, version), Modules.codeOf("node", Derived.nameOf(node), version)))
-  }
-
   /** Puts a version of a node in the place of the present one, on all hosts. */
-  async swap(node: number, version: number | undefined): Promise<void> {
-    const before = this.versions[node]
-    this.versions[node] = version
-    this.history.push([...this.versions])
-    for (const { kernel } of this.hosts) {
-      if (kernel === undefined) continue
-      if (before !== undefined) await this.must(kernel.unregister(this.node(node, before)))
-      await this.place(kernel, node)
-    }
+  swap(node: number, version: number | undefined): Promise<void> {
+    return this.code.swap(this.kernels, node, version)
   }
 
   /** Puts a version of an enzyme, or its absence, in the place of the present one, on all hosts. */
-  async deploy(name: string, version: number | "absent"): Promise<void> {
-    const before = this.enzyme(name)
-    if (version === "absent") this.absent.add(name)
-    else this.enzymeVersions.set(name, version)
-    if (version !== "absent") this.absent.delete(name)
-    for (const { kernel } of this.hosts) {
-      if (kernel === undefined) continue
-      await this.must(kernel.unregister(before))
-      await this.register(kernel, name)
-    }
+  deploy(name: string, version: Deployed): Promise<void> {
+    return this.code.deploy(this.kernels, name, version)
+  }
+
+  /** The kernels of the hosts that are up. */
+  get kernels(): ReadonlyArray<Kernel["Service"]> {
+    return this.hosts.flatMap(({ kernel }) => kernel ?? [])
+  }
+
+  /** The versions of the derived nodes; `undefined` for one that is absent. */
+  get versions(): Derived.Versions {
+    return this.code.versions
   }
 
   private pacemaker(host: Host, turn: (run: () => void) => void, isOver: () => boolean): Pacemaker["Service"] {
@@ -393,8 +379,8 @@ export class World {
     const limits = this.plan.isSmall
       ? { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, residentRuns: 2, backoffBeats: 3 }
       : defaults
-    const { open = 1000 } = this.plan
+    const { open = 1000, retention } = this.plan
     const labels = this.plan.isLabelled ? { labels: Derived.labels } : {}
-    return { ...labels, tempo: 10, pace: "demand", ledgers: true, boot: true, limits, open }
+    return { ...labels, tempo: 10, pace: "demand", ledgers: true, boot: true, limits, open, retention }
   }
 }

@@ -1,0 +1,137 @@
+/**
+ * The checkers of the ledgers: each end is told as often as it has to be, and nothing of an ended thing goes on.
+ *
+ * @module
+ */
+import { Effect, Exit } from "effect"
+import { createHash } from "node:crypto"
+import type { Space } from "systole"
+import * as Derived from "./Derived.ts"
+import * as Ledgers from "./Ledgers.ts"
+import type { World } from "./World.ts"
+
+/** The most names of a list that a check reads. */
+const LIMIT = 200
+
+type Check = (world: World, space: Space) => Promise<string | undefined>
+
+const look = async <A, E>(world: World, effect: Effect.Effect<A, E>): Promise<A | undefined> => {
+  const exit = await world.run(effect)
+  return exit !== undefined && Exit.isSuccess(exit) ? exit.value : undefined
+}
+
+/** A thing with ends to tell. */
+interface Count {
+  readonly name: string
+  readonly event: string
+  readonly times: number
+  readonly told: number
+}
+
+const counts = (space: Space) => Effect.gen(function*() {
+  const all: Array<Count> = []
+  for (const kind of yield* space.list(Ledgers.BEGUN)) {
+    for (const name of (yield* space.names(`${Ledgers.BEGUN}/${kind}`, { limit: LIMIT })).names) {
+      const { event, times } = (yield* space.get(`${Ledgers.BEGUN}/${kind}/${name}`)) as unknown as Omit<Count, "told" | "name">
+      all.push({ name: `${kind} ${name}`, event, times, told: Number((yield* space.get(`${Ledgers.ENDED}/${kind}/${name}`)) ?? 0) })
+    }
+  }
+  return all
+})
+
+/** Whether commands of operators make the counts of a space meaningless. */
+const isUncounted = (world: World, space: Space): boolean => world.rollbacks.has(space.name) || world.touched.size > 0
+
+/** The things whose ends are not told yet. */
+export const untold = async (world: World, space: Space): Promise<ReadonlyArray<string>> => {
+  if (isUncounted(world, space)) return []
+  const all = await look(world, counts(space)) ?? []
+  return all.filter(({ times, told }) => told < times).map(({ name, times, told }) => `the end of ${name} is told ${told} times of ${times}`)
+}
+
+/**
+ * Lets go on what waits for an operator: paused flows, and the waits of runs whose signals a rollback, a removal or another command
+ * took away.
+ */
+export const release = async (world: World, space: Space): Promise<void> => {
+  for (const { inst } of (await look(world, space.flow.list({ limit: LIMIT })))?.instances.filter(({ state }) => state === "paused") ?? []) {
+    await world.run(space.flow.resume(inst))
+  }
+  if (world.rollbacks.size === 0 && world.touched.size === 0) return
+  for (const { awaits = [] } of (await look(world, space.runs.list({ limit: LIMIT })))?.runs ?? []) {
+    for (const { object } of awaits) {
+      const [signal, target] = object.split(" ")
+      if (signal?.startsWith("/signals/") === true && target !== undefined) await world.run(space.signal({ signal, target }))
+    }
+  }
+}
+
+/** No end is told too often. */
+export const ends: Check = async (world, space) => {
+  if (isUncounted(world, space)) return undefined
+  const twice = (await look(world, counts(space)))?.find(({ times, told }) => told > times)
+  return twice && `${space.name}: the end of ${twice.name} is told ${twice.told} times instead of ${twice.times}`
+}
+
+/** The pieces are those that the handlers started last, and their cells equal their functions. */
+export const pieces: Check = (world, space) => look(world, Effect.gen(function*() {
+  const wanted: Array<string> = []
+  for (let piece = 0; piece < Ledgers.PIECES; piece++) {
+    const name = yield* space.get(`/data/pieces/${piece}`)
+    if (typeof name !== "string") continue
+    wanted.push(name)
+    const { output, source } = Ledgers.pieceOf(piece)
+    const made = yield* space.pull(output, { wait: 0 })
+    const log = yield* space.get(source)
+    const length = Array.isArray(log) ? log.length : 0
+    if (made !== length) return `${space.name}: the piece ${name} made ${String(made)}, and its log has ${length} marks`
+  }
+  const started = (yield* space.list("/sys/pieces")).filter((name) => name.startsWith("piece~"))
+  const isSame = JSON.stringify(started.toSorted()) === JSON.stringify(wanted.toSorted())
+  return isSame ? undefined : `${space.name} has the pieces ${started.join()}, and its handlers started ${wanted.join()}`
+}))
+
+/** Content that a cell names is whole. */
+export const content: Check = (world, space) => look(world, Effect.gen(function*() {
+  for (const slot of yield* space.list("/data/kept")) {
+    const address = String(yield* space.get(`/data/kept/${slot}`))
+    const bytes = yield* space.blob(address.slice("/cas/".length))
+    const hash = bytes && createHash("sha256").update(bytes).digest("hex")
+    if (address !== `/cas/${hash}`) return `${space.name}: the content ${address} of slot ${slot} is ${hash ?? "absent"}`
+  }
+  return undefined
+}))
+
+/** An effect on a node without a gate was told the value that its cell has, if it was told any and no process ended since. */
+export const deliveries: Check = async (world, space) => {
+  // A flush that fails takes deliveries with it.
+  if (world.plan.faults.length > 0 || await look(world, space.get(Derived.SELF)) !== space.name) return undefined
+  for (const node of Derived.all.slice(0, Derived.PROMPT)) {
+    const last = world.deliveries.last(space.name, node)
+    const now = last && await look(world, Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value: value ?? null })))
+    if (last === undefined || now === undefined || JSON.stringify(last.value) === JSON.stringify(now.value)) continue
+    return `${space.name}: the effect on ${Derived.nameOf(node)} was told ${JSON.stringify(last.value)}, and its cell has ${JSON.stringify(now.value)}`
+  }
+  return undefined
+}
+
+/** The requests that a look found over, with the number of their attempts. */
+export type Over = Map<string, number>
+
+/** No attempt of a request begins once its end is durable. */
+export const attempts = async (world: World, over: Over, space: Space): Promise<string | undefined> => {
+  if (world.wasSplit) return undefined
+  const attempts = world.bank.attempts.slice(world.renewals.get(space.name) ?? 0).filter(({ space: name }) => name === space.name)
+  const began = (rid: string): number => attempts.filter((attempt) => attempt.rid === rid).length
+  for (const [key, count] of over) {
+    const [name, rid = ""] = key.split(" ")
+    if (name === space.name && began(rid) !== count) return `${space.name}: an attempt of request ${rid} began after its end`
+  }
+  const page = await look(world, space.io.list({ limit: 100 }))
+  for (const { rid, state } of page?.requests ?? []) {
+    if (state === "complete" || state === "fail" || state === "cnl") over.set(`${space.name} ${rid}`, began(rid))
+    else over.delete(`${space.name} ${rid}`)
+  }
+  return undefined
+}
+
