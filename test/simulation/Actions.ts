@@ -7,7 +7,10 @@ import { Effect, Exit } from "effect"
 import type { Space } from "systole"
 import { present } from "../support/Present.ts"
 import * as Random from "../support/Random.ts"
+import { accidents } from "./Accidents.ts"
+import * as Agent from "./Agent.ts"
 import { compare } from "./Checkers.ts"
+import { commands } from "./Commands.ts"
 import * as Derived from "./Derived.ts"
 import * as Modules from "./Modules.ts"
 import type { Step } from "./Plan.ts"
@@ -191,7 +194,18 @@ const actions = {
   report: inSpace((space, { numbers: [, n, how] }) => Effect.gen(function*() {
     const row = at((yield* space.rv.list({ limit: 20 })).rendezvous, n)
     if (row !== undefined) yield* how % 4 === 0 ? space.rv.kill(row.key) : space.rv.report(row.key, { how })
-  }))
+  })),
+  steer: inSpace(commands.steer),
+  postpone: inSpace(commands.postpone),
+  state: inSpace(commands.state),
+  withdraw: inSpace(commands.withdraw),
+  upload: inSpace(commands.upload),
+  save: inSpace((space, { numbers: [, n] }, { plan }) => plan.hasAgent ? Agent.save(space, n % 3) : undefined),
+  ...accidents((world, { numbers: [number] }) => {
+    const last = world.plan.steps.findLastIndex(({ action, numbers: [to] }, i) =>
+      action === "post" && i < world.step && to % world.plan.spaces.length === number % world.plan.spaces.length)
+    return last < 0 ? Promise.resolve() : send(world, last)
+  })
 } as const satisfies Record<string, Action>
 
 export type ActionName = keyof typeof actions

@@ -69,8 +69,8 @@ export class Bank {
     this.isPrompt = !setting.faults.includes("hangs") && !setting.faults.includes("answers late")
   }
 
-  /** The channel as one life of a host has it. `isDead` says whether that life is over: a dead host hears no answer. */
-  channel(isDead: () => boolean): Channel.Channel {
+  /** The channel as one life of a host has it. `hears` tells that life an answer, unless it is over. */
+  channel(hears: (tell: () => void) => void): Channel.Channel {
     return {
       id: "bank",
       provider: "simulated",
@@ -79,8 +79,8 @@ export class Bank {
       jobs: this.setting.jobs,
       abortMillis: 1000,
       execute: (job) => new Promise((resolve, reject) => this.take(job, {
-        done: () => void (isDead() || resolve({ value: job.key })),
-        failed: (error) => void (isDead() || reject(error))
+        done: () => hears(() => resolve({ value: job.key })),
+        failed: (error) => hears(() => reject(error))
       }))
     }
   }

@@ -6,6 +6,7 @@
 import { Effect, Exit } from "effect"
 import { explain, type HandlingReceipt, type Receipt, replay, type Space, type Value, verify, why } from "systole"
 import * as Random from "../support/Random.ts"
+import * as Agent from "./Agent.ts"
 import * as Derived from "./Derived.ts"
 import * as LedgerChecks from "./LedgerChecks.ts"
 import * as Modules from "./Modules.ts"
@@ -309,19 +310,20 @@ export const leftIn = async (world: World, space: Space): Promise<ReadonlyArray<
   }))
   const receipts = await receiptsOf(world, space)
   const pending = receipts.map(({ receipt }) => receipt).filter(({ status }) => status === "pending")
-  return rows && [...rows, ...pending].map((row) => JSON.stringify(row))
+  return rows && [...rows, ...pending].map((row) => JSON.stringify(row)).filter((row) => !Agent.isWake(row))
 }
 
 const pieces: Checker = (world, _, space) => LedgerChecks.pieces(world, space)
 const content: Checker = (world, _, space) => LedgerChecks.content(world, space)
 const ends: Checker = (world, _, space) => LedgerChecks.ends(world, space)
 const deliveries: Checker = (world, _, space) => LedgerChecks.deliveries(world, space)
+const agent: Checker = (world, _, space) => Agent.lives(world, space)
 const attempts: Checker = (world, { over }, space) => LedgerChecks.attempts(world, over, space)
 
 /** The checkers that look at times, and those that cost more. */
 export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, attempts, streams }
 export const sometimes: Readonly<Record<string, Checker>> = { derived, pieces, content, deliveries, history, reasons, secrets }
-export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes, ends }
+export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes, ends, agent }
 
 /** Looks with these checkers at each space. Throws a violation. */
 export const check = async (world: World, memory: Memory, checkers: Readonly<Record<string, Checker>>): Promise<void> => {

@@ -30,8 +30,9 @@ function* instructionsIn(part: unknown): Iterable<Program.Instruction> {
 export const kindsOf = ({ bank, faults, hosts, network, steps }: Plan): ReadonlySet<string> => {
   const actions = steps.map(({ action }) => `action ${action}`)
   const instructions = steps.flatMap(({ program }) => [...instructionsIn(program)])
-  const pays = instructions.some((instruction) => instruction.do === "pay")
-  const crosses = hosts > 1 && instructions.some((instruction) => instruction.do === "send" && instruction.space > 0)
+  const pays = instructions.some((instruction) => instruction.do === "pay" || instruction.do === "job" || instruction.do === "drop")
+  const crosses = hosts > 1 && instructions.some((instruction) =>
+    (instruction.do === "send" || instruction.do === "ask") && instruction.space > 0)
   return new Set([
     ...actions,
     ...instructions.map((instruction) => `program ${instruction.do}`),

@@ -6,6 +6,7 @@
 import { Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
 import type { Space } from "systole"
+import type { Attempt } from "./Bank.ts"
 import * as Derived from "./Derived.ts"
 import * as Ledgers from "./Ledgers.ts"
 import type { World } from "./World.ts"
@@ -46,7 +47,8 @@ const isUncounted = (world: World, space: Space): boolean => world.rollbacks.has
 export const untold = async (world: World, space: Space): Promise<ReadonlyArray<string>> => {
   if (isUncounted(world, space)) return []
   const all = await look(world, counts(space)) ?? []
-  return all.filter(({ times, told }) => told < times).map(({ name, times, told }) => `the end of ${name} is told ${told} times of ${times}`)
+  return all.filter(({ times, told }) => told < times)
+    .map(({ name, times, told }) => `the end of ${name} is told ${told} times of ${times}`)
 }
 
 /**
@@ -54,8 +56,8 @@ export const untold = async (world: World, space: Space): Promise<ReadonlyArray<
  * took away.
  */
 export const release = async (world: World, space: Space): Promise<void> => {
-  for (const { inst } of (await look(world, space.flow.list({ limit: LIMIT })))?.instances.filter(({ state }) => state === "paused") ?? []) {
-    await world.run(space.flow.resume(inst))
+  for (const { inst, state } of (await look(world, space.flow.list({ limit: LIMIT })))?.instances ?? []) {
+    if (state === "paused") await world.run(space.flow.resume(inst))
   }
   if (world.rollbacks.size === 0 && world.touched.size === 0) return
   for (const { awaits = [] } of (await look(world, space.runs.list({ limit: LIMIT })))?.runs ?? []) {
@@ -108,9 +110,11 @@ export const deliveries: Check = async (world, space) => {
   if (world.plan.faults.length > 0 || await look(world, space.get(Derived.SELF)) !== space.name) return undefined
   for (const node of Derived.all.slice(0, Derived.PROMPT)) {
     const last = world.deliveries.last(space.name, node)
-    const now = last && await look(world, Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value: value ?? null })))
-    if (last === undefined || now === undefined || JSON.stringify(last.value) === JSON.stringify(now.value)) continue
-    return `${space.name}: the effect on ${Derived.nameOf(node)} was told ${JSON.stringify(last.value)}, and its cell has ${JSON.stringify(now.value)}`
+    const pull = Effect.map(space.pull(Derived.addressOf(node), { wait: 0 }), (value) => ({ value: value ?? null }))
+    const now = last && await look(world, pull)
+    if (last === undefined || now === undefined) continue
+    const [told, made] = [JSON.stringify(last.value), JSON.stringify(now.value)]
+    if (told !== made) return `${space.name}: the effect on ${Derived.nameOf(node)} was told ${told}, and its cell has ${made}`
   }
   return undefined
 }
@@ -120,17 +124,21 @@ export type Over = Map<string, number>
 
 /** No attempt of a request begins once its end is durable. */
 export const attempts = async (world: World, over: Over, space: Space): Promise<string | undefined> => {
-  if (world.wasSplit) return undefined
-  const attempts = world.bank.attempts.slice(world.renewals.get(space.name) ?? 0).filter(({ space: name }) => name === space.name)
-  const began = (rid: string): number => attempts.filter((attempt) => attempt.rid === rid).length
+  // An older host does not hear of an end; a rollback and a retry take ends back.
+  if (world.wasSplit || world.rollbacks.has(space.name)) return undefined
+  const renewal = world.renewals.get(space.name) ?? 0
+  const attempts = world.bank.attempts.slice(renewal).filter(({ space: name }) => name === space.name)
+  const isOwn = ({ payload }: Attempt): boolean => !world.touched.has(payload.slice(0, payload.indexOf(".")))
+  const began = (rid: string): number => attempts.filter((attempt) => attempt.rid === rid && isOwn(attempt)).length
   for (const [key, count] of over) {
-    const [name, rid = ""] = key.split(" ")
-    if (name === space.name && began(rid) !== count) return `${space.name}: an attempt of request ${rid} began after its end`
+    const [name, begin, rid = ""] = key.split(" ")
+    if (name !== space.name || Number(begin) !== renewal || began(rid) <= count) continue
+    return `${space.name}: an attempt of request ${rid} began after its end`
   }
   const page = await look(world, space.io.list({ limit: 100 }))
   for (const { rid, state } of page?.requests ?? []) {
-    if (state === "complete" || state === "fail" || state === "cnl") over.set(`${space.name} ${rid}`, began(rid))
-    else over.delete(`${space.name} ${rid}`)
+    if (state === "complete" || state === "fail" || state === "cnl") over.set(`${space.name} ${renewal} ${rid}`, began(rid))
+    else over.delete(`${space.name} ${renewal} ${rid}`)
   }
   return undefined
 }

@@ -33,6 +33,7 @@ export type Work =
   | { readonly do: "flow"; readonly due: number; readonly number: number; readonly beats: number }
   | { readonly do: "piece"; readonly piece: number; readonly isStarted: boolean }
   | { readonly do: "keep"; readonly slot: number; readonly size: number }
+  | { readonly do: "take"; readonly slot: number; readonly address: string }
   | { readonly do: "ask"; readonly count: number; readonly space: number; readonly ms: number; readonly sleep: number }
   | { readonly do: "reply"; readonly space: string; readonly cell: string }
 
@@ -176,9 +177,17 @@ const kinds: Kinds = {
     draw: (draw) => ({ do: "keep", slot: draw(SLOTS), size: Random.pick(draw, [1, 3, 100, 4000]) }),
     run: keep
   },
+  take: {
+    run: ({ tx }, { address, slot }) => tx.set(`/data/kept/${slot}`, address)
+  },
   ask: {
-    draw: (draw, spaces) =>
-      ({ do: "ask", count: 1 + draw(3), space: draw(spaces), ms: Random.pick(draw, [0, 0, 10, 2000]), sleep: Random.pick(draw, [0, 0, 5, 3000]) }),
+    draw: (draw, spaces) => ({
+      do: "ask",
+      count: 1 + draw(3),
+      space: draw(spaces),
+      ms: Random.pick(draw, [0, 0, 10, 2000]),
+      sleep: Random.pick(draw, [0, 0, 5, 3000])
+    }),
     isDurable: true,
     run: ask
   },

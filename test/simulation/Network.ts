@@ -14,6 +14,8 @@ import type { WorldClock } from "./WorldClock.ts"
 export const faults = ["is lost", "is answered in vain", "arrives twice", "is late"] as const
 export type Fault = typeof faults[number]
 
+type Fate = Fault | "arrives"
+
 /** The host that takes a call. */
 export interface Receiver {
   readonly kernel: Kernel["Service"] | undefined
@@ -35,7 +37,7 @@ export class Network {
   private readonly clock: WorldClock
   private readonly random: Random.Random
 
-  private readonly fates: ReadonlyArray<Fault | "arrives">
+  private readonly fates: ReadonlyArray<Fate>
   private readonly count: (kind: string) => void
 
   constructor(clock: WorldClock, setting: Setting) {
@@ -43,6 +45,20 @@ export class Network {
     this.count = setting.count
     this.fates = ["arrives", "arrives", "arrives", ...setting.faults]
     this.random = Random.make(setting.seed)
+  }
+
+  /** The spaces that are cut off: the time of the end, and the fate of calls until then. */
+  private readonly cuts = new Map<string, { readonly until: number; readonly fate: Fault }>()
+
+  /** Cuts a space off from the others for a while, in one direction. */
+  cut(space: string, until: number, fate: "is lost" | "is answered in vain"): void {
+    this.cuts.set(space, { until, fate })
+  }
+
+  private fateOf(space: string): Fate {
+    if (this.isWell) return "arrives"
+    const cut = this.cuts.get(space)
+    return cut !== undefined && cut.until > this.clock.elapsed ? cut.fate : Random.pick(this.random, this.fates)
   }
 
   /** A space behind the network. `host` is that of the space at the time of a call. */
@@ -54,7 +70,7 @@ export class Network {
           queueMicrotask(() => {
             const sent = letters
             letters = []
-            this.send(sent, (rows) => {
+            this.send(sent, this.fateOf(space), (rows) => {
               const { kernel, whenDead } = host()
               if (kernel === undefined) return Promise.reject(new Error("the host is down"))
               const broken = new Promise<never>((_, reject) => whenDead(() => reject(new Error("the connection broke"))))
@@ -69,10 +85,10 @@ export class Network {
 
   private send(
     letters: ReadonlyArray<{ readonly pending: Pending; readonly hears: DeliveryCallbacks }>,
+    fate: Fate,
     call: (rows: ReadonlyArray<string>) => Promise<ReadonlyArray<{ readonly code: string } | null>>
   ): void {
     const rows = letters.map(({ pending }) => pending.text)
-    const fate = this.isWell ? "arrives" : Random.pick(this.random, this.fates)
     this.count(`network ${fate}`)
     const fail = (error: unknown): void => letters.forEach(({ hears }) => hears.fail(error))
     const answer = (answers: ReadonlyArray<{ readonly code: string } | null>): void =>

@@ -34,6 +34,8 @@ export interface Plan {
   readonly isLabelled: boolean
   /** The number of the secrets. Worlds that differ in it alone look the same below. */
   readonly secrets: number
+  /** Whether its spaces have the enzymes of the agent. */
+  readonly hasAgent: boolean
   /** How long histories are kept; empty for the usual time. */
   readonly retention: Partial<Retention>
   /** The derived nodes that are absent at first. */
@@ -79,5 +81,6 @@ export const make = (seed: number, only?: ActionName): Plan => {
   const limits = { isSmall: draw(3) === 0, open: draw(4) === 0 ? 1 : undefined, isLabelled: draw(3) === 0, jobs: draw(2) === 0 ? 1 : 4 }
   const faulty = { bank: swarm(draw, Bank.faults), network: swarm(draw, Network.faults) }
   const retention = Random.pick(draw, retentions)
-  return { seed, hosts: 1 + draw(2), spaces, ...limits, secrets: 0, retention, absent, faults, ...faulty, steps }
+  const hasAgent = draw(8) === 0
+  return { seed, hosts: 1 + draw(2), spaces, ...limits, hasAgent, secrets: 0, retention, absent, faults, ...faulty, steps }
 }

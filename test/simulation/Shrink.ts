@@ -60,6 +60,8 @@ function* candidates(plan: Plan): Iterable<Plan> {
   for (const network of without(plan.network)) yield { ...plan, network }
   if (plan.open !== undefined) yield { ...plan, open: undefined }
   if (plan.jobs !== 4) yield { ...plan, jobs: 4 }
+  if (plan.hasAgent) yield { ...plan, hasAgent: false }
+  if (Object.keys(plan.retention).length > 0) yield { ...plan, retention: {} }
   if (plan.secrets !== 0) yield { ...plan, secrets: 0 }
   if (plan.isLabelled) yield { ...plan, isLabelled: false }
   if (plan.isSmall) yield { ...plan, isSmall: false }

@@ -16,7 +16,8 @@ import { World } from "./World.ts"
  * are different actions in the two worlds.
  */
 const different: ReadonlySet<Actions.ActionName> = new Set<Actions.ActionName>([
-  "kill", "cancel", "retry", "redeliver", "operate", "report", "rollback", "http", "follow"
+  "kill", "cancel", "retry", "redeliver", "operate", "report", "rollback", "http", "follow", "steer", "postpone", "state",
+  "withdraw"
 ])
 
 /** A plan whose actions are the same whatever the secrets are: without faults, on one host. */

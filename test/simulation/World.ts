@@ -16,37 +16,25 @@ import { TestRuntime } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
 import { present } from "../support/Present.ts"
 import * as Random from "../support/Random.ts"
+import * as Agent from "./Agent.ts"
 import { Bank, type Tell } from "./Bank.ts"
 import { Code, type Deployed } from "./Code.ts"
 import { Deliveries } from "./Deliveries.ts"
 import * as Derived from "./Derived.ts"
 import * as Door from "./Door.ts"
 import { Disk } from "./Disk.ts"
+import * as Hosts from "./Host.ts"
 import * as Ledgers from "./Ledgers.ts"
 import * as Modules from "./Modules.ts"
 import { Network } from "./Network.ts"
 import type { Plan } from "./Plan.ts"
-import { EPOCH, WorldClock } from "./WorldClock.ts"
+import { WorldClock } from "./WorldClock.ts"
 
 /** Macrotasks without an event after which nothing more happens by itself. */
 const QUIET = 4
 
 /** The most turns of one action. */
 const MAX_TURNS = 20_000
-
-/** A host: one process after another. */
-interface Host {
-  skew: number
-  /** The number of its process; a process with an older number is dead. */
-  life: number
-  kernel: Kernel["Service"] | undefined
-  door: Door.Door | undefined
-  /** The wakes of its resting spaces. */
-  readonly wakes: Set<() => void>
-  /** The calls to make when its process ends. */
-  readonly ends: Array<() => void>
-  scope: Scope.Closeable | undefined
-}
 
 /** A client that follows a cell. */
 export interface Follower {
@@ -86,7 +74,7 @@ export class World {
   readonly bank: Bank
   readonly network: Network
   readonly deliveries: Deliveries
-  readonly hosts: ReadonlyArray<Host>
+  readonly hosts: ReadonlyArray<Hosts.Host>
   /** The host of each space. */
   readonly homes: Array<number>
   acknowledged: Array<Acknowledged> = []
@@ -124,15 +112,16 @@ export class World {
     this.disk = new Disk(plan.faults, tell.count)
     this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, faults: plan.bank, isGated: (space) => this.gated.has(space) })
     this.network = new Network(this.clock, { seed: plan.seed + 1, faults: plan.network, count: tell.count })
-    this.hosts = Array.from({ length: plan.hosts }, (): Host =>
-      ({ skew: 0, life: 0, kernel: undefined, door: undefined, wakes: new Set(), ends: [], scope: undefined }))
+    this.hosts = Array.from({ length: plan.hosts }, Hosts.make)
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
     const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
     const isSteady = plan.steps.every(({ action }) => action !== "clock")
     this.code = new Code({
       absent: plan.absent,
       must: (effect) => this.must(effect),
-      others: [...Derived.effects((delivered) => this.deliveries.take(delivered)), ...Ledgers.modules()],
+      others: [
+        ...Derived.effects((delivered) => this.deliveries.take(delivered)), ...Ledgers.modules(), ...plan.hasAgent ? Agent.enzymes : []
+      ],
       outside: (versions) => ({ spaces: plan.spaces, enzymes: Modules.plainNames, versions, isSteady, ...tell })
     })
     this.memory = Context.get(Effect.runSync(Layer.buildWithScope(layer, this.scope)), Persistence)
@@ -148,7 +137,7 @@ export class World {
     return Effect.sync(() => void (isGated ? this.gated.add(space) : this.gated.delete(space)))
   }
 
-  private host(host: number): Host {
+  private host(host: number): Hosts.Host {
     return present(this.hosts[host])
   }
 
@@ -195,6 +184,18 @@ export class World {
     set.skew += by
     // The wakes of resting spaces run early then, as on a real host.
     for (const wake of Array.from(set.wakes)) wake()
+  }
+
+  /** Lets a host sleep while time passes for the others. All that came meanwhile happens at its waking. */
+  async nap(host: number, millis: number): Promise<void> {
+    const own = this.host(host)
+    const dreams: Array<() => void> = []
+    own.dreams = dreams
+    await this.advance(millis)
+    own.slept += millis
+    own.dreams = undefined
+    this.turns.push(...dreams)
+    await this.quiet()
   }
 
   /** The spaces of other hosts, behind the network. */
@@ -292,6 +293,7 @@ export class World {
     dead.kernel = undefined
     dead.door = undefined
     dead.scope = undefined
+    dead.dreams = undefined
   }
 
   /** Ends the process of a host in good order. */
@@ -308,15 +310,18 @@ export class World {
     const isOver = (): boolean => own.life !== life
     const owns = (space: string): boolean => this.homes[this.plan.spaces.indexOf(space)] === host
     const scope = Effect.runSync(Scope.make())
+    const awake = (run: () => void): void => {
+      if (!isOver()) void (own.dreams === undefined ? run() : own.dreams.push(() => awake(run)))
+    }
     const turn = (run: () => void): void => {
       this.events++
-      this.turns.push(() => void (isOver() || run()))
+      this.turns.push(() => awake(run))
     }
     const layer = Layer.fresh(TestRuntime.layer({
       settings: this.settings,
       persistence: Layer.succeed(Persistence, this.disk.over(this.memory, { isOver, turn, owns })),
-      pacemaker: Layer.succeed(Pacemaker, this.pacemaker(own, turn, isOver)),
-      reactor: Reactor.native([this.bank.channel(isOver)])
+      pacemaker: Layer.succeed(Pacemaker, Hosts.pacemaker(own, { clock: this.clock, random: this.random, turn, awake })),
+      reactor: Reactor.native([this.bank.channel(awake)])
     })).pipe(Layer.provide([
       this.clock.layer,
       Layer.succeed(RemotePeers, this.remote),
@@ -350,29 +355,6 @@ export class World {
   /** The versions of the derived nodes; `undefined` for one that is absent. */
   get versions(): Derived.Versions {
     return this.code.versions
-  }
-
-  private pacemaker(host: Host, turn: (run: () => void) => void, isOver: () => boolean): Pacemaker["Service"] {
-    const timer = (at: number, run: () => void) =>
-      this.clock.at(at - EPOCH - host.skew, () => void (isOver() || run()))
-    return {
-      now: () => EPOCH + this.clock.elapsed + host.skew,
-      elapsed: () => this.clock.elapsed,
-      seed: () => Array.from({ length: 32 }, () => this.random(16).toString(16)).join(""),
-      turn,
-      timer,
-      wake: (at, run) => {
-        const once = (): void => {
-          if (host.wakes.delete(once) && !isOver()) run()
-        }
-        host.wakes.add(once)
-        const cancel = timer(at, once)
-        return () => {
-          host.wakes.delete(once)
-          cancel()
-        }
-      }
-    }
   }
 
   private get settings(): Partial<Settings> {
