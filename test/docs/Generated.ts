@@ -100,7 +100,9 @@ const simulation = (): string => {
 }
 
 /** The generators, by the names of their parts. */
-const generators: Readonly<Record<string, () => string | Promise<string>>> = { codes, commands, exits, routes, simulation, topics: described }
+const generators: Readonly<Record<string, () => string | Promise<string>>> = {
+  codes, commands, exits, routes, simulation, topics: described
+}
 
 const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g
 

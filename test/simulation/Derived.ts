@@ -53,7 +53,8 @@ const nodes: ReadonlyArray<Node> = [
   { name: "still", of: (read) => [read("/data/in/1") ?? null] },
   {
     name: "high-still",
-    of: (read) => ["/data/in/secret", "/data/derived/still", "/data/derived/linked", "/data/derived/outside"].map((address) => read(address) ?? null)
+    of: (read) =>
+      ["/data/in/secret", "/data/derived/still", "/data/derived/linked", "/data/derived/outside"].map((address) => read(address) ?? null)
   },
   { name: "late", of: (read) => [read("/data/derived/sum") ?? null, read("/data/in/1") ?? null], gate: { debounce: 50 } },
   { name: "rare", of: (read) => [read("/data/in/0") ?? null], gate: { throttle: 500 } },

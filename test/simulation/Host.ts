@@ -14,7 +14,7 @@ export interface Host {
   skew: number
   /** The time for which it slept. */
   slept: number
-  /** What happens at its waking, while it sleeps. */
+  /** The calls that wait for its waking, while it sleeps. */
   dreams: Array<() => void> | undefined
   /** The number of its process; a process with an older number is dead. */
   life: number
@@ -32,7 +32,7 @@ export const make = (): Host => ({
   skew: 0, slept: 0, dreams: undefined, life: 0, kernel: undefined, door: undefined, wakes: new Set(), ends: [], scope: undefined
 })
 
-/** What a process has from its world. */
+/** The parts of a world that a process uses. */
 interface Around {
   readonly clock: WorldClock
   readonly random: Random.Random

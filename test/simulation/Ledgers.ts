@@ -37,7 +37,7 @@ export type Work =
   | { readonly do: "ask"; readonly count: number; readonly space: number; readonly ms: number; readonly sleep: number }
   | { readonly do: "reply"; readonly space: string; readonly cell: string }
 
-/** What an instruction does, and how it is drawn. One that is not drawn is sent by another one. */
+/** The way to draw an instruction, and to execute it. One that is not drawn is sent by another one. */
 interface Kind<W> {
   readonly draw?: (draw: Random.Random, spaces: number) => W
   readonly isDurable?: boolean

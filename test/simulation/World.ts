@@ -110,7 +110,8 @@ export class World {
     const tell: Tell = { count: (kind: string) => this.count(kind), wrong: (text: string) => void this.wrong.push(text) }
     this.deliveries = new Deliveries(tell)
     this.disk = new Disk(plan.faults, tell.count)
-    this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, faults: plan.bank, isGated: (space) => this.gated.has(space) })
+    const isGated = (space: string): boolean => this.gated.has(space)
+    this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, faults: plan.bank, isGated })
     this.network = new Network(this.clock, { seed: plan.seed + 1, faults: plan.network, count: tell.count })
     this.hosts = Array.from({ length: plan.hosts }, Hosts.make)
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
