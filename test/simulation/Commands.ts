@@ -37,7 +37,7 @@ const postpone: Command = (space, { numbers: [, n, verb, by] }) => Effect.gen(fu
 /** Changes the state of an operation of a program. */
 const state: Command = (space, { numbers: [, n, word] }) => Effect.gen(function*() {
   const row = at((yield* space.ops.list({ limit: 20 })).operations.filter(({ oid }) => oid.startsWith("OPS:")), n)
-  if (row !== undefined) yield* space.ops.setState(row.oid, at(["ist:plan", "ist:run", "ist:wait"], word) ?? "ist:run")
+  if (row !== undefined) yield* space.ops.state(row.oid, { state: at(["ist:plan", "ist:run", "ist:wait"], word) ?? "ist:run" })
 })
 
 /** Cancels a request. */
