@@ -12,7 +12,7 @@ import type { RunScope } from "../registry/RunScope.ts"
 import * as Semantics from "../stage/Semantics.ts"
 import { DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
-import type { Settled } from "./Handle.ts"
+import type { Handle, Settled } from "./Handle.ts"
 import type { ContentSource } from "./Recorded.ts"
 import { RunDiverged } from "./RunError.ts"
 import type { Step } from "./Step.ts"
@@ -92,9 +92,18 @@ export class Continuation {
   resume(settled: ReadonlyArray<Settled>, copies: ReadonlyMap<number, Settled> = none): void {
     for (const result of settled) {
       const [number] = result
-      const error = this.tx.handles.take(number)?.settle(copies.get(number) ?? result)
+      const error = this.take(result)?.settle(copies.get(number) ?? result)
       if (error !== undefined) this.tx.cancellations.give(error)
     }
+  }
+
+  /** Takes a handle that has its result. A wait that fails has heard nothing, and leaves its signal to the next one. */
+  private take([number, outcome]: Settled): Handle | undefined {
+    const { handles, pairs } = this.tx
+    if (outcome === "ok" || !Semantics.follows(this.tx, "cancelledWaitsPass")) return handles.take(number)
+    const handle = handles.cancel(number)
+    if (handle?.awaited.kind === "signal") pairs.unwait(handle.awaited.pair)
+    return handle
   }
 
   /** Resolves when no microtask is left. A body that has not settled by then awaits a handle, or a promise of its own. */

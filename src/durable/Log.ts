@@ -4,6 +4,7 @@
  * @module
  */
 import { addressOf } from "../cell/Cell.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import type { Awaited } from "./Handle.ts"
 import * as Pairs from "./Pairs.ts"
 import type { Call, Step } from "./Step.ts"
@@ -35,6 +36,8 @@ export class Log {
   readonly pairs = new Pairs.Pairs()
   /** The number of steps. */
   segments = 0
+  /** The semantics of the beat in which the run began. */
+  semantics = Semantics.NEWEST
   private made = 0
   /** The number of handles that were made before the newest step. */
   private known = 0
@@ -49,7 +52,12 @@ export class Log {
   add(step: Step): void {
     for (const pair of step.hears ?? none) this.pairs.hear(pair)
     this.known = this.made
-    for (const [number] of step.settled) this.open.delete(number)
+    if (this.segments === 0) this.semantics = Semantics.read(step.semantics)
+    const isLeft = Semantics.follows(this, "cancelledWaitsPass")
+    for (const [number, outcome] of step.settled) {
+      if (outcome === "failed" && isLeft) this.cancel(number)
+      else this.open.delete(number)
+    }
     for (const call of step.calls) this.call(call, step.beat)
     this.segments++
   }

@@ -98,12 +98,13 @@ export class OpenHandles {
     return handle
   }
 
-  /** Removes a handle that the body cancels. Later waits for its signal hear what it would have heard. */
-  cancel(number: number): void {
-    const awaited = this.take(number)?.awaited
-    if (awaited?.kind !== "signal") return
-    const waits = this.waits.get(awaited.pair)
+  /** Removes a handle that is cancelled. Later waits for its signal hear what it would have heard. */
+  cancel(number: number): Handle | undefined {
+    const handle = this.take(number)
+    if (handle?.awaited.kind !== "signal") return handle
+    const waits = this.waits.get(handle.awaited.pair)
     for (const [other, wait] of waits ?? none) if (other > number) waits?.set(other, { ...wait, nth: wait.nth - 1 })
+    return handle
   }
 
   /** The open requests that the body does not await, in the order of their numbers. */

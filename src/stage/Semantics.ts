@@ -32,6 +32,10 @@ const since = {
   hearsByName: 2,
   /** A further attempt hears what its module declares today, and each pair keeps its number in all attempts. */
   attemptsDeclare: 2,
+  /** A wait for a signal that ends with the cancellation of its run leaves the signal to the next wait. */
+  cancelledWaitsPass: 2,
+  /** A run with a log stays durable, also if its enzyme is not durable any more. */
+  runsStayDurable: 2,
   /** The receipt of a heard signal names the enzyme of the run. */
   hearerIsNamed: 2,
   /** An entry names the holder of the lock for which a run waits. */

@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect"
 import { Enzyme, type IoResult, type Kernel, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
-import { replays, steps, turns } from "../kernel/TestSpace.ts"
+import { begun, replays, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const channels = { bank: { opcodes: { charge: { repeatable: true }, refund: { repeatable: true } } } }
@@ -177,6 +177,30 @@ describe("A wait of a durable run is cancelled", () => {
       assert.deepStrictEqual((yield* space.receipt(id))?.handlings[0]?.value, ["run/wait-cancelled", 1, 2])
     })
   ))
+
+  for (const residentRuns of [100, 0]) {
+    it.effect(`with its run, and a signal is left to a wait in its undo, with ${residentRuns} bodies in memory`, () => inSpace(
+      enzyme(async (tx) => {
+        const wait = () => tx.waitForSignal("/signals/go", "/data/go")
+        try {
+          await Promise.all([wait(), wait()])
+        } catch (error) {
+          return [codeOf(error), (await wait()).payload]
+        }
+      }, { hears }),
+      ({ space }) => Effect.gen(function*() {
+        const { id } = yield* space.signal({ signal: "/signals/work" })
+        yield* space.step
+        const { runs: [run] } = yield* space.runs.list({ limit: 1 })
+        yield* begun(space, space.runs.cancel(run?.oid ?? ""))
+        yield* space.step
+        yield* space.signal({ signal: "/signals/go", target: "/data/go", payload: 1 })
+        yield* steps(space, 3)
+        assert.deepStrictEqual((yield* space.receipt(id))?.handlings[0]?.value, ["run/cancelled", 1])
+      }),
+      residentRuns
+    ))
+  }
 
   it.effect("and a sleep has no due time any more", () => Effect.gen(function*() {
     const work = enzyme(async (tx) => {
