@@ -44,7 +44,7 @@ const nothing: Earlier = { reads: [], results: [] }
  * @since 0.1.0
  */
 export const before = async (history: HistorySource, handling: Handling | undefined): Promise<Earlier> => {
-  if (handling?.entry?.enzyme.durable !== true) return nothing
+  if (handling === undefined || (handling.segment === 0 && handling.entry?.enzyme.durable !== true)) return nothing
   const oid = oidOf(handling, history.hash)
   const awaited: Array<Awaited> = []
   const reads: Array<Seen> = []

@@ -30,7 +30,55 @@ const keeping = (residentRuns: number) =>
     Layer.provide(Layer.succeed(ModuleRestore, (_, text = "") => Promise.resolve({ enzymes: [version(text).enzyme], nodes: [] })))
   )
 
+/** Charges in its first segment, and is told how often in the end. Its second version is a plain enzyme. */
+const charging = (durable: boolean) => Enzyme.make({
+  name: "charge",
+  query: "/signals/charge",
+  durable,
+  run: async (tx) => {
+    tx.increment("/data/charges")
+    if (durable) await tx.sleep(10)
+    return "charged"
+  }
+})
+
 describe("a durable run", () => {
+  for (const residentRuns of [10, 0]) {
+    it.effect(`begins nothing again if its enzyme is plain by then, with ${residentRuns} bodies in memory`, () => Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const [before, today] = [charging(true), charging(false)]
+      yield* kernel.register(before)
+      const space = yield* kernel.space("test")
+      const { id } = yield* space.signal({ signal: "/signals/charge" })
+      yield* space.step
+      yield* kernel.unregister(before)
+      yield* kernel.register(today)
+      yield* TestClock.adjust(10)
+      yield* steps(space, 2)
+      assert.strictEqual(yield* space.get("/data/charges"), 1)
+      const { error, value } = (yield* space.receipt(id))?.handlings[0] ?? {}
+      assert.deepStrictEqual([value, error?.code], residentRuns > 0 ? ["charged", undefined] : [{}, "run/diverged"])
+      const { runs: [run] } = yield* space.runs.list({ limit: 1, all: true })
+      assert.strictEqual(run?.state, residentRuns > 0 ? "over" : "dead")
+    }).pipe(Effect.provide(keeping(residentRuns))))
+  }
+
+  it.effect("goes on with its module although the present enzyme of its name is not durable", () => Effect.gen(function*() {
+    const kernel = yield* Kernel
+    const hello = version("hello")
+    yield* kernel.register(hello.enzyme, hello.code)
+    const space = yield* kernel.space("test")
+    const { id } = yield* space.signal({ signal: "/signals/greet" })
+    yield* space.step
+    yield* kernel.unregister(hello.enzyme)
+    const plain = Enzyme.make({ name: "greet", query: "/signals/greet", run: () => "plain" })
+    yield* kernel.register(plain, { hash: createHash("sha256").update("plain").digest("hex"), text: "plain" })
+    yield* TestClock.adjust(10)
+    yield* steps(space, 2)
+    assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.value, "hello")
+    yield* replays(space)
+  }).pipe(Effect.provide(keeping(0))))
+
   it.effect("goes on with the module with which it began, while new runs take the present one", () => Effect.gen(function*() {
     const kernel = yield* Kernel
     const [hello, hi] = [version("hello"), version("hi")]

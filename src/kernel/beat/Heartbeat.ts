@@ -23,6 +23,7 @@ import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "./CommandExecutor.ts"
 import type { Begun } from "../model/Begun.ts"
+import * as InFlights from "../model/InFlight.ts"
 import type { Handling, Outcome, Taken } from "../model/InFlight.ts"
 import type { HeardBy } from "./DurableRuns.ts"
 import { LedgerBeats } from "./LedgerBeats.ts"
@@ -189,7 +190,7 @@ export class Heartbeat {
       sentry?.enter(handling)
       const outcome = Run.prefetch(handling, draft, this.state.host) ?? derivation.parked() ?? this.run(handling, draft)
       if (outcome instanceof Promise) {
-        const done = sentry?.wait(handling.entry?.enzyme.durable === true)
+        const done = sentry?.wait(InFlights.isDurable(handling, draft.moment))
         return outcome
           .then((outcome) => this.conclude(captured, handling, { used, outcome }))
           .catch((error: unknown) => this.breakOff(captured, handling, error))
@@ -208,7 +209,7 @@ export class Heartbeat {
     const { state } = this
     const { durable, host } = state
     // The kernel refuses durable enzymes where it has no durable runs.
-    const isDurable = durable !== undefined && handling.entry?.enzyme.durable === true
+    const isDurable = durable !== undefined && InFlights.isDurable(handling, draft.moment)
     return isDurable ? durable.run(handling, draft, state) : Run.run(handling, draft, host)
   }
 

@@ -279,8 +279,8 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
 
 /** The durable run of a handling that is attempted again: it hears the declared signals meanwhile. */
 const between = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
-  const { state: { durable } } = merged
-  const found = durable === undefined || handling.entry?.enzyme.durable !== true ? undefined : durable.between(handling, merged)
+  const { state: { durable }, transaction: { moment } } = merged
+  const found = InFlights.isDurable(handling, moment) ? durable?.between(handling, merged) : undefined
   if (found === undefined) return undefined
   LabelCheck.checkHeard(merged.transaction, handling, found.begun.map(([, target]) => target))
   durable?.hearBetween(handling, found, merged)
@@ -316,9 +316,10 @@ const bury = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void
  * The end of the note on a durable run, if it wrote or sent something in the segment that failed. A replay copies some outcomes,
  * and has no draft for them.
  */
-const droppedBy = ({ draft, entry }: ExecutedHandling, outcome: Failed): string => {
+const droppedBy = (handling: ExecutedHandling, outcome: Failed): string => {
+  const { draft } = handling
   if (draft === undefined || outcome.kind === "fatal" || outcome.undo === "merged" || Run.isHosts(outcome)) return ""
-  if (entry?.enzyme.durable !== true || !Semantics.follows(draft.moment, "dropsAreTold")) return ""
+  if (!InFlights.isDurable(handling, draft.moment) || !Semantics.follows(draft.moment, "dropsAreTold")) return ""
   const { emissions: { length: signals }, writes: { length: writes } } = draft
   if (signals + writes === 0) return ""
   const dropped = [counted(writes, "write"), counted(signals, "signal")].filter((text) => !text.startsWith("0 ")).join(" and ")

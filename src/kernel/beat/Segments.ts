@@ -9,6 +9,7 @@ import * as Note from "../../durable/Note.ts"
 import { Residents } from "../../durable/Residents.ts"
 import { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { Stage } from "../../stage/Stage.ts"
+import * as InFlights from "../model/InFlight.ts"
 import type { Taken, Waits } from "../model/InFlight.ts"
 import type { DurableOptions, DurableRuns, MakeDurableRuns } from "./DurableRuns.ts"
 import * as Hearing from "./Hearing.ts"
@@ -71,7 +72,7 @@ class Segments implements DurableRuns {
   }
 
   readonly finish: DurableRuns["finish"] = (handling, merge) => {
-    if (handling.entry?.enzyme.durable === true) SegmentCommit.finish(handling, merge)
+    if (InFlights.isDurable(handling, merge.captured.moment)) SegmentCommit.finish(handling, merge)
     else SegmentCommit.leave(handling, merge)
   }
 

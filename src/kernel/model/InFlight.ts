@@ -14,6 +14,7 @@ import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Due } from "../../stage/Due.ts"
 import type { OutgoingSignal } from "../../stage/Launch.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import type { Limits } from "./Limits.ts"
 import type { Again, Heard, Pending, Signal, WaitingRun } from "./Signal.ts"
 import { size } from "./Signal.ts"
@@ -67,6 +68,15 @@ export type Merged = Extract<Outcome, { readonly kind: "ok" | "waits" }> | Undon
  */
 export const isMerged = (outcome: Outcome): outcome is Merged =>
   outcome.kind === "ok" || outcome.kind === "waits" || (outcome.kind === "dead" && outcome.undo === "merged")
+
+/**
+ * Whether a handling is one of a durable run: its enzyme is durable, or the run has a log.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isDurable = ({ entry, segment }: Pick<Handling, "entry" | "segment">, moment: Semantics.Following): boolean =>
+  entry?.enzyme.durable === true || (segment > 0 && Semantics.follows(moment, "runsStayDurable"))
 
 /** A segment of a durable run that ended with an await. */
 export interface Waits {
