@@ -16,7 +16,7 @@ import * as Semantics from "../stage/Semantics.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import type { Beat, Output } from "./Kinds.ts"
 import * as OpenRequests from "./OpenRequests.ts"
-import { ETIMEDOUT, HELD, INTERRUPTED } from "./Failures.ts"
+import { BROKEN_OFF, ETIMEDOUT, HELD, INTERRUPTED } from "./Failures.ts"
 import * as Requests from "./Request.ts"
 import * as Watchers from "./Watchers.ts"
 import { type Finished, workOf } from "./Work.ts"
@@ -27,8 +27,8 @@ const MAX_BACKOFF = 64
 /** The verb and the target of the shared dossier. */
 const SHARED = { verb: "op/io", target: "/rt/async" }
 
-/** The failures of attempts without an answer of the other side, which may have had their effect. */
-const DOUBTFUL: ReadonlySet<string> = new Set([ETIMEDOUT.code, INTERRUPTED.restarted.code])
+/** The numbers of the failures of attempts without an answer of the other side, which may have had their effect. */
+const DOUBTFUL: ReadonlySet<number> = new Set([ETIMEDOUT.errno, INTERRUPTED.restarted.errno, ...BROKEN_OFF])
 
 /**
  * Processes completions and due times.
@@ -69,17 +69,17 @@ const complete = (beat: Beat, completion: OpenRequests.Completion): void => {
     }))
   }
   if (failure === undefined) {
-    const { code: _code, errno: _errno, note: _note, ...rest } = request
+    const { code: _code, errno: _errno, note: _note, uncertain: _, ...rest } = request
     const done = { ...rest, state: "complete", bytes_done: bytes ?? request.bytes_expected } as const
     return finish(beat, { open, request: done, value }, CAPTURE)
   }
   if (failure.code === HELD.code) return hold(beat, open, request)
   const { retryAfterMs, retryable, ...reason } = failure
-  const failed = { ...request, ...reason, bytes_done: bytes ?? 0 }
+  const isDoubtful = DOUBTFUL.has(failure.errno) && Semantics.follows(beat.moment, "doubtIsRecorded")
+  const failed = { ...request, ...reason, bytes_done: bytes ?? 0, ...isDoubtful ? { uncertain: true } : {} }
   if (retryable && request.attempt < request.attempts) return postpone(beat, open, { failed, retryAfterMs })
-  const isDoubtful = DOUBTFUL.has(failure.code) && Semantics.follows(beat.moment, "doubtIsRecorded")
   const asked = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }
-  const end = { ...failed, ...asked, state: "fail", ...isDoubtful ? { uncertain: true } : {} } as const
+  const end = { ...failed, ...asked, state: "fail" } as const
   finish(beat, { open, request: end, value: undefined }, CAPTURE)
 }
 
@@ -248,9 +248,9 @@ const repeat = (beat: Beat, place: Pick<OpenRequests.Open, "oid" | "rid">, run: 
   work.timed.add(place.rid)
 }
 
-/** A request as if it was made now. */
+/** A request as if it was made now. The doubt about an earlier attempt stays. */
 const renewed = (failed: Requests.Request, { beat, clock }: Beat["moment"]): Requests.Request => {
-  const { code: _code, deadline_beat: _beat, errno: _errno, note: _note, retry_after_ms: _after, uncertain: _, ...request } = failed
+  const { code: _code, deadline_beat: _beat, errno: _errno, note: _note, retry_after_ms: _after, ...request } = failed
   const { beats_budget, deadline_unix_ns, issued_ms } = request
   return {
     ...request,

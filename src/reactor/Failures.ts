@@ -15,6 +15,9 @@ export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Fail
   restarted: { errno: -4, code: "io/interrupted", retryable: true }
 }
 
+/** The numbers of connections that broke off, also after the request was sent: `ECONNRESET`, `ECONNABORTED` and `EPIPE`. */
+export const BROKEN_OFF: ReadonlyArray<number> = [-104, -103, -32]
+
 /** An attempt that its space held back, because it is paused or about to be: `EAGAIN`. It began nowhere. */
 export const HELD: Failed = { errno: -11, code: "io/held", retryable: true }
 

@@ -303,7 +303,8 @@ export class JobQueue {
 const hangs = ({ abortMillis = ABORT_MILLIS, id }: Channel): string =>
   `a job of channel ${id} did not end within ${abortMillis} ms of its abort, so its room is given to others`
 
-const late = ({ rid }: Job, timeoutMs: number): ChannelError =>
+/** The failure of a job that is not over at the time of its channel. */
+export const late = ({ rid }: Pick<Job, "rid">, timeoutMs: number): ChannelError =>
   fail("io/timeout", `Request ${rid}: it took more than ${timeoutMs} ms`, { errno: ETIMEDOUT, retryable: true })
 
 const stuck = ({ id }: Channel, hung: number): ChannelError =>

@@ -73,23 +73,28 @@ export const CurrentJobObserver = Context.Reference<JobObserver | undefined>("sy
   defaultValue: () => undefined
 })
 
-/** The timers, the reporter and the observer of the runtime. The timers end with it. */
+/** The timers of jobs, which end with the runtime. */
+export const timers: Effect.Effect<QueueHost["after"], never, Scope.Scope> = Effect.gen(function*() {
+  const context = yield* Effect.context<never>()
+  const open = new Set<Fiber.Fiber<void>>()
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(open))
+  return (millis, tell) => {
+    const timer = Effect.runForkWith(context)(Effect.andThen(Effect.sleep(millis), Effect.sync(() => {
+      open.delete(timer)
+      tell()
+    })))
+    open.add(timer)
+    return () => open.delete(timer) && void Effect.runFork(Fiber.interrupt(timer))
+  }
+})
+
+/** The timers, the reporter and the observer of the runtime. */
 const queueHost: Effect.Effect<QueueHost, never, Scope.Scope> = Effect.gen(function*() {
   const reporter = yield* CurrentReporter
   const observer = yield* CurrentJobObserver
-  const context = yield* Effect.context<never>()
-  const timers = new Set<Fiber.Fiber<void>>()
-  yield* Effect.addFinalizer(() => Fiber.interruptAll(timers))
   return {
     observer,
-    after: (millis, tell) => {
-      const timer = Effect.runForkWith(context)(Effect.andThen(Effect.sleep(millis), Effect.sync(() => {
-        timers.delete(timer)
-        tell()
-      })))
-      timers.add(timer)
-      return () => timers.delete(timer) && void Effect.runFork(Fiber.interrupt(timer))
-    },
+    after: yield* timers,
     report: (note) =>
       reporter.report({
         ...Diagnostic.of("io/channel-impaired", { note, origin: { kind: "runtime", name: "reactor" }, subject: undefined }),

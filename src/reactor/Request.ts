@@ -84,7 +84,7 @@ export interface Request {
   readonly note?: string
   /** The wait in milliseconds that the other side asked for with the failure. */
   readonly retry_after_ms?: number
-  /** Whether its last attempt was perhaps on its way when the request ended, as after a time-out, so that it may have had its effect. */
+  /** Whether an attempt ended without an answer, as by a time-out, so that it may have had its effect. No success has it. */
   readonly uncertain?: boolean
 }
 

@@ -89,7 +89,7 @@ export interface IoResult {
   readonly retry_after_ms?: number
   /** The number of attempts. */
   readonly attempt: number
-  /** Whether the last attempt was perhaps on its way when the request ended, so that it may have had its effect. */
+  /** Whether an attempt ended without an answer, so that it may have had its effect. */
   readonly uncertain?: boolean
 }
 

@@ -92,7 +92,7 @@ const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Se
   }
   const { channel, code = "io/failed", note, opcode, retry_after_ms: wait, state, uncertain = false } = request
   const reason = note === undefined ? "" : `: ${note}`
-  const doubt = uncertain ? "; its last attempt may have had its effect" : ""
+  const doubt = uncertain ? "; an attempt may have had its effect" : ""
   const message = `request ${rid} (${channel} ${opcode}) ended with ${state} (${code})${reason}${doubt}`
   const failed = [number, "failed", "RequestFailed", code, message] as const
   return wait === undefined ? failed : [...failed, wait]

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Channel from "../../reactor/Channel.ts"
-import type { JobOutcome, QueuedJob } from "../../reactor/JobQueue.ts"
-import { Reactor } from "../../reactor/Reactor.ts"
+import { type JobOutcome, late, type QueuedJob, type QueueHost } from "../../reactor/JobQueue.ts"
+import { Reactor, timers } from "../../reactor/Reactor.ts"
 
 /** The opcodes of each channel by its id, and the differences from a native channel that repeats nothing. */
 export interface Channels {
@@ -18,10 +19,15 @@ interface Pending {
   readonly channel: string
   readonly job: Channel.Job
   readonly done: (outcome: JobOutcome) => void
+  /** Cancels the wait for the end of its time. */
+  readonly untime: () => void
 }
 
+const nothing = (): void => {}
+
 /**
- * A reactor for tests: each submitted job waits for its scripted end, so a test decides the order of completions.
+ * A reactor for tests: each submitted job waits for its scripted end, so a test decides the order of completions. A job of a
+ * channel with `timeoutMs` ends at that time of the clock of the test.
  *
  * @example A channel that answers when the test says so
  * ```ts
@@ -47,7 +53,7 @@ export class TestReactor {
     const hosts = ["node", "deno", "bun", "workers"] as const
     const all = Object.entries(channels).map(([id, channel]): Channel.Channel =>
       ({ provider: "script", hosts, execute: () => ({}), ...channel, id }))
-    this.layer = Layer.succeed(Reactor, Reactor.of({
+    this.layer = Layer.effect(Reactor, Effect.map(timers, (after) => Reactor.of({
       isSynchronous: false,
       channels: new Map(all.map((channel) => [channel.id, channel])),
       jobs: () => {
@@ -61,23 +67,33 @@ export class TestReactor {
         this.tellRoom()
         return () => this.watchers.delete(waiting)
       },
-      offer: ({ id }, source) => {
-        for (let queued = source.take(); queued !== undefined; queued = source.take()) this.submit(id, queued)
+      offer: (channel, source) => {
+        for (let queued = source.take(); queued !== undefined; queued = source.take()) this.submit(channel, queued, after)
       },
-      withdraw: () => {}
-    }))
+      withdraw: nothing
+    })))
   }
 
-  private submit(channel: string, { done, make }: QueuedJob): void {
+  private submit({ id: channel, timeoutMs }: Channel.Channel, { abort, done, make }: QueuedJob, after: QueueHost["after"]): void {
     const job = make()
     if (job === undefined) return
     this.submitted.push(job)
-    this.pending.set(job.rid, { channel, job, done })
+    const expire = (error: Channel.ChannelError): void => {
+      abort(error)
+      done({ error })
+    }
+    const untime = timeoutMs === undefined ? nothing : after(timeoutMs, () => expire(late(job, timeoutMs)))
+    this.pending.set(job.rid, { channel, job, done, untime })
     job.signal.addEventListener("abort", () => {
       if (this.pending.get(job.rid)?.job !== job) return
-      this.pending.delete(job.rid)
+      this.drop(job.rid)
       this.tellRoom()
     })
+  }
+
+  private drop(rid: string): void {
+    this.pending.get(rid)?.untime()
+    this.pending.delete(rid)
   }
 
   /** The jobs in progress, in the order of their submission. */
@@ -87,7 +103,7 @@ export class TestReactor {
 
   /** Aborts all jobs, as the end of a process does. */
   crash(): void {
-    this.pending.clear()
+    for (const rid of this.pending.keys()) this.drop(rid)
   }
 
   /** Ends a job with a result. Throws if no job of this request is in progress. */
@@ -103,7 +119,7 @@ export class TestReactor {
   private end(rid: string, outcome: JobOutcome): void {
     const pending = this.pending.get(rid)
     if (pending === undefined) throw new Error(`No job of request ${rid} is in progress; there are: ${[...this.pending.keys()].join(", ")}`)
-    this.pending.delete(rid)
+    this.drop(rid)
     this.ended.set(pending.channel, (this.ended.get(pending.channel) ?? 0) + 1)
     pending.done(outcome)
     this.tellRoom()
