@@ -7,16 +7,19 @@
  * @module
  */
 import type { Value } from "../cell/Value.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import { CAPTURE, type Stage } from "../stage/Stage.ts"
 import * as Cells from "./Cells.ts"
 import * as DeclaredPairs from "./DeclaredPairs.ts"
 import { Log } from "./Log.ts"
 import * as Note from "./Note.ts"
+import type { Pair } from "./Pairs.ts"
 import type { Step } from "./Step.ts"
 
 /** The parts of a beat that take runs back. */
 export interface Beat {
   readonly stage: Stage
+  readonly moment: Semantics.Following
   resume(oid: string): void
 }
 
@@ -54,12 +57,19 @@ export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number)
   const { heard, runs } = changesOf(changed)
   return [...runs].sort().flatMap((oid) => {
     const run = Cells.find(oid, (key) => beat.stage.newest(key))
-    if (run === undefined) return []
+    const forget = (): void => {
+      for (const name of heard.get(oid) ?? []) Cells.erase(beat.stage, Cells.address(oid, "heard", ...name.split("/").slice(1)), CAPTURE)
+    }
+    if (run === undefined) {
+      // A handling that still tries its first segment is no run yet, and hears like one.
+      if (Semantics.follows(beat.moment, "attemptsDeclare")) forget()
+      return []
+    }
     const { begun, enzyme, event, status } = run
     const about = { oid, event, enzyme, begun }
     if (status !== undefined) return [{ ...about, state: status }]
     if (begun > to) return [{ ...about, state: end(beat, run) }]
-    for (const name of heard.get(oid) ?? []) Cells.erase(beat.stage, Cells.address(oid, "heard", ...name.split("/").slice(1)), CAPTURE)
+    forget()
     return [{ ...about, segment: goBack(beat, run, to), state: run.state }]
   })
 }
@@ -88,16 +98,36 @@ const goBack = (beat: Beat, { isDead, oid }: Cells.Run, to: number): number => {
   const steps: Array<Step> = [...Cells.stepsOf(oid, (key) => stage.newest(key))]
   for (const step of steps) if (step.beat <= to) log.add(step)
   for (let k = log.segments; k < steps.length; k++) Cells.erase(stage, Cells.address(oid, "step", String(k)), CAPTURE)
-  const declared = DeclaredPairs.read(oid, (key) => stage.newest(key))
-  // The numbers of declared pairs follow those of the log.
-  if (log.segments === steps.length) for (const pair of declared) log.pairs.hear(pair)
-  else if (declared.length > 0) stage.put(DeclaredPairs.addressOf(oid), undefined, CAPTURE)
+  const before = DeclaredPairs.read(oid, (key) => stage.newest(key))
+  const declared = declaredAt(steps, { before, moment: beat.moment, segment: log.segments })
+  for (const pair of declared) log.pairs.hear(pair)
+  const document = declared.length === 0 ? undefined : DeclaredPairs.write(declared)
+  if (declared !== before) stage.put(DeclaredPairs.addressOf(oid), document, CAPTURE)
   if (!isDead) {
     leave(stage, oid, { back: log.segments, pairs: log.pairs.size, ...log.segments === 0 ? startsOf(steps) : {} })
     beat.resume(oid)
   }
   return log.segments
 }
+
+/** A segment to which a run goes back, and the pairs that attempts at its newest one declared. */
+interface Back {
+  readonly before: ReadonlyArray<Pair>
+  readonly moment: Semantics.Following
+  readonly segment: number
+}
+
+/**
+ * The pairs that attempts at a segment declared. Their numbers follow those of the log, and signals that came to the run before the
+ * horizon have them. The step of the segment has them, if it was made since.
+ */
+const declaredAt = (steps: ReadonlyArray<Step>, { before, moment, segment }: Back): ReadonlyArray<Pair> => {
+  if (segment === steps.length) return before
+  const found = Semantics.follows(moment, "attemptsDeclare") ? steps[segment]?.hears ?? none : none
+  return found.length === 0 && before.length === 0 ? before : found
+}
+
+const none: ReadonlyArray<Pair> = []
 
 const leave = (stage: Stage, oid: string, note: Note.Note): void => {
   const address = Note.addressOf(oid)

@@ -5,7 +5,7 @@ import { Enzyme, replay, Retry, type Space, type Transaction } from "systole"
 import { TestSpace } from "systole/testing"
 import { layer, paid } from "../kernel/beat/LabelledSpace.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
-import { controlled, replays, steps } from "../kernel/TestSpace.ts"
+import { controlled, replays, steps, through } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const placed = { signal: "/signals/placed", target: "/data/orders/17", payload: {} }
@@ -281,6 +281,63 @@ describe("A run that hears from the begin of its handling on", () => {
       await space.step(2)
       assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "answered", JSON.stringify(space.facts))
       await replaysFrom(space, from)
+    })
+  })
+
+  it("takes each answer for its own signal after a rollback to its attempts, also if its module declares others since", () => {
+    const other = "/signals/other"
+    const take = (hears: ReadonlyArray<string>) => taking(async (tx, { target = "" }) => {
+      await tx.sleep(1)
+      if (tx.get("/data/permit") === undefined) throw new Retry({ reason: "not yet" })
+      await tx.sleep(1000)
+      return (await tx.waitForSignal("/signals/answered", target)).payload
+    }, { hears, retry: { attempts: 9 } })
+    const [first, before, today] = [take([]), take(["/signals/answered"]), take([other, "/signals/answered"])]
+    return TestSpace.use([first, permit], async (space) => {
+      const { control } = space.space
+      const id = await space.signal(placed)
+      await space.step()
+      await space.advance(1)
+      await deployed(space, first, before)
+      await space.step(2)
+      await space.handled(answered("answered"))
+      const horizon = await space.step()
+      await space.handled({ signal: "/signals/permit" })
+      await space.advance(100)
+      await space.step(2)
+      const { runs: [run] } = await space.run(space.space.runs.list({ limit: 1 }))
+      assert.deepInclude(run, { state: "waiting", segment: 2 })
+      await deployed(space, before, today)
+      await space.run(through(space.space, control.pause()))
+      await space.run(through(space.space, control.rollback(horizon)))
+      await space.run(through(space.space, control.resume()))
+      await space.handled({ signal: "/signals/permit" })
+      await space.step(8)
+      await space.advance(2000)
+      await space.step(2)
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "answered", JSON.stringify(space.facts))
+    })
+  })
+
+  it("hears no signal that a rollback took back, also between the attempts at its first segment", () => {
+    const run = taking(async (tx, { target = "" }) => {
+      if (tx.get("/data/permit") === undefined) throw new Retry({ reason: "not yet" })
+      return (await tx.waitForSignal("/signals/answered", target)).payload
+    })
+    return TestSpace.use([run, permit], async (space) => {
+      const { control } = space.space
+      const id = await space.signal(placed)
+      const horizon = await space.step()
+      const heard = await space.handled(answered("taken back"))
+      assert.match(heard.handlings[0]?.run ?? "", /^OPS:/)
+      await space.run(through(space.space, control.pause()))
+      await space.run(through(space.space, control.rollback(horizon)))
+      await space.run(through(space.space, control.resume()))
+      await space.handled(answered("heard"))
+      await space.handled({ signal: "/signals/permit" })
+      await space.step(10)
+      assert.strictEqual((await space.receipt(id))?.handlings[0]?.value, "heard", JSON.stringify(space.facts))
+      await space.run(replays(space.space))
     })
   })
 
