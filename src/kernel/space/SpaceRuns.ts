@@ -124,12 +124,12 @@ export class LiveRuns implements SpaceRuns {
     })
   }
 
-  /** Reads more steps of a run, and the rest of it after the last one. A run that started over is read from its beginning. */
+  /** Reads more steps of a run, and the rest of it after the last one. A run with another log meanwhile is read from its beginning. */
   private read(oid: string, before: Reading | undefined): Reading | undefined {
     const { store } = this.host
     const run = find(store, oid)
     if (run === undefined) return undefined
-    const isSame = before !== undefined && before.begun === run.begun
+    const isSame = before !== undefined && before.begun === run.begun && this.has(oid, before)
     const { log, steps }: Pick<Reading, "log" | "steps"> = isSame ? before : { log: new Log(), steps: [] }
     let since = isSame ? before.since : run.begun
     // A row names all open handles, so none is made for a step that is not shown.
@@ -142,6 +142,11 @@ export class LiveRuns implements SpaceRuns {
     }
     const details = { ...this.row(run, { since, log, standing: this.standing(run) }), begun: run.begun, steps: steps.slice(-MAX_SHOWN) }
     return { begun: run.begun, log, since, steps, details }
+  }
+
+  /** Whether a log has the newest step that was read. A run that starts anew, or that a rollback takes back, loses it. */
+  private has(oid: string, { log: { segments }, since }: Reading): boolean {
+    return segments === 0 || Step.decode(reader(this.host.store)(stepAddress(oid, segments - 1).key))?.beat === since
   }
 
   cancel(oid: string, { now = false }: Parameters<SpaceRuns["cancel"]>[1] = {}): Effect.Effect<number, ControlError> {
