@@ -10,7 +10,6 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Address from "../cell/Address.ts"
-import * as JsonParser from "../cell/JsonParser.ts"
 import { type CliFailure, from } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
@@ -89,12 +88,10 @@ const watch = Command.make("watch", {
   json: Output.json
 }, ({ address, json, space, times }) =>
   Effect.gen(function*() {
-    const events = (yield* Client).events(yield* path(space, address))
+    const events = (yield* Client).events(yield* path(space, address), { isValue: true })
     const some = Option.isSome(times) ? Stream.take(events, times.value) : events
-    yield* Stream.runForEach(some, ({ data, event, id }) => {
-      const value = event === "absent" ? undefined : JsonParser.parse(data) as unknown
-      return Output.data(json, { ...placeOf(id), value }, `${id}  ${event === "absent" ? "absent" : data}`)
-    })
+    yield* Stream.runForEach(some, ({ data, event, id, value }) =>
+      Output.data(json, { ...placeOf(id), value }, `${id}  ${event === "absent" ? "absent" : data}`))
   })).pipe(Command.withDescription("Print the value of a cell now, and after each beat that changes it"))
 
 /** The place of a value in the stream: its beat, or the cursor of a reader, which shows no beat. A cursor has 16 digits. */

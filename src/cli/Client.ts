@@ -43,6 +43,8 @@ export interface Event {
   readonly id: string
   readonly event: string
   readonly data: string
+  /** The data as JSON; `undefined` for an absent cell. */
+  readonly value: unknown
 }
 
 /** The services that a client needs to find the server or to open the project. */
@@ -61,8 +63,8 @@ export class Client extends Context.Service<Client, {
   readonly bytes: (path: string) => Effect.Effect<Uint8Array, CliFailure>
   /** Whether the project has no data, and is open in memory for a command that only reads. What is created there is never kept. */
   readonly isFleeting?: boolean
-  /** The events of a stream until it ends. */
-  readonly events: (path: string) => Stream.Stream<Event, CliFailure>
+  /** The events of a stream until it ends. The values that are there are objects, unless they may be any values of JSON. */
+  readonly events: (path: string, ask?: Pick<Ask, "isValue">) => Stream.Stream<Event, CliFailure>
 }>()("systole/cli/Client") {
   /** A client of the running server, or of the project opened in this process with a changed configuration. */
   static readonly layerWith = (
@@ -178,7 +180,12 @@ export const connect = ({ fetch, token, unreachable, url }: Target): Client["Ser
         Effect.map((answer) => answer as Answer)
       ),
     bytes: (path) => within(SECONDS)(Effect.flatMap(send(path), bytesOf)),
-    events: (path) => Stream.unwrap(Effect.map(within(SECONDS)(send(path, { headers: { accept: "text/event-stream" } })), events))
+    events: (path, { isValue = false } = {}) =>
+      Stream.unwrap(Effect.map(within(SECONDS)(send(path, { headers: { accept: "text/event-stream" } })), events)).pipe(
+        Stream.mapEffect((event) => isValue || event.event === ABSENT || isObject(event.value)
+          ? Effect.succeed(event)
+          : Effect.fail(foreign("with an event without an object")))
+      )
   }
 }
 
@@ -219,6 +226,7 @@ export const foreign = (which: string): CliFailure =>
 
 const Problem = Schema.Struct({ code: Schema.String, detail: Schema.String })
 const decodeProblem = Schema.decodeUnknownOption(Problem)
+const decodeReset = Schema.decodeUnknownOption(Schema.Struct({ reason: Schema.String }))
 
 const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> => {
   const elsewhere = response.headers.get("location")
@@ -252,20 +260,27 @@ const events = (response: Response): Stream.Stream<Event, CliFailure> => {
       const [field, value] = [line.slice(0, colon), line.slice(colon + 2)]
       return [{ ...event, [field]: value }, []] as const
     }),
-    Stream.mapEffect((event) => {
-      if (event.event !== "problem") return Effect.succeed(event)
-      const { code, detail } = JSON.parse(event.data) as typeof Problem.Type
-      return Effect.fail(new CliFailure({ exit: exitOf(code), code, message: detail }))
-    }),
-    Stream.filterEffect(({ data, event }) =>
-      event === "reset"
-        ? Effect.as(
-          Output.note(`Values may be missing before the next: ${(JSON.parse(data) as { readonly reason: string }).reason}`),
-          false
-        )
-        : Effect.succeed(true))
+    Stream.mapEffect(valued),
+    Stream.filterEffect(({ event, value }) => event !== "reset"
+      ? Effect.succeed(true)
+      : Effect.flatMap(told(decodeReset(value)), ({ reason }) =>
+        Effect.as(Output.note(`Values may be missing before the next: ${reason}`), false)))
   )
 }
+
+/** An event with its value. Fails with the problem that ends a stream. */
+const valued = (event: Event): Effect.Effect<Event, CliFailure> =>
+  Effect.gen(function*() {
+    if (event.event === ABSENT) return event
+    const value = yield* Effect.try({ try: () => JsonParser.parse(event.data), catch: () => foreign("with an event that is no JSON") })
+    if (event.event !== "problem") return { ...event, value }
+    const { code, detail } = yield* told(decodeProblem(value))
+    return yield* new CliFailure({ exit: exitOf(code), code, message: detail })
+  })
+
+/** The fields of an event that a client reads itself. */
+const told = <A>(fields: Option.Option<A>): Effect.Effect<A, CliFailure> =>
+  Option.match(fields, { onNone: () => Effect.fail(foreign("with an event that tells no reason")), onSome: Effect.succeed })
 
 /** Fails for an event of more bytes than an answer may have. An event ends with an empty line. */
 const bounded = (chunks: Stream.Stream<Uint8Array, CliFailure>): Stream.Stream<Uint8Array, CliFailure> =>
@@ -275,7 +290,10 @@ const bounded = (chunks: Stream.Stream<Uint8Array, CliFailure>): Stream.Stream<U
     return left > AnswerBody.MAX_BYTES ? Effect.fail(tooLong()) : Effect.succeed([left, [chunk]] as const)
   })
 
+/** The event of a cell that holds nothing. */
+const ABSENT = "absent"
+
 /** The end of a line. */
 const LINE = 10
 
-const blank: Event = { id: "", event: "", data: "" }
+const blank: Event = { id: "", event: "", data: "", value: undefined }

@@ -38,7 +38,7 @@ const perform = Effect.fnUntraced(function*({ body, done, json, space, verb }: L
   )
   const place = `${SpaceArgument.path(space)}/ops/${encodeURIComponent(oid)}`
   const ends = client.events(place).pipe(
-    Stream.map(({ data }) => JSON.parse(data) as OperationState),
+    Stream.map(({ value }) => (value ?? {}) as OperationState),
     Stream.filter(({ status }) => status !== undefined),
     Stream.take(1)
   )

@@ -96,9 +96,10 @@ export const watch = <Row>(
     Effect.gen(function*() {
       const events = (yield* Client).events(path(records, space, id))
       const some = Option.isSome(times) ? Stream.take(events, times.value) : events
-      yield* Stream.runForEach(some, ({ data, id }) => {
+      yield* Stream.runForEach(some, ({ id, value }) => {
         const beat = Number(id)
-        const { fields, line } = version(JSON.parse(data) as Row)
+        if (value === undefined) return Output.data(json, { beat }, `${beat}  absent`)
+        const { fields, line } = version(value as Row)
         return Output.data(json, { beat, ...fields }, `${beat}  ${line}`)
       })
     })).pipe(Command.withDescription(description))

@@ -59,6 +59,21 @@ describe("A client of a hostile server", () => {
       assert.isAtLeast(taken, 2)
     }))
 
+  it.effect("fails at an event of a stream that no server sends", () =>
+    Effect.gen(function*() {
+      const events = [
+        "event: value\ndata: {", "event: value\ndata: 1", "event: problem\ndata: x", "event: problem\ndata: {\"code\":1}",
+        "event: problem\ndata: null", "event: reset\ndata: {", "event: reset\ndata: null", "event: value"
+      ]
+      for (const event of events) {
+        const { client } = clientOf(() => `id: 1\n${event}\n\n`)
+        assert.strictEqual(yield* code(Stream.runDrain(client.events("/a"))), "server/answer", event)
+      }
+      const { client } = clientOf(() => "id: 1\nevent: value\ndata: 1\n\nid: 2\nevent: absent\n\n")
+      const found = yield* Stream.runCollect(client.events("/a", { isValue: true }))
+      assert.deepStrictEqual(found.map(({ event, value }) => [event, value]), [["value", 1], ["absent", undefined]])
+    }))
+
   it.effect("ends a silent stream after a minute", () =>
     Effect.gen(function*() {
       const { client } = clientOf(() => silent(() => {}))
