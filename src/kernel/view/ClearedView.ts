@@ -183,8 +183,8 @@ export class ClearedView implements Reader {
 
   /** The names below a cell that the clearance admits. */
   private known(id: string, names: ReadonlyArray<string>): ReadonlyArray<string> {
-    const folder = id === "/" ? "" : id
-    return names.filter((name) => this.mayKnow(`${folder}/${name}`))
+    const { id: folder, scope } = Address.ofKey(id)
+    return names.filter((name) => this.mayKnow(Address.make(`${folder === "/" ? "" : folder}/${name}`, { scope }).key))
   }
 
   private mayKnow(key: string): boolean {

@@ -32,6 +32,19 @@ describe("A reader", () => {
       assert.strictEqual((yield* Fx.flip(reader.blobPart("a".repeat(64), 0))).code, "label/withheld")
     }).pipe(Fx.provide(layer)))
 
+  it.effect("sees no withheld name, also not in the scope of a session", () =>
+    Fx.gen(function*() {
+      const scope = "session:7"
+      const space = yield* paid()
+      for (const cell of ["/data/pay/bob", "/data/open"]) yield* controlled(space, space.set(`${cell}?scope=${scope}`, 1))
+      const reader = space.reader(open)
+      assert.deepStrictEqual(yield* space.list(`/data/pay?scope=${scope}`), ["bob"])
+      assert.deepStrictEqual(yield* reader.list(`/data/pay?scope=${scope}`), [])
+      assert.deepStrictEqual((yield* reader.names(`/data/pay?scope=${scope}`, { limit: 10 })).names, [])
+      assert.deepStrictEqual(yield* reader.list(`/data?scope=${scope}`), ["open"])
+      assert.deepStrictEqual(yield* reader.list("/data"), [])
+    }).pipe(Fx.provide(layer)))
+
   it.effect("sees no withheld value through a link", () =>
     Fx.gen(function*() {
       const space = yield* paid(enzyme("link", (tx) => tx.set("/data/link", Link.make("/data/pay/ann"))))
