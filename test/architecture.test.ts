@@ -32,7 +32,7 @@ const NAMING = new Set([
   "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit", "beat/SegmentResults",
   "view/Expected", "view/Requests", "view/Space", "space/Feature", "space/Kernel", "space/LiveSpace", "space/Handle",
   "space/SpaceRendezvous",
-  "space/SpaceFlows", "space/SpaceIo", "space/SpaceRuns"
+  "space/SpaceIo", "space/SpaceRuns"
 ].map((file) => `kernel/${file}.ts`))
 
 /** The highest room that a replay may use. */

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import { face as flows } from "../flow/Face.ts"
 import { face as operations } from "../operation/Face.ts"
 import type * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
@@ -68,7 +69,7 @@ export const command = (agent: Agent | undefined) => Command.make("systole").pip
     DeadCommand.command,
     FaceCommands.make(operations),
     RvCommand.command,
-    FlowCommand.command,
+    FaceCommands.make(flows, [FlowCommand.declared]),
     IoCommand.command,
     RunCommand.command,
     ...ControlCommand.commands,

@@ -14,6 +14,7 @@ import type { Face, Verb } from "../contract/Face.ts"
 import * as Fields from "../contract/Fields.ts"
 import type { CliFailure } from "./CliFailure.ts"
 import { type Ask, Client } from "./Client.ts"
+import type * as FlowCommand from "./FlowCommand.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import * as PageList from "./PageList.ts"
@@ -96,13 +97,16 @@ const verbOf = (face: Face, name: string, { body, does, done, on, switches = {} 
   })).pipe(Command.withDescription(plain(does)))
 }
 
+/** The commands that no face has. */
+type Extra = typeof FlowCommand.declared
+
 /**
- * The command of a ledger.
+ * The command of a ledger. `extra` are commands of its own.
  *
  * @category constructors
  * @since 0.2.0
  */
-export const make = (face: Face) => {
+export const make = (face: Face, extra: ReadonlyArray<Extra> = []) => {
   const { text: { command, lines, many, one, version }, verbs } = face
   const records = recordsOf(face)
   const show = RecordCommand.show<never>(records, { description: `Print one ${one}`, lines })
@@ -114,7 +118,7 @@ export const make = (face: Face) => {
   const acts = Object.entries(verbs).map(([name, verb]) => verbOf(face, name, verb))
   return Command.make(command).pipe(
     Command.withDescription(`List, print and change ${many}`),
-    Command.withSubcommands([listOf(face), show, ...watch, ...acts]),
+    Command.withSubcommands([listOf(face), show, ...watch, ...acts, ...extra]),
     Command.provide(Client.layer)
   )
 }

@@ -32,3 +32,11 @@ export const schema = () =>
     Schema.declare((_): _ is Value => true),
     SchemaTransformation.transform({ decode: (json: unknown) => Rich.accept(json as Value), encode: toJson })
   ))
+
+/**
+ * The schema of a value of a known type, such as a record that is one document.
+ *
+ * @category schemas
+ * @since 0.2.0
+ */
+export const of = <A>() => schema() as unknown as Schema.Codec<A, A>

@@ -29,12 +29,12 @@ describe("systole flow", () => {
           })}\n`
         )
         await json("signal", "shop", "--signal", "/CEP:sig_sys/init", "--wait", "60")
-        const declared = await run("flow", "ls")
+        const declared = await run("flow", "declared")
         for (const part of ["pack", "ask", "transform", "→ packed", "wait"]) assert.include(declared.stdout, part)
-        for (const id of ["one", "two"]) await json("flow", "start", "shop", "pack", "--id", id, "--input", `{"boxes":2}`)
-        const rows = await json("flow", "list", "shop") as ReadonlyArray<{ readonly inst: string }>
+        for (const id of ["one", "two"]) await json("flow", "start", "shop", "pack", "--inst", id, "--input", `{"boxes":2}`)
+        const rows = await json("flow", "ls", "shop") as ReadonlyArray<{ readonly inst: string }>
         assert.deepStrictEqual(rows.map(({ inst }) => inst), ["one", "two"])
-        assert.include((await run("flow", "list", "shop", "--limit", "1")).stderr, "--after one")
+        assert.include((await run("flow", "ls", "shop", "--limit", "1")).stderr, "--after one")
         assert.deepInclude(await json("flow", "pause", "shop", "one") as object, { inst: "one" })
         const shown = await run("flow", "show", "shop", "one")
         for (const part of ["one pack paused", `{"boxes":2}`]) assert.include(shown.stdout, part)

@@ -9,7 +9,8 @@ describe("The generated pages", () => {
     assert.deepStrictEqual(pages.map((page) => [page.path, ...Generated.partsOf(page)]), [
       ["src/cli/README.md", "exits", "commands"],
       ["src/diagnostic/README.md", "topics", "codes"],
-      ["src/ingress/README.md", "routes"]
+      ["src/ingress/README.md", "routes"],
+      ["test/README.md", "simulation"]
     ])
   })
 

@@ -8,6 +8,7 @@
 
 import type { Face, Verb } from "../../src/contract/Face.ts"
 import * as Fields from "../../src/contract/Fields.ts"
+import { face as flows } from "../../src/flow/Face.ts"
 import { face as operations } from "../../src/operation/Face.ts"
 
 /** The description of one route. */
@@ -154,16 +155,6 @@ const rendezvous: Readonly<Record<string, Described>> = {
   [`POST ${SPACE}/rv/:key/release`]: described("", "Releases it from quarantine: it has its time for a report and its graces again.")
 }
 
-const flows: Readonly<Record<string, Described>> = {
-  [`GET ${SPACE}/flows`]: described(PAGE, "The instances of flows."),
-  [`POST ${SPACE}/flows`]: described("`{ flow, inst?, input?, steps?, beats? }`", "Starts an instance: 201 with its id."),
-  [`GET ${SPACE}/flows/:inst`]: described("`Last-Event-ID`", `One instance, step by step. ${STREAM}`),
-  [`POST ${SPACE}/flows/:inst/pause`]: described("", "Pauses the instance: it takes no further step."),
-  [`POST ${SPACE}/flows/:inst/resume`]: described("", "Resumes a paused instance."),
-  [`POST ${SPACE}/flows/:inst/cancel`]: described("", "Ends the instance and the rendezvous that it spawned."),
-  [`POST ${SPACE}/flows/:inst/budget`]: described("`{ steps?, beats? }`", "Replaces its budget.")
-}
-
 const requests: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/io`]: described(`${PAGE}; \`?open\``, "The requests of the space to the world. `?open` selects those without a result."),
   [`GET ${SPACE}/io/:rid`]: described("`Last-Event-ID`", `One request with all its fields. ${STREAM}`),
@@ -224,7 +215,7 @@ export const groups: ReadonlyArray<readonly [title: string, routes: Readonly<Rec
   ["A space as a whole", control],
   ["Operations", ofFace(operations)],
   ["Rendezvous", rendezvous],
-  ["Flows", flows],
+  ["Flows", ofFace(flows)],
   ["Requests to the world", requests],
   ["Durable runs", runs],
   ["Inspection", inspection]

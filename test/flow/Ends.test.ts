@@ -52,9 +52,9 @@ describe("A budget of beats", () => {
       let space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes))
       yield* RendezvousSpace.ask(space, "start")
       yield* space.step
-      yield* controlled(space, space.flow.budget("short", { beats: 4 }))
-      yield* controlled(space, space.flow.budget("long", { beats: 9 }))
-      yield* controlled(space, space.flow.budget("spent", { steps: 1 }))
+      yield* controlled(space, space.flows.budget("short", { beats: 4 }))
+      yield* controlled(space, space.flows.budget("long", { beats: 9 }))
+      yield* controlled(space, space.flows.budget("spent", { steps: 1 }))
       yield* space.step
       assert.deepInclude(yield* instance(space, "spent"), { state: "error", note: "its budget of 1 steps is spent" })
       space = yield* machine.boot(enzymes)
@@ -151,7 +151,7 @@ describe("A finished instance", () => {
       yield* RendezvousSpace.ask(space, "start")
       yield* steps(space, 2)
       yield* Effect.forkChild(space.rv.report("cancelled.ask"), { startImmediately: true })
-      yield* controlled(space, space.flow.cancel("cancelled"))
+      yield* controlled(space, space.flows.cancel("cancelled"))
       // The wait step expires in the beat that executes this report.
       yield* controlled(space, space.rv.report("late.ask"))
       yield* space.step
@@ -204,10 +204,10 @@ describe("The telemetry of a completion", () => {
         answer: { wait: "ask" }
       } })
       const space = yield* RendezvousSpace.space({}, [late, enzyme("idle", () => undefined)])
-      yield* controlled(space, space.flow.start({ flow: "late", inst: "small", input: "" }))
+      yield* controlled(space, space.flows.start({ flow: "late", inst: "small", input: "" }))
       yield* space.step
       const room = 1_046_528 - JSON.stringify(yield* instance(space, "small")).length
-      yield* controlled(space, space.flow.start({ flow: "late", inst: "large", input: "y".repeat(room - 20) }))
+      yield* controlled(space, space.flows.start({ flow: "late", inst: "large", input: "y".repeat(room - 20) }))
       yield* space.step
       assert.strictEqual(yield* stateOf(space, "large"), "waiting")
       yield* steps(space, 6)

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import type { Space } from "systole"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
+import { present } from "../support/Present.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import { heard, type Kept } from "./FlowInstances.ts"
@@ -35,18 +36,18 @@ const actionOf = (draw: Random.Random, model: ReferenceModel, n: number): Action
   }
 }
 
-const ask = ({ flow, rv }: Space, action: Action): Effect.Effect<unknown, { readonly code: string }> => {
+const ask = ({ flows, rv }: Space, action: Action): Effect.Effect<unknown, { readonly code: string }> => {
   switch (action.verb) {
     case "start":
-      return flow.start({ flow: "random", inst: action.inst, input: action.input, steps: action.steps, beats: action.beats })
+      return flows.start({ flow: "random", inst: action.inst, input: action.input, steps: action.steps, beats: action.beats })
     case "budget":
-      return flow.budget(action.inst, action)
+      return flows.budget(action.inst, { steps: action.steps, beats: action.beats })
     case "spawn":
       return rv.spawn({ key: action.key, signal_path: action.path })
     case "report":
       return rv.report(action.key, { n: action.n })
     default:
-      return flow[action.verb](action.inst)
+      return flows[action.verb](action.inst)
   }
 }
 
@@ -61,9 +62,15 @@ const beat = Effect.fnUntraced(function*(space: Space, actions: ReadonlyArray<Ac
   return { number, answers: yield* Effect.forEach(asked, Fiber.join) }
 })
 
+/** The instances of a space. */
+const instancesOf = Effect.fnUntraced(function*(space: Space) {
+  const { instances } = yield* space.flows.list({ limit: 100 })
+  return yield* Effect.forEach(instances, ({ inst }) => Effect.map(space.flows.get(inst), present))
+})
+
 /** The instances and the rendezvous of a space, in the terms of the reference model. */
 const seen = Effect.fnUntraced(function*(space: Space) {
-  const { instances } = yield* space.flow.list({ limit: 100 })
+  const instances = yield* instancesOf(space)
   const rows = yield* Effect.forEach(instances, Effect.fnUntraced(function*({ history, inst, pc, results, state, steps_used }) {
     const waits = Object.entries(results as Kept["results"]).filter(
       ([, result]) => typeof result === "object" && Object.hasOwn(result as object, "link")
@@ -142,7 +149,7 @@ const check = Effect.fnUntraced(function*(seed: number, rounds: number) {
       `seed ${seed}: one event for each completion of ${key}`
     )
   }
-  const { instances } = yield* space.flow.list({ limit: 100 })
+  const instances = yield* instancesOf(space)
   const links =
     instances.flatMap(({ jobs, results }) => [...Object.values(results), ...Object.values(jobs).map(({ event }) => event)].flatMap(
       (heard) => (heard as { readonly link?: { readonly $link: string } } | undefined)?.link?.$link ?? []

@@ -61,7 +61,7 @@ describe("An invalid request to flows", () => {
       yield* RendezvousSpace.ask(space, "none")
       yield* steps(space, 2)
       const before = yield* RendezvousSpace.digest(space)
-      const { flow } = space
+      const { flows: flow } = space
       const refusals = [
         [flow.start({ flow: "nothing" }), "flow/unknown"],
         [flow.start({ flow: "a/b" }), "flow/unknown"],
@@ -96,7 +96,7 @@ describe("An invalid request to flows", () => {
   test("is one with an id too long for the keys of its rendezvous; a step cannot be named like a member of every object", () =>
     Effect.gen(function*() {
       const space = yield* begin({})
-      const startCode = (inst: string) => codeOf(space, space.flow.start({ flow: "review", input: { pages: 1 }, inst }))
+      const startCode = (inst: string) => codeOf(space, space.flows.start({ flow: "review", input: { pages: 1 }, inst }))
       assert.strictEqual(yield* startCode("i".repeat(250)), "flow/invalid")
       assert.strictEqual(yield* startCode("i".repeat(240)), "done")
       assert.strictEqual(yield* startCode("constructor"), "done")

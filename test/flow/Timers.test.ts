@@ -170,7 +170,7 @@ describe("Timers of flows", () => {
       const enzymes = RendezvousSpace.enzymes({}, [waiting])
       const space = yield* machine.boot(enzymes, { tempo: 10, pace: "demand" })
       const started =
-        yield* space.flow.start({ flow: "waiting", inst: "late" }).pipe(Effect.andThen(space.idle), Effect.andThen(space.head))
+        yield* space.flows.start({ flow: "waiting", inst: "late" }).pipe(Effect.andThen(space.idle), Effect.andThen(space.head))
       yield* TestClock.adjust(40)
       yield* space.idle
       assert.strictEqual(yield* space.head, started)
@@ -185,7 +185,7 @@ describe("Timers of flows", () => {
       const furthest = 2 ** 43
       const space = yield* RendezvousSpace.space({}, [patient])
       for (const beats of [furthest + 1, Number.MAX_SAFE_INTEGER]) {
-        const answer = yield* controlled(space, space.flow.start({ flow: "patient", beats }))
+        const answer = yield* controlled(space, space.flows.start({ flow: "patient", beats }))
         assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : undefined, "flow/invalid")
         assert.throws(
           () => Flow.make({ name: "far", steps: { only: { wait: () => "app:x", within: beats } } }),
@@ -194,7 +194,7 @@ describe("Timers of flows", () => {
         assert.throws(() => Flow.make({ name: "far", steps: { only: { clamp: { beats } } } }), /clamps to no whole numbers/)
       }
       const now = (yield* space.head) + 1
-      yield* controlled(space, space.flow.start({ flow: "patient", inst: "far", beats: furthest }))
+      yield* controlled(space, space.flows.start({ flow: "patient", inst: "far", beats: furthest }))
       const { budget: { deadline, deadline_ms } } = (yield* space.get("/data/flow/inst/far")) as unknown as {
         readonly budget: { readonly deadline: number; readonly deadline_ms: number }
       }
@@ -209,10 +209,10 @@ describe("An instance", () => {
         Array.from({ length: 20 }, (_, i) => [`step${i}`, { transform: () => ({ telemetry: { text: "z".repeat(900_000) } }) }] as const)
       const many = Flow.make({ name: "many", steps: Object.fromEntries([...large, ["answer", { wait: "step0" }]]) as never })
       const space = yield* RendezvousSpace.space({ cancel: (tx) => tx.flow.cancel("ample") }, [patient, many])
-      yield* controlled(space, space.flow.start({ flow: "patient", inst: "small", input: "" }))
+      yield* controlled(space, space.flows.start({ flow: "patient", inst: "small", input: "" }))
       const empty = JSON.stringify(yield* instance(space, "small")).length
       const start = (inst: string, left: number) =>
-        controlled(space, space.flow.start({ flow: "patient", inst, input: "y".repeat(1_048_576 - empty - left) }))
+        controlled(space, space.flows.start({ flow: "patient", inst, input: "y".repeat(1_048_576 - empty - left) }))
       for (const left of [10, 500, 2000]) {
         const answer = yield* start(`x${left}`, left)
         assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : undefined, "value/invalid", `${left} characters left`)
@@ -222,7 +222,7 @@ describe("An instance", () => {
       yield* start("tight", 2100)
       yield* start("ample", 4000)
       // The steps spawn more than one run may write.
-      yield* controlled(space, space.flow.start({ flow: "many", inst: "many", input: "y".repeat(600_000) }))
+      yield* controlled(space, space.flows.start({ flow: "many", inst: "many", input: "y".repeat(600_000) }))
       yield* space.step
       assert.deepInclude(yield* instance(space, "tight"), { state: "error", note: 'step "answer" failed: value/invalid' })
       assert.match((yield* instance(space, "many")).note!, /^step "step\d+" failed: /)

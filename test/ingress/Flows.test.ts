@@ -86,7 +86,7 @@ describe("Flows over HTTP", () => {
     const before = [(await ask(`${space}/cells/data/flow?below`)).body, (await ask(`${space}/flows/one`)).body]
     const refusals: ReadonlyArray<readonly [string, unknown, number, string]> = [
       ["flows", { flow: "none" }, 404, "flow/unknown"],
-      ["flows", {}, 404, "flow/unknown"],
+      ["flows", {}, 400, "flow/invalid"],
       ["flows", { flow: 3 }, 400, "body/malformed"],
       ["flows", { flow: "pack", more: 1 }, 400, "body/malformed"],
       ["flows", { flow: "pack", inst: "a/b" }, 400, "flow/invalid"],

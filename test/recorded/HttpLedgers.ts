@@ -94,7 +94,6 @@ const flows: ReadonlyArray<Line> = [
   post(`${S}/flows`, { flow: "pack", steps: 0 }),
   post(`${S}/flows`, { flow: "pack", steps: "1" }),
   post(`${S}/flows`, { flow: 5 }),
-  post(`${S}/flows`, {}),
   post(`${S}/flows`, { flow: "pack", inst: "a b" }),
   get(`${S}/flows`),
   get(`${S}/flows?limit=1`),

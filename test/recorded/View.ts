@@ -68,7 +68,8 @@ export const ofSpace = Effect.fnUntraced(function*(space: Space) {
   shown["dead"] = JSON.stringify(letters)
   shown["ops"] = JSON.stringify(yield* space.ops.list(ALL))
   shown["rv"] = JSON.stringify(yield* space.rv.list(ALL))
-  shown["flows"] = JSON.stringify(yield* space.flow.list(ALL))
+  const { instances, next } = yield* space.flows.list(ALL)
+  shown["flows"] = JSON.stringify({ instances: yield* Effect.forEach(instances, ({ inst }) => space.flows.get(inst)), next })
   shown["state"] = JSON.stringify(yield* space.control.state)
   shown["graph"] = JSON.stringify((yield* space.graph.view).nodes.map((node) => nodeOf({ ...node })))
   return { ...shown, ...yield* history(space, keys), ...yield* cleared(space, keys) }

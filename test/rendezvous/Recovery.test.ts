@@ -60,7 +60,7 @@ describe("The recovery of a space", () => {
       // Each waiting instance has a rendezvous.
       const [three, second] = yield* open
       assert.strictEqual(three, none + 3)
-      yield* controlled(second, second.flow.budget("job1", { beats: 5 }))
+      yield* controlled(second, second.flows.budget("job1", { beats: 5 }))
       yield* RendezvousSpace.steps(second, 1)
       assert.strictEqual((yield* open)[0], none + 4)
     }).pipe(Effect.scoped, RendezvousSpace.granted))

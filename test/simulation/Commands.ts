@@ -18,11 +18,11 @@ const verbs = ["pause", "resume", "cancel", "budget"] as const
 
 /** Tells a flow what to do. */
 const steer: Command = (space, { numbers: [, n, verb, more] }) => Effect.gen(function*() {
-  const row = at((yield* space.flow.list({ limit: 20 })).instances, n)
+  const row = at((yield* space.flows.list({ limit: 20 })).instances, n)
   if (row === undefined) return
   const chosen = at(verbs, verb) ?? "resume"
-  if (chosen === "budget") yield* space.flow.budget(row.inst, { steps: 1 + more % 6, beats: more % 30 })
-  else yield* space.flow[chosen](row.inst)
+  if (chosen === "budget") yield* space.flows.budget(row.inst, { steps: 1 + more % 6, beats: more % 30 })
+  else yield* space.flows[chosen](row.inst)
 })
 
 /** Postpones, kills or lets go a rendezvous. */

@@ -56,8 +56,8 @@ export const untold = async (world: World, space: Space): Promise<ReadonlyArray<
  * took away.
  */
 export const release = async (world: World, space: Space): Promise<void> => {
-  for (const { inst, state } of (await look(world, space.flow.list({ limit: LIMIT })))?.instances ?? []) {
-    if (state === "paused") await world.run(space.flow.resume(inst))
+  for (const { inst, state } of (await look(world, space.flows.list({ limit: LIMIT })))?.instances ?? []) {
+    if (state === "paused") await world.run(space.flows.resume(inst))
   }
   if (world.rollbacks.size === 0 && world.touched.size === 0) return
   for (const { awaits = [] } of (await look(world, space.runs.list({ limit: LIMIT })))?.runs ?? []) {

@@ -22,7 +22,7 @@ import type { LedgerHost } from "./LedgerClient.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The parts of the API of a space that features add. */
-export type Parts = Pick<Space, "rv" | "flow" | "io" | "runs" | "graph" | "debug">
+export type Parts = Pick<Space, "rv" | "flows" | "io" | "runs" | "graph" | "debug">
 
 /** An open space, as its features use it. */
 export interface PartHost {

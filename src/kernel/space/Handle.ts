@@ -15,6 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Face as LedgerFace } from "../../contract/Face.ts"
+import { face as flows } from "../../flow/Face.ts"
 import { face as operations } from "../../operation/Face.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -26,7 +27,6 @@ import type {
   Space,
   SpaceControl,
   SpaceDebug,
-  SpaceFlows,
   SpaceGraph,
   SpaceIo,
   SpaceRendezvous,
@@ -41,7 +41,7 @@ type Members<Names extends PropertyKey> = Readonly<Record<Names, "method" | "eff
 type Plain = Exclude<
   keyof Space,
   | "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head"
-  | "ops" | "rv" | "flow" | "io" | "runs" | "control" | "graph" | "debug"
+  | "ops" | "rv" | "flows" | "io" | "runs" | "control" | "graph" | "debug"
 >
 
 const members: Members<Plain> = {
@@ -59,9 +59,6 @@ const membersOf = ({ verbs }: LedgerFace): Members<string> =>
 const rv: Members<keyof SpaceRendezvous> = {
   spawn: "method", claim: "method", resched: "method", kill: "method", report: "method", release: "method",
   list: "method", get: "method"
-}
-const flow: Members<keyof SpaceFlows> = {
-  start: "method", pause: "method", resume: "method", cancel: "method", budget: "method", list: "method", get: "method"
 }
 const io: Members<keyof SpaceIo> = { list: "method", get: "method", cancel: "method", channels: "effect", drains: "method" }
 const runs: Members<keyof SpaceRuns> = { list: "method", get: "method", cancel: "method", retry: "method" }
@@ -209,7 +206,7 @@ type Effects = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
 const Plainly = faceOf<Pick<Space, Plain>>(members)
 const Operations = faceOf<Space["ops"]>(membersOf(operations))
 const Rendezvous = faceOf<SpaceRendezvous>(rv)
-const Flows = faceOf<SpaceFlows>(flow)
+const Flows = faceOf<Space["flows"]>(membersOf(flows))
 const Io = faceOf<SpaceIo>(io)
 const Runs = faceOf<SpaceRuns>(runs)
 const Controlling = faceOf<Omit<SpaceControl, "state">>(control)
@@ -245,7 +242,7 @@ export class Handle extends Plainly implements Space {
   readonly name: string
   readonly ops: Space["ops"]
   readonly rv: SpaceRendezvous
-  readonly flow: SpaceFlows
+  readonly flows: Space["flows"]
   readonly io: SpaceIo
   readonly runs: SpaceRuns
   readonly control: SpaceControl
@@ -264,7 +261,7 @@ export class Handle extends Plainly implements Space {
     this.way = door
     this.ops = new Operations(door, (space) => space.ops)
     this.rv = new Rendezvous(door, ({ parts }) => parts.rv, "rendezvous")
-    this.flow = new Flows(door, ({ parts }) => parts.flow, "flows")
+    this.flows = new Flows(door, ({ parts }) => parts.flows, "flows")
     this.io = new Io(door, ({ parts }) => parts.io, "requests")
     this.runs = new Runs(door, ({ parts }) => parts.runs, "durable")
     this.control = new ControlHandle(door)

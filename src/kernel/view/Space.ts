@@ -12,11 +12,9 @@ import type { Label } from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BlobPart, BlobWriter, JournalRow } from "../../persistence/Persistence.ts"
-import type { Instance } from "../../flow/Instance.ts"
+import type { face as flows } from "../../flow/Face.ts"
 import type { Entry } from "../../rendezvous/Entry.ts"
 import type {
-  FlowBudget,
-  FlowRequest,
   RendezvousSpec,
   SignalRequest
 } from "../../stage/Launch.ts"
@@ -200,37 +198,6 @@ export interface SpaceRendezvous {
   readonly get: (key: string) => Effect.Effect<RendezvousRow | undefined, ReadError>
 }
 
-/** The state of a flow's instance. */
-export interface InstanceRow extends Instance {
-  readonly inst: string
-}
-
-/** A page of instances by id, and the cursor of the next page; `undefined` at the end. */
-export interface InstancePage {
-  readonly instances: ReadonlyArray<InstanceRow>
-  readonly next: string | undefined
-}
-
-/**
- * The flows of a space. The next beat executes a command; the answer, with the number of that beat, follows once it is durable.
- *
- * To follow an instance, watch its cell, `/data/flow/inst/<id>`. A refused command changes no state.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SpaceFlows {
-  readonly start: (request: FlowRequest) => Effect.Effect<{ readonly inst: string; readonly beat: number }, ControlError>
-  readonly pause: (inst: string) => Effect.Effect<number, ControlError>
-  readonly resume: (inst: string) => Effect.Effect<number, ControlError>
-  readonly cancel: (inst: string) => Effect.Effect<number, ControlError>
-  readonly budget: (inst: string, budget: FlowBudget) => Effect.Effect<number, ControlError>
-  /** The instances after a cursor, a page at a time. */
-  readonly list: (page: Page) => Effect.Effect<InstancePage, ReadError>
-  /** Returns `undefined` for an unknown instance. */
-  readonly get: (inst: string) => Effect.Effect<InstanceRow | undefined, ReadError>
-}
-
 /** A reader with its clearance. */
 export interface Clearance {
   readonly name: string
@@ -309,7 +276,7 @@ export interface Space {
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceFace<typeof operations>
   readonly rv: SpaceRendezvous
-  readonly flow: SpaceFlows
+  readonly flows: SpaceFace<typeof flows>
   readonly io: SpaceIo
   readonly runs: SpaceRuns
   readonly control: SpaceControl

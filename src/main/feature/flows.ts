@@ -4,8 +4,10 @@
  * @module
  */
 import { flows } from "../../flow/Ledger.ts"
-import * as Routes from "../../ingress/Flows.ts"
-import { LiveFlows } from "../../kernel/space/SpaceFlows.ts"
+import { outside } from "../../flow/Outside.ts"
+import * as DeclaredFlows from "../../ingress/DeclaredFlows.ts"
+import * as FaceRoutes from "../../ingress/FaceRoutes.ts"
+import * as SpaceFace from "../../kernel/space/SpaceFace.ts"
 import type { Feature } from "../Feature.ts"
 
 /**
@@ -17,7 +19,7 @@ import type { Feature } from "../Feature.ts"
 export const feature: Feature = {
   name: "flows",
   ledger: () => flows,
-  parts: ({ ledgers }) => ({ flow: new LiveFlows(ledgers) }),
-  lists: Routes.lists,
-  routes: Routes.routes
+  parts: ({ ledgers }) => ({ flows: SpaceFace.ofCells(outside, ledgers) }),
+  lists: DeclaredFlows.lists,
+  routes: (app, context) => FaceRoutes.routes(app, outside.face, context)
 }

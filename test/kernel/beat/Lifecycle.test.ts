@@ -309,15 +309,15 @@ describe("a space that is shut down", () => {
       const broken = enzyme("broken", () => { throw new Error("no") })
       const space = yield* RendezvousSpace.space({}, [slow, broken])
       const { id } = yield* space.signal({ signal: "/signals/broken", payload: 0 })
-      yield* begun(space, space.flow.start({ flow: "slow", inst: "one" }))
-      yield* begun(space, space.flow.pause("one"))
+      yield* begun(space, space.flows.start({ flow: "slow", inst: "one" }))
+      yield* begun(space, space.flows.pause("one"))
       yield* begun(space, space.rv.spawn({ key: "open" }))
       const asked = [
         space.rv.spawn({ key: "late" }),
         space.rv.resched("open", 3),
         space.rv.kill("open", { mode: "cancel" }),
-        space.flow.start({ flow: "slow", inst: "two" }),
-        space.flow.resume("one"),
+        space.flows.start({ flow: "slow", inst: "two" }),
+        space.flows.resume("one"),
         space.redeliver(id, "broken")
       ] as ReadonlyArray<Effect.Effect<unknown, { readonly code: string; readonly message: string }>>
       yield* begun(space, space.control.shutdown())

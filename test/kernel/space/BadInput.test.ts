@@ -152,7 +152,7 @@ describe("bad input delays no other input", () => {
         space.rv.report("k", { x: big }),
         space.rv.report("k", nest(64)),
         space.rv.spawn({ key: "big", telemetry: { x: big } }),
-        space.flow.start({ flow: "wait", inst: "i", input: big }),
+        space.flows.start({ flow: "wait", inst: "i", input: big }),
         space.ops.start({ verb: "op/x", target: "t", mode: "opm:direct", pipeline: { constructor: 1 } as {} }),
         space.ops.start({ verb: "op/x", target: "t", mode: "opm:direct", pipeline: JSON.parse('{"__proto__":1}') as {} })
       ]
@@ -175,7 +175,7 @@ describe("bad input delays no other input", () => {
       assert.deepStrictEqual([yield* space.get("/data/flow/inst/i"), yield* space.list("/rt/ops")], [undefined, []])
       assert.deepInclude(yield* RendezvousSpace.entry(space, "k") as Effect.Effect<object>, { state: "pending", telemetry: {} })
       // One beat executes both. The random values of the refused one are drawn again by the other.
-      yield* Effect.forkChild(Effect.result(space.flow.start({ flow: "wait", input: nest(64) })), { startImmediately: true })
+      yield* Effect.forkChild(Effect.result(space.flows.start({ flow: "wait", input: nest(64) })), { startImmediately: true })
       const next = yield* Effect.forkChild(space.rv.spawn({ key: "next", due_off: 9 }), { startImmediately: true })
       assert.strictEqual(yield* space.step, (yield* Fiber.join(next)).beat)
       yield* space.step

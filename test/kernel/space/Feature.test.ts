@@ -51,7 +51,7 @@ describe("A kernel with a part of the features", () => {
       const space = yield* TestKernel.space([count])
       const errors = [
         yield* refusal(space, space.rv.kill("a")),
-        yield* refusal(space, space.flow.cancel("a")),
+        yield* refusal(space, space.flows.cancel("a")),
         yield* refusal(space, space.control.command("io", { verb: "cancel" })),
         yield* refusal(space, space.runs.list({ limit: 1 })),
         yield* refusal(space, space.graph.view)

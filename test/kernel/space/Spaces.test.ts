@@ -108,7 +108,7 @@ describe("a kernel with more spaces than may be open", () => {
         ), space.pull("/data/sum"),
         space.ops.list(
           { limit: 3 }
-        ), space.rv.list({ limit: 3 }), space.flow.list({ limit: 3 }), space.graph.view, space.debug.view, space.dead({ limit: 3 }),
+        ), space.rv.list({ limit: 3 }), space.flows.list({ limit: 3 }), space.graph.view, space.debug.view, space.dead({ limit: 3 }),
         space.journal(0), reader.get("/data/sum"), reader.list("/data"), space.idle, space.denials,
         Stream.runHead(space.watch("/data/sum")), Stream.runHead(reader.watch("/data/sum")),
         Effect.callback((resume) => {

@@ -1,0 +1,72 @@
+/**
+ * The face of flows: all that the world sees of their instances.
+ *
+ * @module
+ */
+import * as Face from "../contract/Face.ts"
+import { InstanceAbsent, InvalidFlowRequest } from "./FlowError.ts"
+import * as Instance from "./Instance.ts"
+import * as Schemas from "./Schemas.ts"
+
+const noted = (note: string | undefined): string => note === undefined ? "" : `: ${note}`
+
+const goesOn = (state: Instance.State): boolean => state === "ready" || state === "waiting" || state === "paused"
+
+const lines = ({ flow, history, input, inst, jobs, note, pc, started, state, steps_used }: ReturnType<typeof Schemas.instance>["Type"]) => [
+  `${inst} ${flow} ${state}${goesOn(state) ? ` at ${pc}` : ""}${noted(note)}`,
+  `  started in beat ${started}, ${steps_used} steps, with ${JSON.stringify(input)}`,
+  ...history.map(({ beat, kind, outcome, step }) => `  beat ${beat} ${step} ${kind} ${outcome}`),
+  ...Object.entries(jobs).map(([step, { key, signal }]) => `  ${step} hears of ${key ?? signal}`)
+]
+
+/**
+ * The face of flows.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export const face = Face.make("flow", {
+  records: {
+    segment: "flows",
+    id: "inst",
+    rows: "instances",
+    row: Schemas.row,
+    record: Schemas.instance,
+    cell: (inst) => `${Instance.FOLDER}/${inst}`,
+    absent: (inst) => new InstanceAbsent({ inst }),
+    invalid: (reason) => new InvalidFlowRequest({ reason })
+  },
+  verbs: {
+    start: {
+      on: "list",
+      does: "Starts an instance of a flow.",
+      body: Schemas.request,
+      done: (inst, beat) => `started ${inst} in beat ${beat}`
+    },
+    pause: { on: "record", does: "Pauses the instance: it takes no further step.", done: (inst, beat) => `paused ${inst} in beat ${beat}` },
+    resume: { on: "record", does: "Resumes a paused instance.", done: (inst, beat) => `resumed ${inst} in beat ${beat}` },
+    cancel: {
+      on: "record",
+      does: "Ends the instance and the rendezvous that it spawned.",
+      done: (inst, beat) => `cancelled ${inst} in beat ${beat}`
+    },
+    budget: {
+      on: "record",
+      does: "Replaces its budget.",
+      body: Schemas.budget,
+      done: (inst, beat) => `set the budget of ${inst} in beat ${beat}`
+    }
+  },
+  text: {
+    command: "flow",
+    one: "instance",
+    many: "instances of flows",
+    example: "order17",
+    columns: ({ flow, inst, pc, state }) => [inst, state, flow, pc],
+    lines,
+    version: ({ note, pc, state, steps_used }: Instance.Instance): Face.Version => ({
+      fields: { state, pc, steps_used, note },
+      line: `${state} at ${pc}${noted(note)}`
+    })
+  }
+})
