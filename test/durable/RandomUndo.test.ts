@@ -11,17 +11,26 @@ const NAME = "test"
 const MOVES = 60
 const MOST = 200
 
+/** The signal for which a run waits, and which it sends itself to undo its effect. */
+const ackOf = (id: string) => ({ signal: "/signals/ack", target: `/data/acks/${id}` })
+
 /** Waits, and undoes its effect at its end. Its writes contend with other runs. */
 const work = Enzyme.make({
   name: "work",
   query: "/signals/work",
   durable: true,
-  run: async (tx, { payload }) => {
+  hears: ({ id }) => [ackOf(id)],
+  run: async (tx, { id, payload }) => {
+    const { signal, target } = ackOf(id)
     tx.increment("/data/held")
     try {
-      await tx.sleep({ beats: 10_000 })
+      await (payload === "asking" ? tx.waitForSignal(signal, target) : tx.sleep({ beats: 10_000 }))
     } finally {
       if (payload === "slow") await tx.sleep({ beats: 2 })
+      if (payload === "asking") {
+        tx.signal({ signal, target })
+        await tx.waitForSignal(signal, target)
+      }
       tx.set("/data/last", payload)
       tx.increment("/data/held", -1)
       tx.signal({ signal: "/signals/undone", payload: "one" })
@@ -69,14 +78,14 @@ class World {
 
   private readonly begin = Effect.fnUntraced(function*(this: World) {
     const id = `run-${this.begun}`
-    yield* this.now.signal({ signal: "/signals/work", payload: Random.pick(this.draw, ["slow", "quick"]), id })
+    yield* this.now.signal({ signal: "/signals/work", payload: Random.pick(this.draw, ["slow", "quick", "asking"]), id })
     this.begun++
   })
 
   private readonly cancel = Effect.fnUntraced(function*(this: World, share: number) {
     const { runs } = yield* this.now.runs.list({ limit: 1000 })
     for (const { cancel, oid, segment, state } of runs) {
-      // A second cancellation would fail the sleep with which a slow run undoes its effect.
+      // A second cancellation would fail the wait with which a run undoes its effect.
       if (state === "dead" || cancel !== undefined || segment > 1 || this.draw(share) > 0) continue
       yield* Effect.forkChild(Effect.ignore(this.now.runs.cancel(oid)), { startImmediately: true })
     }
