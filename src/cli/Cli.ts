@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import { face as runs } from "../durable/Face.ts"
 import { face as flows } from "../flow/Face.ts"
 import { face as operations } from "../operation/Face.ts"
 import type * as AgentCommand from "./AgentCommand.ts"
@@ -27,7 +28,6 @@ import * as IoCommand from "./IoCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as Output from "./Output.ts"
 import * as RemoteServer from "./RemoteServer.ts"
-import * as RunCommand from "./RunCommand.ts"
 import * as RvCommand from "./RvCommand.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
@@ -71,7 +71,7 @@ export const command = (agent: Agent | undefined) => Command.make("systole").pip
     RvCommand.command,
     FaceCommands.make(flows, [FlowCommand.declared]),
     IoCommand.command,
-    RunCommand.command,
+    FaceCommands.make(runs),
     ...ControlCommand.commands,
     GraphCommand.command,
     DebugCommand.command,

@@ -32,7 +32,8 @@ const recordsOf = (face: Face): RecordCommand.Records => ({ segment: face.record
 const listOf = ({ records, text }: Face) => {
   const served = PageList.served<never>(records.segment, records.rows)
   const { order } = text
-  return PageList.command<never>({
+  const [switched] = Object.entries(records.switches ?? {})
+  const list: PageList.List<never> = {
     name: "ls",
     description: `List the ${text.many} of a space`,
     after: `Where the list before ended, as the ${records.id} of the last`,
@@ -41,7 +42,11 @@ const listOf = ({ records, text }: Face) => {
       idOf: (row) => String(row[records.id])
     }),
     columns: text.columns
-  })
+  }
+  if (switched === undefined) return PageList.command(list)
+  const [name, effect] = switched
+  const page = PageList.served<never>(records.segment, records.rows, `&${name}`)
+  return PageList.narrowed(list, { name, description: plain(effect), page })
 }
 
 /** The parameter of a field. */

@@ -23,8 +23,8 @@ export interface Verb {
   readonly on: "list" | "record"
   /** The fields of its body. Without them it has no body. */
   readonly body?: Fields
-  /** Switches by their names, as parameters of the query, each with its effect. */
-  readonly switches?: Readonly<Record<string, string>>
+  /** Switches, as parameters of the query. */
+  readonly switches?: Switches
   /** Fields of the answer beside the id and the beat. */
   readonly reply?: Fields
   /** Whether the answer has a secret, which no cache may keep. */
@@ -39,12 +39,16 @@ export interface Version {
   readonly line: string
 }
 
+/** Switches by their names, each with its effect, as a sentence. */
+export type Switches = Readonly<Record<string, string>>
+
 /** The types of one face. */
 export interface Kinds {
   readonly Row: Lazy
   readonly Record: Lazy
   readonly Id: string
   readonly Rows: string
+  readonly Switches: Switches
   readonly Verbs: Readonly<Record<string, Verb>>
 }
 
@@ -56,8 +60,8 @@ export interface Records<K extends Kinds = Kinds> {
   readonly id: K["Id"]
   /** The name of the rows in a page of the list. */
   readonly rows: K["Rows"]
-  /** Switches of the list by their names, each with its effect. */
-  readonly switches?: Readonly<Record<string, string>>
+  /** Switches of the list. */
+  readonly switches?: K["Switches"]
   /** The schema of a record in the list. */
   readonly row: K["Row"]
   /** The schema of a whole record. */
@@ -66,8 +70,8 @@ export interface Records<K extends Kinds = Kinds> {
   cell(id: string, record: ReturnType<K["Record"]>["Type"]): string
   /** The failure for an id without a record. */
   absent(id: string): Error
-  /** The failure for a request that does not say what to do. */
-  invalid(reason: string): Error
+  /** The failure for a body that does not fit its schema. A face without bodies has none. */
+  invalid?(reason: string): Error
 }
 
 /** The words of a ledger on the command line, which has its rows and records as JSON. */
@@ -111,19 +115,22 @@ export const make = <
   Record extends Lazy,
   const Id extends string,
   const Rows extends string,
-  const Verbs extends Kinds["Verbs"]
+  const Verbs extends Kinds["Verbs"],
+  const Switched extends Switches = {}
 >(
   ledger: string,
-  face: Omit<Face<{ Row: Row; Record: Record; Id: Id; Rows: Rows; Verbs: Verbs }>, "ledger">
-): Face<{ Row: Row; Record: Record; Id: Id; Rows: Rows; Verbs: Verbs }> => ({ ledger, ...face })
+  face: Omit<Face<{ Row: Row; Record: Record; Id: Id; Rows: Rows; Switches: Switched; Verbs: Verbs }>, "ledger">
+): Face<{ Row: Row; Record: Record; Id: Id; Rows: Rows; Switches: Switched; Verbs: Verbs }> => ({ ledger, ...face })
 
 /** The types of a face. */
 export type KindsOf<F> = F extends Face<infer K> ? K : never
 
 /** The body of a verb: its fields, or its switches. */
 export type BodyOf<V> = V extends { readonly body: Lazy<infer S> } ? S["Type"]
-  : V extends { readonly switches: infer Switches } ? { readonly [Name in keyof Switches]?: boolean | undefined }
+  : V extends { readonly switches: infer S } ? Switched<S>
   : {}
+
+type Switched<S> = { readonly [Name in keyof S]?: boolean | undefined }
 
 /** The answer to a verb. */
 export type ReplyOf<V, Id extends string> =
@@ -136,12 +143,14 @@ type Optional<Body> = {} extends Body ? readonly [body?: Body] : readonly [body:
 /** The arguments of a verb: its body, after the id of the record that it changes. */
 type Arguments<V> = V extends { readonly on: "record" } ? readonly [id: string, ...Optional<BodyOf<V>>] : Optional<BodyOf<V>>
 
-/** A request for a page of a list: the cursor of the page before, the most rows, and switches. */
+/** A request for a page of a list: the cursor of the page before, and the most rows. */
 export interface PageRequest {
   readonly after?: string | undefined
   readonly limit: number
-  readonly switches?: Readonly<Record<string, boolean>> | undefined
 }
+
+/** The same, with the switches of the list. */
+export type SwitchedPage<K extends Kinds> = PageRequest & Switched<K["Switches"]>
 
 /** A page of a list, and the cursor of the next page; `undefined` at the end. */
 export type PageOf<F> = F extends Face<infer K>
@@ -164,7 +173,7 @@ export type Client<F, Refused, Unread> = F extends Face<infer K>
     }
     & {
       /** The records after a cursor, a page at a time. */
-      readonly list: (page: PageRequest) => Effect.Effect<PageOf<F>, Unread>
+      readonly list: (page: SwitchedPage<K>) => Effect.Effect<PageOf<F>, Unread>
       /** A record; `undefined` if it is unknown. */
       readonly get: (id: string) => Effect.Effect<ReturnType<K["Record"]>["Type"] | undefined, Unread>
     }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { Context, Hono } from "hono"
 import * as Codec from "../contract/Codec.ts"
-import type { Client, Face, Verb } from "../contract/Face.ts"
+import type { Face, PageRequest, Verb } from "../contract/Face.ts"
 import type { ControlError, ReadError } from "../kernel/view/Expected.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
@@ -22,7 +22,10 @@ type Answer = Readonly<Record<string, unknown>>
 type Execute = (...args: ReadonlyArray<unknown>) => Effect.Effect<Answer, ControlError>
 
 /** The API of a ledger in a space, whichever ledger it is. */
-type AnyClient = Readonly<Record<string, Execute>> & Pick<Client<Face, ControlError, ReadError>, "get" | "list">
+type AnyClient = Readonly<Record<string, Execute>> & {
+  readonly list: (page: PageRequest) => Effect.Effect<Answer & { readonly next: string | undefined }, ReadError>
+  readonly get: (id: string) => Effect.Effect<unknown, ReadError>
+}
 
 const clientOf = (space: Space, { records }: Face): AnyClient => (space as unknown as Readonly<Record<string, AnyClient>>)[records.segment]!
 
@@ -45,7 +48,7 @@ const bodyOf = async ({ body, switches }: Verb, { records }: Face, c: Context): 
     return given
   } catch (error) {
     if (!(error instanceof Codec.Misfit)) throw error
-    if (error.isMissing) throw records.invalid(`it ${error.reason}`)
+    if (error.isMissing) throw records.invalid?.(`it ${error.reason}`) ?? error
     throw new RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${error.reason}` })
   }
 }
@@ -66,7 +69,7 @@ export const routes = (app: Hono, face: Face, { find, stream, wantsStream }: Rou
   const idOf = (c: Context): string => c.req.param(records.id) ?? ""
   app.get(list, async (c) => {
     const query = c.req.query()
-    const page = { after: query["after"], limit: PageQuery.limit(query["limit"]), switches: switchesOf(records.switches, query) }
+    const page = { after: query["after"], limit: PageQuery.limit(query["limit"]), ...switchesOf(records.switches, query) }
     const { [records.rows]: rows, next } = await Effect.runPromise((await found(c)).list(page), { signal: c.req.raw.signal })
     return Json.uncached({
       [records.rows]: (rows as ReadonlyArray<unknown>).map((row) => Codec.encode(records.row, row)),

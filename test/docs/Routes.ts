@@ -8,6 +8,7 @@
 
 import type { Face, Verb } from "../../src/contract/Face.ts"
 import * as Fields from "../../src/contract/Fields.ts"
+import { face as runs } from "../../src/durable/Face.ts"
 import { face as flows } from "../../src/flow/Face.ts"
 import { face as operations } from "../../src/operation/Face.ts"
 
@@ -166,22 +167,6 @@ const requests: Readonly<Record<string, Described>> = {
   )
 }
 
-const runs: Readonly<Record<string, Described>> = {
-  [`GET ${SPACE}/runs`]: described(
-    `${PAGE}; \`?all\``,
-    "The durable runs that are not over: waiting, running, held or dead, with their open handles. `?all` adds the others."
-  ),
-  [`GET ${SPACE}/runs/:oid`]: described("`Last-Event-ID`", `One run, step by step: the newest 100 steps. ${STREAM}`),
-  [`POST ${SPACE}/runs/:oid/cancel`]: described(
-    "`?now`",
-    "Fails the open handles of the run with `run/cancelled`. `?now` ends the run at once, as a dead letter."
-  ),
-  [`POST ${SPACE}/runs/:oid/retry`]: described(
-    "`?anew`",
-    "Sends the dead letter of the run again: it goes on from its log. `?anew` starts it over, with other idempotency keys."
-  )
-}
-
 const inspection: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/graph`]: described(
     "`?format=json`, `dot` or `mermaid`; `?after=`, `?limit=` up to 400; 400 by default",
@@ -217,6 +202,6 @@ export const groups: ReadonlyArray<readonly [title: string, routes: Readonly<Rec
   ["Rendezvous", rendezvous],
   ["Flows", ofFace(flows)],
   ["Requests to the world", requests],
-  ["Durable runs", runs],
+  ["Durable runs", ofFace(runs)],
   ["Inspection", inspection]
 ]

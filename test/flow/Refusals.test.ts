@@ -75,7 +75,7 @@ describe("An invalid request to flows", () => {
         [flow.cancel("over"), "flow/state"],
         [flow.budget("one", { beats: 0.5 }), "flow/invalid"],
         [flow.budget("over", {}), "flow/state"],
-        [flow.cancel(3 as never), "flow/invalid"]
+        [flow.cancel(3 as never), "flow/absent"]
       ] as ReadonlyArray<readonly [Effect.Effect<unknown, { readonly code: string }>, string]>
       for (const [i, [asked, code]] of refusals.entries()) assert.strictEqual(yield* codeOf(space, asked), code, `${i}`)
       assert.strictEqual(yield* RendezvousSpace.digest(space), before)

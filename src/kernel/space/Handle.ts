@@ -15,6 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Face as LedgerFace } from "../../contract/Face.ts"
+import { face as runs } from "../../durable/Face.ts"
 import { face as flows } from "../../flow/Face.ts"
 import { face as operations } from "../../operation/Face.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
@@ -29,8 +30,7 @@ import type {
   SpaceDebug,
   SpaceGraph,
   SpaceIo,
-  SpaceRendezvous,
-  SpaceRuns
+  SpaceRendezvous
 } from "../view/Space.ts"
 import { type FeatureName, FeatureNotBuilt } from "../model/Feature.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
@@ -61,7 +61,6 @@ const rv: Members<keyof SpaceRendezvous> = {
   list: "method", get: "method"
 }
 const io: Members<keyof SpaceIo> = { list: "method", get: "method", cancel: "method", channels: "effect", drains: "method" }
-const runs: Members<keyof SpaceRuns> = { list: "method", get: "method", cancel: "method", retry: "method" }
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
   unlock: "method", command: "method", hold: "effect", release: "effect",
@@ -208,7 +207,7 @@ const Operations = faceOf<Space["ops"]>(membersOf(operations))
 const Rendezvous = faceOf<SpaceRendezvous>(rv)
 const Flows = faceOf<Space["flows"]>(membersOf(flows))
 const Io = faceOf<SpaceIo>(io)
-const Runs = faceOf<SpaceRuns>(runs)
+const Runs = faceOf<Space["runs"]>(membersOf(runs))
 const Controlling = faceOf<Omit<SpaceControl, "state">>(control)
 const Graph = faceOf<SpaceGraph>(graph)
 const Debug = faceOf<SpaceDebug>(debug)
@@ -244,7 +243,7 @@ export class Handle extends Plainly implements Space {
   readonly rv: SpaceRendezvous
   readonly flows: Space["flows"]
   readonly io: SpaceIo
-  readonly runs: SpaceRuns
+  readonly runs: Space["runs"]
   readonly control: SpaceControl
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug

@@ -4,10 +4,10 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Face, Kinds, PageRequest, Verb } from "../../contract/Face.ts"
+import type { BodyOf, Face, Kinds, SwitchedPage, Verb } from "../../contract/Face.ts"
 import * as Codec from "../../contract/Codec.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
-import type { Commands, Outside } from "../../ledger/Outside.ts"
+import type { Outside } from "../../ledger/Outside.ts"
 import type { Command, Done } from "../model/Command.ts"
 import { CellList, type DurableStore, type Page } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
@@ -25,14 +25,17 @@ export interface FaceHost extends DurableStore {
 
 /** The records of a ledger in an open space. */
 export interface RecordReads<K extends Kinds> {
-  list(page: PageRequest): Effect.Effect<Page<ReturnType<K["Row"]>["Type"]>, ReadError>
+  list(page: SwitchedPage<K>): Effect.Effect<Page<ReturnType<K["Row"]>["Type"]>, ReadError>
   get(id: string): Effect.Effect<ReturnType<K["Record"]>["Type"] | undefined, ReadError>
 }
 
-/** The face of a ledger, with what stands behind it. */
+/** The commands of the verbs of a face, for the beat. */
+export type BeatCommands<Verbs> = { readonly [Name in keyof Verbs]: (body: BodyOf<Verbs[Name]>, id: string) => Command }
+
+/** A face with its commands and its records. */
 export interface Parts<K extends Kinds> {
   readonly face: Face<K>
-  readonly commands: Commands<K["Verbs"], LedgerCommand>
+  readonly commands: BeatCommands<K["Verbs"]>
   readonly reads: RecordReads<K>
 }
 
@@ -49,18 +52,18 @@ const fieldsOf = (reply: unknown, id: string): object =>
  * @since 0.2.0
  */
 export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host: Pick<FaceHost, "submit">): SpaceFace<Face<K>> => {
-  const { ledger, records, verbs } = face as Face
+  const { records, verbs } = face as Face
   const verb = (name: string, { body, on }: Verb): Execute => {
-    const command = (commands as unknown as Commands<Face["verbs"], LedgerCommand>)[name]!
+    const command = (commands as unknown as BeatCommands<Face["verbs"]>)[name]!
     const submit = (id: string, given: unknown) => host.submit(() => {
-      if (typeof id !== "string") throw records.invalid("its id is a text")
-      return { kind: "ledger", ledger, command: command(body === undefined ? given ?? {} : decode(body, given), id) }
+      if (typeof id !== "string") throw records.absent(String(id))
+      return command(body === undefined ? given ?? {} : decode(body, given), id)
     })
     const decode = (schema: NonNullable<Verb["body"]>, given: unknown): object => {
       try {
         return Codec.decode(schema, given) as object
       } catch (error) {
-        throw error instanceof Codec.Misfit ? records.invalid(`it ${error.reason}`) : error
+        throw error instanceof Codec.Misfit ? records.invalid?.(`it ${error.reason}`) ?? error : error
       }
     }
     return on === "list"
@@ -71,7 +74,7 @@ export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host:
   const acts = Object.entries(verbs).map(([name, each]) => [name, verb(name, each)] as const)
   return {
     ...Object.fromEntries(acts),
-    list: (page: PageRequest) => Effect.map(reads.list(page), ({ next, rows }) => ({ [records.rows]: rows, next })),
+    list: (page: SwitchedPage<K>) => Effect.map(reads.list(page), ({ next, rows }) => ({ [records.rows]: rows, next })),
     get: (id: string) => reads.get(id)
   } as unknown as SpaceFace<Face<K>>
 }
@@ -87,6 +90,11 @@ export const ofCells = <K extends Kinds, C extends LedgerCommand>(
   host: FaceHost
 ): SpaceFace<Face<K>> => {
   const list = new CellList(host, cells)
-  const get = (id: string) => host.durably(() => typeof id === "string" ? find(host.store, id) : undefined)
-  return make({ face, commands, reads: { list: (page) => list.list(page), get } }, host)
+  const made = Object.entries<(body: never, id: string) => C>(commands).map(([name, command]) =>
+    [name, (body: never, id: string): Command => ({ kind: "ledger", ledger: face.ledger, command: command(body, id) })] as const)
+  const reads: RecordReads<K> = {
+    list: (page) => list.list(page),
+    get: (id) => host.durably(() => typeof id === "string" ? find(host.store, id) : undefined)
+  }
+  return make({ face, commands: Object.fromEntries(made) as BeatCommands<K["Verbs"]>, reads }, host)
 }

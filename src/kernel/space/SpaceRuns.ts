@@ -6,10 +6,13 @@
 import * as Effect from "effect/Effect"
 import * as Cells from "../../durable/Cells.ts"
 import type { RunCommand } from "../../durable/Ledger.ts"
+import type { KindsOf, SwitchedPage } from "../../contract/Face.ts"
+import { face } from "../../durable/Face.ts"
 import { Log, type OpenHandle } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { CODE_MISSING } from "../../durable/RunCode.ts"
 import { RunAbsent, RunState } from "../../durable/RunError.ts"
+import type { AwaitedRow, RunDetails, RunRow, StepRow } from "../../durable/Schemas.ts"
 import * as Step from "../../durable/Step.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
@@ -17,13 +20,14 @@ import { stepAddress } from "../beat/Segment.ts"
 import { oidOf } from "../beat/ReadyRuns.ts"
 import { reader } from "../beat/SegmentReceipts.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
+import type { Command } from "../model/Command.ts"
 import { Pending } from "../model/Signal.ts"
-import { CellList } from "../view/CellList.ts"
+import { CellList, type Page } from "../view/CellList.ts"
 import type { ListedStore } from "../view/CountedRows.ts"
-import type { ControlError, ReadError } from "../view/Expected.ts"
+import type { ReadError } from "../view/Expected.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
-import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "../view/Runs.ts"
-import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
+import type { SpaceFace as Client } from "../view/Space.ts"
+import * as SpaceFace from "./SpaceFace.ts"
 
 /** The cursor of the dead runs, which follow the open ones: this, and the cell of a letter. */
 const DEAD = "dead"
@@ -47,6 +51,8 @@ interface Reading {
   readonly details?: RunDetails
 }
 
+type Kinds = KindsOf<typeof face>
+
 /** The parts of a space that tell where its runs stand. */
 type Source = Pick<LiveState, "clock" | "durable" | "inbox" | "mode" | "space" | "store">
 
@@ -56,54 +62,56 @@ type Source = Pick<LiveState, "clock" | "durable" | "inbox" | "mode" | "space" |
  * @category models
  * @since 0.1.0
  */
-export class LiveRuns implements SpaceRuns {
-  private readonly host: LedgerHost
+export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
+  private readonly host: SpaceFace.FaceHost
   private readonly source: () => Source
-  private readonly client: LedgerClient<RunCommand, string, Cells.Run>
   private readonly listed: CellList<RunRow>
 
-  constructor(host: LedgerHost, source: () => Source) {
+  constructor(host: SpaceFace.FaceHost, source: () => Source) {
     const folder = Dossier.FOLDER
     this.host = host
     this.source = source
-    this.client = new LedgerClient(host, "run", { folder, isDeep: true, rowOf: find })
     this.listed = new CellList(host, { folder, isDeep: true, rowOf: (_, oid) => this.rowOf(oid) })
     const { durable } = source()
     // The run may be over by then, and the space may have stopped.
-    if (durable !== undefined) durable.strayed = (straying) => void Effect.runFork(Effect.exit(this.client.tell(() => straying)))
+    if (durable !== undefined) durable.strayed = (straying) => void Effect.runFork(Effect.exit(host.submit(() => asked(straying))))
   }
 
-  list({ after, all = false, limit }: Parameters<SpaceRuns["list"]>[0]): Effect.Effect<RunPage, ReadError> {
-    if (all) return Effect.map(this.listed.list({ after, limit }), ({ next, rows }) => ({ runs: rows, next }))
+  /**
+   * The open runs in the order of their ids, and then the dead ones; or all runs. A page may have fewer than were asked for,
+   * and costs its runs, however many are over.
+   */
+  list({ after, all = false, limit }: SwitchedPage<Kinds>): Effect.Effect<Page<RunRow>, ReadError> {
+    if (all) return this.listed.list({ after, limit })
     return this.host.page(() => after?.startsWith(DEAD) === true ? this.dead(after, limit) : this.open(after, limit))
   }
 
   /** A page that begins with the open runs after one of them. One that still tries its first segment is no run yet. */
-  private open(after: string | undefined, most: number): RunPage {
+  private open(after: string | undefined, most: number): Page<RunRow> {
     const { store } = this.host
     const runs: Array<RunRow> = []
     let last = after
     // Each of them costs a row, so that the page ends before they do if more follow.
     for (const oid of this.source().inbox.runs.after(after, MAX_ROWS + 1)) {
-      if (runs.length >= most || store.isSpent) return { runs, next: last }
+      if (runs.length >= most || store.isSpent) return { rows: runs, next: last }
       runs.push(...this.openRow(oid))
       last = oid
     }
     const dead = this.dead(DEAD, most - runs.length)
-    return { runs: [...runs, ...dead.runs], next: dead.next }
+    return { rows: [...runs, ...dead.rows], next: dead.next }
   }
 
   /** A page of dead runs, of the letters after a cursor. */
-  private dead(after: string, most: number): RunPage {
+  private dead(after: string, most: number): Page<RunRow> {
     const { hash, store } = this.host
     const runs: Array<RunRow> = []
     for (let last = after; ;) {
       const from = last.slice(DEAD.length) || undefined
       const { keys: [letter], next } = DeadLetter.keysAfter(store, { after: from, limit: 1 })
-      if (letter === undefined && next === undefined) return { runs, next: undefined }
-      if (runs.length >= most || store.isSpent) return { runs, next: last }
+      if (letter === undefined && next === undefined) return { rows: runs, next: undefined }
+      if (runs.length >= most || store.isSpent) return { rows: runs, next: last }
       if (letter !== undefined) runs.push(...this.openRow(oidOf(letter[0], letter[1], hash)))
-      if (next === undefined) return { runs, next }
+      if (next === undefined) return { rows: runs, next }
       last = `${DEAD}${next}`
     }
   }
@@ -149,23 +157,20 @@ export class LiveRuns implements SpaceRuns {
     return segments === 0 || Step.decode(reader(this.host.store)(stepAddress(oid, segments - 1).key))?.beat === since
   }
 
-  cancel(oid: string, { now = false }: Parameters<SpaceRuns["cancel"]>[1] = {}): Effect.Effect<number, ControlError> {
-    return this.client.tell(() => {
-      if (!Dossier.isOid(oid)) throw new RunAbsent({ oid: String(oid) })
-      return { verb: "cancel", oid, how: now ? "now" : "await" }
-    })
-  }
-
-  retry(oid: string, { anew = false }: Parameters<SpaceRuns["retry"]>[1] = {}): Effect.Effect<number, ControlError> {
-    const done = this.host.submit(() => {
+  /** The commands of the verbs. */
+  readonly commands: SpaceFace.BeatCommands<Kinds["Verbs"]> = {
+    cancel: ({ now = false }, oid) => {
+      if (!Dossier.isOid(oid)) throw new RunAbsent({ oid })
+      return asked({ verb: "cancel", oid, how: now ? "now" : "await" })
+    },
+    retry: ({ anew = false }, oid) => {
       const run = find(this.host.store, oid)
-      if (run === undefined) throw new RunAbsent({ oid: String(oid) })
+      if (run === undefined) throw new RunAbsent({ oid })
       const { enzyme, event, isDead, status } = run
       if (status === "sts:ok") throw new RunState({ oid, verb: "retry", reason: "it is over" })
       if (!isDead && status === undefined) throw new RunState({ oid, verb: "retry", reason: "it was not given up. Cancel it first" })
       return DeadLetter.redelivery(this.source().space, { id: event, enzyme, anew })
-    })
-    return Effect.map(done, ({ beat }) => beat)
+    }
   }
 
   private rowOf(oid: string): RunRow | undefined {
@@ -220,6 +225,8 @@ export class LiveRuns implements SpaceRuns {
   }
 }
 
+const asked = (command: RunCommand): Command => ({ kind: "ledger", ledger: face.ledger, command })
+
 /** The operation of a run in a store. */
 const find = (store: Pick<ListedStore, "read">, oid: string): Cells.Run | undefined => Cells.find(oid, reader(store))
 
@@ -245,3 +252,14 @@ const stepRow = ({ beat, calls, now, settled }: Step.Step, { segments, texts }: 
   called: calls.length,
   on: texts
 })
+
+/**
+ * The API of the durable runs of a space.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const make = (host: SpaceFace.FaceHost, source: () => Source): Client<typeof face> => {
+  const reads = new LiveRuns(host, source)
+  return SpaceFace.make({ face, commands: reads.commands, reads }, host)
+}

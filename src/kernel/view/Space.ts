@@ -12,6 +12,8 @@ import type { Label } from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BlobPart, BlobWriter, JournalRow } from "../../persistence/Persistence.ts"
+import type { face as runs } from "../../durable/Face.ts"
+import type { AwaitedRow, RunDetails, RunRow, StepRow } from "../../durable/Schemas.ts"
 import type { face as flows } from "../../flow/Face.ts"
 import type { Entry } from "../../rendezvous/Entry.ts"
 import type {
@@ -34,7 +36,6 @@ import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting
 import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestPage, RequestRow, SpaceIo
 } from "./Requests.ts"
-import type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow } from "./Runs.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
@@ -87,7 +88,7 @@ export type { ClockStatus }
 export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
 export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestPage, RequestRow, SpaceIo }
-export type { AwaitedRow, RunDetails, RunPage, RunRow, SpaceRuns, StepRow }
+export type { AwaitedRow, RunDetails, RunRow, StepRow }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationRow }
 
 /** The API of a ledger in a space. */
@@ -278,7 +279,7 @@ export interface Space {
   readonly rv: SpaceRendezvous
   readonly flows: SpaceFace<typeof flows>
   readonly io: SpaceIo
-  readonly runs: SpaceRuns
+  readonly runs: SpaceFace<typeof runs>
   readonly control: SpaceControl
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug

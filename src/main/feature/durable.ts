@@ -5,8 +5,9 @@
  */
 import { runs } from "../../durable/Ledger.ts"
 import * as Segments from "../../kernel/beat/Segments.ts"
-import * as Routes from "../../ingress/Runs.ts"
-import { LiveRuns } from "../../kernel/space/SpaceRuns.ts"
+import { face } from "../../durable/Face.ts"
+import * as FaceRoutes from "../../ingress/FaceRoutes.ts"
+import * as SpaceRuns from "../../kernel/space/SpaceRuns.ts"
 import type { Feature } from "../Feature.ts"
 
 /**
@@ -19,6 +20,6 @@ export const feature: Feature = {
   name: "durable",
   ledger: () => runs,
   durable: Segments.make,
-  parts: ({ ledgers, state }) => ({ runs: new LiveRuns(ledgers, () => state) }),
-  routes: Routes.routes
+  parts: ({ ledgers, state }) => ({ runs: SpaceRuns.make(ledgers, () => state) }),
+  routes: (app, context) => FaceRoutes.routes(app, face, context)
 }
