@@ -31,6 +31,7 @@ export interface Started {
  * @since 0.1.0
  */
 export class RecordedDerivation implements DerivationPort {
+  readonly hasNodes = true
   private readonly code: Pick<Code, "node">
   private readonly children = new Map<string, Definition>()
   private recorded: RecordedNodes = unloaded

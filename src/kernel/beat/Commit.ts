@@ -69,7 +69,10 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
   Expiry.retire(captured.retired, transaction, state)
   if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)
-  state.host.scope.inside(() => state.derivation.settle(captured, facts))
+  const settle = () => state.derivation.settle(captured, facts)
+  // The scope is for the code of nodes, and has a price.
+  if (state.derivation.hasNodes) state.host.scope.inside(settle)
+  else settle()
   // After the settle, since failed nodes add diagnostics.
   Expiry.note(transaction, Expiry.facts)
   DiagnosticsCommit.send(transaction, facts, { state, input })

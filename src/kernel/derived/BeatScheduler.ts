@@ -104,6 +104,10 @@ export class BeatScheduler implements DerivationPort {
     this.committedState = deps.committed
   }
 
+  get hasNodes(): boolean {
+    return this.scheduler !== undefined
+  }
+
   /** Whether a beat would have derivations without further input. */
   isRunnable(now: number): boolean {
     if (this.pulls.isRunnable(now) || this.active.isRunnable(this.scheduler)) return true

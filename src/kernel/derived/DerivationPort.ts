@@ -69,6 +69,8 @@ export interface FactSink {
  * @since 0.1.0
  */
 export interface DerivationPort {
+  /** Whether the settle may run nodes. */
+  readonly hasNodes: boolean
   /** Every run of the beat, in the order of completion. */
   readonly lines: ReadonlyArray<NodeLine>
   /** The nodes that became restless in this beat. */
