@@ -31,7 +31,7 @@ const beat = (name: string, { rounds, warm }: Pick<Watched, "rounds" | "warm">):
   ({ name: `beat: ${name}`, bench: "beat", has: (kase) => kase === name, contender: "systole", rounds, warm })
 
 const shapes = (name: string, has: Watched["has"]): Watched =>
-  ({ name: `reactive: ${name}`, bench: "reactive", has, contender: "systole", rounds: 9, warm: 5 })
+  ({ name: `reactive: ${name}`, bench: "reactive", has, contender: "systole", rounds: 9, warm: 20 })
 
 const isJournaled = (kase: string): boolean => /^journaled: kairo: (broad|diamond|triangle|repeated)$/.test(kase)
 

@@ -55,6 +55,9 @@ const round = (kase: string, name: string, table = ""): Round => async () => {
   return elapsed(own.shape.run)
 }
 
+/** Rounds until the engine has compiled all that a shape runs: with fewer, a figure is mostly that of young code. */
+const WARM = 25
+
 /** mobx overflows the stack here. */
 const isTooDeep = (kase: string, name: string): boolean => name === "mobx" && kase === "cellx 2500"
 
@@ -64,7 +67,7 @@ const shapeCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!).map
   baseline: "alien",
   contenders: Object.fromEntries(names.filter((name) => !isTooDeep(kase, name)).map((name) => [name, round(kase, name)])),
   rounds: 15,
-  warm: 5
+  warm: WARM
 }))
 
 const JOURNALED = "journaled: "
