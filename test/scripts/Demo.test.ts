@@ -35,19 +35,19 @@ const gallery = async (data: string): Promise<string> => {
 }
 
 describe("npm run demo", () => {
-  it("works as often as a reader repeats the README's commands in one folder, also after files of the space were deleted", () =>
+  it("works if a reader repeats the README's commands in one folder, also after files of the space were deleted", () =>
     demo(async (data, demo) => {
       assert.deepStrictEqual(shown(), ["demo", "demo -- FILE…", "start"])
-      for (let round = 1; round <= 2; round++) {
-        const first = await demo()
-        assert.strictEqual(first.code, 0, first.output)
-        rmSync(join(data, "photos.sqlite"))
-        const second = await demo(join("examples", "thumbnails", "photos", "rocket.jpg"))
-        assert.strictEqual(second.code, 0, second.output)
-        const page = await gallery(data)
-        assert.include(page, "rocket")
-        assert.notInclude(page, "blossom")
-      }
+      const first = await demo()
+      assert.strictEqual(first.code, 0, first.output)
+      rmSync(join(data, "photos.sqlite"))
+      const second = await demo(join("examples", "thumbnails", "photos", "rocket.jpg"))
+      assert.strictEqual(second.code, 0, second.output)
+      const page = await gallery(data)
+      assert.include(page, "rocket")
+      assert.notInclude(page, "blossom")
+      const again = await demo()
+      assert.strictEqual(again.code, 0, again.output)
     }))
 
   it("lists a file that is no photograph as a dead letter with its beat, and succeeds", () =>
