@@ -85,7 +85,7 @@ export class Client extends Context.Service<Client, {
       }
       const isFleeting = isReading && !(yield* DataFolder.exists(config))
       const opened: Config = isFleeting ? { ...config, persistence: { use: "memory", options: {} } } : config
-      const { fetch: local, localToken: token } = yield* host.open(opened)
+      const { fetch: local, localToken: token } = yield* host.open(opened, isFleeting ? "memory" : isReading ? "none" : "all")
       return { ...connect({ fetch: local, url: "http://localhost", token, unreachable: () => "The project does not answer" }), isFleeting }
     })
   )

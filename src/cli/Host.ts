@@ -33,6 +33,9 @@ export interface Project {
   readonly localToken: string
 }
 
+/** The places to which an open project writes. */
+export type Writes = "all" | "memory" | "none"
+
 /** The platforms for which a project can be built. */
 export const TARGETS = ["node", "deno", "bun", "workers"] as const
 
@@ -93,8 +96,11 @@ export class Host extends Context.Service<Host, {
   readonly isAlive: (pid: number) => boolean
   /** The configuration of the project in one of its environments, with defaults for absent settings. */
   readonly config: (environment: string | undefined) => Effect.Effect<Config, CliFailure>
-  /** Opens the project until the scope closes. All accepted signals are durable by then. */
-  readonly open: (config: Config) => Effect.Effect<Project, CliFailure, Scope.Scope>
+  /**
+   * Opens the project until the scope closes. All accepted signals are durable by then. A project that writes `none` runs no
+   * beat, and one that writes to `memory` leaves no file either.
+   */
+  readonly open: (config: Config, writes?: Writes) => Effect.Effect<Project, CliFailure, Scope.Scope>
   /** Restarts this process without access to files outside the project, unless it is confined already. */
   readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
   /** Writes a folder that runs without the project. */

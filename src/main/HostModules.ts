@@ -21,24 +21,25 @@ import { WatchedFolders } from "./WatchedFolders.ts"
 const MAX_RESTORED = 1000
 
 /**
- * The module host of the project at `root`.
+ * The module host of the project at `root`. One that passes keeps no bundle in the project.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
+export const layer = (root: string, isPassing: boolean = false): Layer.Layer<ModuleHost, never, Hash> =>
   Layer.effect(ModuleHost, Effect.gen(function*() {
     const hash = yield* Hash
+    const home = isPassing ? yield* ModuleFolder.passing : root
     const watched = new WatchedFolders()
     const restored = new Set<string>()
     yield* bundler
     return ModuleHost.of({
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
       load: (file) => attempt(file, async () => {
-        const { hostImports, place, ...bundled } = await bundle({ root, hash, watched }, file)
+        const { hostImports, place, ...bundled } = await bundle({ root, home, hash, watched }, file)
         return { file, module: await importDefault(file, { place, text: bundled.text }), ...bundled, hostImports }
       }),
-      restore: (digest, text) => attempt(`/cas/${digest}`, () => restore({ root, restored }, digest, text)),
+      restore: (digest, text) => attempt(`/cas/${digest}`, () => restore({ root, home, restored }, digest, text)),
       changes: watched.changes
     })
   }))
@@ -57,6 +58,8 @@ const bundler = Effect.acquireRelease(
 /** The context of loading a module. */
 interface LoadContext {
   readonly root: string
+  /** The folder below which the bundles are; by default the project. */
+  readonly home?: string
   readonly hash: Hash["Service"]
   readonly watched?: WatchedFolders
 }
@@ -87,7 +90,7 @@ export const list = async (folder: string, looksAt: (folder: string) => void = (
 }
 
 /** Bundles a module into a file without importing it. */
-export const bundle = async ({ hash, root, watched }: LoadContext, file: string): Promise<Bundled> => {
+export const bundle = async ({ hash, root, home = root, watched }: LoadContext, file: string): Promise<Bundled> => {
   const Bundle = await import("./Bundle.ts")
   const path = Installation.pluginFile(file) ?? join(root, file)
   await stat(path).catch(() => {
@@ -98,13 +101,13 @@ export const bundle = async ({ hash, root, watched }: LoadContext, file: string)
   })
   for (const input of files) watched?.add(dirname(input))
   const digest = hash.hex(text)
-  await ModuleFolder.write(root, `${digest}.mjs.map`, map)
-  return { place: await ModuleFolder.write(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
+  await ModuleFolder.write(home, `${digest}.mjs.map`, map)
+  return { place: await ModuleFolder.write(home, `${digest}.mjs`, located), hash: digest, text, hostImports }
 }
 
 /** Imports the text of a stored bundle, with the current paths of its packages. */
 const restore = async (
-  { restored, root }: { readonly root: string; readonly restored: Set<string> },
+  { home, restored, root }: { readonly root: string; readonly home: string; readonly restored: Set<string> },
   digest: string,
   text: string | undefined
 ): Promise<LoadedModule> => {
@@ -117,7 +120,7 @@ const restore = async (
   const located = await Bundle.locate(text, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error, { root, from: root }) })
   })
-  const place = await ModuleFolder.write(root, `${digest}.mjs`, located)
+  const place = await ModuleFolder.write(home, `${digest}.mjs`, located)
   return { file, module: await importDefault(file, { place, text }), hash: digest, text, hostImports: [] }
 }
 

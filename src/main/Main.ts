@@ -17,6 +17,7 @@ import { type Build, type BuildRequest, type Fetch, Host } from "../cli/Host.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
+import type { Holds } from "../kernel/model/Holds.ts"
 import type { Feature } from "./Feature.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type { Config, InvalidConfig } from "../loader/Config.ts"
@@ -48,6 +49,8 @@ export interface Program extends Cli.Invocation {
   /** The dependency specifier of this package in a new project. */
   readonly installation: string
   readonly modules: Layer.Layer<ModuleHost>
+  /** The modules for a command that only reads: it leaves no file in the project. By default they are the same. */
+  readonly passing?: Layer.Layer<ModuleHost>
   readonly features: ReadonlyArray<Feature>
   readonly config: (environment: string | undefined) => Effect.Effect<Config, InvalidConfig | ModuleBroken>
   /** Restarts this process without access to files outside the project. */
@@ -130,19 +133,20 @@ export const exitCode = <E, A>(exit: Exit.Exit<E, A>, report: (failure: unknown)
 
 const layer = (
   platform: Platform,
-  { build, config, confine, features, installation, modules }: Program,
+  { build, config, confine, features, installation, modules, passing = modules }: Program,
   { reporter, root }: Place
 ): Layer.Layer<Host> => {
   const site = { root, modules, features, pacemaker: HostPacemaker.layer(platform.turn), reporter }
+  const sites = { all: site, memory: { ...site, modules: passing }, none: { ...site, modules: passing, holds: all } }
   return Layer.succeed(Host, {
     root,
     installation,
     pid: process.pid,
     isAlive,
     config: (environment) => Effect.mapError(config(environment), from),
-    open: (config) =>
+    open: (config, writes = "all") =>
       Effect.map(
-        Effect.mapError(Project.open(config, site), from),
+        Effect.mapError(Project.open(config, sites[writes]), from),
         ({ app, ...project }) => ({ ...project, fetch: (request: Request) => app.fetch(request) })
       ),
     confine,
@@ -150,6 +154,9 @@ const layer = (
     listen: (fetch, config) => listen(platform, fetch, config)
   })
 }
+
+/** The holds of a command that only reads: no space beats. */
+const all: Holds = { has: () => true, add: () => all, delete: () => false } as Pick<Set<string>, "has"> as Holds
 
 const isAlive = (pid: number): boolean => {
   try {

@@ -6,12 +6,26 @@
  *
  * @module
  */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** The folder, relative to the project. */
 export const FOLDER = join(".systole", "modules")
+
+/**
+ * A folder in place of the project's, for a command that leaves nothing there. It ends with the scope.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const passing: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "systole-modules-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+)
 
 /** The most files that stay beside the young ones, and the number of writes after which the others are removed. */
 const MAX_FILES = 500

@@ -16,6 +16,7 @@ import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import type { Feature } from "./Feature.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
+import { CurrentHolds, type Holds } from "../kernel/model/Holds.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
 import * as Supervision from "../kernel/watchdog/Supervision.ts"
@@ -27,6 +28,7 @@ import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
 import { CurrentContentStore } from "../persistence/LargeContent.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import type { Channel, Job } from "../reactor/Channel.ts"
 import { CurrentJobObserver, Reactor } from "../reactor/Reactor.ts"
 import * as CallPlace from "./CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
@@ -72,6 +74,8 @@ export interface Site {
   readonly features: ReadonlyArray<Feature>
   /** Receives failures. */
   readonly reporter: Reporter
+  /** The held spaces; by default those of the settings. */
+  readonly holds?: Holds
 }
 
 /**
@@ -84,7 +88,7 @@ export const open = Effect.fn("Project.open")(function*(
   config: Config.Config,
   site: Site
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
-  const { features, modules, pacemaker, reporter, root } = site
+  const { features, holds, modules, pacemaker, reporter, root } = site
   const { options, use } = config.persistence
   const sources = sourcesOf(config)
   RunGuards.install()
@@ -96,14 +100,16 @@ export const open = Effect.fn("Project.open")(function*(
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
   const place = { root, folder: resolve(root, config.data), host: HostVersion.nameOf(process.versions) }
-  const reactor = Reactor[config.reactor](yield* Loader.channels(found, config, place))
+  const channels = yield* Loader.channels(found, config, place)
+  const reactor = Reactor[config.reactor](holds === undefined ? channels : channels.map(silent))
   const contents = Layer.succeed(CurrentContentStore, yield* ContentProvider.open(found, config, { ...place, bindings: {} }))
   const { stopMillis, stuckMillis } = config.kernel.limits
   const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const supervision = Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog))
   const jobs = Layer.succeed(CurrentJobObserver, watchdog.jobs)
-  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision, jobs)
+  const held = Layer.succeed(CurrentHolds, holds)
+  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision, jobs, held)
   const services = { features, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const places = { placeOf: (error: unknown) => SourceMaps.place(error) ?? CallPlace.find(error) }
@@ -135,6 +141,11 @@ export const open = Effect.fn("Project.open")(function*(
     resume: Effect.andThen(Effect.sync(watchdog.start), resumeKernel),
     closeStreams: () => closing.abort()
   }
+})
+
+/** A channel that asks nobody: its jobs end with their abort. */
+const silent = (channel: Channel): Channel => Object.assign(Object.create(channel) as Channel, {
+  execute: ({ signal }: Job) => new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
 })
 
 /**

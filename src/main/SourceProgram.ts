@@ -26,18 +26,20 @@ import * as Project from "./Project.ts"
  * @since 0.1.0
  */
 export const program = (root: string, args: ReadonlyArray<string>): Main.Program => {
-  const modules = Layer.fresh(
-    Permission.isActive() ? Permission.bundled(root) : HostModules.layer(root).pipe(Layer.provide(HostHash.layer))
+  const modulesOf = (isPassing: boolean) => Layer.fresh(
+    Permission.isActive() ? Permission.bundled(root) : HostModules.layer(root, isPassing).pipe(Layer.provide(HostHash.layer))
   )
+  const [modules, passing] = [modulesOf(false), modulesOf(true)]
   return {
     version: Installation.version(),
     args,
     agent: AgentCommand.command,
     installation: Installation.specifier(),
     modules,
+    passing,
     features: Features.all,
     config: (environment) =>
-      Effect.flatMap(Effect.provide(definition, modules), (definition) =>
+      Effect.flatMap(Effect.provide(definition, passing), (definition) =>
         Config.decode(definition, { environment, variables: process.env })),
     confine: (config) => confine(root, config),
     build: (request) =>
