@@ -1,5 +1,5 @@
 /**
- * The type `signal`: a signal of the same space.
+ * The type `signal`: an event of the same space. The action ends with it, unless it has `wait: false`.
  *
  * @module
  */
@@ -18,16 +18,21 @@ const payloadOf = (text: string): unknown => {
 
 export default ActionType.make({
   type: "signal",
-  run: ({ raw, text, tx }) => {
+  run: async ({ raw, send, text, tx }) => {
     const [signal, target, payload] = [raw("signal"), text("target"), text("payload")]
     if (signal === CellAgent.APPROVE) {
       throw ActionType.invalid(`signal: an action cannot send ${signal}. Approve the program yourself, with that signal over HTTP`)
     }
-    const id = tx.signal({
+    const request = {
       ...signal === "" ? {} : { signal },
       ...target === "" ? {} : { target },
       ...payload === "" ? {} : { payload: payloadOf(payload) }
-    })
-    return { result: `sent ${id}`, output: id }
+    }
+    if (raw("wait") === "false") {
+      const id = tx.signal(request)
+      return { result: `sent ${id}`, output: id }
+    }
+    const id = await send(request)
+    return { result: `handled ${id}`, output: id }
   }
 })

@@ -11,7 +11,7 @@ export default defineConfig({ agent: {}, channels: { shell: { use: "shell", opti
 `
 
 const file = fileOf(
-  action("ping", { type: "signal", signal: "/signals/ping", schedule: "every:1h", status: "pending" }),
+  action("ping", { type: "signal", signal: "/signals/ping", wait: "false", schedule: "every:1h", status: "pending" }),
   action("hello", { type: "shell", command: "echo", status: "pending" }),
   action("odd", { type: "signal", signal: "/signals/odd", schedule: "on_change:here", status: "pending" })
 )

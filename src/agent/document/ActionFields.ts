@@ -72,7 +72,11 @@ const types: Readonly<{ [type: string]: TypeFields }> = {
     needed: [["actions"]],
     words: { mode: ["sequential", "parallel"] }
   },
-  signal: { fields: { signal: "text", target: "text", payload: "text", wait: "text" }, needed: [["signal"]] }
+  signal: {
+    fields: { signal: "text", target: "text", payload: "text", wait: "text" },
+    needed: [["signal"]],
+    words: { wait: ["true", "false"] }
+  }
 }
 
 /** The types of the agent. A plugin may add others, whose fields are unknown. */

@@ -7,7 +7,9 @@
  * @module
  */
 import * as Result from "effect/Result"
+import type { EventEnd } from "../../stage/EventEnd.ts"
 import type * as Stage from "../../stage/Io.ts"
+import type { SignalRequest } from "../../stage/Launch.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
 import * as Value from "../../cell/Value.ts"
 import * as Enzyme from "../../registry/Enzyme.ts"
@@ -99,6 +101,8 @@ export interface Attempt {
   readonly keep: (progress: Record.Progress) => void
   /** Asks a channel, within the time that the attempt has left. */
   readonly request: (channel: string, opcode: string, payload: unknown) => Promise<unknown>
+  /** Sends an event, and waits for its end within the time that the attempt has left. Returns its id. */
+  readonly send: (request: SignalRequest) => Promise<string>
 }
 
 /**
@@ -187,7 +191,35 @@ const attemptOf = (tx: Transaction, order: Order, keep: Attempt["keep"]): Attemp
       const request = { channel, opcode, payload, timeoutMs, attempts: 1 }
       const { value }: Stage.IoResult = await tx.io.request(request)
       return value
+    },
+    send: async (request) => {
+      const id = tx.signal(request)
+      const [ended, limit] = [tx.waitForEvent(id), tx.sleep(Math.max(0, until - tx.now))]
+      const end = await Promise.race([ended, limit.then(() => undefined)])
+      if (end === undefined) throw unended(id, order.timeoutMs)
+      limit.cancel()
+      if (end.status === "handled") return id
+      throw failedEvent(end, request)
     }
+  }
+}
+
+/** The failure of an attempt whose event has not ended in time. The event goes on by itself. */
+const unended = (id: string, timeoutMs: number): ActionFailed =>
+  new ActionFailed("io/timeout", `its event ${id} had not ended within ${timeoutMs} ms. It goes on; wait: false waits for no end`)
+
+/** The failure of an attempt by the end of its event. */
+const failedEvent = ({ code = "", enzyme, id, status }: EventEnd, { signal, target }: SignalRequest): ActionFailed => {
+  const place = [signal, target].filter((each) => each !== undefined).join(" at ")
+  switch (status) {
+    case "dead":
+      return new ActionFailed(code, `its event ${id} was given up by ${enzyme} (${code}); systole dead tells why`)
+    case "cycle":
+      return new ActionFailed("registry/cycle", `no enzyme takes ${place}, because before and after of its enzymes contradict each other`)
+    case "discarded":
+      return new ActionFailed("signal/discarded", `a rollback dropped its event ${id}`)
+    default:
+      return new ActionFailed("signal/no-match", `no enzyme takes ${place}`)
   }
 }
 
