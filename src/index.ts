@@ -39,6 +39,7 @@ export {
 } from "./rendezvous/RendezvousError.ts"
 export { TokenRefused } from "./rendezvous/TokenRefused.ts"
 export type * from "./stage/Io.ts"
+export type { EventEnd } from "./stage/EventEnd.ts"
 export type {
   At, Continuation, Delay, FlowBudget, FlowRequest, Flows, HeardSignal, OperationRequest, Operations, PendingResult, Pipeline, Qos,
   Rendezvous, RendezvousSpec, Report, SignalRequest, StateNote

@@ -145,15 +145,19 @@ const describe = ({ address, beat, before, value, writers }: Reason): ReadonlyAr
   ...writers.flatMap(({ by, chain, reads, results = [] }) => [
     `written by ${by}`,
     ...reads.map(({ address, value }) => `  read ${address}: ${shown(value)}`),
-    ...results.map((result) => result.kind === "request"
-      ? `  took the result of ${askedFor(result.request)}`
-      : `  heard ${result.id} ${result.signal} → ${result.target}`),
+    ...results.map(taken),
     ...chain.map(({ beat, id, request, sentBy, signal, target }) =>
       `  on ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ${beat}, ` +
       `${sentBy === undefined ? "from outside" : `sent by ${sentBy}`}` +
       `${request === undefined ? "" : `, the result of ${askedFor(request)}`}`)
   ])
 ]
+
+const taken = (result: NonNullable<Reason["writers"][number]["results"]>[number]): string => {
+  if (result.kind === "request") return `  took the result of ${askedFor(result.request)}`
+  if (result.kind === "event") return `  took the end of ${result.id}: ${result.status}`
+  return `  heard ${result.id} ${result.signal} → ${result.target}`
+}
 
 /** A request, its end, and the run that asked for it. */
 const askedFor = ({ beat, channel, code, enzyme, opcode, rid, state }: Asked): string =>

@@ -12,6 +12,7 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Content from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { EventEnd } from "../stage/EventEnd.ts"
 import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "../stage/Launch.ts"
 import { cancellation } from "../stage/Launches.ts"
 import { Faces, type Ledgers } from "../stage/Ledgers.ts"
@@ -26,7 +27,8 @@ import { OpenHandles } from "./OpenHandles.ts"
 import * as Pairs from "./Pairs.ts"
 import { isWhole, Reads } from "./Reads.ts"
 import * as RequestCall from "./RequestCall.ts"
-import { ForeignAwait, RunDiverged, RunUnheard } from "./RunError.ts"
+import { ForeignAwait, RunDiverged } from "./RunError.ts"
+import * as SentEvent from "./SentEvent.ts"
 import { dueOf } from "./SleepDue.ts"
 import type { ContentSource, Recorded } from "./Recorded.ts"
 import { type Call, type Step, textOf } from "./Step.ts"
@@ -224,16 +226,14 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
 
   waitForSignal(signal: string, target: string): PendingResult<HeardSignal> {
     const pairOf = () => Pairs.make(signal, target, "tx.waitForSignal")
-    const handle = this.await("waitForSignal", `${signal} ${target}`, (draft) =>
-      draft.guarded(() => {
-        const pair = pairOf()
-        const number = this.pairs.numberOf(pair)
-        if (number !== undefined) return { kind: "signal", pair: number, nth: this.pairs.waitsFor(number) }
-        if (Semantics.follows(this, "hearsByName")) throw new RunUnheard({ signal: pair[0], target: pair[1] })
-        return { kind: "signal", pair: this.pairs.size, nth: 0 }
-      }))
+    const handle = this.await("waitForSignal", `${signal} ${target}`, (draft) => draft.guarded(() => this.pairs.awaited(pairOf(), this)))
     this.pairs.wait(this.pairs.hear(pairOf()))
     return handle as PendingResult<unknown> as PendingResult<HeardSignal>
+  }
+
+  waitForEvent(id: string): PendingResult<EventEnd> {
+    const handle = this.await("waitForEvent", String(id), (draft) => draft.guarded(() => SentEvent.awaited(draft, id, this.oid)))
+    return handle as PendingResult<unknown> as PendingResult<EventEnd>
   }
 
   /** Drops a handle that is of no use any more, so that it begins no segment. */

@@ -9,12 +9,13 @@ import type { Value } from "../cell/Value.ts"
 import type { Due } from "../stage/Due.ts"
 import { WaitCancelled } from "./RunError.ts"
 
-/** The object of a handle: a time, or a request to a channel. */
+/** The object of a handle: a time, a request to a channel, a signal, or the end of an event. */
 export type Awaited =
   | { readonly kind: "sleep"; readonly due: Due }
   | { readonly kind: "request"; readonly rid: string }
   /** The `nth` signal of a pair, by the number of the pair in the run. */
   | { readonly kind: "signal"; readonly pair: number; readonly nth: number }
+  | { readonly kind: "event"; readonly id: string }
 
 /** The result of a handle, as the step log has it. */
 export type Settled = readonly [handle: number, outcome: "ok", value?: Value] | Failed
@@ -101,7 +102,7 @@ export class Handle extends Promise<Value> {
     if (awaited.kind === "request") {
       return [number, "failed", "RequestFailed", "io/cancelled", `request ${awaited.rid} was cancelled by its run`]
     }
-    const { _tag, code, message } = new WaitCancelled({ name: awaited.kind === "sleep" ? "tx.sleep" : "tx.waitForSignal" })
+    const { _tag, code, message } = new WaitCancelled({ name: NAMES[awaited.kind] })
     return [number, "failed", _tag, code, message]
   }
 
@@ -115,6 +116,9 @@ export class Handle extends Promise<Value> {
 }
 
 const nothing = (): void => {}
+
+/** The calls that make waits. */
+const NAMES = { sleep: "tx.sleep", signal: "tx.waitForSignal", event: "tx.waitForEvent" } as const
 
 const errorOf = ([, , tag, code, message, retryAfterMs]: Failed): FailedWait =>
   Object.assign(new Error(message), { _tag: tag, code, name: tag, ...retryAfterMs === undefined ? {} : { retryAfterMs } })

@@ -13,7 +13,7 @@ import type { Call, Step } from "./Step.ts"
 export interface OpenHandle {
   readonly number: number
   readonly awaited: Awaited
-  /** Its object: the id of a request, `sleep`, or a signal and its cell. */
+  /** Its object: the id of a request, `sleep`, `event` and its id, or a signal and its cell. */
   readonly object: string
   /** The segment that made it, and the beat of that segment. */
   readonly segment: number
@@ -21,7 +21,7 @@ export interface OpenHandle {
 }
 
 /** The calls that make handles. A request with a signal makes none. */
-const MAKERS: ReadonlySet<string> = new Set(["sleep", "waitForSignal", "io.request", "io.fetch"])
+const MAKERS: ReadonlySet<string> = new Set(["sleep", "waitForSignal", "waitForEvent", "io.request", "io.fetch"])
 
 /**
  * The state of a run after its steps, which are added in order.
@@ -96,6 +96,7 @@ export class Log {
   private objectOf(awaited: Awaited, at: string): string {
     if (awaited.kind === "request") return awaited.rid
     if (awaited.kind === "sleep") return "sleep"
+    if (awaited.kind === "event") return `event ${awaited.id}`
     const pair = pairAt(at)
     this.pairs.wait(this.pairs.hear(pair))
     return `${pair[0]} ${pair[1]}`

@@ -2,7 +2,7 @@
  * The open handles of a durable run.
  *
  * A body may leave handles behind that it never awaits. A segment therefore looks at the handles that may have a result, and
- * at no others: requests with a noted result, the oldest wait for each signal, and the sleeps that end first.
+ * at no others: requests and events with a noted result, the oldest wait for each signal, and the sleeps that end first.
  *
  * @module
  */
@@ -10,16 +10,19 @@ import type * as Due from "../stage/Due.ts"
 import type { Awaited, Handle, Settled } from "./Handle.ts"
 import { Sleeps } from "./Sleeps.ts"
 
-type Request = Extract<Awaited, { readonly kind: "request" }>
+/** The objects whose results are noted: requests, and events that the run sent. */
+export type Noted = Extract<Awaited, { readonly kind: "request" | "event" }>
 type Wait = Extract<Awaited, { readonly kind: "signal" }>
 
 const none: ReadonlyMap<number, Wait> = new Map()
 
+const idOf = (awaited: Noted): string => awaited.kind === "request" ? awaited.rid : awaited.id
+
 /** The results that a beat has. */
 export interface Results {
   readonly now: Pick<Due.Now, "beat" | "clock">
-  /** The result of a request; `undefined` while it is open. */
-  readonly answered: (number: number, request: Request) => Settled | undefined
+  /** The result of a request or an event; `undefined` while it is open. */
+  readonly answered: (number: number, awaited: Noted) => Settled | undefined
   /** The heard signal of a wait; `undefined` until it is heard. */
   readonly heard: (number: number, wait: Wait) => Settled | undefined
 }
@@ -38,10 +41,11 @@ export interface DueHandle {
  */
 export class OpenHandles {
   private readonly handles = new Map<number, Handle>()
-  private readonly requests = new Map<string, number>()
-  /** The requests with a noted result. */
+  /** The requests and the events, by their ids. */
+  private readonly noted = new Map<string, readonly [number: number, awaited: Noted]>()
+  /** Those with a noted result. */
   private readonly answered = new Set<string>()
-  /** Whether each request with a result is noted. */
+  /** Whether each of them with a result is noted. */
   private isNoted = false
   /** The waits for each pair, by number. They hear its signals in this order. */
   private readonly waits = new Map<number, Map<number, Wait>>()
@@ -73,7 +77,7 @@ export class OpenHandles {
     const { awaited, number } = handle
     this.handles.set(number, handle)
     if (handle.isAwaited) this.awaited++
-    if (awaited.kind === "request") this.requests.set(awaited.rid, number)
+    if (awaited.kind === "request" || awaited.kind === "event") this.noted.set(idOf(awaited), [number, awaited])
     else if (awaited.kind === "sleep") this.sleeps.add({ number, due: awaited.due })
     else {
       const waits = this.waits.get(awaited.pair)
@@ -92,8 +96,8 @@ export class OpenHandles {
     if (awaited.kind === "sleep") this.sleeps.delete(number)
     else if (awaited.kind === "signal") this.dropWait(number, awaited)
     else {
-      this.requests.delete(awaited.rid)
-      this.answered.delete(awaited.rid)
+      this.noted.delete(idOf(awaited))
+      this.answered.delete(idOf(awaited))
     }
     return handle
   }
@@ -110,7 +114,8 @@ export class OpenHandles {
   /** The open requests that the body does not await, in the order of their numbers. */
   unawaited(): ReadonlyArray<string> {
     const isAwaited = (handle: Handle | undefined): boolean => handle !== undefined && handle.isAwaited && !handle.isLoose
-    return [...this.requests].flatMap(([rid, number]) => isAwaited(this.handles.get(number)) ? [] : [rid])
+    return [...this.noted.values()].flatMap(([number, awaited]) =>
+      awaited.kind === "event" || isAwaited(this.handles.get(number)) ? [] : [awaited.rid])
   }
 
   /** A pair without waits is left out, so that a segment looks at those with waits alone. */
@@ -120,12 +125,12 @@ export class OpenHandles {
     if (waits?.size === 0) this.waits.delete(pair)
   }
 
-  /** Notes that a request has its result. */
-  note(rid: string): void {
-    if (this.requests.has(rid)) this.answered.add(rid)
+  /** Notes that a request or an event has its result. */
+  note(id: string): void {
+    if (this.noted.has(id)) this.answered.add(id)
   }
 
-  /** A result may have come without a note, so that the next segment looks at each request. */
+  /** A result may have come without a note, so that the next segment looks at each request and event. */
   doubt(): void {
     this.isNoted = false
   }
@@ -138,9 +143,9 @@ export class OpenHandles {
   /** The results of this beat, in the order of their calls. The handles stay until they are settled. */
   settled({ answered, heard, now }: Results): ReadonlyArray<Settled> {
     const found: Array<Settled> = []
-    for (const rid of this.isNoted ? this.answered : this.requests.keys()) {
-      const number = this.requests.get(rid) ?? -1
-      const result = answered(number, { kind: "request", rid })
+    for (const id of this.isNoted ? this.answered : this.noted.keys()) {
+      const known = this.noted.get(id)
+      const result = known === undefined ? undefined : answered(...known)
       if (result !== undefined) found.push(result)
     }
     this.isNoted = true

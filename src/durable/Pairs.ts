@@ -8,7 +8,10 @@
  */
 import { addressOf } from "../cell/Cell.ts"
 import type { Enzyme, Event } from "../registry/Enzyme.ts"
+import * as Semantics from "../stage/Semantics.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
+import type { Awaited } from "./Handle.ts"
+import { RunUnheard } from "./RunError.ts"
 
 /** A signal at a target, and the number of waits for it. */
 export type Pair = readonly [signal: string, target: string, waits: number]
@@ -62,6 +65,18 @@ export class Pairs {
   /** The number of waits for a pair. */
   waitsFor(number: number): number {
     return this.list[number]?.[2] ?? 0
+  }
+
+  /**
+   * The next wait for a pair.
+   *
+   * @throws RunUnheard
+   */
+  awaited(pair: Pair, rules: Semantics.Following): Extract<Awaited, { readonly kind: "signal" }> {
+    const number = this.numberOf(pair)
+    if (number !== undefined) return { kind: "signal", pair: number, nth: this.waitsFor(number) }
+    if (Semantics.follows(rules, "hearsByName")) throw new RunUnheard({ signal: pair[0], target: pair[1] })
+    return { kind: "signal", pair: this.size, nth: 0 }
   }
 
   /** Adds a wait for a pair. */

@@ -40,11 +40,11 @@ export class Residents {
     this.unnoted.delete(oid)
   }
 
-  /** Notes that a request of a run has its result. A beat that is dropped may have noted it, so the cells decide. */
-  note(oid: string, rid: string): void {
+  /** Notes that a request or an event of a run has its result. A beat that is dropped may have noted it, so the cells decide. */
+  note(oid: string, id: string): void {
     const found = this.known.get(oid)
     if (found === undefined) this.unnoted.add(oid)
-    else found.tx.handles.note(rid)
+    else found.tx.handles.note(id)
   }
 
   /** Keeps a continuation of which a segment is merged; beyond the limit, the oldest is dropped. */

@@ -14,6 +14,7 @@ import * as DeclaredPairs from "./DeclaredPairs.ts"
 import { Log } from "./Log.ts"
 import * as Note from "./Note.ts"
 import type { Pair } from "./Pairs.ts"
+import * as SentEvent from "./SentEvent.ts"
 import type { Step } from "./Step.ts"
 
 /** The parts of a beat that take runs back. */
@@ -80,7 +81,7 @@ const end = (beat: Beat, { isDead, oid, state }: Cells.Run): string => {
   if (isDead) {
     const starts = startsOf(Cells.stepsOf(oid, (key) => stage.newest(key)))
     if (starts.anew !== undefined) leave(stage, oid, starts)
-    for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), CAPTURE)
+    for (const folder of ["step", "heard", SentEvent.FOLDER]) Cells.erase(stage, Cells.address(oid, folder), CAPTURE)
     return state
   }
   leave(stage, oid, { cancel: "back" })

@@ -59,6 +59,21 @@ export class RunUnheard extends Data.TaggedError("RunUnheard")<{ readonly signal
 }
 
 /**
+ * A run waits for the end of an event of which it would not be told.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class EventUnsent extends Data.TaggedError("EventUnsent")<{ readonly id: string; readonly reason: string }> {
+  readonly code = "run/event-unsent"
+  override get message() {
+    return `The run cannot wait for the end of event ${this.id}: ${this.reason}. Call tx.waitForEvent once, with the id that ` +
+      "tx.signal returned, before the next await; the promise may be awaited later. Another space can send a signal as its answer, " +
+      "for tx.waitForSignal"
+  }
+}
+
+/**
  * A run exceeds a limit of its step log.
  *
  * @category errors

@@ -227,9 +227,9 @@ const undeliveredIn = (runs: ReadonlyArray<RunRecord>): Signals.Undelivered => {
 }
 
 const signalOf = (
-  { awaits, id, payload, signal, target }: Omit<SentRecord, "at" | "space">,
+  { awaits, id, payload, signal, target, tells }: Omit<SentRecord, "at" | "space">,
   { origin, to }: Pick<Signal, "origin"> & { readonly to?: Signals.Passage | undefined }
 ): Signal => {
-  const sent = { id, signal, target, payload: Records.documentOf(payload), at: undefined }
+  const sent = { id, signal, target, payload: Records.documentOf(payload), at: undefined, tells }
   return Signals.make(sent, { origin, depth: 0, expected: Signals.expectedBy(id), to, awaits })
 }

@@ -10,6 +10,7 @@ import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import { oidOf, stepAddress } from "../kernel/beat/Segment.ts"
 import type { Handling } from "../kernel/model/InFlight.ts"
 import * as Requests from "../reactor/Request.ts"
+import type { EventEnd } from "../stage/EventEnd.ts"
 import type { Asked } from "./SignalChain.ts"
 import * as SignalChain from "./SignalChain.ts"
 
@@ -19,10 +20,11 @@ export interface Seen {
   readonly value: Value
 }
 
-/** A result that a durable run took: that of a request, or a signal. */
+/** A result that a durable run took: that of a request, a signal, or the end of an event. */
 export type Taken =
   | { readonly kind: "request"; readonly segment: number; readonly request: Asked }
   | { readonly kind: "signal"; readonly segment: number; readonly id: string; readonly signal: string; readonly target: string }
+  | { readonly kind: "event"; readonly segment: number; readonly id: string; readonly status: EventEnd["status"] }
 
 /** The most results and the most reads of earlier segments. */
 export const MAX_RESULTS = 100
@@ -84,7 +86,9 @@ const takenBy = (history: HistorySource, { awaited, oid, result, segment }: Resu
     const request = SignalChain.askedIn(history, Requests.address(oid, awaited.rid).key)
     return request === undefined ? [] : [{ kind: "request", segment, request }]
   }
-  if (awaited?.kind !== "signal" || result[1] !== "ok") return []
+  if (result[1] !== "ok") return []
+  if (awaited?.kind === "event") return [{ kind: "event", segment, id: awaited.id, status: (result[2] as unknown as EventEnd).status }]
+  if (awaited?.kind !== "signal") return []
   const { id, signal, target } = result[2] as unknown as Readonly<Record<"id" | "signal" | "target", string>>
   return [{ kind: "signal", segment, id, signal, target }]
 }
@@ -92,4 +96,4 @@ const takenBy = (history: HistorySource, { awaited, oid, result, segment }: Resu
 /** Whether a call returned a handle. */
 const isAwaited = (value: unknown): value is Awaited =>
   typeof value === "object" && value !== null && "kind" in value &&
-  (value.kind === "sleep" || value.kind === "request" || value.kind === "signal")
+  (value.kind === "sleep" || value.kind === "request" || value.kind === "signal" || value.kind === "event")

@@ -107,6 +107,10 @@ export abstract class NodeTransaction extends Faces implements Transaction {
     throw this.forbidden("waits for no signals")
   }
 
+  get waitForEvent(): never {
+    throw this.forbidden("waits for no events")
+  }
+
   ledger(name: keyof Ledgers): never {
     throw this.forbidden(barred[name])
   }

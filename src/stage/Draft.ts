@@ -235,6 +235,7 @@ export class Draft extends Changes implements Transaction {
   get sleep(): never { throw this.refuse(refused(WAITS)) }
   get hear(): never { throw this.refuse(refused(WAITS)) }
   get waitForSignal(): never { throw this.refuse(refused(WAITS)) }
+  get waitForEvent(): never { throw this.refuse(refused(WAITS)) }
 
   /** Adds to the number of characters that the run launches. */
   launch(size: number): void {

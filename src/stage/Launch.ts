@@ -65,6 +65,8 @@ export interface OutgoingSignal {
   /** The destination space, if the request names one. */
   readonly space?: string | undefined
   readonly qos?: Qos | undefined
+  /** The operation of the durable run that waits for its end. */
+  readonly tells?: string | undefined
 }
 
 /** A binding or its withdrawal, requested by a run. */

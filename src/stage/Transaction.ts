@@ -9,6 +9,7 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
+import type { EventEnd } from "./EventEnd.ts"
 import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "./Launch.ts"
 import type { Ledgers } from "./Ledgers.ts"
 
@@ -168,4 +169,31 @@ export interface Transaction extends Ledgers {
    * ```
    */
   readonly waitForSignal: (signal: string, target: string) => PendingResult<HeardSignal>
+  /**
+   * Waits, in a durable run, for the end of an event that it sends. In any other run it is refused (`transaction/refused`).
+   *
+   * Call it with the id from `tx.signal`, before the next await: the wait begins with the signal, so no end is missed. The
+   * promise may be awaited later. A signal to another space is refused, because its receipt stays there (`run/event-unsent`). A
+   * signal without a payload becomes an event by it.
+   *
+   * A failed event is a result with `status: "dead"`, and no error. An event that waits for its lane, its time or its enzyme has
+   * not ended: race it with `tx.sleep`.
+   *
+   * @example Sending an order to another enzyme, and waiting for it
+   * ```ts
+   * import { Enzyme } from "systole"
+   *
+   * export default Enzyme.make({
+   *   name: "ship",
+   *   query: "/signals/ship",
+   *   durable: true,
+   *   run: async (tx, event) => {
+   *     const packed = tx.waitForEvent(tx.signal({ signal: "/signals/pack", payload: event.payload }))
+   *     const { code, status } = await packed
+   *     return status === "handled" ? "packed" : code ?? status
+   *   }
+   * })
+   * ```
+   */
+  readonly waitForEvent: (id: string) => PendingResult<EventEnd>
 }

@@ -4,7 +4,7 @@ import { Enzyme, type Kernel, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import { Continuation } from "../../src/durable/Continuation.ts"
 import { type Awaited, Handle, type HandleOwner, type Settled } from "../../src/durable/Handle.ts"
-import { OpenHandles } from "../../src/durable/OpenHandles.ts"
+import { type Noted, OpenHandles } from "../../src/durable/OpenHandles.ts"
 import { Residents } from "../../src/durable/Residents.ts"
 import * as Due from "../../src/stage/Due.ts"
 import { Stage } from "../../src/stage/Stage.ts"
@@ -28,9 +28,12 @@ interface Moment {
 const plainly = (open: ReadonlyMap<number, Awaited>, { answered, heard, now }: Moment): ReadonlyArray<number> =>
   [...open].flatMap(([number, awaited]) => {
     if (awaited.kind === "request") return answered.has(awaited.rid) ? [number] : []
+    if (awaited.kind === "event") return answered.has(awaited.id) ? [number] : []
     if (awaited.kind === "sleep") return Due.isOver(awaited.due, now) ? [number] : []
     return awaited.nth < (heard[awaited.pair] ?? 0) ? [number] : []
   })
+
+const idOf = (awaited: Noted): string => awaited.kind === "request" ? awaited.rid : awaited.id
 
 /** The handles with a result, and the number of looks that this took. */
 const looked = (handles: OpenHandles, { answered, heard, now }: Moment) => {
@@ -41,7 +44,7 @@ const looked = (handles: OpenHandles, { answered, heard, now }: Moment) => {
   }
   const settled = handles.settled({
     now,
-    answered: (number, { rid }) => look(number, answered.has(rid)),
+    answered: (number, awaited) => look(number, answered.has(idOf(awaited))),
     heard: (number, { nth, pair }) => look(number, nth < (heard[pair] ?? 0))
   })
   const dues = handles.dues(({ nth, pair }) => {
@@ -60,9 +63,10 @@ const trial = (seed: number): void => {
   const [answered, heard, waits] = [new Set<string>(), [0, 0], [0, 0]]
   let [beat, now, made] = [0, 0, 0]
   const awaitedOf = (): Awaited => {
-    const kind = draw(4)
+    const kind = draw(5)
     const pair = draw(2)
     if (kind === 0) return { kind: "request", rid: `r${made}` }
+    if (kind === 4) return { kind: "event", id: `e${made}` }
     if (kind === 1) return { kind: "signal", pair, nth: waits[pair]!++ }
     if (kind === 2) return { kind: "sleep", due: { beat: undefined, moment: now + draw(40) } }
     // The tempo may change, so later beats may come at earlier times.
@@ -78,9 +82,9 @@ const trial = (seed: number): void => {
       if (draw(20) === 0) {
         handles.take(number)
         open.delete(number)
-      } else if (awaited.kind === "request" && draw(10) === 0) {
-        answered.add(awaited.rid)
-        handles.note(awaited.rid)
+      } else if ((awaited.kind === "request" || awaited.kind === "event") && draw(10) === 0) {
+        answered.add(idOf(awaited))
+        handles.note(idOf(awaited))
       }
     }
     if (draw(3) === 0) heard[draw(2)]!++
@@ -118,10 +122,11 @@ describe("open handles", () => {
     for (const seed of Trials.seeds(400, { least: 20 })) trial(seed)
   })
 
-  for (const kind of ["request", "signal", "sleep", "beats"] as const) {
+  for (const kind of ["request", "event", "signal", "sleep", "beats"] as const) {
     it(`of the kind ${kind} that no result comes for cost a step nothing`, () => {
       const awaitedOf = (n: number): Awaited => {
         if (kind === "request") return { kind, rid: `r${n}` }
+        if (kind === "event") return { kind, id: `e${n}` }
         if (kind === "signal") return { kind, pair: 0, nth: n }
         return { kind: "sleep", due: { beat: kind === "beats" ? n + 1000 : undefined, moment: n + 10_000 } }
       }
@@ -148,7 +153,7 @@ describe("the bodies in memory", () => {
 
   /** The results of a body, of which each request that is looked at has one. */
   const resultsOf = ({ tx: { handles } }: Continuation): ReadonlyArray<number> =>
-    handles.settled({ now: { beat: 0, clock: 0 }, answered: (_, { rid }) => number(rid), heard: () => undefined }).map(([n]) => n)
+    handles.settled({ now: { beat: 0, clock: 0 }, answered: (_, awaited) => number(idOf(awaited)), heard: () => undefined }).map(([n]) => n)
 
   it("get notes of results, and doubt them after a result that came while their segment was merged", () => {
     const residents = new Residents(10)

@@ -13,13 +13,13 @@ export type Op =
   | { readonly kind: "sleep"; readonly ms: number }
   | { readonly kind: "all" | "race"; readonly ms: ReadonlyArray<number> }
   | { readonly kind: "count" | "chance" | "own" | "catch" | "ask" | "refused" | "pay" | "both" }
-  | { readonly kind: "answer" | "hear" | "fall" | "retry" | "drop" | "leave" }
+  | { readonly kind: "answer" | "hear" | "send" | "fall" | "retry" | "drop" | "leave" }
 
 export type Program = ReadonlyArray<Op>
 
 const SIMPLE = [
   "sleep", "sleep", "all", "race", "count", "chance", "own", "catch", "ask", "refused", "pay", "both", "answer", "retry",
-  "drop", "leave"
+  "send", "drop", "leave"
 ] as const
 
 /** The signal that runs hear at their places. */
@@ -112,6 +112,14 @@ const perform = async (op: Op, performed: Performed): Promise<Value> => {
       await tx.sleep(3)
       return (await tx.waitForSignal(HEARD, `${place}/${at}`)).payload
     }
+    case "send": {
+      // The run itself hears the first one, and nothing takes the other.
+      const targets = [`${place}/${at}/heard`, `${place}/${at}/lost`] as const
+      tx.hear(HEARD, targets[0])
+      const ends = targets.map((target) => tx.waitForEvent(tx.signal({ signal: HEARD, target })))
+      await tx.sleep(at % 2)
+      return (await Promise.all(ends)).map(({ status }) => status)
+    }
     case "hear":
       return (await tx.waitForSignal(HEARD, place)).payload
     default: {
@@ -183,6 +191,8 @@ const rightOf = (program: Program, run: number, at: number): ReadonlyArray<Value
       return ["left"]
     case "answer":
       return [at]
+    case "send":
+      return [["handled", "no-match"]]
     case "hear":
       return [countOf(program, ["hear"], at)]
     default:

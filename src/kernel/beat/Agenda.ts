@@ -53,6 +53,7 @@ export class Agenda {
       const { signal } = flight
       const captured: CapturedSignal = { pending, flight, resolution: resolve(signal), handlings: [] }
       this.inputs.push(captured)
+      if (captured.resolution.status === "cycle") flight.cycle = true
       if (flight.discarded) continue
       const single = this.single(captured, rules)
       if (single !== undefined) {

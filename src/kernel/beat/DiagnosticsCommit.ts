@@ -81,7 +81,6 @@ export const put = ({ diagnostics }: BeatTransaction, inputs: ReadonlyArray<Capt
   for (const { flight, resolution: { cycle, status } } of inputs) {
     const { signal } = flight
     if (status !== "cycle") continue
-    flight.cycle = true
     if (seen.has(signal.pair)) continue
     seen.add(signal.pair)
     diagnostics.push(Diagnostic.of("registry/cycle", {

@@ -55,6 +55,7 @@ export interface RunMerge {
   readonly captured: {
     readonly moment: BeatClock
     readonly stage: Stage
+    readonly transaction: Pick<Resuming, "resumed">
     readonly ledgers: { readonly amend: (change: (draft: Draft) => void) => void }
   }
   readonly state: Pick<DurableState, "hash" | "host" | "inbox">
@@ -113,6 +114,8 @@ export interface DurableRuns {
   readonly die: (handling: Handling, code: string, merge: RunMerge) => void
   /** Cancels the operation of a run that a rollback discarded. */
   readonly discard: (captured: CapturedSignal, merge: RunMerge) => void
+  /** Keeps the progress of an event of this beat for the run that waits for its end. */
+  readonly tell: (flight: InFlight, merge: RunMerge) => void
   /** Prepares the operation of a run for its redelivery. */
   readonly prepare: (retry: Retry) => Next | RunAbsent | RunState
   /** The receipts of the segments of an event's runs; `undefined` if no handling of the event has several. */
@@ -121,8 +124,8 @@ export interface DurableRuns {
   readonly pairs: (oid: string, store: LogStore) => ReadonlyArray<Pair>
   /** The runs of a store with a result that no beat has taken, and whether they end at once. */
   readonly noted: (store: Pick<SpaceStore, "below" | "read">) => Iterable<readonly [oid: string, isEnd: boolean]>
-  /** Notes that a request of a run may have a result. */
-  readonly note: (oid: string, rid: string) => void
+  /** Notes that a request or an event of a run may have a result. */
+  readonly note: (oid: string, id: string) => void
   /** The runs of an earlier state of the space, none of which is in memory. */
   readonly fresh: () => DurableRuns
 }

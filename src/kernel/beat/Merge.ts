@@ -358,8 +358,10 @@ const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> =
   return repeated.size === 0 ? flights : [...repeated, ...flights]
 }
 
-const complete = (flight: InFlight, { state, flights, landed, receipts, transaction }: Merged): void => {
+const complete = (flight: InFlight, merged: Merged): void => {
+  const { state, flights, landed, receipts, transaction } = merged
   for (const row of Receipts.rowsOf(flight, transaction.moment.beat, state.hash)) receipts.push(row)
+  if (flight.signal.tells !== undefined) state.durable?.tell(flight, merged)
   flights.push(flight)
   if (flight.open === 0) landed.push(flight)
 }

@@ -8,6 +8,7 @@ import * as DeclaredPairs from "../../durable/DeclaredPairs.ts"
 import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { RunAbsent, RunState } from "../../durable/RunError.ts"
+import * as SentEvent from "../../durable/SentEvent.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import type { Again } from "../model/Signal.ts"
 import { RUNNING } from "../../operation/Vocabulary.ts"
@@ -76,6 +77,6 @@ const repeat = ({ draft, oid }: Retry, log: Log): void => {
 
 /** Deletes the steps and the heard signals, and cancels the requests in progress. */
 const clear = ({ draft, oid, stage }: Retry): void => {
-  for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), CAPTURE)
+  for (const folder of ["step", "heard", SentEvent.FOLDER]) Cells.erase(stage, Cells.address(oid, folder), CAPTURE)
   draft.operate([], Requests.ending(oid))
 }

@@ -9,6 +9,7 @@ import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { CANCELLED, TAKEN_BACK } from "../../durable/RunCode.ts"
 import type { Pair } from "../../durable/Pairs.ts"
+import * as SentEvent from "../../durable/SentEvent.ts"
 import * as Step from "../../durable/Step.ts"
 import { COMMIT } from "../../stage/Stage.ts"
 import * as Semantics from "../../stage/Semantics.ts"
@@ -148,7 +149,7 @@ export const hear = (handling: Handling, between: Between, { captured: { moment,
 
 /** Closes the operation of a run that a rollback took back, and deletes its log. */
 const takeBack = (oid: string, { ledgers, stage }: Pick<RunMerge["captured"], "ledgers" | "stage">): void => {
-  for (const folder of ["step", "heard"]) Cells.erase(stage, Cells.address(oid, folder), COMMIT)
+  for (const folder of ["step", "heard", SentEvent.FOLDER]) Cells.erase(stage, Cells.address(oid, folder), COMMIT)
   ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
 }
 

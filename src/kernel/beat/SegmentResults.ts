@@ -1,5 +1,5 @@
 /**
- * The results with which a segment begins: of its sleeps, its requests and its signals, or the failures of a cancelled run.
+ * The results with which a segment begins: of its sleeps, requests, signals and events, or the failures of a cancelled run.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import type { Continuation } from "../../durable/Continuation.ts"
 import type { Settled } from "../../durable/Handle.ts"
 import type * as Note from "../../durable/Note.ts"
 import { RunCancelled } from "../../durable/RunError.ts"
+import * as SentEvent from "../../durable/SentEvent.ts"
 import * as Requests from "../../reactor/Request.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { cancellation } from "../../stage/Launches.ts"
@@ -62,7 +63,9 @@ const settledOf = (continuation: Continuation, { draft, oid }: Resumed, copies: 
   }
   return continuation.tx.handles.settled({
     now: draft.moment,
-    answered: (number, { rid }) => answered(number, rid, { draft, oid, ok }),
+    answered: (number, awaited) => awaited.kind === "event"
+      ? told(number, awaited.id, { draft, oid })
+      : answered(number, awaited.rid, { draft, oid, ok }),
     heard: (number, wait) => heard(number, { oid, ...wait }, { draft, ok })
   })
 }
@@ -78,6 +81,14 @@ const heard = (number: number, by: Omit<Heard, "isAwaited">, { draft, ok }: Omit
   if (found === undefined) return undefined
   draft.label = Label.join(draft.label, found.label)
   return ok(number, found.payload, found.value)
+}
+
+/** The end of an event, if it has ended. The run then has the labels of its handlings. */
+const told = (number: number, id: string, { draft, oid }: Pick<Settling, "draft" | "oid">): Settled | undefined => {
+  const { end, label = Label.none } = SentEvent.read(draft.stage.visible(SentEvent.addressOf(oid, id).key)) ?? {}
+  if (end === undefined) return undefined
+  draft.label = Label.join(draft.label, label)
+  return [number, "ok", end as unknown as Value]
 }
 
 /** The result of a request, if it has one. The run then knows the label of the request. */

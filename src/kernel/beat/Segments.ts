@@ -12,6 +12,7 @@ import type { Stage } from "../../stage/Stage.ts"
 import * as InFlights from "../model/InFlight.ts"
 import type { Taken, Waits } from "../model/InFlight.ts"
 import type { DurableOptions, DurableRuns, MakeDurableRuns } from "./DurableRuns.ts"
+import * as EventEnds from "./EventEnds.ts"
 import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import * as RunRetry from "./RunRetry.ts"
@@ -96,8 +97,13 @@ class Segments implements DurableRuns {
 
   readonly noted: DurableRuns["noted"] = (store) => Array.from(ReadyRuns.all(store), ([oid, note]) => [oid, Note.isEnd(note)])
 
-  note(oid: string, rid: string): void {
-    this.residents.note(oid, rid)
+  note(oid: string, id: string): void {
+    this.residents.note(oid, id)
+  }
+
+  readonly tell: DurableRuns["tell"] = (flight, merge) => {
+    const oid = EventEnds.tell(flight, merge)
+    if (oid !== undefined) this.residents.note(oid, flight.signal.id)
   }
 
   readonly fresh: DurableRuns["fresh"] = () => new Segments({ ...this.options, report: undefined }, this.hash)

@@ -225,8 +225,9 @@ const outcome = ({ draft, outcome }: Handling): string => {
 const reason = ({ holder, isDerived }: Extract<Outcome, { readonly kind: "conflict" }>): string =>
   holder === undefined ? isDerived === true ? `,"${DERIVED}"` : "" : `,${JSON.stringify({ by: holder })}`
 
-const emission = ({ at, id, payload, signal, space, target }: OutgoingSignal): string => {
+const emission = ({ at, id, payload, signal, space, target, tells }: OutgoingSignal): string => {
   const head = `["${id}",${signal === undefined ? 0 : `"${signal}"`},${target === undefined ? 0 : `"${target}"`}`
+  if (tells !== undefined) return `${head},[${payload?.text ?? ""}],${at === undefined ? 0 : JSON.stringify(at)},0,"${tells}"]`
   if (space !== undefined) return `${head},[${payload?.text ?? ""}],${at === undefined ? 0 : JSON.stringify(at)},"${space}"]`
   if (at !== undefined) return `${head},[${payload?.text ?? ""}],${JSON.stringify(at)}]`
   return payload === undefined ? `${head}]` : `${head},${payload.text}]`
@@ -299,7 +300,8 @@ export type SentLine = readonly [id: string, signal: string, target: Path, enzym
 export type RetiredLine = readonly [kind: string, last: number, excess: number]
 
 /** One signal that a run sent. With a fifth item, the payload is in a list of its own. */
-export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
+export type Emitted =
+  readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string | 0, tells?: string]
 
 /** A decoded entry. */
 export interface Parsed {

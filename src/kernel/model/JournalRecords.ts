@@ -59,6 +59,8 @@ export interface SentRecord extends Paths {
   readonly space: string | undefined
   /** The enzyme that awaits it. */
   readonly awaits: string | undefined
+  /** The operation of the durable run that waits for its end. */
+  readonly tells?: string | undefined
 }
 
 /** A sent signal; `run` is `undefined` if the beat itself sent it. */
@@ -174,9 +176,10 @@ const endOf = ([, , kind, detail, last, more]: Journal.RunLine): End => {
 
 /** With more than four items, the payload is in a list. */
 const emissionOf = (emitted: Journal.Emitted): SentRecord => {
-  const [id, signal, target, value, at = 0, space] = emitted
+  const [id, signal, target, value, at = 0, space = 0, tells] = emitted
   const [payload] = emitted.length > 4 ? value as readonly [unknown?] : [value]
-  return { id, ...pathsOf(signal, target), payload, at: at === 0 ? undefined : at, space, awaits: undefined }
+  const paths = pathsOf(signal, target)
+  return { id, ...paths, payload, at: at === 0 ? undefined : at, space: presentOf(space), awaits: undefined, tells }
 }
 
 /**

@@ -34,6 +34,8 @@ export interface Signal {
   readonly to?: Passage | undefined
   /** The awaiting enzyme at its target, if a watcher of an operation sent it. */
   readonly awaits?: string | undefined
+  /** The operation of the durable run that waits for its end. */
+  readonly tells?: string | undefined
   /** The label of its content, if it is confidential. */
   readonly label?: Label.Label | undefined
   /** Its quality of service in a pause and a rollback. */
@@ -135,14 +137,15 @@ export const make = (sent: OutgoingSignal, from: Pick<Signal, "origin" | "depth"
   signal: sent.signal,
   target: sent.target,
   payload: sent.payload,
-  // An awaited signal arrives once per watcher, with or without a payload.
-  event: from.origin !== "run" || sent.payload !== undefined || from.awaits !== undefined,
+  // An awaited signal arrives once per watcher, with or without a payload, and one with a waiting run has an end of its own.
+  event: from.origin !== "run" || sent.payload !== undefined || from.awaits !== undefined || sent.tells !== undefined,
   origin: from.origin,
   depth: from.depth,
   expected: from.expected,
   pair: pairOf({ ...sent, label: from.label }),
   to: from.to,
   awaits: from.awaits,
+  tells: sent.tells,
   label: from.label,
   qos: sent.qos
 })
@@ -281,10 +284,10 @@ export class Pending {
 
   /** The row's text, made only for a signal that outlives its group. */
   get text(): string {
-    const { awaits, depth, event, id, label, origin, payload, qos, signal, target, to } = this.signal
+    const { awaits, depth, event, id, label, origin, payload, qos, signal, target, tells, to } = this.signal
     const { again, anew, due, since, undelivered } = this
     return JSON.stringify({
-      id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, label, qos, due, again, undelivered,
+      id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, tells, label, qos, due, again, undelivered,
       anew: anew || undefined,
       since
     })
