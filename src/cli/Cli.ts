@@ -8,6 +8,7 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import { face as runs } from "../durable/Face.ts"
 import { face as flows } from "../flow/Face.ts"
+import { face as requests } from "../reactor/Face.ts"
 import { face as operations } from "../operation/Face.ts"
 import type * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
@@ -70,7 +71,7 @@ export const command = (agent: Agent | undefined) => Command.make("systole").pip
     FaceCommands.make(operations),
     RvCommand.command,
     FaceCommands.make(flows, [FlowCommand.declared]),
-    IoCommand.command,
+    FaceCommands.make(requests, [IoCommand.channels]),
     FaceCommands.make(runs),
     ...ControlCommand.commands,
     GraphCommand.command,

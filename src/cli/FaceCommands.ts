@@ -15,6 +15,7 @@ import * as Fields from "../contract/Fields.ts"
 import type { CliFailure } from "./CliFailure.ts"
 import { type Ask, Client } from "./Client.ts"
 import type * as FlowCommand from "./FlowCommand.ts"
+import type * as IoCommand from "./IoCommand.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import * as PageList from "./PageList.ts"
@@ -103,7 +104,7 @@ const verbOf = (face: Face, name: string, { body, does, done, on, switches = {} 
 }
 
 /** The commands that no face has. */
-type Extra = typeof FlowCommand.declared
+type Extra = typeof FlowCommand.declared | typeof IoCommand.channels
 
 /**
  * The command of a ledger. `extra` are commands of its own.

@@ -1,55 +1,23 @@
 /**
- * `systole io`: lists, prints and cancels requests to the world, and lists the channels.
+ * `systole io channels`, and the list of drains. The other commands of requests are made from their face.
  *
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import type { ChannelRow, Drain, DrainedCompletion, RequestRow } from "../kernel/view/Space.ts"
+import type { ChannelRow, Drain, DrainedCompletion } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as PageList from "./PageList.ts"
-import * as RecordCommand from "./RecordCommand.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
-const requests: RecordCommand.Records = {
-  segment: "io",
-  id: Argument.String("rid").pipe(Argument.withDescription("The id of the request, such as http:12.0.0"))
-}
-
-const deadline = ({ deadline_beat, deadline_ms }: RequestRow): string => [
-  ...(deadline_beat === undefined ? [] : [`until beat ${deadline_beat}`]),
-  ...(deadline_ms === undefined ? [] : [`until ${new Date(deadline_ms).toISOString()}`])
-].join(" ")
-
-const ls = PageList.narrowed<RequestRow>({
-  name: "ls",
-  description: "List the requests of a space to the world",
-  after: "Where the list before ended, as an id",
-  page: PageList.served("io", "requests"),
-  columns: (row) => [
-    row.rid, row.state, row.opcode, `attempt ${row.attempt}`, `beat ${row.issued_beat}`, deadline(row), row.code ?? "", row.oid ?? ""
-  ]
-}, {
-  name: "open",
-  description: "Only requests without a result",
-  page: PageList.served("io", "requests", "&open")
-})
-
-const show = RecordCommand.show<Readonly<Record<string, unknown>>>(requests, {
-  description: "Print a request with all its fields",
-  lines: (row) =>
-    Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
-})
-
-const cancel = RecordCommand.act(requests, {
-  name: "cancel",
-  description: "Cancel an open request, which then has the result cnl",
-  done: (rid, beat) => `cancelled ${rid} in beat ${beat}`
-})
-
-const channels = Command.make("channels", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+/**
+ * The command `io channels`.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const channels = Command.make("channels", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask<{ readonly channels: ReadonlyArray<ChannelRow> }>(`${SpaceArgument.path(space)}/io/channels`)).pipe(
     Effect.flatMap(({ channels }) => Output.data(json, channels, Output.table(channels.map(columns))))
   )).pipe(Command.withDescription("List the channels, their opcodes (* repeatable), and their jobs for all spaces"))
@@ -69,19 +37,6 @@ const columns = (
   clearance.length === 0 ? "" : `clearance ${clearance.join(",")}`
 ]
 
-/**
- * The command `io`.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const command = Command.make("io").pipe(
-  Command.withDescription("Look at requests to the world, cancel them, and look at the channels"),
-  Command.withSubcommands([ls, show, cancel, channels]),
-  Command.provide(Client.layer)
-)
-
-/** A captured completion with its beat. */
 interface DrainedRow extends DrainedCompletion {
   readonly beat: number
 }

@@ -12,43 +12,7 @@ import type { JobState } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
 import * as SpaceClock from "../stage/SpaceClock.ts"
 import * as Requests from "./Request.ts"
-
-/** A request in a list. */
-export interface RequestRow {
-  readonly rid: string
-  /** The operation of the durable run that made it; absent for a request of an ordinary run. */
-  readonly oid?: string
-  readonly channel: string
-  readonly opcode: string
-  readonly state: Requests.State
-  /** The number of the attempt; 0 while none has begun. */
-  readonly attempt: number
-  readonly issued_beat: number
-  /** The deadlines: a beat, and milliseconds since 1970. */
-  readonly deadline_beat?: number
-  readonly deadline_ms?: number
-  /** The stable code of the failure. */
-  readonly code?: string
-}
-
-/**
- * Requests of ordinary runs in the order of their ids, then those of durable runs by operation. The cursor of the next page
- * is `undefined` at the end.
- */
-export interface RequestPage {
-  readonly requests: ReadonlyArray<RequestRow>
-  readonly next: string | undefined
-}
-
-/** A request with all of its fields. */
-export interface RequestDetails extends RequestRow, Omit<Requests.Request, keyof RequestRow | "deadline_unix_ns"> {
-  /** The operation whose dossier holds the request. */
-  readonly oid: string
-  /** The arguments of the request. */
-  readonly payload: Value
-  /** The value of the result, which the dossier of a durable run keeps. */
-  readonly value: Value
-}
+import type { RequestDetails, RequestRow } from "./Schemas.ts"
 
 /** A channel of the runtime, with its jobs for all spaces. */
 export interface ChannelRow {
@@ -153,7 +117,14 @@ export const find = (store: Stored, rid: string, oid = Requests.isName(rid) ? do
   if (request === undefined) return undefined
   const { deadline_unix_ns: _, ...fields } = request
   const below = (name: string): Value => Document.read(documentAt(store, Requests.address(oid, rid, name).key), [])
-  return { ...fields, ...rowFrom(store, { oid, rid }, request), oid, payload: below("payload"), value: below("value") }
+  const [payload, value] = [below("payload"), below("value")]
+  return {
+    ...fields,
+    ...rowFrom(store, { oid, rid }, request),
+    oid,
+    ...payload === undefined ? {} : { payload },
+    ...value === undefined ? {} : { value }
+  }
 }
 
 /** The view of the channels. */

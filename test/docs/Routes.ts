@@ -10,6 +10,7 @@ import type { Face, Verb } from "../../src/contract/Face.ts"
 import * as Fields from "../../src/contract/Fields.ts"
 import { face as runs } from "../../src/durable/Face.ts"
 import { face as flows } from "../../src/flow/Face.ts"
+import { face as io } from "../../src/reactor/Face.ts"
 import { face as operations } from "../../src/operation/Face.ts"
 
 /** The description of one route. */
@@ -157,9 +158,7 @@ const rendezvous: Readonly<Record<string, Described>> = {
 }
 
 const requests: Readonly<Record<string, Described>> = {
-  [`GET ${SPACE}/io`]: described(`${PAGE}; \`?open\``, "The requests of the space to the world. `?open` selects those without a result."),
-  [`GET ${SPACE}/io/:rid`]: described("`Last-Event-ID`", `One request with all its fields. ${STREAM}`),
-  [`POST ${SPACE}/io/:rid/cancel`]: described("", "Cancels an open request, which then has the result `cnl`."),
+  ...ofFace(io),
   [`GET ${SPACE}/io/channels`]: described("", "The channels of the runtime: provider, opcodes, hosts, clearance, and jobs for all spaces."),
   [`GET ${SPACE}/io/drains`]: described(
     "`?before=`, `?limit=` up to 100; 20 by default",

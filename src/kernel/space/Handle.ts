@@ -17,6 +17,7 @@ import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Face as LedgerFace } from "../../contract/Face.ts"
 import { face as runs } from "../../durable/Face.ts"
 import { face as flows } from "../../flow/Face.ts"
+import { face as requests } from "../../reactor/Face.ts"
 import { face as operations } from "../../operation/Face.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -60,7 +61,6 @@ const rv: Members<keyof SpaceRendezvous> = {
   spawn: "method", claim: "method", resched: "method", kill: "method", report: "method", release: "method",
   list: "method", get: "method"
 }
-const io: Members<keyof SpaceIo> = { list: "method", get: "method", cancel: "method", channels: "effect", drains: "method" }
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
   unlock: "method", command: "method", hold: "effect", release: "effect",
@@ -206,7 +206,7 @@ const Plainly = faceOf<Pick<Space, Plain>>(members)
 const Operations = faceOf<Space["ops"]>(membersOf(operations))
 const Rendezvous = faceOf<SpaceRendezvous>(rv)
 const Flows = faceOf<Space["flows"]>(membersOf(flows))
-const Io = faceOf<SpaceIo>(io)
+const Io = faceOf<SpaceIo>({ ...membersOf(requests), channels: "effect", drains: "method" } as Members<keyof SpaceIo>)
 const Runs = faceOf<Space["runs"]>(membersOf(runs))
 const Controlling = faceOf<Omit<SpaceControl, "state">>(control)
 const Graph = faceOf<SpaceGraph>(graph)

@@ -4,17 +4,20 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import * as Dossier from "../../operation/Dossier.ts"
-import type { IoCommand } from "../../reactor/Kinds.ts"
-import { InvalidRequest, RequestAbsent, RequestFinished } from "../../reactor/ReactorError.ts"
+import type { KindsOf, SwitchedPage } from "../../contract/Face.ts"
+import { face } from "../../reactor/Face.ts"
+import { RequestAbsent, RequestFinished } from "../../reactor/ReactorError.ts"
 import * as Requests from "../../reactor/Request.ts"
 import * as RequestRow from "../../reactor/RequestRow.ts"
+import type { RequestDetails, RequestRow as Row } from "../../reactor/Schemas.ts"
 import * as Journal from "../model/Journal.ts"
-import { CellList, type DurableStore, namesBelow, type PageRequest } from "../view/CellList.ts"
+import { CellList, type DurableStore, namesBelow, type Page, type PageRequest } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpaceIo } from "../view/Space.ts"
-import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
+import * as SpaceFace from "./SpaceFace.ts"
 
 /** The most beat numbers that one page of drains examines. */
 const MAX_EXAMINED = 10_000
@@ -25,27 +28,25 @@ const MAX_EXAMINED = 10_000
  * @category models
  * @since 0.1.0
  */
-export class LiveIo implements SpaceIo {
+export class RequestReads implements SpaceFace.RecordReads<Kinds>, Pick<SpaceIo, "channels" | "drains"> {
   readonly channels: SpaceIo["channels"]
-  private readonly host: LedgerHost
-  private readonly client: LedgerClient<IoCommand, string, RequestRow.RequestRow>
+  private readonly host: SpaceFace.FaceHost
   private readonly all: RequestList
-  private readonly open: CellList<RequestRow.RequestRow>
+  private readonly open: CellList<Row>
 
-  constructor(host: LedgerHost) {
+  constructor(host: SpaceFace.FaceHost) {
     const rowOf = (store: Parameters<typeof RequestRow.rowOf>[0], rid: string) => RequestRow.rowOf(store, rid)
     this.host = host
     this.all = new RequestList(host)
-    this.client = new LedgerClient(host, "io", { folder: Requests.FOLDER, isDeep: true, rowOf })
     this.open = new CellList(host, { folder: Requests.OPEN, isDeep: false, rowOf })
     this.channels = Effect.sync(() => (host.view(RequestRow.CHANNELS) ?? []) as unknown as ReadonlyArray<RequestRow.ChannelRow>)
   }
 
-  list({ open = false, ...page }: Parameters<SpaceIo["list"]>[0]): Effect.Effect<RequestRow.RequestPage, ReadError> {
-    return open ? Effect.map(this.open.list(page), ({ next, rows }) => ({ requests: rows, next })) : this.all.list(page)
+  list({ open = false, ...page }: SwitchedPage<Kinds>): Effect.Effect<Page<Row>, ReadError> {
+    return open ? this.open.list(page) : this.all.list(page)
   }
 
-  get(rid: string): Effect.Effect<RequestRow.RequestDetails | undefined, ReadError> {
+  get(rid: string): Effect.Effect<RequestDetails | undefined, ReadError> {
     return Effect.flatMap(
       this.host.durably(() => RequestRow.find(this.host.store, rid) ?? this.ofRun(rid)),
       (found) => found === "unknown" ? this.all.find(rid) : Effect.succeed(found)
@@ -53,7 +54,7 @@ export class LiveIo implements SpaceIo {
   }
 
   /** A finished request of a durable run. Its run is unknown once the journal has been pruned, which may be before the dossier expires. */
-  private ofRun(rid: string): RequestRow.RequestDetails | "unknown" | undefined {
+  private ofRun(rid: string): RequestDetails | "unknown" | undefined {
     const { store } = this.host
     const [beat] = Requests.placesOf(String(rid))
     if (!Number.isSafeInteger(beat) || beat > store.head().beat) return undefined
@@ -72,17 +73,8 @@ export class LiveIo implements SpaceIo {
     return undefined
   }
 
-  cancel(rid: string): Effect.Effect<number, ControlError> {
-    const cancelled = this.client.tell(() => {
-      if (typeof rid !== "string") throw new InvalidRequest({ reason: "the id of a request is a text" })
-      return { verb: "cancel", rid }
-    })
-    // The beat knows the open requests and those of ordinary runs.
-    return Effect.catch(cancelled, (error) => error instanceof RequestAbsent ? this.refused(rid, error) : Effect.fail(error))
-  }
-
   /** The refusal of a cancellation: a finished request of a durable run is over, and any other is absent. */
-  private refused(rid: string, absent: RequestAbsent): Effect.Effect<never, ControlError> {
+  refused(rid: string, absent: RequestAbsent): Effect.Effect<never, ControlError> {
     return Effect.matchEffect(this.get(rid), {
       onSuccess: (found) => Effect.fail(found === undefined ? absent : new RequestFinished({ rid, state: found.state })),
       onFailure: () => Effect.fail(absent)
@@ -123,7 +115,7 @@ interface Found {
 interface Search {
   readonly passed: number
   readonly last: string | undefined
-  readonly found?: RequestRow.RequestDetails | undefined
+  readonly found?: RequestDetails | undefined
 }
 
 /** The requests of ordinary runs in the order of their ids, and then those of durable runs by operation. */
@@ -135,23 +127,23 @@ class RequestList {
   }
 
   /** A page. It can be short before the end. */
-  list({ after, limit }: PageRequest): Effect.Effect<RequestRow.RequestPage, ReadError> {
+  list({ after, limit }: PageRequest): Effect.Effect<Page<Row>, ReadError> {
     return this.source.page(() => {
-      const requests: Array<RequestRow.RequestRow> = []
+      const rows: Array<Row> = []
       const { store } = this.source
       let last = after
       for (const { cursor, oid, rid } of this.all(after)) {
-        if (rid !== undefined && requests.length >= limit || store.isSpent) return { requests, next: last }
+        if (rid !== undefined && rows.length >= limit || store.isSpent) return { rows, next: last }
         last = cursor
         const row = rid === undefined ? undefined : RequestRow.rowOf(store, rid, oid)
-        if (row !== undefined) requests.push(row)
+        if (row !== undefined) rows.push(row)
       }
-      return { requests, next: undefined }
+      return { rows, next: undefined }
     })
   }
 
   /** A request of a durable run, among the first {@link MAX_PASSED} operations, a page of them at a time. */
-  find(rid: string): Effect.Effect<RequestRow.RequestDetails | undefined, ReadError> {
+  find(rid: string): Effect.Effect<RequestDetails | undefined, ReadError> {
     return Effect.gen({ self: this }, function*() {
       for (let search: Search = { passed: 0, last: undefined }; ;) {
         const next = yield* this.source.page(() => this.passed(rid, search))
@@ -200,4 +192,24 @@ class RequestList {
       from = name
     }
   }
+}
+
+type Kinds = KindsOf<typeof face>
+
+/**
+ * The API of the requests of a space.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const make = (host: SpaceFace.FaceHost): SpaceIo => {
+  const reads = new RequestReads(host)
+  const commands: SpaceFace.BeatCommands<Kinds["Verbs"]> = {
+    cancel: (_, rid) => ({ kind: "ledger", ledger: face.ledger, command: { verb: "cancel", rid } as LedgerCommand })
+  }
+  const client = SpaceFace.make({ face, commands, reads }, host)
+  // The beat knows the open requests and those of ordinary runs.
+  const cancel: SpaceIo["cancel"] = (rid) =>
+    Effect.catch(client.cancel(rid), (error) => error instanceof RequestAbsent ? reads.refused(rid, error) : Effect.fail(error))
+  return { ...client, cancel, channels: reads.channels, drains: (page) => reads.drains(page) }
 }

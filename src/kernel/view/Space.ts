@@ -34,7 +34,7 @@ import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
 import type {
-  ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestPage, RequestRow, SpaceIo
+  ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestRow, SpaceIo
 } from "./Requests.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
@@ -87,7 +87,7 @@ export type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page }
 export type { ClockStatus }
 export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
-export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestPage, RequestRow, SpaceIo }
+export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestRow, SpaceIo }
 export type { AwaitedRow, RunDetails, RunRow, StepRow }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationRow }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Routes from "../../ingress/Io.ts"
-import { LiveIo } from "../../kernel/space/SpaceIo.ts"
+import * as SpaceIo from "../../kernel/space/SpaceIo.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { requests } from "../../reactor/Ledger.ts"
 import type { Feature } from "../Feature.ts"
@@ -19,6 +19,6 @@ export const feature: Feature = {
   name: "requests",
   ledger: requests,
   channels: Loader.channels,
-  parts: ({ ledgers }) => ({ io: new LiveIo(ledgers) }),
+  parts: ({ ledgers }) => ({ io: SpaceIo.make(ledgers) }),
   routes: Routes.routes
 }
