@@ -9,6 +9,7 @@ import * as Command from "effect/cli/Command"
 import { face as runs } from "../durable/Face.ts"
 import { face as flows } from "../flow/Face.ts"
 import { face as requests } from "../reactor/Face.ts"
+import { face as rendezvous } from "../rendezvous/Face.ts"
 import { face as operations } from "../operation/Face.ts"
 import type * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
@@ -29,7 +30,6 @@ import * as IoCommand from "./IoCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as Output from "./Output.ts"
 import * as RemoteServer from "./RemoteServer.ts"
-import * as RvCommand from "./RvCommand.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
@@ -69,7 +69,7 @@ export const command = (agent: Agent | undefined) => Command.make("systole").pip
     EnzymeCommand.command,
     DeadCommand.command,
     FaceCommands.make(operations),
-    RvCommand.command,
+    FaceCommands.make(rendezvous),
     FaceCommands.make(flows, [FlowCommand.declared]),
     FaceCommands.make(requests, [IoCommand.channels]),
     FaceCommands.make(runs),

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
@@ -79,7 +80,14 @@ const queryOf = (names: ReadonlyArray<string>, given: Given): string => {
   return set.length === 0 ? "" : `?${set.join("&")}`
 }
 
-const verbOf = (face: Face, name: string, { body, does, done, on, switches = {} }: Verb) => {
+/** The header with the token of a worker, if the environment has one. */
+const shownBy = (worker: string | undefined): Effect.Effect<Pick<Ask, "headers">, Config.ConfigError> =>
+  Effect.gen(function*() {
+    const token = worker === undefined ? Option.none() : yield* Config.option(Config.NonEmptyString(worker))
+    return Option.isNone(token) ? {} : { headers: { authorization: `Rendezvous ${token.value}` } }
+  })
+
+const verbOf = (face: Face, name: string, { body, does, done, on, switches = {}, worker }: Verb) => {
   const { records } = face
   const fields = Fields.of(body)
   const id = on === "record" ? { [records.id]: idOf(face) } : {}
@@ -96,10 +104,10 @@ const verbOf = (face: Face, name: string, { body, does, done, on, switches = {} 
     const path = on === "record"
       ? `${RecordCommand.path(recordsOf(face), space, String(rest[records.id]))}/${name}`
       : `${SpaceArgument.path(space)}/${records.segment}`
-    const ask: Ask = { method: "POST", ...body === undefined ? {} : { body: yield* bodyOf(fields, rest) } }
+    const ask: Ask = { method: "POST", ...yield* shownBy(worker), ...body === undefined ? {} : { body: yield* bodyOf(fields, rest) } }
     const client = yield* Client
     const answer = yield* client.ask<Given & RecordCommand.Changed>(`${path}${queryOf(Object.keys(switches), rest)}`, ask)
-    yield* Output.data(json, answer, done(String(answer[records.id]), answer.beat))
+    yield* Output.data(json, answer, done(String(answer[records.id]), answer.beat, answer))
   })).pipe(Command.withDescription(plain(does)))
 }
 

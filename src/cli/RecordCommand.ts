@@ -1,5 +1,5 @@
 /**
- * Commands on one record of a ledger: print it, follow it, and change it.
+ * Commands on one record of a ledger: print it, and follow it.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { type Ask, Client } from "./Client.ts"
+import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
@@ -34,22 +34,6 @@ export interface Changed {
  */
 export const path = ({ segment }: Records, space: string, id: string): string =>
   `${SpaceArgument.path(space)}/${segment}/${encodeURIComponent(id)}`
-
-/** A change of a record: `POST …/<verb>`. */
-export interface Change {
-  readonly space: string
-  readonly id: string
-  readonly verb: string
-}
-
-/**
- * Requests a change; answers the beat that applied it.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const change = (records: Records, { id, space, verb }: Change, ask: Ask = {}) =>
-  Client.use((client) => client.ask<Changed>(`${path(records, space, id)}/${verb}`, { method: "POST", ...ask }))
 
 /**
  * The command `show`: prints a record, as `lines` renders it.
@@ -103,48 +87,3 @@ export const watch = <Row>(
         return Output.data(json, { beat, ...fields }, `${beat}  ${line}`)
       })
     })).pipe(Command.withDescription(description))
-
-/** A command that changes a record without further input. */
-export interface Act {
-  readonly name: string
-  readonly description: string
-  /** The line that confirms it. */
-  readonly done: (id: string, beat: number) => string
-}
-
-/**
- * A command that changes a record.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const act = (records: Records, { description, done, name }: Act) =>
-  Command.make(name, { space: SpaceArgument.name, id: records.id, json: Output.json }, ({ id, json, space }) =>
-    Effect.flatMap(
-      change(records, { space, id, verb: name }),
-      (answer) => Output.data(json, answer, done(id, answer.beat))
-    )).pipe(Command.withDescription(description))
-
-/** A flag of a command, which becomes a parameter of its request. */
-export interface ActFlag {
-  readonly name: string
-  readonly description: string
-}
-
-/**
- * A command that changes a record, with one flag.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const flagged = (records: Records, { description, done, flag, name }: Act & { readonly flag: ActFlag }) =>
-  Command.make(name, {
-    space: SpaceArgument.name,
-    id: records.id,
-    isSet: Flag.Boolean(flag.name).pipe(Flag.withDescription(flag.description), Flag.withDefault(false)),
-    json: Output.json
-  }, ({ id, isSet, json, space }) =>
-    Effect.flatMap(
-      change(records, { space, id, verb: isSet ? `${name}?${flag.name}` : name }),
-      (answer) => Output.data(json, answer, done(id, answer.beat))
-    )).pipe(Command.withDescription(description))

@@ -29,8 +29,10 @@ export interface Verb {
   readonly reply?: Fields
   /** Whether the answer has a secret, which no cache may keep. */
   readonly isSecret?: boolean
-  /** The line of the command line that confirms it, from the id and the beat. */
-  readonly done: (id: string, beat: number) => string
+  /** For a verb of workers, who show a token of the record: the variable of the environment that has it on the command line. */
+  readonly worker?: string
+  /** The line of the command line that confirms it, from the id, the beat and the whole answer. */
+  readonly done: (id: string, beat: number, answer: Readonly<Record<string, unknown>>) => string
 }
 
 /** A record after a change, as the command line prints it: its fields for JSON, and its line. */

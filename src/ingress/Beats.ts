@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as CellValue from "../contract/CellValue.ts"
 import * as Stream from "effect/Stream"
 import type { ReadError } from "../kernel/view/Expected.ts"
 import type { Space } from "../kernel/view/Space.ts"
@@ -13,7 +14,6 @@ import * as Json from "./Json.ts"
 import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
-import * as Wire from "./Wire.ts"
 
 const ledgers = ["inbox", "agenda", "stage", "meta"] as const
 
@@ -104,6 +104,6 @@ export const show = async (space: Space, text: string): Promise<Response> => {
 const shown = (space: Space, beat: number): Effect.Effect<Readonly<Record<string, unknown>>, ReadError> =>
   Effect.map(
     Effect.forEach(ledgers, (ledger) => space.get(`/rt/beat/${beat}/${ledger}`)),
-    (values) => ({ beat, ...Object.fromEntries(ledgers.map((ledger, i) => [ledger, Wire.inline(values[i])])) })
+    (values) => ({ beat, ...Object.fromEntries(ledgers.map((ledger, i) => [ledger, CellValue.toJson(values[i])])) })
   )
 

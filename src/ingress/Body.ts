@@ -39,30 +39,6 @@ export const json = async (request: Request): Promise<unknown> => {
   return parse(whole)
 }
 
-/** The allowed fields of a JSON object and their types; `any` for a value. */
-export type Fields = Readonly<Record<string, "string" | "number" | "any">>
-
-/**
- * Parses a JSON object with the known fields, each of its type, and no others. Rejects with {@link RequestRefused}.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const fields = async (request: Request, known: Fields): Promise<Readonly<Record<string, unknown>>> => {
-  const body = await json(request)
-  const expected = `Send { ${Object.keys(known).join(", ")} }`
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw unexpected(`is no object. ${expected}`)
-  for (const [name, value] of Object.entries(body)) {
-    const type = Object.hasOwn(known, name) ? known[name] : undefined
-    if (type === undefined) throw unexpected(`has a field ${JSON.stringify(name.slice(0, 100))}. ${expected}`)
-    if (type !== "any" && typeof value !== type) throw unexpected(`has a field "${name}" that is no ${type}. ${expected}`)
-  }
-  return body as Readonly<Record<string, unknown>>
-}
-
-const unexpected = (detail: string) =>
-  new RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${detail}` })
-
 /**
  * The chunks of a body, up to `limit` bytes in total. Rejects with {@link RequestRefused}, whose message ends with `remedy`.
  *

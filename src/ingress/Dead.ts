@@ -5,12 +5,12 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
+import * as CellValue from "../contract/CellValue.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import { DeadAbsent } from "../kernel/model/SpaceError.ts"
 import * as Json from "./Json.ts"
 import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
-import * as Wire from "./Wire.ts"
 
 /** Finds the space that the path of a request names. */
 type Find = (space: string) => Promise<Space>
@@ -42,7 +42,7 @@ export const routes = (app: Hono, find: Find): void => {
     const space = await find(name)
     const letter = await Effect.runPromise(space.letter(id, enzyme))
     if (letter === undefined) throw new DeadAbsent({ space: space.name, id, enzyme })
-    return Json.uncached({ ...letter, payload: Wire.inline(letter.payload) })
+    return Json.uncached({ ...letter, payload: CellValue.toJson(letter.payload) })
   })
   app.post(`${LETTER}/redelivery`, async (c) => {
     const { enzyme, id, space: name } = c.req.param()

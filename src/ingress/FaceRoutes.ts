@@ -14,8 +14,9 @@ import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
 import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
-import type { RouteContext } from "./RecordRoutes.ts"
+import type { RouteContext } from "./RouteContext.ts"
 import * as Sse from "./Sse.ts"
+import * as WorkerToken from "./WorkerToken.ts"
 
 type Answer = Readonly<Record<string, unknown>>
 
@@ -38,6 +39,19 @@ const isSet = (value: string | undefined): boolean => value !== undefined && val
 
 const switchesOf = (names: Readonly<Record<string, string>> = {}, query: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.keys(names).map((name) => [name, isSet(query[name])]))
+
+/** A worker, with the token of a record. */
+export interface Worker {
+  readonly space: string
+  readonly id: string
+  readonly token: string
+}
+
+/** The functions that the routes of a face use. */
+export interface FaceContext extends RouteContext {
+  /** Refuses a worker before its space is opened, since anyone may claim to be one. */
+  readonly proves?: (worker: Worker) => Promise<void>
+}
 
 /** The body of a verb, checked before its space is looked for. */
 const bodyOf = async ({ body, switches }: Verb, { records }: Face, c: Context): Promise<unknown> => {
@@ -62,7 +76,7 @@ const segmentOf = (id: string): string => encodeURIComponent(id).replaceAll("%3A
  * @category combinators
  * @since 0.2.0
  */
-export const routes = (app: Hono, face: Face, { find, stream, wantsStream }: RouteContext): void => {
+export const routes = (app: Hono, face: Face, { find, proves, stream, wantsStream }: FaceContext): void => {
   const { records, verbs } = face
   const [list, record] = pathsOf(face)
   const found = async (c: Context) => clientOf(await find(c.req.param("space") ?? ""), face)
@@ -88,7 +102,10 @@ export const routes = (app: Hono, face: Face, { find, stream, wantsStream }: Rou
   for (const [name, verb] of Object.entries(verbs)) {
     if (verb.on === "record") app.post(`${record}/${name}`, async (c) => {
       const body = await bodyOf(verb, face, c)
-      return Json.uncached(await Effect.runPromise((await found(c))[name]!(idOf(c), body)))
+      const token = verb.worker === undefined ? undefined : WorkerToken.of(c.req.raw.headers)
+      if (token !== undefined) await proves?.({ space: c.req.param("space") ?? "", id: idOf(c), token })
+      const given = token === undefined ? body : { ...body as object, token }
+      return Json.uncached(await Effect.runPromise((await found(c))[name]!(idOf(c), given)))
     })
     else app.post(list, async (c) => {
       const body = await bodyOf(verb, face, c)

@@ -10,10 +10,10 @@ import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Lists } from "./Lists.ts"
 import type * as ReaderRoutes from "./ReaderRoutes.ts"
-import type * as RecordRoutes from "./RecordRoutes.ts"
+import type { RouteContext } from "./RouteContext.ts"
 
 /** The functions that the routes of features share. */
-export interface FeatureContext extends RecordRoutes.RouteContext {
+export interface FeatureContext extends RouteContext {
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
   /** Whether this is a development server, which has the routes of the debugger. */

@@ -13,7 +13,7 @@ import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
-import type { RouteContext } from "./RecordRoutes.ts"
+import type { RouteContext } from "./RouteContext.ts"
 
 /** The sizes of a page: without `?limit=`, and at most. */
 const sizes = { listed: MAX_ROWS, max: MAX_ROWS }

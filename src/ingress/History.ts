@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Hono } from "hono"
+import * as CellValue from "../contract/CellValue.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import * as Explain from "../replay/Explain.ts"
@@ -16,8 +17,7 @@ import * as Why from "../replay/Why.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
-import type { RouteContext } from "./RecordRoutes.ts"
-import * as Wire from "./Wire.ts"
+import type { RouteContext } from "./RouteContext.ts"
 
 /**
  * Adds the routes to an application.
@@ -52,9 +52,9 @@ export const routes = (app: Hono, { find }: Pick<RouteContext, "find">): void =>
       const reason = await Why.why(history, address)
       if (reason === undefined) return absent("cell/absent", `The journal of space "${space.name}" holds no write of ${address}`)
       const writers = reason.writers.map(
-        (writer) => ({ ...writer, reads: writer.reads.map(({ address, value }) => ({ address, value: Wire.inline(value) })) })
+        (writer) => ({ ...writer, reads: writer.reads.map(({ address, value }) => ({ address, value: CellValue.toJson(value) })) })
       )
-      return Json.uncached({ ...reason, value: Wire.inline(reason.value), before: Wire.inline(reason.before), writers })
+      return Json.uncached({ ...reason, value: CellValue.toJson(reason.value), before: CellValue.toJson(reason.before), writers })
     })
   })
   app.get("/v1/spaces/:space/explain", async (c) => {

@@ -10,7 +10,7 @@ import * as Body from "./Body.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
 import * as Json from "./Json.ts"
 import * as PageQuery from "./PageQuery.ts"
-import type { RouteContext } from "./RecordRoutes.ts"
+import type { RouteContext } from "./RouteContext.ts"
 
 /**
  * Adds the routes to an application.

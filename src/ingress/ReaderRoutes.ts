@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { Hono } from "hono"
+import * as CellValue from "../contract/CellValue.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { Clearance, Reader, Seen, ShownReceipt } from "../kernel/view/Space.ts"
 import * as Blobs from "./Blobs.ts"
@@ -139,7 +140,7 @@ const post = async (reader: Reader, request: Parameters<Reader["signal"]>[0], se
 
 const receiptJson = (receipt: ShownReceipt): object => ({
   ...receipt,
-  handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: Wire.inline(handling.value) } : handling)
+  handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: CellValue.toJson(handling.value) } : handling)
 })
 
 /**

@@ -7,9 +7,9 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
-import * as JsonParser from "../cell/JsonParser.ts"
 import * as Rich from "../cell/Rich.ts"
 import * as Value from "../cell/Value.ts"
+import * as CellValue from "../contract/CellValue.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Receipt } from "../kernel/model/Receipt.ts"
 
@@ -26,17 +26,6 @@ export const response = (value: Value.Value): Response => {
   const document = Document.encode(value)
   const type = document.plain === undefined ? RICH : "application/json"
   return new Response(document.text, { headers: { "content-type": type, "cache-control": "no-store" } })
-}
-
-/**
- * A value as a part of other JSON.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const inline = (value: Value.Value): unknown => {
-  if (value === undefined) return undefined
-  return Document.plainOf(value) ?? JsonParser.parse(Document.encode(value).text)
 }
 
 /** A receipt as JSON. */
@@ -61,7 +50,7 @@ export interface Asked {
 export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
   ...receipt,
   reason: reasons[receipt.status]?.(receipt, asked),
-  handlings: receipt.handlings.map((handling) => ({ ...handling, value: inline(handling.value) }))
+  handlings: receipt.handlings.map((handling) => ({ ...handling, value: CellValue.toJson(handling.value) }))
 })
 
 const eventOf = ({ id }: Receipt, { signal, target }: Asked): string => {

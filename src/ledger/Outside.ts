@@ -19,9 +19,15 @@ export interface CellRecords<Row> {
   rowOf(store: RecordStore, name: string): Row | undefined
 }
 
+/** A space, as commands that prove something look at it. */
+export interface Look {
+  readonly store: RecordStore
+  readonly hash: (text: string) => string
+}
+
 /** The commands of the verbs of a face, from their bodies and the id of the record; they throw where they are refused at once. */
 export type Commands<Verbs, C extends Command> = {
-  readonly [Name in keyof Verbs]: (body: BodyOf<Verbs[Name]>, id: string) => C
+  readonly [Name in keyof Verbs]: (body: BodyOf<Verbs[Name]>, id: string, look: Look) => C
 }
 
 /**

@@ -111,7 +111,7 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["space", "ls"], ["space", "create", "a"], ["space", "delete", "a"], ["space", "state", "a"], ["space", "clock", "a"],
   ["space", "waiting", "a"], ["space", "pause", "a"], ["space", "hold", "a"], ["signal", "a", "--signal", "/signals/x", "--wait", "1"],
   ["cell", "ls", "a"], ["cell", "set", "a", "/data/x", "1"], ["beat", "ls", "a"], ["beat", "show", "a", "1"], ["enzyme", "ls"],
-  ["dead", "ls", "a"], ["dead", "show", "a", "b", "c"], ["op", "ls", "a"], ["op", "show", "a", "b"], ["rv", "list", "a"],
+  ["dead", "ls", "a"], ["dead", "show", "a", "b", "c"], ["op", "ls", "a"], ["op", "show", "a", "b"], ["rv", "ls", "a"],
   ["rv", "show", "a", "b"], ["flow", "declared"], ["flow", "ls", "a"], ["flow", "show", "a", "b"], ["io", "ls", "a"],
   ["io", "show", "a", "b"], ["io", "channels", "a"], ["run", "ls", "a"], ["run", "show", "a", "b"], ["graph", "a"], ["pause", "a"],
   ["debug", "io", "a"], ["journal", "verify", "a"], ["replay", "a"], ["why", "a", "/data/x"], ["explain", "a", "1", "x"],

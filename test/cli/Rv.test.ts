@@ -27,14 +27,14 @@ describe("systole rv", () => {
           })}\n`
         )
         for (const signal of ["/CEP:sig_sys/init", "/signals/work"]) await json("signal", "shop", "--signal", signal, "--wait", "60")
-        const rows = await json("rv", "list", "shop") as ReadonlyArray<{ readonly key: string; readonly state: string }>
+        const rows = await json("rv", "ls", "shop") as ReadonlyArray<{ readonly key: string; readonly state: string }>
         assert.deepStrictEqual(rows.map(({ key, state }) => [key, state]), [["one", "pending"], ["two", "pending"]])
-        const page = await run("rv", "list", "shop", "--limit", "1")
+        const page = await run("rv", "ls", "shop", "--limit", "1")
         assert.include(page.stdout, "due 5000")
         assert.include(page.stderr, "--after one")
         const shown = await run("rv", "show", "shop", "one")
         for (const part of ["pending", "rv-fixed", `{"asked":true}`, "CEP:sig_rv/one"]) assert.include(shown.stdout, part)
-        await json("rv", "resched", "shop", "one", "--by", "5")
+        await json("rv", "resched", "shop", "one", "--delta", "5")
         assert.deepInclude(await json("rv", "watch", "shop", "one", "--times", "1") as object, { state: "pending", due: "5005" })
         process.env["SYSTOLE_RV_TOKEN"] = "0".repeat(64)
         const wrong = await run("rv", "report", "shop", "one")
@@ -44,7 +44,7 @@ describe("systole rv", () => {
         assert.deepInclude(await json("rv", "show", "shop", "one") as object, { state: "applied", telemetry: { frames: 3 } })
         const free = await run("rv", "release", "shop", "two")
         assert.deepStrictEqual([free.code, /rv\/not-quarantined/.test(free.stderr)], [1, true])
-        await json("rv", "cancel", "shop", "two", "--wait", "9")
+        await json("rv", "kill", "shop", "two", "--mode", "cancel", "--wait", "9")
         assert.deepInclude(await json("rv", "show", "shop", "two") as object, { kill_mode: "cancel" })
         await json("rv", "kill", "shop", "two")
         assert.deepInclude(await json("rv", "show", "shop", "two") as object, { state: "killed" })

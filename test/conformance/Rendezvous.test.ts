@@ -260,7 +260,7 @@ describe("E: rendezvous", () => {
       assert.deepInclude(yield* entry(space, "late"), { state: "ready", grace_used: "0" })
       const again = yield* controlled(space, space.rv.release("job"))
       assert.strictEqual(again._tag === "Failure" && again.failure.code, "rv/not-quarantined")
-      yield* controlled(space, space.rv.report("job", { cas_hash: address }))
+      yield* controlled(space, space.rv.report("job", { telemetry: { cas_hash: address } }))
       assert.deepInclude(yield* event(space, "job"), { outcome: "applied" })
       const over = yield* controlled(space, space.rv.release("job"))
       assert.strictEqual(over._tag === "Failure" && over.failure.code, "rv/finished")

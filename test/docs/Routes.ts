@@ -11,6 +11,7 @@ import * as Fields from "../../src/contract/Fields.ts"
 import { face as runs } from "../../src/durable/Face.ts"
 import { face as flows } from "../../src/flow/Face.ts"
 import { face as io } from "../../src/reactor/Face.ts"
+import { face as rendezvous } from "../../src/rendezvous/Face.ts"
 import { face as operations } from "../../src/operation/Face.ts"
 
 /** The description of one route. */
@@ -140,23 +141,6 @@ const ofFace = ({ records: { id, segment, switches = {} }, text: { many, one }, 
   ]))
 })
 
-const rendezvous: Readonly<Record<string, Described>> = {
-  [`GET ${SPACE}/rv`]: described(PAGE, "The rendezvous of the space."),
-  [`POST ${SPACE}/rv`]: described(
-    "`{ key, … }`, the fields of `tx.rv.spawn`",
-    "Spawns a rendezvous: 201 with its `token`, which is shown only here."
-  ),
-  [`GET ${SPACE}/rv/:key`]: described("`Last-Event-ID`", `One rendezvous. ${STREAM}`),
-  [`POST ${SPACE}/rv/:key/token`]: described("", "Claims it: mints a new token and revokes the old one."),
-  [`POST ${SPACE}/rv/:key/report`]: described(
-    "`{ telemetry? }`; `Authorization: Rendezvous <token>`",
-    "Reports the result. A worker needs the token of this rendezvous and no other."
-  ),
-  [`POST ${SPACE}/rv/:key/resched`]: described("`{ delta }`", "Moves its due beat by `delta` beats."),
-  [`POST ${SPACE}/rv/:key/kill`]: described("`{ mode?, wait? }`", "Ends it, at its next scan or `wait` scans later."),
-  [`POST ${SPACE}/rv/:key/release`]: described("", "Releases it from quarantine: it has its time for a report and its graces again.")
-}
-
 const requests: Readonly<Record<string, Described>> = {
   ...ofFace(io),
   [`GET ${SPACE}/io/channels`]: described("", "The channels of the runtime: provider, opcodes, hosts, clearance, and jobs for all spaces."),
@@ -198,7 +182,7 @@ export const groups: ReadonlyArray<readonly [title: string, routes: Readonly<Rec
   ["State", state],
   ["A space as a whole", control],
   ["Operations", ofFace(operations)],
-  ["Rendezvous", rendezvous],
+  ["Rendezvous", ofFace(rendezvous)],
   ["Flows", ofFace(flows)],
   ["Requests to the world", requests],
   ["Durable runs", ofFace(runs)],

@@ -87,7 +87,7 @@ const execute = (terminal: Terminal, line: string): Promise<Ended> => {
 }
 
 /** Commands that change nothing: where an effect takes its time, they are asked again. */
-const reads = /^npx systole (?:cell (?:get|watch)|flow (?:show|watch)|rv list|op show|dead ls|run (?:ls|show)|space state) /
+const reads = /^npx systole (?:cell (?:get|watch)|flow (?:show|watch)|rv ls|op show|dead ls|run (?:ls|show)|space state) /
 
 /** How long a reading command is asked, in milliseconds, and the pause in between. */
 const [PATIENCE, PAUSE] = [60_000, 50]

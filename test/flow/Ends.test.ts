@@ -187,8 +187,8 @@ describe("The telemetry of a completion", () => {
       const space = yield* RendezvousSpace.space({ start: (tx) => tx.flow.start("deep", undefined, { inst: "x" }) }, [deep])
       yield* RendezvousSpace.ask(space, "start")
       yield* space.step
-      yield* controlled(space, space.rv.report("x.p", { text: "y".repeat(1_000_000) }))
-      yield* controlled(space, space.rv.report("x.q", nest(61) as {}))
+      yield* controlled(space, space.rv.report("x.p", { telemetry: { text: "y".repeat(1_000_000) } }))
+      yield* controlled(space, space.rv.report("x.q", { telemetry: nest(61) as {} }))
       yield* steps(space, 2)
       assert.strictEqual(yield* stateOf(space, "x"), "done")
       assert.deepStrictEqual(sizes, [1_000_011, JSON.stringify(nest(61)).length])

@@ -45,7 +45,7 @@ const ask = ({ flows, rv }: Space, action: Action): Effect.Effect<unknown, { rea
     case "spawn":
       return rv.spawn({ key: action.key, signal_path: action.path })
     case "report":
-      return rv.report(action.key, { n: action.n })
+      return rv.report(action.key, { telemetry: { n: action.n } })
     default:
       return flows[action.verb](action.inst)
   }

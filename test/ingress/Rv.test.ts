@@ -77,7 +77,7 @@ describe("Rendezvous over HTTP", () => {
     const { ask, post } = app
     const spawned = await post(`${space}/rv`, { key: "app:one", due_off: 500, telemetry: { from: "here" } })
     assert.strictEqual(spawned.status, 201)
-    assert.strictEqual(spawned.headers.get("location"), `${space}/rv/app%3Aone`)
+    assert.strictEqual(spawned.headers.get("location"), `${space}/rv/app:one`)
     const { token } = spawned.body as { readonly token: string }
     await post(`${space}/rv`, { key: "two", due_off: 500 })
     const first =
@@ -197,12 +197,12 @@ describe("Rendezvous over HTTP", () => {
     await post(`${space}/rv/done/report`, {}, shows(done))
     const before = await ledger(app)
     const refusals: ReadonlyArray<readonly [string, unknown, Readonly<Record<string, string>>, number, string]> = [
-      ["rv", null, {}, 400, "rv/no-spec"],
+      ["rv", null, {}, 400, "body/malformed"],
       ["rv", {}, {}, 400, "rv/invalid"],
       ["rv", { key: "a/b" }, {}, 400, "rv/invalid"],
       ["rv", { key: "x", due: -1 }, {}, 400, "rv/invalid"],
       ["rv", { key: "x", due: "soon" }, {}, 400, "rv/invalid"],
-      ["rv", { key: "x", more: 1 }, {}, 400, "rv/invalid"],
+      ["rv", { key: "x", more: 1 }, {}, 400, "body/malformed"],
       ["rv/none/report", {}, {}, 404, "rv/absent"],
       ["rv/none/report", {}, shows(open), 403, "rv/token"],
       ["rv/open/report", {}, shows(done), 403, "rv/token"],

@@ -187,7 +187,9 @@ const control: ReadonlyArray<Line> = [
   post(`${S}/control/hold/nothing`),
   post(`${S}/control/restart`),
   post(`${S}/control/restart`),
-  get(`${S}/control`)
+  get(`${S}/control`),
+  post(`${S}/rv`, null),
+  post(`${S}/rv`, [])
 ]
 
 /** The requests, in their order. */

@@ -67,12 +67,20 @@ export const ofSpace = Effect.fnUntraced(function*(space: Space) {
   const letters = (yield* space.dead(ALL)).letters
   shown["dead"] = JSON.stringify(letters)
   shown["ops"] = JSON.stringify(yield* space.ops.list(ALL))
-  shown["rv"] = JSON.stringify(yield* space.rv.list(ALL))
+  shown["rv"] = JSON.stringify(yield* rendezvous(space))
   const { instances, next } = yield* space.flows.list(ALL)
   shown["flows"] = JSON.stringify({ instances: yield* Effect.forEach(instances, ({ inst }) => space.flows.get(inst)), next })
   shown["state"] = JSON.stringify(yield* space.control.state)
   shown["graph"] = JSON.stringify((yield* space.graph.view).nodes.map((node) => nodeOf({ ...node })))
   return { ...shown, ...yield* history(space, keys), ...yield* cleared(space, keys) }
+})
+
+/** The rendezvous, each with the digest of its token, which lists do not show. */
+const rendezvous = Effect.fnUntraced(function*(space: Space) {
+  const { next, rendezvous } = yield* space.rv.list(ALL)
+  const rows = yield* Effect.forEach(rendezvous, ({ telemetry, ...row }) => Effect.map(space.get(`/data/rv/${row.key}`), (entry) =>
+    ({ ...row, token_id: (entry as { readonly token_id?: string }).token_id ?? "", telemetry })))
+  return { rendezvous: rows, next }
 })
 
 /** A reader without clearance may have to wait for a beat: it brings what is derived up to date. */

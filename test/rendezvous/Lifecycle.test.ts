@@ -28,14 +28,14 @@ describe("Rendezvous of a paused space", () => {
       yield* controlled(space, space.control.pause())
       yield* steps(space, 6)
       assert.deepInclude(yield* entry(space, "job"), { state: "pending" })
-      assert.strictEqual(yield* codeOf(space, space.rv.report("later", {})), "cell/locked")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("later", { telemetry: {} })), "cell/locked")
       assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "new" })), "cell/locked")
       assert.deepStrictEqual(yield* events(space, "job"), [])
       yield* controlled(space, space.control.resume())
       yield* steps(space, 4)
       assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
       assert.lengthOf(yield* events(space, "job"), 1)
-      assert.strictEqual(yield* codeOf(space, space.rv.report("later", {})), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("later", { telemetry: {} })), "done")
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
@@ -95,7 +95,7 @@ describe("A rendezvous released from quarantine", () => {
       assert.deepInclude(yield* entry(space, "job"), { state: "ready" })
       yield* steps(space, 2)
       assert.deepInclude(yield* entry(space, "job"), { state: "late" })
-      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {})), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { telemetry: {} })), "done")
       assert.deepInclude(yield* event(space, "job"), { outcome: "applied" })
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
@@ -103,7 +103,7 @@ describe("A rendezvous released from quarantine", () => {
   test("has more time if it was put off before", () =>
     Effect.gen(function*() {
       const space = yield* quarantined()
-      assert.strictEqual(yield* codeOf(space, space.rv.resched("job", 30)), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.resched("job", { delta: 30 })), "done")
       assert.strictEqual(yield* codeOf(space, space.rv.release("job")), "done")
       yield* steps(space, 36)
       assert.deepInclude(yield* entry(space, "job"), { state: "ready" })
@@ -128,8 +128,8 @@ describe("A report with a token", () => {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       const token = (yield* ask(space, "spawn")) as string
       yield* controlled(space, space.control.lock("/data"))
-      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token: "0" })), "rv/token")
-      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token })), "cell/locked")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { telemetry: {}, token: "0" })), "rv/token")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { telemetry: {}, token })), "cell/locked")
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
@@ -138,9 +138,9 @@ describe("A report with a token", () => {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       const old = (yield* ask(space, "spawn")) as string
       const again = yield* Effect.forkChild(space.rv.spawn({ key: "job", due_off: 50 }), { startImmediately: true })
-      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { by: "old" }, { token: old })), "rv/token")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { telemetry: { by: "old" }, token: old })), "rv/token")
       const { token } = yield* Fiber.join(again)
-      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { by: "new" }, { token })), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { telemetry: { by: "new" }, token })), "done")
       yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
@@ -149,7 +149,7 @@ describe("A report with a token", () => {
       const machine = yield* TestMachine.make
       const space = yield* Effect.flatMap(machine.boot(RendezvousSpace.enzymes()), RendezvousSpace.begin)
       machine.breakReads(true)
-      assert.strictEqual((yield* Effect.flip(space.rv.report("job", {}, { token: "0" }))).code, "space/stopped")
+      assert.strictEqual((yield* Effect.flip(space.rv.report("job", { telemetry: {}, token: "0" }))).code, "space/stopped")
     })))
 })
 
@@ -161,11 +161,11 @@ describe("Rendezvous of a space that was shut down", () => {
       yield* controlled(space, space.control.shutdown())
       yield* steps(space, 4)
       const [before, head] = [yield* RendezvousSpace.digest(space), yield* space.head]
-      for (const asked of [space.rv.spawn({ key: "new" }), space.rv.resched("job", 5), space.rv.kill("job")]) {
+      for (const asked of [space.rv.spawn({ key: "new" }), space.rv.resched("job", { delta: 5 }), space.rv.kill("job")]) {
         assert.strictEqual((yield* Effect.flip(asked as Effect.Effect<unknown, { readonly code: string }>)).code, "control/refused")
       }
       assert.deepStrictEqual([yield* RendezvousSpace.digest(space), yield* space.head], [before, head])
-      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {})), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { telemetry: {} })), "done")
       yield* controlled(space, space.control.restart())
       yield* steps(space, 4)
       assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "new" })), "done")

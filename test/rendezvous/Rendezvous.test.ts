@@ -57,25 +57,25 @@ describe("An invalid request to rendezvous", () => {
       for (const spec of bad) assert.strictEqual(yield* codeOf(space, space.rv.spawn(spec as never)), "rv/invalid", JSON.stringify(spec))
       const { rv } = space
       const refusals = [
-        [rv.spawn(undefined as never), "rv/no-spec"],
+        [rv.spawn(undefined as never), "rv/invalid"],
         [rv.spawn({ key: "x", telemetry: { a: Number.NaN } }), "value/invalid"],
-        [rv.report("none", {}), "rv/absent"],
-        [rv.report("a/b", {}), "rv/absent"],
-        [rv.report("done", {}), "rv/finished"],
+        [rv.report("none", { telemetry: {} }), "rv/absent"],
+        [rv.report("a/b", { telemetry: {} }), "rv/absent"],
+        [rv.report("done", { telemetry: {} }), "rv/finished"],
         [rv.kill("done"), "rv/finished"],
-        [rv.resched("done", 1), "rv/finished"],
-        [rv.report("open", [] as never), "rv/invalid"],
-        [rv.report("open", 3), "rv/invalid"],
+        [rv.resched("done", { delta: 1 }), "rv/finished"],
+        [rv.report("open", { telemetry: [] }), "rv/invalid"],
+        [rv.report("open", { telemetry: 3 }), "rv/invalid"],
         [rv.kill("open", { wait: -1 }), "rv/invalid"],
         [rv.kill("open", { mode: "a b" }), "rv/invalid"],
         [rv.kill("open", { wait: 1001 }), "rv/invalid"],
         [rv.spawn({ key: "x", max_grace: 1001 }), "rv/invalid"],
         [rv.spawn({ key: "x", kill_wait: "1001" }), "rv/invalid"],
-        [rv.resched("open", 0.5), "rv/invalid"],
-        [rv.resched("open", "1" as never), "rv/invalid"],
-        [rv.kill(3 as never), "rv/invalid"],
-        [rv.report("open", {}, { token: "0".repeat(64) }), "rv/token"],
-        [rv.report("none", {}, { token: "0".repeat(64) }), "rv/token"]
+        [rv.resched("open", { delta: 0.5 }), "rv/invalid"],
+        [rv.resched("open", { delta: "1" as never }), "rv/invalid"],
+        [rv.kill(3 as never), "rv/absent"],
+        [rv.report("open", { telemetry: {}, token: "0".repeat(64) }), "rv/token"],
+        [rv.report("none", { telemetry: {}, token: "0".repeat(64) }), "rv/token"]
       ] as ReadonlyArray<readonly [Effect.Effect<unknown, { readonly code: string }>, string]>
       for (const [i, [asked, code]] of refusals.entries()) assert.strictEqual(yield* codeOf(space, asked), code, `${i}`)
       assert.strictEqual(yield* RendezvousSpace.digest(space), before)
@@ -109,7 +109,7 @@ describe("An invalid request to rendezvous", () => {
       assert.strictEqual(yield* ask(space, "spawn"), "rv/untold")
       assert.deepStrictEqual(yield* events(space, "job"), [3])
       assert.isTrue(yield* ask(space, "spawn"))
-      const report = yield* Effect.forkChild(space.rv.report("job", { n: 1 }), { startImmediately: true })
+      const report = yield* Effect.forkChild(space.rv.report("job", { telemetry: { n: 1 } }), { startImmediately: true })
       const again = yield* Effect.forkChild(Effect.flip(space.rv.spawn({ key: "job" })), { startImmediately: true })
       yield* space.step
       yield* Fiber.join(report)
@@ -142,10 +142,10 @@ describe("The token of a worker", () => {
       const again = yield* spawn("again")
       assert.strictEqual(new Set([one, two, old, again]).size, 4)
       for (const [key, token] of [["one", two], ["two", one], ["again", old]] as const) {
-        assert.strictEqual(yield* codeOf(space, space.rv.report(key, {}, { token })), "rv/token")
+        assert.strictEqual(yield* codeOf(space, space.rv.report(key, { telemetry: {}, token })), "rv/token")
       }
       for (const [key, token] of [["one", one], ["two", two], ["again", again]] as const) {
-        assert.strictEqual(yield* codeOf(space, space.rv.report(key, { by: key }, { token })), "done")
+        assert.strictEqual(yield* codeOf(space, space.rv.report(key, { telemetry: { by: key }, token })), "done")
       }
       assert.deepInclude(yield* event(space, "two"), { telemetry: { by: "two" } })
       const head = yield* space.head
@@ -185,7 +185,7 @@ describe("A profile", () => {
       const address = (yield* ask(space, "keep")) as string
       yield* ask(space, "spawn")
       yield* ask(space, "bad")
-      assert.strictEqual(yield* codeOf(space, space.rv.report("good", { cas_hash: address })), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("good", { telemetry: { cas_hash: address } })), "done")
       const { cas_hash, input_fp, state } = yield* entry(space, "good") as Effect.Effect<Readonly<Record<string, string>>>
       assert.deepStrictEqual([state, cas_hash], ["applied", address.slice(5)])
       assert.match(input_fp!, /^[1-9]\d{1,15}$/)
@@ -355,8 +355,8 @@ describe("A report with an invalid token", () => {
       const spawned = yield* controlled(space, space.rv.spawn({ key: "k", due_off: 50 }))
       const token = spawned._tag === "Success" ? spawned.success.token : ""
       for (const [key, shown] of [["k", "0"], ["none", token], ["a/b", token]] as const) {
-        assert.strictEqual((yield* Effect.flip(space.rv.report(key, { x: 1 }, { token: shown }))).code, "rv/token", key)
+        assert.strictEqual((yield* Effect.flip(space.rv.report(key, { telemetry: { x: 1 }, token: shown }))).code, "rv/token", key)
       }
-      assert.strictEqual(yield* codeOf(space, space.rv.report("k", { x: 1 }, { token })), "done")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("k", { telemetry: { x: 1 }, token })), "done")
     }))
 })

@@ -193,7 +193,7 @@ const actions = {
   })),
   report: inSpace((space, { numbers: [, n, how] }) => Effect.gen(function*() {
     const row = at((yield* space.rv.list({ limit: 20 })).rendezvous, n)
-    if (row !== undefined) yield* how % 4 === 0 ? space.rv.kill(row.key) : space.rv.report(row.key, { how })
+    if (row !== undefined) yield* how % 4 === 0 ? space.rv.kill(row.key) : space.rv.report(row.key, { telemetry: { how } })
   })),
   steer: inSpace(commands.steer),
   postpone: inSpace(commands.postpone),

@@ -29,7 +29,7 @@ const steer: Command = (space, { numbers: [, n, verb, more] }) => Effect.gen(fun
 const postpone: Command = (space, { numbers: [, n, verb, by] }) => Effect.gen(function*() {
   const row = at((yield* space.rv.list({ limit: 20 })).rendezvous, n)
   if (row === undefined) return
-  if (verb % 3 === 0) yield* space.rv.resched(row.key, by % 9 - 4)
+  if (verb % 3 === 0) yield* space.rv.resched(row.key, { delta: by % 9 - 4 })
   else if (verb % 3 === 1) yield* space.rv.release(row.key)
   else yield* space.rv.kill(row.key, { wait: by % 4 })
 })

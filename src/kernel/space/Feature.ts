@@ -18,7 +18,7 @@ import type { IsolatedReads } from "../derived/IsolatedReads.ts"
 import * as Features from "../model/Feature.ts"
 import type { Dependencies as ViewDependencies } from "../view/ClearedView.ts"
 import type { Clearance, Reader, Space } from "../view/Space.ts"
-import type { LedgerHost } from "./LedgerClient.ts"
+import type { FaceHost } from "./SpaceFace.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The parts of the API of a space that features add. */
@@ -26,7 +26,7 @@ export type Parts = Pick<Space, "rv" | "flows" | "io" | "runs" | "graph" | "debu
 
 /** An open space, as its features use it. */
 export interface PartHost {
-  readonly ledgers: LedgerHost
+  readonly ledgers: FaceHost
   readonly state: LiveState
   readonly group: GroupCommit
 }

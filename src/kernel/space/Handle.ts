@@ -18,6 +18,7 @@ import type { Face as LedgerFace } from "../../contract/Face.ts"
 import { face as runs } from "../../durable/Face.ts"
 import { face as flows } from "../../flow/Face.ts"
 import { face as requests } from "../../reactor/Face.ts"
+import { face as rendezvous } from "../../rendezvous/Face.ts"
 import { face as operations } from "../../operation/Face.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -30,8 +31,7 @@ import type {
   SpaceControl,
   SpaceDebug,
   SpaceGraph,
-  SpaceIo,
-  SpaceRendezvous
+  SpaceIo
 } from "../view/Space.ts"
 import { type FeatureName, FeatureNotBuilt } from "../model/Feature.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
@@ -57,10 +57,6 @@ const members: Members<Plain> = {
 const membersOf = ({ verbs }: LedgerFace): Members<string> =>
   Object.fromEntries([...Object.keys(verbs), "list", "get"].map((name) => [name, "method"] as const))
 
-const rv: Members<keyof SpaceRendezvous> = {
-  spawn: "method", claim: "method", resched: "method", kill: "method", report: "method", release: "method",
-  list: "method", get: "method"
-}
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
   unlock: "method", command: "method", hold: "effect", release: "effect",
@@ -204,7 +200,7 @@ type Effects = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
 
 const Plainly = faceOf<Pick<Space, Plain>>(members)
 const Operations = faceOf<Space["ops"]>(membersOf(operations))
-const Rendezvous = faceOf<SpaceRendezvous>(rv)
+const Rendezvous = faceOf<Space["rv"]>(membersOf(rendezvous))
 const Flows = faceOf<Space["flows"]>(membersOf(flows))
 const Io = faceOf<SpaceIo>({ ...membersOf(requests), channels: "effect", drains: "method" } as Members<keyof SpaceIo>)
 const Runs = faceOf<Space["runs"]>(membersOf(runs))
@@ -240,7 +236,7 @@ class ReaderHandle extends Reading implements Reader {
 export class Handle extends Plainly implements Space {
   readonly name: string
   readonly ops: Space["ops"]
-  readonly rv: SpaceRendezvous
+  readonly rv: Space["rv"]
   readonly flows: Space["flows"]
   readonly io: SpaceIo
   readonly runs: Space["runs"]

@@ -37,7 +37,7 @@ import type { Accepted, Clearance, PostedSignal, PostHears, Reader, Space, Waits
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
 import { type KernelFeature, labelsIn, type LargeParts, openLarge, type Parts } from "./Feature.ts"
-import type { LedgerHost } from "./LedgerClient.ts"
+import type { FaceHost } from "./SpaceFace.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveLists } from "./SpaceLists.ts"
@@ -137,7 +137,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
     this.history = new HistorySession(state, deps.turn, this.group)
-    const ledgers: LedgerHost = {
+    const ledgers: FaceHost = {
       hash: state.hash,
       store: rows,
       submit: (make) => this.control.submit(make),

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { BodyOf, Face, Kinds, SwitchedPage, Verb } from "../../contract/Face.ts"
 import * as Codec from "../../contract/Codec.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
-import type { Outside } from "../../ledger/Outside.ts"
+import type { Look, Outside } from "../../ledger/Outside.ts"
 import type { Command, Done } from "../model/Command.ts"
 import { CellList, type DurableStore, type Page } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
@@ -57,7 +57,7 @@ export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host:
     const command = (commands as unknown as BeatCommands<Face["verbs"]>)[name]!
     const submit = (id: string, given: unknown) => host.submit(() => {
       if (typeof id !== "string") throw records.absent(String(id))
-      return command(body === undefined ? given ?? {} : decode(body, given), id)
+      return command(body === undefined ? given ?? {} : decode(body, given ?? {}), id)
     })
     const decode = (schema: NonNullable<Verb["body"]>, given: unknown): object => {
       try {
@@ -90,8 +90,8 @@ export const ofCells = <K extends Kinds, C extends LedgerCommand>(
   host: FaceHost
 ): SpaceFace<Face<K>> => {
   const list = new CellList(host, cells)
-  const made = Object.entries<(body: never, id: string) => C>(commands).map(([name, command]) =>
-    [name, (body: never, id: string): Command => ({ kind: "ledger", ledger: face.ledger, command: command(body, id) })] as const)
+  const made = Object.entries<(body: never, id: string, look: Look) => C>(commands).map(([name, command]) =>
+    [name, (body: never, id: string): Command => ({ kind: "ledger", ledger: face.ledger, command: command(body, id, host) })] as const)
   const reads: RecordReads<K> = {
     list: (page) => list.list(page),
     get: (id) => host.durably(() => typeof id === "string" ? find(host.store, id) : undefined)

@@ -15,9 +15,8 @@ import type { BlobPart, BlobWriter, JournalRow } from "../../persistence/Persist
 import type { face as runs } from "../../durable/Face.ts"
 import type { AwaitedRow, RunDetails, RunRow, StepRow } from "../../durable/Schemas.ts"
 import type { face as flows } from "../../flow/Face.ts"
-import type { Entry } from "../../rendezvous/Entry.ts"
+import type { face as rendezvous } from "../../rendezvous/Face.ts"
 import type {
-  RendezvousSpec,
   SignalRequest
 } from "../../stage/Launch.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
@@ -159,46 +158,6 @@ export interface SpaceControl {
   readonly release: Effect.Effect<SpaceStatus, ReadError>
 }
 
-/** A rendezvous: its entry, with numbers for its counters. */
-export interface RendezvousRow extends Entry {
-  readonly key: string
-}
-
-/** A page of rendezvous by key, and the cursor of the next page; `undefined` at the end. */
-export interface RendezvousPage {
-  readonly rendezvous: ReadonlyArray<RendezvousRow>
-  readonly next: string | undefined
-}
-
-/**
- * The rendezvous of a space. The next beat executes a command; the answer, with the number of that beat, follows once it is
- * durable.
- *
- * To follow a rendezvous, watch its cell, `/data/rv/<key>`. A refused command changes no state.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SpaceRendezvous {
-  /**
-   * Spawns a rendezvous. Returns the token that authorizes a worker to report on it alone. The token is returned once and never
-   * stored.
-   */
-  readonly spawn: (spec: RendezvousSpec) =>
-    Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
-  /** Replaces the token of a rendezvous. */
-  readonly claim: (key: string) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
-  readonly resched: (key: string, delta: number) => Effect.Effect<number, ControlError>
-  readonly release: (key: string) => Effect.Effect<number, ControlError>
-  readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => Effect.Effect<number, ControlError>
-  /** Reports a result. A `token`, if given, has to be that of this key. */
-  readonly report: (key: string, telemetry?: unknown, by?: { readonly token?: string | undefined }) => Effect.Effect<number, ControlError>
-  /** The rendezvous after a cursor, a page at a time. */
-  readonly list: (page: Page) => Effect.Effect<RendezvousPage, ReadError>
-  /** Returns `undefined` for an unknown key. */
-  readonly get: (key: string) => Effect.Effect<RendezvousRow | undefined, ReadError>
-}
-
 /** A reader with its clearance. */
 export interface Clearance {
   readonly name: string
@@ -276,7 +235,7 @@ export interface Space {
    */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceFace<typeof operations>
-  readonly rv: SpaceRendezvous
+  readonly rv: SpaceFace<typeof rendezvous>
   readonly flows: SpaceFace<typeof flows>
   readonly io: SpaceIo
   readonly runs: SpaceFace<typeof runs>

@@ -4,8 +4,9 @@
  * @module
  */
 import * as Routes from "../../ingress/Rv.ts"
-import { LiveRendezvous } from "../../kernel/space/SpaceRendezvous.ts"
+import * as SpaceFace from "../../kernel/space/SpaceFace.ts"
 import { rendezvous } from "../../rendezvous/Ledger.ts"
+import { outside } from "../../rendezvous/Outside.ts"
 import type { Feature } from "../Feature.ts"
 
 /**
@@ -17,6 +18,6 @@ import type { Feature } from "../Feature.ts"
 export const feature: Feature = {
   name: "rendezvous",
   ledger: () => rendezvous,
-  parts: ({ ledgers }) => ({ rv: new LiveRendezvous(ledgers) }),
+  parts: ({ ledgers }) => ({ rv: SpaceFace.ofCells(outside, ledgers) }),
   routes: Routes.routes
 }

@@ -314,7 +314,7 @@ describe("a space that is shut down", () => {
       yield* begun(space, space.rv.spawn({ key: "open" }))
       const asked = [
         space.rv.spawn({ key: "late" }),
-        space.rv.resched("open", 3),
+        space.rv.resched("open", { delta: 3 }),
         space.rv.kill("open", { mode: "cancel" }),
         space.flows.start({ flow: "slow", inst: "two" }),
         space.flows.resume("one"),

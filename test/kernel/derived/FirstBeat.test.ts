@@ -75,7 +75,7 @@ const ways: ReadonlyArray<Way> = [
     name: "a rendezvous is reported",
     look: place("/data/rv/job"),
     prepare: (space) => space.rv.spawn({ key: "job" }),
-    change: (space) => space.rv.report("job", { n: 3 })
+    change: (space) => space.rv.report("job", { telemetry: { n: 3 } })
   },
   { name: "an enzyme is bound", look: (tx) => tx.list("/sys/bind/data").length, change: (space) => space.bind("/data/x", "put") },
   {

@@ -136,7 +136,7 @@ const acts: ReadonlyArray<(draw: Random.Random) => Act> = [
   },
   (draw) => {
     const key = `job${draw(3)}`
-    return ({ space }) => space.rv.report(key, { n: 1 })
+    return ({ space }) => space.rv.report(key, { telemetry: { n: 1 } })
   },
   (draw) => {
     const [cell, isBound] = [`/data/b${draw(2)}`, draw(2) === 0]

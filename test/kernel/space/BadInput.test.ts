@@ -149,8 +149,8 @@ describe("bad input delays no other input", () => {
       yield* RendezvousSpace.ask(space, "spawn")
       const big = "y".repeat(1_048_500)
       const asked = [
-        space.rv.report("k", { x: big }),
-        space.rv.report("k", nest(64)),
+        space.rv.report("k", { telemetry: { x: big } }),
+        space.rv.report("k", { telemetry: nest(64) }),
         space.rv.spawn({ key: "big", telemetry: { x: big } }),
         space.flows.start({ flow: "wait", inst: "i", input: big }),
         space.ops.start({ verb: "op/x", target: "t", mode: "opm:direct", pipeline: { constructor: 1 } as {} }),

@@ -1,0 +1,94 @@
+/**
+ * The face of rendezvous: all that the world sees of this ledger.
+ *
+ * @module
+ */
+import * as Face from "../contract/Face.ts"
+import * as Entries from "./Entry.ts"
+import { InvalidRendezvous, RendezvousAbsent } from "./RendezvousError.ts"
+import * as Schemas from "./Schemas.ts"
+
+const lines = (row: object): ReadonlyArray<string> =>
+  Object.entries(row).map(([name, value]) => `${name.padEnd(12)} ${typeof value === "object" ? JSON.stringify(value) : value}`)
+
+/** A stored entry, whose numbers are texts. */
+interface Stored {
+  readonly state: string
+  readonly due: string
+  readonly grace_used: string
+  readonly telemetry: unknown
+}
+
+const version = ({ due, grace_used, state, telemetry }: Stored): Face.Version => ({
+  fields: { state, due, grace_used, telemetry },
+  line: `${state} due ${due} graces ${grace_used} ${JSON.stringify(telemetry)}`
+})
+
+/**
+ * The face of rendezvous.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export const face = Face.make("rv", {
+  records: {
+    segment: "rv",
+    id: "key",
+    rows: "rendezvous",
+    row: Schemas.entry,
+    record: Schemas.entry,
+    cell: (key) => `${Entries.FOLDER}/${key}`,
+    absent: (key) => new RendezvousAbsent({ key }),
+    invalid: (reason) => new InvalidRendezvous({ reason })
+  },
+  verbs: {
+    spawn: {
+      on: "list",
+      does: "Spawns a rendezvous. Its `token` lets a worker report on it alone; it is shown once.",
+      body: Schemas.spec,
+      reply: Schemas.minted,
+      isSecret: true,
+      done: (key, beat, { token }) => `spawned ${key} in beat ${beat}, with the token ${token}`
+    },
+    token: {
+      on: "record",
+      does: "Claims it: mints a new token and revokes the old one.",
+      reply: Schemas.minted,
+      done: (key, beat, { token }) => `claimed ${key} in beat ${beat}, with the token ${token}`
+    },
+    report: {
+      on: "record",
+      does: "Reports the result. A worker shows the token of this rendezvous, as `Authorization: Rendezvous <token>` or in the body.",
+      body: Schemas.report,
+      worker: "SYSTOLE_RV_TOKEN",
+      done: (key, beat) => `reported ${key} in beat ${beat}`
+    },
+    kill: {
+      on: "record",
+      does: "Ends it, at its next scan or `wait` scans later.",
+      body: Schemas.kill,
+      done: (key, beat) => `asked ${key} to end in beat ${beat}`
+    },
+    release: {
+      on: "record",
+      does: "Releases it from quarantine: it has its time for a report and its graces again.",
+      done: (key, beat) => `released ${key} in beat ${beat}`
+    },
+    resched: {
+      on: "record",
+      does: "Moves its due beat by `delta` beats.",
+      body: Schemas.resched,
+      done: (key, beat) => `moved ${key} in beat ${beat}`
+    }
+  },
+  text: {
+    command: "rv",
+    one: "rendezvous",
+    many: "rendezvous",
+    example: "job17",
+    columns: ({ deadline, due, inst_id = "", key, prof, state }) =>
+      [key, state, prof, `due ${due}`, deadline === 0 ? "" : `until ${deadline}`, inst_id],
+    lines,
+    version
+  }
+})
