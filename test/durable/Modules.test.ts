@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Enzyme, Kernel } from "systole"
 import { createHash } from "node:crypto"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
-import { replays, steps } from "../kernel/TestSpace.ts"
+import { begun, replays, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** A version of the module. Its text is its greeting, and names the cells that it may write. */
@@ -60,6 +60,12 @@ describe("a durable run", () => {
       assert.deepStrictEqual([value, error?.code], residentRuns > 0 ? ["charged", undefined] : [{}, "run/diverged"])
       const { runs: [run] } = yield* space.runs.list({ limit: 1, all: true })
       assert.strictEqual(run?.state, residentRuns > 0 ? "over" : "dead")
+      if (residentRuns > 0) return
+      yield* begun(space, space.runs.retry(run?.oid ?? "", { anew: true }))
+      yield* steps(space, 2)
+      assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.value, "charged")
+      assert.strictEqual((yield* space.runs.list({ limit: 1, all: true })).runs[0]?.state, "over")
+      assert.deepStrictEqual(yield* space.list("/sys/index/run"), [])
     }).pipe(Effect.provide(keeping(residentRuns))))
   }
 

@@ -72,6 +72,10 @@ export const finish = (handling: Handling, merging: RunMerge): void => {
   })
 }
 
+/** Whether a handling is that of a run which started anew, also if its enzyme is not durable any more. */
+export const isAnew = (handling: Handling, { captured: { moment, stage }, state }: RunMerge): boolean =>
+  handling.why !== undefined && Semantics.follows(moment, "runsStayDurable") && ReadyRuns.isNoted(stage, oidOf(handling, state.hash))
+
 /** Drops the signals that a run of one segment heard between its attempts, also for an earlier module that declared them. */
 export const leave = (handling: Handling, { captured: { moment, stage }, state }: RunMerge): void => {
   if (Hearing.isNew(handling)) return
@@ -156,7 +160,7 @@ const takeBack = (oid: string, { ledgers, stage }: Pick<RunMerge["captured"], "l
 /** Marks the operation of a run that was given up, and cancels its open requests. Its log stays. Returns the run, if there is one. */
 export const die = (handling: Handling, code: string, merging: RunMerge): string | undefined => {
   const { captured: { ledgers, stage }, state } = merging
-  if (handling.segment === 0 && handling.entry?.enzyme.durable !== true) return void leave(handling, merging)
+  if (handling.segment === 0 && handling.entry?.enzyme.durable !== true && !isAnew(handling, merging)) return void leave(handling, merging)
   const oid = oidOf(handling, state.hash)
   if (!isKnown(stage, oid)) return void leave(handling, merging)
   const [first] = code === TAKEN_BACK ? Cells.stepsOf(oid, (key) => stage.newest(key)) : []

@@ -73,7 +73,8 @@ class Segments implements DurableRuns {
   }
 
   readonly finish: DurableRuns["finish"] = (handling, merge) => {
-    if (InFlights.isDurable(handling, merge.captured.moment)) SegmentCommit.finish(handling, merge)
+    const isRun = InFlights.isDurable(handling, merge.captured.moment) || SegmentCommit.isAnew(handling, merge)
+    if (isRun) SegmentCommit.finish(handling, merge)
     else SegmentCommit.leave(handling, merge)
   }
 
