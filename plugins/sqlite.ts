@@ -14,6 +14,7 @@ import {
   Backend, checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore,
   type SqlValue, StoreBusy, StoreDamaged, StoreLocked, StoreUnavailable
 } from "systole"
+import * as CommitLog from "./sqlite/CommitLog.ts"
 import { isFromLater } from "./sqlite/FileTime.ts"
 import * as Folder from "./sqlite/Folder.ts"
 import * as OpenMark from "./sqlite/OpenMark.ts"
@@ -108,12 +109,10 @@ const headerOf = (at: Place): Buffer | undefined => {
   if (header.length === 0) throw damaged(at, "its file is empty")
   if (header.length < HEADER || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw damaged(at, "it is not an SQLite database")
   if (header.readUInt32BE(68) !== APPLICATION) throw damaged(at, "it is the SQLite database of another program")
-  const log = `${at.place}-wal`
-  if (!existsSync(log) && OpenMark.isSet(markerOf(at))) {
-    const accept = `to go on without its newest commits, remove ${markerOf(at)}`
-    throw damaged(at, `it was not closed, and its log ${log} is missing. Bring the log back; ${accept}`)
-  }
-  return header
+  const fault = OpenMark.isSet(markerOf(at)) ? CommitLog.faultOf(at.place, header) : undefined
+  if (fault === undefined) return header
+  const accept = `to go on without its newest commits, remove ${markerOf(at)}`
+  throw damaged(at, `it was not closed, and ${fault}. Bring the log back; ${accept}`)
 }
 
 /** Tests whether the log holds changes that the file lacks. */

@@ -165,6 +165,32 @@ describe("Damage to a store", () => {
       yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, -1)))
     }))
 
+  for (const [how, harm] of [["of which the first byte changed", 0], ["that is cut before its first commit", 40]] as const) {
+    inFolder(`is a log ${how}, with all of a store that was not closed`, (folder) =>
+      Effect.gen(function*() {
+        const copy = `${folder}-copy`
+        yield* using("shop", (store) => Effect.gen(function*() {
+          yield* write(store, beat(0))
+          cpSync(folder, copy, { recursive: true })
+        }))
+        rmSync(folder, { recursive: true })
+        cpSync(copy, folder, { recursive: true })
+        rmSync(copy, { recursive: true })
+        const log = readFileSync(`${fileOf(folder)}-wal`)
+        const harmed = harm === 0 ? log.map((byte, i) => i === 0 ? byte ^ 1 : byte) : log.subarray(0, harm)
+        writeFileSync(`${fileOf(folder)}-wal`, harmed)
+        const persistence = yield* Persistence
+        for (const create of [true, false]) {
+          assert.strictEqual(yield* reason(using("shop", () => Effect.void, { create })), "StoreDamaged")
+          assert.strictEqual(yield* reason(persistence.due("shop")), "StoreDamaged")
+        }
+        // What is left of the log stays for a person who mends it.
+        assert.isTrue(readFileSync(`${fileOf(folder)}-wal`).equals(harmed))
+        rmSync(join(folder, ".made", "shop"))
+        yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, -1)))
+      }))
+  }
+
   inFolder("is no log that a start emptied to read the time of the next work", (folder) =>
     Effect.gen(function*() {
       const copy = `${folder}-copy`

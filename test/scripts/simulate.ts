@@ -1,7 +1,8 @@
 /**
  * `npm run simulate [-- --seed N] [--seeds COUNT] [--minutes T] [--only ACTION] [--first]`: runs random worlds with every fault, one seed
  * after another, and shrinks each world in which a rule breaks. `--first` ends with the first such world, as it is. `--planted [PART …]`
- * plants one known fault after another, and looks for each up to 30 minutes.
+ * plants one known fault after another, and looks for each up to 30 minutes. `--digests` prints the digest of each world, which is the
+ * same on each host.
  *
  * @module
  */
@@ -23,6 +24,7 @@ const { positionals, values } = parseArgs({
     minutes: { type: "string" },
     only: { type: "string" },
     first: { type: "boolean", default: false },
+    digests: { type: "boolean", default: false },
     planted: { type: "boolean", default: false }
   }
 })
@@ -65,7 +67,8 @@ let steps = 0
 for (let seed = from; seed < (values.minutes === undefined ? from + seeds : Infinity); seed++) {
   if (performance.now() - began > minutes * 60_000) break
   const plan = Plan.make(seed, only as Actions.ActionName | undefined)
-  const { counts, failure } = await Trial.run(plan)
+  const { counts, digest, failure } = await Trial.run(plan)
+  if (values.digests) console.log(`digest of seed ${seed}: ${digest ?? "none"}`)
   coverage.add(counts)
   steps += plan.steps.length
   if (failure === undefined) continue

@@ -12,6 +12,7 @@ import * as Agent from "./Agent.ts"
 import { compare } from "./Checkers.ts"
 import { commands } from "./Commands.ts"
 import * as Derived from "./Derived.ts"
+import { textOf } from "./Digest.ts"
 import * as Modules from "./Modules.ts"
 import type { Step } from "./Plan.ts"
 import { wakes } from "./Program.ts"
@@ -33,7 +34,8 @@ type InSpace = (space: Space, step: Step, world: World) => Effect.Effect<unknown
 const inSpace = (act: InSpace): Action => async (world, step) => {
   const space = await world.space(step.numbers[0])
   const effect = space === undefined ? undefined : act(space, step, world)
-  if (effect !== undefined) world.ask(effect)
+  const number = effect === undefined ? 0 : world.answers.push("none")
+  if (effect !== undefined) world.ask(effect, (exit) => void (world.answers[number - 1] = textOf(exit)))
   await world.quiet()
 }
 
@@ -56,6 +58,14 @@ const send = async (world: World, number: number): Promise<void> => {
   world.ask(space.signal(signalOf(step, number)), (exit) => {
     if (Exit.isSuccess(exit)) world.acknowledged.push({ space: space.name, id: exit.value.id, step: number })
   })
+}
+
+/** Looks whether a fault of the bytes of each space is noticed, as a kill left these. */
+export const damage = async ({ checking, files, plan, wrong }: World): Promise<void> => {
+  for (const name of files === undefined ? [] : plan.spaces) {
+    const found = await files?.damage(name, checking)
+    if (found !== undefined) wrong.push(found)
+  }
 }
 
 const actions = {
@@ -119,6 +129,7 @@ const actions = {
     if (own >= 0 && last >= 0) await send(world, last)
     await world.pass(turns % 12)
     world.kill(number)
+    await damage(world)
     await world.boot(number)
   },
   /** A process ends, and the next one has other modules. */

@@ -52,16 +52,18 @@ export interface Meeting {
 
 /** The meetings of all kinds of events in these plans. */
 export const meetings = (plans: Iterable<Plan>): ReadonlyArray<Meeting> => {
-  const place = new Map(kinds.map((kind, i) => [kind, i]))
-  const pairs = kinds.map(() => new Uint32Array(kinds.length))
+  const counts = new Map(kinds.map((kind) => [kind, new Map(kinds.map((other) => [other, 0]))]))
   for (const plan of plans) {
-    const there = [...kindsOf(plan)].map((kind) => place.get(kind) ?? -1).filter((at) => at >= 0)
-    for (const a of there) for (const b of there) pairs[a]![b]!++
+    const there = kindsOf(plan)
+    for (const kind of there) {
+      const row = counts.get(kind)
+      for (const other of there) row?.set(other, (row.get(other) ?? 0) + 1)
+    }
   }
-  return kinds.map((kind, i) => {
-    const row = pairs[i]!
-    const rarest = kinds.reduce((least, _, j) => j !== i && (least === i || row[j]! < row[least]!) ? j : least, i)
-    return { kind, worlds: row[i]!, rarest: kinds[rarest]!, together: row[rarest]! }
+  return [...counts].map(([kind, row]) => {
+    const worlds = row.get(kind) ?? 0
+    const [rarest, together] = [...row].filter(([other]) => other !== kind).reduce((least, next) => next[1] < least[1] ? next : least)
+    return { kind, worlds, rarest, together }
   })
 }
 

@@ -38,6 +38,8 @@ export interface Plan {
   readonly hasAgent: boolean
   /** How long histories are kept; empty for the usual time. */
   readonly retention: Partial<Retention>
+  /** Whether the spaces are SQLite files. */
+  readonly isOnFiles: boolean
   /** The derived nodes that are absent at first. */
   readonly absent: ReadonlyArray<number>
   readonly faults: ReadonlyArray<Fault>
@@ -82,5 +84,6 @@ export const make = (seed: number, only?: ActionName): Plan => {
   const faulty = { bank: swarm(draw, Bank.faults), network: swarm(draw, Network.faults) }
   const retention = Random.pick(draw, retentions)
   const hasAgent = draw(8) === 0
-  return { seed, hosts: 1 + draw(2), spaces, ...limits, hasAgent, secrets: 0, retention, absent, faults, ...faulty, steps }
+  const isOnFiles = seed % 100 === 50
+  return { seed, hosts: 1 + draw(2), spaces, ...limits, hasAgent, secrets: 0, isOnFiles, retention, absent, faults, ...faulty, steps }
 }

@@ -59,6 +59,7 @@ function* candidates(plan: Plan): Iterable<Plan> {
   for (const bank of without(plan.bank)) yield { ...plan, bank }
   for (const network of without(plan.network)) yield { ...plan, network }
   if (plan.open !== undefined) yield { ...plan, open: undefined }
+  if (plan.isOnFiles) yield { ...plan, isOnFiles: false }
   if (plan.jobs !== 4) yield { ...plan, jobs: 4 }
   if (plan.hasAgent) yield { ...plan, hasAgent: false }
   if (Object.keys(plan.retention).length > 0) yield { ...plan, retention: {} }

@@ -6,6 +6,7 @@
 import { Exit } from "effect"
 import * as Actions from "./Actions.ts"
 import * as Checkers from "./Checkers.ts"
+import * as Digest from "./Digest.ts"
 import * as LedgerChecks from "./LedgerChecks.ts"
 import type { Plan } from "./Plan.ts"
 import { wakes } from "./Program.ts"
@@ -24,6 +25,8 @@ export interface Failure {
 export interface Result {
   readonly counts: ReadonlyMap<string, number>
   readonly failure: Failure | undefined
+  /** The digest of a world in which no rule broke. */
+  readonly digest: string | undefined
 }
 
 /** The most rounds in which all work ends once the faults are over. */
@@ -85,6 +88,7 @@ const finish = async (world: World, memory: Checkers.Memory): Promise<void> => {
   const pending = await rest(world)
   if (pending.length > 0) throw new Checkers.Violation("liveness", `these never end: ${pending.join(", ")}`)
   await Checkers.check(world, memory, Checkers.atTheEnd)
+  for (let i = 0; i < 8; i++) await Actions.damage(world)
   await Checkers.watch(world)
 }
 
@@ -100,6 +104,7 @@ export const begin = async (world: World): Promise<void> => {
 /** Ends the hosts of a world. */
 export const end = (world: World): void => {
   for (const [host] of world.hosts.entries()) world.kill(host)
+  world.files?.end()
 }
 
 /** Simulates a plan. */
@@ -118,11 +123,11 @@ export const run = async (plan: Plan): Promise<Result> => {
     }
     world.step = plan.steps.length
     await finish(world, memory)
-    return { counts: world.counts, failure: undefined }
+    return { counts: world.counts, failure: undefined, digest: await Digest.of(world) }
   } catch (error) {
     const checker = error instanceof Checkers.Violation ? error.checker : "crash"
     const message = error instanceof Error ? checker === "crash" ? String(error.stack) : error.message : String(error)
-    return { counts: world.counts, failure: { seed: plan.seed, step: world.step, checker, message } }
+    return { counts: world.counts, digest: undefined, failure: { seed: plan.seed, step: world.step, checker, message } }
   } finally {
     end(world)
   }

@@ -9,8 +9,7 @@ import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { RemotePeers } from "../../src/kernel/space/Delivery.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import {
-  defaults, Hash, Kernel, Link, MemoryStore, type Observation, Pacemaker, Persistence, Reactor, type Settings,
-  type Space, SystemGrants
+  Hash, Kernel, Link, MemoryStore, type Observation, Pacemaker, Persistence, Reactor, type Space, SystemGrants
 } from "systole"
 import { TestRuntime } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -23,12 +22,14 @@ import { Deliveries } from "./Deliveries.ts"
 import * as Derived from "./Derived.ts"
 import * as Door from "./Door.ts"
 import { Disk } from "./Disk.ts"
+import { Files } from "./Files.ts"
 import * as Hosts from "./Host.ts"
 import * as Ledgers from "./Ledgers.ts"
 import * as Modules from "./Modules.ts"
 import { Network } from "./Network.ts"
 import type { Plan } from "./Plan.ts"
 import { WorldClock } from "./WorldClock.ts"
+import * as WorldSettings from "./WorldSettings.ts"
 
 /** Macrotasks without an event after which nothing more happens by itself. */
 const QUIET = 4
@@ -91,6 +92,8 @@ export class World {
   readonly touched = new Set<string>()
   /** The events with a run that was cancelled at once, with the number of attempts that the bank had seen. */
   readonly cancelled = new Map<string, number>()
+  /** The answers to actions, by the order of these. */
+  readonly answers: Array<string> = []
   /** Contradictions that a part of the world saw. */
   readonly wrong: Array<string> = []
   private readonly followers: Array<Follower> = []
@@ -99,6 +102,8 @@ export class World {
   /** The number of events of each kind, for coverage. */
   readonly counts = new Map<string, number>()
   private readonly scope = Effect.runSync(Scope.make())
+  /** The files of the spaces, unless they are in memory. */
+  readonly files: Files | undefined
   private readonly memory: Persistence["Service"]
   private readonly turns: Array<() => void> = []
   private events = 0
@@ -115,7 +120,8 @@ export class World {
     this.network = new Network(this.clock, { seed: plan.seed + 1, faults: plan.network, count: tell.count })
     this.hosts = Array.from({ length: plan.hosts }, Hosts.make)
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
-    const layer = Layer.provide(MemoryStore.layer, HashLayer.layer)
+    this.files = plan.isOnFiles ? new Files(tell.count) : undefined
+    const layer = this.files?.layer ?? Layer.provide(MemoryStore.layer, HashLayer.layer)
     const isSteady = plan.steps.every(({ action }) => action !== "clock")
     this.code = new Code({
       absent: plan.absent,
@@ -291,10 +297,7 @@ export class World {
     this.deliveries.lose()
     dead.wakes.clear()
     for (const tell of dead.ends.splice(0)) tell()
-    dead.kernel = undefined
-    dead.door = undefined
-    dead.scope = undefined
-    dead.dreams = undefined
+    Object.assign(dead, { kernel: undefined, door: undefined, scope: undefined, dreams: undefined })
   }
 
   /** Ends the process of a host in good order. */
@@ -319,7 +322,7 @@ export class World {
       this.turns.push(() => awake(run))
     }
     const layer = Layer.fresh(TestRuntime.layer({
-      settings: this.settings,
+      settings: WorldSettings.of(this.plan),
       persistence: Layer.succeed(Persistence, this.disk.over(this.memory, { isOver, turn, owns })),
       pacemaker: Layer.succeed(Pacemaker, Hosts.pacemaker(own, { clock: this.clock, random: this.random, turn, awake })),
       reactor: Reactor.native([this.bank.channel(awake)])
@@ -356,14 +359,5 @@ export class World {
   /** The versions of the derived nodes; `undefined` for one that is absent. */
   get versions(): Derived.Versions {
     return this.code.versions
-  }
-
-  private get settings(): Partial<Settings> {
-    const limits = this.plan.isSmall
-      ? { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, residentRuns: 2, backoffBeats: 3 }
-      : defaults
-    const { open = 1000, retention } = this.plan
-    const labels = this.plan.isLabelled ? { labels: Derived.labels } : {}
-    return { ...labels, tempo: 10, pace: "demand", ledgers: true, boot: true, limits, open, retention }
   }
 }
