@@ -3,11 +3,12 @@
  *
  * @module
  */
+import type { Space } from "systole"
 import type { Step } from "./Plan.ts"
 import type { World } from "./World.ts"
 
-/** Sends the newest signals to the space of a step again, in its space as its present host has it. */
-type Again = (world: World, step: Step) => Promise<void>
+/** Sends the newest signal to the space of a step again: to a space as an older host has it, or as the present one does. */
+type Again = (world: World, step: Step, older?: Space) => Promise<void>
 
 const times = [5, 300, 4000, 90_000]
 
@@ -37,7 +38,7 @@ export const accidents = (again: Again) => ({
     if (order % 2 === 0) await again(world, step)
     world.homes[at] = to
     await again(world, step)
-    if (older !== undefined) world.ask(older.signal({ signal: "/signals/wake/0", target: "/data/wake" }))
+    await again(world, step, older)
     await world.pass(turns % 12)
     await world.advance(timeOf(time))
     world.kill(from)

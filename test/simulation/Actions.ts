@@ -51,9 +51,9 @@ const signalOf = ({ numbers: [, kind, lane], program }: Step, number: number) =>
   }
 }
 
-const send = async (world: World, number: number): Promise<void> => {
+const send = async (world: World, number: number, older?: Space): Promise<void> => {
   const step = present(world.plan.steps[number])
-  const space = await world.space(step.numbers[0])
+  const space = older ?? await world.space(step.numbers[0])
   if (space === undefined) return
   world.ask(space.signal(signalOf(step, number)), (exit) => {
     if (Exit.isSuccess(exit)) world.acknowledged.push({ space: space.name, id: exit.value.id, step: number })
@@ -212,10 +212,10 @@ const actions = {
   withdraw: inSpace(commands.withdraw),
   upload: inSpace(commands.upload),
   save: inSpace((space, { numbers: [, n] }, { plan }) => plan.hasAgent ? Agent.save(space, n % 3) : undefined),
-  ...accidents((world, { numbers: [number] }) => {
+  ...accidents((world, { numbers: [number] }, older) => {
     const last = world.plan.steps.findLastIndex(({ action, numbers: [to] }, i) =>
       action === "post" && i < world.step && to % world.plan.spaces.length === number % world.plan.spaces.length)
-    return last < 0 ? Promise.resolve() : send(world, last)
+    return last < 0 ? Promise.resolve() : send(world, last, older)
   })
 } as const satisfies Record<string, Action>
 

@@ -5,7 +5,7 @@
  */
 import { Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
-import type { Space } from "systole"
+import type { InstanceRow, Space } from "systole"
 import type { Attempt } from "./Bank.ts"
 import * as Derived from "./Derived.ts"
 import * as Ledgers from "./Ledgers.ts"
@@ -31,11 +31,10 @@ interface Count {
 
 const counts = (space: Space) => Effect.gen(function*() {
   const all: Array<Count> = []
-  for (const kind of yield* space.list(Ledgers.BEGUN)) {
-    for (const name of (yield* space.names(`${Ledgers.BEGUN}/${kind}`, { limit: LIMIT })).names) {
-      const { event, times } = (yield* space.get(`${Ledgers.BEGUN}/${kind}/${name}`)) as unknown as Omit<Count, "told" | "name">
-      all.push({ name: `${kind} ${name}`, event, times, told: Number((yield* space.get(`${Ledgers.ENDED}/${kind}/${name}`)) ?? 0) })
-    }
+  for (const key of yield* space.below(Ledgers.BEGUN, { limit: LIMIT })) {
+    const name = key.slice(Ledgers.BEGUN.length + 1)
+    const { event, times } = (yield* space.get(key)) as unknown as Omit<Count, "told" | "name">
+    all.push({ name, event, times, told: Number((yield* space.get(`${Ledgers.ENDED}/${name}`)) ?? 0) })
   }
   return all
 })
@@ -143,3 +142,23 @@ export const attempts = async (world: World, over: Over, space: Space): Promise<
   return undefined
 }
 
+
+/** The ends of a flow that its input and its steps allow. */
+const isPlausible = ({ history, input, note, state }: InstanceRow, isSteered: boolean): boolean => {
+  const last = history.at(-1)?.step
+  const isRefused = last === "good" && (input as { readonly number: number }).number % 3 === 0
+  if (state === "done") return last === "late" || (last === "good" && !isRefused)
+  return state === "error" ? note !== undefined || isRefused : state === "cancelled" && isSteered
+}
+
+/** Flows end as their steps say, and leave no rendezvous. */
+export const flows: Check = async (world, space) => {
+  const instances = (await look(world, space.flow.list({ limit: LIMIT })))?.instances ?? []
+  const isSteered = world.rollbacks.size > 0 || world.plan.steps.some(({ action }) => action === "steer")
+  const odd = instances.find((row) => !isPlausible(row, isSteered))
+  if (odd !== undefined) return `${space.name}: the flow ${odd.inst} is ${odd.state} (${odd.note}) after ${JSON.stringify(odd.history)}`
+  const ended = new Set(instances.map(({ inst }) => inst))
+  const { rendezvous = [] } = await look(world, space.rv.list({ limit: LIMIT })) ?? {}
+  const left = rendezvous.find(({ inst_id = "", state }) => ended.has(inst_id) && (state === "pending" || state === "ready"))
+  return left && `${space.name}: the rendezvous ${left.key} is ${left.state}, and its flow ${left.inst_id} is over`
+}

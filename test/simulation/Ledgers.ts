@@ -33,6 +33,7 @@ export type Work =
   | { readonly do: "flow"; readonly due: number; readonly number: number; readonly beats: number }
   | { readonly do: "piece"; readonly piece: number; readonly isStarted: boolean }
   | { readonly do: "keep"; readonly slot: number; readonly size: number }
+  | { readonly do: "late"; readonly slot: number; readonly ms: number }
   | { readonly do: "take"; readonly slot: number; readonly address: string }
   | { readonly do: "ask"; readonly count: number; readonly space: number; readonly ms: number; readonly sleep: number }
   | { readonly do: "reply"; readonly space: string; readonly cell: string }
@@ -100,6 +101,14 @@ const keep = (running: Running, { size, slot }: Extract<Work, { readonly do: "ke
     if (!isWhole) outside.wrong(`beat ${tx.beat}: a run finds no content at ${before}, which ${place} names`)
   }
   tx.set(place, tx.blob(new TextEncoder().encode(own(running, path).repeat(size))))
+}
+
+/** Stores content whose address is in its log alone, until it stands in a cell. */
+const keepLate = async (running: Running, { ms, slot }: Extract<Work, { readonly do: "late" }>, path: string): Promise<void> => {
+  const { tx } = running
+  const address = tx.blob(new TextEncoder().encode(own(running, path)))
+  await tx.sleep(ms)
+  tx.set(`/data/kept/${slot}`, address)
 }
 
 const kinds: Kinds = {
@@ -176,6 +185,11 @@ const kinds: Kinds = {
   keep: {
     draw: (draw) => ({ do: "keep", slot: draw(SLOTS), size: Random.pick(draw, [1, 3, 100, 4000]) }),
     run: keep
+  },
+  late: {
+    draw: (draw) => ({ do: "late", slot: draw(SLOTS), ms: Random.pick(draw, [0, 20, 3000, 60_000]) }),
+    isDurable: true,
+    run: keepLate
   },
   take: {
     run: ({ tx }, { address, slot }) => tx.set(`/data/kept/${slot}`, address)
