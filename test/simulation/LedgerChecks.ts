@@ -5,7 +5,7 @@
  */
 import { Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
-import type { InstanceRow, Space } from "systole"
+import type { Space } from "systole"
 import type { Attempt } from "./Bank.ts"
 import * as Derived from "./Derived.ts"
 import * as Ledgers from "./Ledgers.ts"
@@ -143,21 +143,24 @@ export const attempts = async (world: World, over: Over, space: Space): Promise<
 }
 
 
+type InstanceRow = NonNullable<Effect.Success<ReturnType<Space["flows"]["get"]>>>
+
 /** The ends of a flow that its input and its steps allow. */
 const isPlausible = ({ history, input, note, state }: InstanceRow, isSteered: boolean): boolean => {
   const last = history.at(-1)?.step
-  const isRefused = last === "good" && (input as { readonly number: number }).number % 3 === 0
+  const isRefused = last === "good" && (input as unknown as { readonly number: number }).number % 3 === 0
   if (state === "done") return last === "late" || (last === "good" && !isRefused)
   return state === "error" ? note !== undefined || isRefused : state === "cancelled" && isSteered
 }
 
 /** Flows end as their steps say, and leave no rendezvous. */
 export const flows: Check = async (world, space) => {
-  const instances = (await look(world, space.flow.list({ limit: LIMIT })))?.instances ?? []
+  const instances = await look(world, Effect.flatMap(space.flows.list({ limit: LIMIT }), ({ instances: rows }) =>
+    Effect.forEach(rows, ({ inst }) => space.flows.get(inst)))) ?? []
   const isSteered = world.rollbacks.size > 0 || world.plan.steps.some(({ action }) => action === "steer")
-  const odd = instances.find((row) => !isPlausible(row, isSteered))
+  const odd = instances.find((row) => row !== undefined && !isPlausible(row, isSteered))
   if (odd !== undefined) return `${space.name}: the flow ${odd.inst} is ${odd.state} (${odd.note}) after ${JSON.stringify(odd.history)}`
-  const ended = new Set(instances.map(({ inst }) => inst))
+  const ended = new Set(instances.map((row) => row?.inst))
   const { rendezvous = [] } = await look(world, space.rv.list({ limit: LIMIT })) ?? {}
   const left = rendezvous.find(({ inst_id = "", state }) => ended.has(inst_id) && (state === "pending" || state === "ready"))
   return left && `${space.name}: the rendezvous ${left.key} is ${left.state}, and its flow ${left.inst_id} is over`
