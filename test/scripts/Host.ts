@@ -16,7 +16,9 @@ const bin = join(root, "node_modules", ".bin")
 export const tool = (name: string): string => join(bin, process.platform === "win32" ? `${name}.cmd` : name)
 
 /** The hosts that run the sources. */
-export type Host = "node" | "deno" | "bun"
+export const hosts = ["node", "deno", "bun"] as const
+
+export type Host = (typeof hosts)[number]
 
 /** The current host. */
 export const current = (): Host => "Bun" in globalThis ? "bun" : "Deno" in globalThis ? "deno" : "node"

@@ -5,10 +5,10 @@
  * @module
  */
 import process from "node:process"
-import { parseArgs } from "node:util"
 import * as Attack from "../attack/Attack.ts"
 import * as Parts from "../attack/Parts.ts"
 import { pack } from "../attack/Targets.ts"
+import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 
 /** The part of all attacks of clients, which no latency is measured beside. It takes as much time as five others. */
@@ -17,39 +17,23 @@ const WEIGHT = 5
 
 const names = [...Parts.all.map(({ name }) => name), CALLERS]
 
-const HELP = `npm run attack -- [--part NAME …] [--seed 1] [--minutes 1]
-
-Installs the packed package and attacks its servers over loopback. A part holds if each of its properties does, and if the p99 of
-a small signal of another space is at most three times that of the same server at rest, plus the resolution, and if none stalls.
-Without --part, all of these take part:
+const ABOUT = `Installs the packed package and attacks its servers over loopback. A part holds if each of its properties does,
+and if the p99 of a small signal of another space is at most three times that of the same server at rest, plus the resolution,
+and if none stalls. Without --part, all of these take part:
 
 ${Parts.all.map(({ holds, name }) => `  ${name.padEnd(9)} ${holds}`).join("\n")}
-  ${CALLERS.padEnd(9)} bodies, readers, streams, spaces, damaged files, hostile runs and random requests
-`
+  ${CALLERS.padEnd(9)} bodies, readers, streams, spaces, damaged files, hostile runs and random requests`
 
-const { values } = parseArgs({
+const { values: { minutes, part, seed } } = Options.read({
+  script: "attack",
+  about: ABOUT,
   options: {
-    part: { type: "string", multiple: true, default: names },
-    seed: { type: "string", default: "1" },
-    minutes: { type: "string", default: "1" },
-    help: { type: "boolean", default: false }
+    part: Options.choices("PART", "A part to make; more than once for several", names),
+    seed: Options.whole("Draws the attack", 1),
+    minutes: Options.minutes("The time of all parts together", 1)
   }
 })
-const [minutes, seed] = [Number(values.minutes), Number(values.seed)]
-const chosen = new Set(values.part)
-
-const refuse = (message: string): never => {
-  console.error(message)
-  process.exit(2)
-}
-
-if (values.help) {
-  console.log(HELP)
-  process.exit(0)
-}
-for (const part of chosen) if (!names.includes(part)) refuse(`There is no part "${part}"; there are ${names.join(", ")}`)
-if (!(minutes > 0)) refuse(`--minutes is "${values.minutes}"; give a number above 0`)
-if (!Number.isInteger(seed)) refuse(`--seed is "${values.seed}"; give a whole number`)
+const chosen = new Set(part)
 
 interface Result extends Attack.Result {
   readonly latency?: Parts.Outcome["latency"]

@@ -10,38 +10,35 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { pathToFileURL } from "node:url"
-import { parseArgs } from "node:util"
 import type { Bench, Figure } from "../bench/Bench.ts"
 import { measure, rows, table, tables } from "../bench/Bench.ts"
 import * as Children from "./Children.ts"
-import type { Host } from "./Host.ts"
-import { command, current, environment, root } from "./Host.ts"
+import { command, current, environment, hosts, root } from "./Host.ts"
+import * as Options from "./Options.ts"
 import { watch } from "./watch.ts"
 
-const { positionals: [name = "", commit = ""], values } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, host: { type: "string", default: current() } }
-})
 const folder = join(root, "test", "bench")
 const names = readdirSync(folder).filter((file) => file.endsWith(".bench.ts")).map((file) => file.slice(0, -".bench.ts".length))
-const hosts: ReadonlyArray<string> = ["node", "deno", "bun"] satisfies ReadonlyArray<Host>
-
-const refuse = (message: string): never => {
-  console.error(message)
-  process.exit(2)
-}
+const { others: [name = "", commit = ""], values: { host = current(), json } } = Options.read({
+  script: "bench",
+  about: `Runs the benchmarks of one name: ${names.join(", ")}.\nwatch COMMIT compares this tree with another one.`,
+  others: "NAME",
+  options: {
+    json: Options.flag("Prints the figures as JSON"),
+    host: Options.choice("HOST", "The host that runs them, this one without it", { among: hosts, absent: undefined })
+  }
+})
 
 if (name === "watch") {
-  const compared = await watch(commit) ?? refuse(`There is no commit "${commit}" to compare with; name one, such as HEAD~1`)
+  const compared = await watch(commit) ?? Options.refuse(`There is no commit "${commit}" to compare with; name one, such as HEAD~1`)
   console.log(compared)
   process.exit()
 }
-if (!names.includes(name)) refuse(`There is no bench "${name}"; there are ${[...names, "watch"].join(", ")}`)
-if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; there are ${hosts.join(", ")}`)
+if (!names.includes(name)) Options.refuse(`There is no bench "${name}"; there are ${[...names, "watch"].join(", ")}`)
 
-if (values.host !== current()) {
-  const [file, ...args] = command(values.host as Host, import.meta.filename)
-  const child = spawn(file, [...args, name, ...values.json ? ["--json"] : []], { cwd: root, env: environment(), stdio: "inherit" })
+if (host !== current()) {
+  const [file, ...args] = command(host, import.meta.filename)
+  const child = spawn(file, [...args, name, ...json ? ["--json"] : []], { cwd: root, env: environment(), stdio: "inherit" })
   Children.add(child)
   const [status] = await once(child, "exit") as [number | null]
   process.exit(status ?? 1)
@@ -62,7 +59,7 @@ try {
   // Servers that were left would keep the process.
   await bench.close?.()
 }
-if (values.json) console.log(JSON.stringify(rows(name, values.host, measured.flatMap(([, figures]) => figures))))
+if (json) console.log(JSON.stringify(rows(name, host, measured.flatMap(([, figures]) => figures))))
 else console.log(
   `${measured.map(([title, figures]) => `${title}\n${table(figures)}`.trimStart()).join("\n\n")}\n${bench.note ?? ""}`.trimEnd()
 )

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import process from "node:process"
 import * as Conformance from "../conformance/Conformance.ts"
 import { root } from "./Host.ts"
+import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 import { runVitest } from "./Vitest.ts"
 
@@ -16,6 +17,11 @@ const text = (name: string) => readFile(join(root, "test", "conformance", name),
 /** Truncates a cell, so that a row fits one line of a terminal. */
 const clip = (title: string): string => title.length <= 100 ? title : `${title.slice(0, 99)}…`
 
+const { values: { json } } = Options.read({
+  script: "conformance",
+  about: "Runs the test of each scenario of test/conformance/scenarios.md, and tells its result.",
+  options: { json: Options.flag("Prints the results as JSON") }
+})
 const ids = Conformance.scenarioIds(await text("scenarios.md"))
 const { ranges } = JSON.parse(await text("finished.json")) as { readonly ranges: ReadonlyArray<string> }
 const { output, report } = await runVitest("node", ["test/conformance/", "test/flow/Flows.test.ts"])
@@ -24,7 +30,7 @@ if (report === undefined) {
   process.exit(1)
 }
 const rows = Conformance.table(ids, report, Conformance.deviations(await text("deviations.md")))
-if (process.argv.includes("--json")) console.log(JSON.stringify(rows))
+if (json) console.log(JSON.stringify(rows))
 else console.log(render(["id", "test", "result"], rows.map((row) => [row.id, clip(row.test), row.result])))
 const gaps = Conformance.gaps(rows, Conformance.expand(ranges, ids))
 for (const gap of gaps) console.error(`${gap.id} is called finished in finished.json, and its test is ${gap.result}`)

@@ -12,8 +12,8 @@ import { createHash } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, extname, join, relative, resolve } from "node:path"
 import process from "node:process"
-import { parseArgs } from "node:util"
 import { root } from "./Host.ts"
+import * as Options from "./Options.ts"
 import type { Server } from "./Server.ts"
 import { start } from "./Server.ts"
 
@@ -206,18 +206,16 @@ const demo = async (files: ReadonlyArray<string>, data: string): Promise<void> =
   console.log("\nTo look at them, run npm start, and open http://127.0.0.1:4200/gallery in a browser")
 }
 
-/** Reports an invalid command line and ends the process. */
-const refuse = (reason: string): never => {
-  console.error(reason)
-  process.exit(2)
-}
-
-const { positionals, values: { data } } =
-  parseArgs({ allowPositionals: true, options: { data: { type: "string", default: join(example, ".data") } } })
-const given = positionals.map((file) => resolve(file))
+const { others, values: { data } } = Options.read({
+  script: "demo",
+  about: "Makes thumbnails of photographs, those of the example without PHOTOGRAPH, and restarts the runtime on the way.",
+  others: "[PHOTOGRAPH …]",
+  options: { data: Options.text("FOLDER", "The folder of the data", join(example, ".data")) }
+})
+const given = others.map((file) => resolve(file))
 const shipped = readdirSync(join(example, "photos")).filter(isPhotograph).map((file) => join(example, "photos", file))
 const missing = given.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
-if (missing !== undefined) refuse(`There is no file ${missing}. Give the paths of photographs, or none for those of the example`)
+if (missing !== undefined) Options.refuse(`There is no file ${missing}. Give the paths of photographs, or none for those of the example`)
 try {
   await demo(given.length > 0 ? given : shipped, resolve(data))
 } catch (error) {

@@ -13,6 +13,7 @@ import * as Scenarios from "../faults/Scenarios.ts"
 import * as Trial from "../faults/Trial.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as Trials from "../support/Trials.ts"
+import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 
 const stores = [
@@ -21,11 +22,15 @@ const stores = [
 ]
 const counts = [{ name: "one", make: singles }, { name: "two", make: pairs }, { name: "random", make: randoms(Trials.seeds(100)) }]
 
-const [wanted = ""] = process.argv.slice(2)
+const { others: [wanted = ""] } = Options.read({
+  script: "faults",
+  about: "Breaks each call of the store, in each way, under the scenarios with this text in their names; without one, under all.",
+  others: "[SCENARIO]",
+  options: {}
+})
 const scenarios = Scenarios.all.filter(({ name }) => name.includes(wanted))
 if (scenarios.length === 0) {
-  console.error(`No scenario has "${wanted}" in its name; there are: ${Scenarios.all.map(({ name }) => name).join(", ")}`)
-  process.exit(2)
+  Options.refuse(`No scenario has "${wanted}" in its name; there are: ${Scenarios.all.map(({ name }) => name).join(", ")}`)
 }
 const rows: Array<ReadonlyArray<string>> = []
 for (const { layer, name: store } of stores) {

@@ -5,11 +5,16 @@
  *
  * @module
  */
-import process from "node:process"
 import * as Folders from "../language/Folders.ts"
 import * as Language from "../language/Language.ts"
+import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 
+const { values: { brief: isBrief, keep } } = Options.read({
+  script: "language",
+  about: "Measures the language of each folder and each page, beside its limits.",
+  options: { brief: Options.flag("Prints a line for each figure"), keep: Options.flag("Makes the figures the limits") }
+})
 const names = Object.keys(Language.goals) as ReadonlyArray<keyof Language.Shares>
 const measured = Folders.measured()
 
@@ -34,5 +39,5 @@ const brief = (): string => {
   return render(["language", ...sums, "folders over the goal"], rows)
 }
 
-if (process.argv.includes("--keep")) Folders.keep()
-console.log(process.argv.includes("--brief") ? brief() : byFolder())
+if (keep) Folders.keep()
+console.log(isBrief ? brief() : byFolder())

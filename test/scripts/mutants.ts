@@ -14,6 +14,7 @@ import process from "node:process"
 import type { Mutant, Verdict } from "../mutants/Mutants.ts"
 import * as Mutants from "../mutants/Mutants.ts"
 import { root } from "./Host.ts"
+import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 import { runVitest } from "./Vitest.ts"
 
@@ -64,7 +65,12 @@ const judge = async (folder: string, mutant: Mutant): Promise<{ readonly verdict
   return { verdict, note: verdict === "broken" ? run.output.trim().split("\n").slice(-20).join("\n") : "" }
 }
 
-const parts = process.argv.slice(2)
+const { others: parts } = Options.read({
+  script: "mutants",
+  about: "Breaks the source in one place after the other, in a copy, and expects the tests to fail. PART selects by names and files.",
+  others: "[PART …]",
+  options: {}
+})
 const listed = JSON.parse(await readFile(join(root, "test", "mutants", "mutants.json"), "utf8")) as ReadonlyArray<Mutant>
 const isSelected = ({ file, name }: Mutant): boolean =>
   parts.length === 0 || parts.some((part) => file.includes(part) || name.includes(part))

@@ -7,8 +7,14 @@
 import * as HttpAnswers from "../recorded/HttpAnswers.ts"
 import * as Recording from "../recorded/Recording.ts"
 import { all } from "../recorded/Stories.ts"
+import * as Options from "./Options.ts"
 
-const parts = process.argv.slice(2)
+const { others: parts } = Options.read({
+  script: "record",
+  about: "Records the stores of the stories whose names contain one of the parts, and answers of HTTP by answers; without a part, all.",
+  others: "[PART …]",
+  options: {}
+})
 const chosen = parts.length === 0 ? all : all.filter(({ name }) => parts.some((part) => name.includes(part)))
 for (const story of chosen) {
   await Recording.record(story)

@@ -7,47 +7,36 @@
  * @module
  */
 import process from "node:process"
-import { parseArgs } from "node:util"
 import * as Actions from "../simulation/Actions.ts"
 import { Coverage } from "../simulation/Coverage.ts"
 import * as Plan from "../simulation/Plan.ts"
 import { asTest, shrink } from "../simulation/Shrink.ts"
 import * as Trial from "../simulation/Trial.ts"
+import * as Options from "./Options.ts"
 import * as Planted from "./Planted.ts"
 import { render } from "./Table.ts"
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
+const { others, values: { digests, first, minutes = Infinity, only, planted, seed: from, seeds } } = Options.read({
+  script: "simulate",
+  about: "Runs random worlds with every fault, one seed after another, and shrinks each world in which a rule breaks.",
+  others: "[PART …]",
   options: {
-    seed: { type: "string", default: "0" },
-    seeds: { type: "string", default: "200" },
-    minutes: { type: "string" },
-    only: { type: "string" },
-    first: { type: "boolean", default: false },
-    digests: { type: "boolean", default: false },
-    planted: { type: "boolean", default: false }
+    seed: Options.whole("The first seed", 0, 0),
+    seeds: Options.whole("The number of seeds", 200, 1),
+    minutes: Options.minutes("Goes on for so long, instead of a number of seeds", undefined),
+    only: Options.choice("ACTION", `Only this action: ${Actions.kinds.join(", ")}`, { among: Actions.kinds, absent: undefined }),
+    first: Options.flag("Ends with the first world in which a rule breaks, as it is"),
+    digests: Options.flag("Prints the digest of each world, which is the same on each host"),
+    planted: Options.flag("Looks for planted faults with PART in their names")
   }
 })
-
-const refuse = (message: string): never => {
-  console.error(message)
-  process.exit(2)
-}
-
-const [from, seeds, minutes] = [Number(values.seed), Number(values.seeds), Number(values.minutes ?? Infinity)]
-const { only } = values
-if (!Number.isInteger(from) || from < 0) refuse(`--seed is "${values.seed}"; give a whole number from 0 up`)
-if (!Number.isInteger(seeds) || seeds < 1) refuse(`--seeds is "${values.seeds}"; give a whole number from 1 up`)
-if (!(minutes > 0)) refuse(`--minutes is "${values.minutes}"; give a number above 0`)
-const isAction = (name: string): name is Actions.ActionName => (Actions.kinds as ReadonlyArray<string>).includes(name)
-if (only !== undefined && !isAction(only)) refuse(`There is no part "${only}"; there are ${Actions.kinds.join(", ")}`)
-if (!values.planted && positionals.length > 0) refuse(`"${positionals.join(" ")}" is no option`)
+if (!planted && others.length > 0) Options.refuse(`"${others.join(" ")}" is no option`)
 
 /** Looks for each planted fault of these parts of names; ends the process. */
 const prove = async (parts: ReadonlyArray<string>): Promise<never> => {
   const chosen = Object.entries(Planted.faults).filter((entry) =>
     parts.length === 0 || parts.some((part) => entry.some((text) => text.includes(part))))
-  if (chosen.length === 0) refuse(`No planted fault has ${parts.join(" or ")} in its name`)
+  if (chosen.length === 0) Options.refuse(`No planted fault has ${parts.join(" or ")} in its name`)
   let missed = 0
   for (const [between, name] of chosen) {
     const { note, seconds, seeds } = await Planted.find(name, { seed: from, minutes: Math.min(30, minutes) })
@@ -58,23 +47,23 @@ const prove = async (parts: ReadonlyArray<string>): Promise<never> => {
   console.log(`${chosen.length - missed} of ${chosen.length} planted faults found`)
   process.exit(missed > 0 ? 1 : 0)
 }
-if (values.planted) await prove(positionals)
+if (planted) await prove(others)
 
 const began = performance.now()
 const coverage = new Coverage()
 let failures = 0
 let steps = 0
-for (let seed = from; seed < (values.minutes === undefined ? from + seeds : Infinity); seed++) {
+for (let seed = from; seed < (minutes === Infinity ? from + seeds : Infinity); seed++) {
   if (performance.now() - began > minutes * 60_000) break
-  const plan = Plan.make(seed, only as Actions.ActionName | undefined)
+  const plan = Plan.make(seed, only)
   const { counts, digest, failure } = await Trial.run(plan)
-  if (values.digests) console.log(`digest of seed ${seed}: ${digest ?? "none"}`)
+  if (digests) console.log(`digest of seed ${seed}: ${digest ?? "none"}`)
   coverage.add(counts)
   steps += plan.steps.length
   if (failure === undefined) continue
   failures++
   console.log(`seed ${seed}, step ${failure.step}, ${failure.checker}: ${failure.message}\n`)
-  if (values.first) break
+  if (first) break
   console.log(`${asTest(await shrink(plan, failure))}\n`)
 }
 console.log(render(["kind", "times"], coverage.rows.map(([kind, count]) => [kind, String(count)])))

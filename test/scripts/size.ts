@@ -20,6 +20,7 @@ import * as BuildFeatures from "../../src/main/build/BuildFeatures.ts"
 import * as BuildTarget from "../../src/main/build/BuildTarget.ts"
 import * as Command from "./Command.ts"
 import { node, root } from "./Host.ts"
+import * as Options from "./Options.ts"
 import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
@@ -30,6 +31,11 @@ const limits: Readonly<Record<Target, number>> = { node: 571_000, deno: 565_000,
 const FRONT = 11_000
 const BASE = 200_000
 
+const { values: { json } } = Options.read({
+  script: "size",
+  about: "Builds examples/shop, and a Worker with each feature, and tells their sizes. Fails over a limit.",
+  options: { json: Options.flag("Prints the sizes as JSON") }
+})
 const folder = mkdtempSync(join(tmpdir(), "systole-size-"))
 
 /** Builds the example with the command. */
@@ -81,7 +87,7 @@ try {
     ["The Worker without features", base.all, BASE] as const,
     ["The Worker in front", base.front, FRONT] as const
   ].filter(([, bytes, limit]) => bytes > limit)
-  if (process.argv.includes("--json")) {
+  if (json) {
     console.log(JSON.stringify({ builds: builds.map((build) => ({ target: build.target, gzip: gzipOf(build) })), shares }))
   } else {
     const rows = builds.map((build) => [

@@ -5,6 +5,8 @@
  */
 import process from "node:process"
 import { all } from "./Checks.ts"
+import * as Options from "./Options.ts"
 import { runAll } from "./Step.ts"
 
+Options.read({ script: "test", about: "Runs all checks. TRIALS=soak runs all random trials of each property.", options: {} })
 if (!await runAll(all)) process.exitCode = 1
