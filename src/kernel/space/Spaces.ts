@@ -38,6 +38,9 @@ import { WakeQueue } from "./WakeQueue.ts"
 /** Most spaces inspected in one sweep. */
 const LOOKS = 64
 
+/** The failures of an opening that may pass by themselves, such as that of a full disk. */
+const PASSING: ReadonlySet<string> = new Set(["store/unavailable", "store/busy", "store/locked"])
+
 /** The first and the longest delay until a failed space is opened again, in milliseconds. Each failure doubles it. */
 const RETRY_BASE = 1000
 const RETRY_MAX = 60_000
@@ -220,7 +223,11 @@ export class Spaces {
   private ask(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     return Effect.suspend(() => {
       this.asked++
-      return Effect.ensuring(this.openAlone(name, create), Effect.sync(() => {
+      const opening = Effect.tapError(this.openAlone(name, create), (error) => Effect.sync(() => {
+        // Nobody may ask again, and the kernel counts the space as stopped until it is open.
+        if (PASSING.has(error.code)) this.openLater(name)
+      }))
+      return Effect.ensuring(opening, Effect.sync(() => {
         this.asked--
         this.openNext()
       }))
@@ -309,11 +316,10 @@ export class Spaces {
     if (this.isOpening || this.isReading || this.asked > 0 || this.due.size === 0 || this.isClosed) return
     this.isOpening = true
     this.deps.parts.pacemaker.turn(() => {
-      this.isOpening = false
-      if (this.asked > 0 || this.isClosed) return
-      const name = this.due.pop()?.name
-      if (name === undefined) return
-      Effect.runFork(this.find(name, false)).addObserver((exit) => {
+      const name = this.asked > 0 || this.isClosed ? undefined : this.due.pop()?.name
+      if (name === undefined) return void (this.isOpening = false)
+      Effect.runFork(this.openAlone(name, false)).addObserver((exit) => {
+        this.isOpening = false
         if (Exit.isFailure(exit)) this.retryLater(name, Cause.squash(exit.cause))
         this.openNext()
       })

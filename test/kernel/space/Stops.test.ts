@@ -101,3 +101,56 @@ describe("a space that stops by itself", () => {
       assert.strictEqual(host.openings().length, before)
     }))
 })
+
+describe("a space that failed to open for a request", () => {
+  it.effect("is opened again by itself after a second, and the kernel no longer counts it as stopped", () =>
+    Effect.gen(function*() {
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot(few)
+      host.breakOpening("asked", true)
+      for (let i = 0; i < 2; i++) assert.strictEqual((yield* Effect.flip(kernel.space("asked"))).code, "store/unavailable")
+      host.breakOpening("asked", false)
+      yield* TestClock.adjust(1999)
+      yield* turns(20)
+      assert.lengthOf(yield* kernel.stops, 1)
+      yield* TestClock.adjust(1)
+      yield* turns(20)
+      assert.deepStrictEqual(yield* kernel.stops, [])
+    }))
+
+  it.effect("is forgotten if the disk had no room to create it", () =>
+    Effect.gen(function*() {
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot(few)
+      host.breakOpening("never", true)
+      yield* Effect.flip(kernel.space("never"))
+      host.breakOpening("never", false)
+      yield* TestClock.adjust(1000)
+      yield* turns(20)
+      assert.deepStrictEqual(yield* kernel.stops, [])
+      assert.deepStrictEqual(yield* kernel.spaces, [])
+      yield* TestClock.adjust(600_000)
+      yield* turns(20)
+      assert.deepStrictEqual(host.openings(), [])
+    }))
+
+  it.effect("is open a minute after the failure has passed, however long that lasted, without a report", () =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const host = yield* RestartableKernel.make(enzymes)
+      const reporter = new Reporter(({ topic }) => void told.push(topic))
+      const kernel = yield* Effect.provideService(host.boot(few), CurrentReporter, reporter)
+      yield* Effect.flatMap(kernel.space("asked"), (space) => space.idle)
+      for (let i = 0; i < 40; i++) yield* Effect.flatMap(kernel.space(`crowd-${i}`), (space) => space.idle)
+      yield* turns()
+      host.breakOpening("asked", true)
+      yield* Effect.flip(kernel.space("asked"))
+      yield* TestClock.adjust(86_400_000)
+      yield* turns(20)
+      host.breakOpening("asked", false)
+      yield* TestClock.adjust(60_000)
+      yield* turns(20)
+      assert.deepStrictEqual(yield* kernel.stops, [])
+      assert.deepStrictEqual(told, [])
+    }))
+})
