@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,9 +9,13 @@ import { createInterface } from "node:readline"
 import * as Command from "../scripts/Command.ts"
 import { environment, type Host, root, tool } from "../scripts/Host.ts"
 
+/** A shell that waits for a command line. */
+const shellOf = (line: ReadonlyArray<string>): ReadonlyArray<string> => ["sh", "-c", `"$0" "$@"; exit $?`, ...line]
+
 /** Runs a command line in a shell that waits for it, as npm does for a script; answers its first line, and the text on standard error. */
 const script = async (line: ReadonlyArray<string>, cwd: string) => {
-  const shell = spawn("sh", ["-c", `"$0" "$@"; exit $?`, ...line], {
+  const [file = "", ...args] = shellOf(line)
+  const shell = spawn(file, args, {
     cwd, env: { ...environment(), npm_lifecycle_event: "start" }, stdio: ["ignore", "pipe", "pipe"]
   })
   const told: Array<string> = []
@@ -40,6 +44,17 @@ describe("A process of a script of package.json", () => {
         const { closed, first, shell, told } = await script([...Command.line(host), "start", "--port", "0", "--json"], folder)
         assert.property(JSON.parse(first), "url")
         shell.kill("SIGTERM")
+        await closed
+        assert.strictEqual(told.join(""), "stopped\n")
+      }))
+
+    it.skipIf(!existsSync("/proc/self/stat"))(`stops as by a signal when npm is killed and its shell goes on, on ${host}`, () =>
+      inFolder(async (folder) => {
+        // The outer shell stands for npm, which cannot tell the inner one.
+        const line = shellOf([...Command.line(host), "start", "--port", "0", "--json"])
+        const { closed, first, shell, told } = await script(line, folder)
+        assert.property(JSON.parse(first), "url")
+        shell.kill("SIGKILL")
         await closed
         assert.strictEqual(told.join(""), "stopped\n")
       }))
