@@ -27,6 +27,13 @@ export interface Entry {
   readonly kind: Kind
 }
 
+/** A folder of a walk, and the entries of any folder. */
+interface Folder {
+  readonly path: string
+  readonly real: string
+  readonly entries: (path: string, real: string) => Promise<ReadonlyArray<Entry>>
+}
+
 const byName = (a: Entry, b: Entry): number => a.name < b.name ? -1 : 1
 
 /** The entries that one request looks at, up to a limit. */
@@ -72,6 +79,13 @@ export class Tree {
   async glob(root: string, pattern: ReadonlyArray<string>): Promise<ReadonlyArray<string>> {
     const found = new Set<string>()
     const visited = new Set<string>()
+    const folders = new Map<string, Promise<ReadonlyArray<Entry>>>()
+    /** The entries of a folder, which is read once: several segments may look at it. */
+    const entries = (path: string, real: string): Promise<ReadonlyArray<Entry>> => {
+      const known = folders.get(path) ?? this.entries(path, real)
+      folders.set(path, known)
+      return known
+    }
     const visit = async (path: string, at: number): Promise<void> => {
       const segment = pattern[at]
       // Two ways to the same place, as over **/**, are one.
@@ -79,7 +93,7 @@ export class Tree {
       visited.add(`${at}:${path}`)
       const isLast = at === pattern.length - 1
       if (segment === "**" && !isLast) await visit(path, at + 1)
-      for (const { kind, name } of await this.matching(path, join(root, path), segment)) {
+      for (const { kind, name } of await this.matching({ path, real: join(root, path), entries }, segment)) {
         const below = path === "" ? name : `${path}/${name}`
         if (kind === "file" && isLast) found.add(below)
         if (kind === "folder" && (segment === "**" || !isLast)) await visit(below, segment === "**" ? at : at + 1)
@@ -89,13 +103,13 @@ export class Tree {
     return [...found].sort()
   }
 
-  private async matching(path: string, real: string, segment: string): Promise<ReadonlyArray<Entry>> {
+  private async matching({ entries, path, real }: Folder, segment: string): Promise<ReadonlyArray<Entry>> {
     if (!/[*?]/.test(segment)) {
       const entry = await present(this.jail.within(path, real, (folder) => lstat(folder.at(segment))))
       return entry === undefined ? [] : [{ name: segment, kind: kindOf(entry) }]
     }
     const matches = matcher(segment)
-    return (await this.entries(path, real)).filter(({ name }) => matches(name))
+    return (await entries(path, real)).filter(({ name }) => matches(name))
   }
 }
 

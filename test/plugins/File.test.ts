@@ -196,7 +196,10 @@ describe("The file channel", () => {
     truncateSync(at("eleven"), 10)
     assert.deepInclude(await value(channel)("read", { path: "eleven" }), { bytes: 10 })
     rmSync(at("a"))
-    assert.deepStrictEqual(await value(channel)("glob", { pattern: "*" }), { paths: ["b", "c", "eleven"] })
+    // Several segments may look at one folder, whose entries count once.
+    for (const pattern of ["*", "**/*", "**/**/*", "**"]) {
+      assert.deepStrictEqual(await value(channel)("glob", { pattern }), { paths: ["b", "c", "eleven"] }, pattern)
+    }
   })
 
   it("hears the first change below a folder", async () => {
