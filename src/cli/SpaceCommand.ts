@@ -28,7 +28,11 @@ const remove = Command.make("delete", { space: SpaceArgument.name, json: Output.
   )).pipe(Command.withDescription("Delete a space with all its data, at once and for good"))
 
 const state = Command.make("state", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
-  Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control`)).pipe(
+  Effect.zipWith(
+    Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control?limit=0`)),
+    PageList.every<SpaceStatus["locks"][number]>(`${SpaceArgument.path(space)}/control`, "locks"),
+    (found, locks) => ({ ...found, locks })
+  ).pipe(
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
   )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, its parked signals, and its locks"))
 

@@ -7,10 +7,12 @@
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
 import type { ControlError } from "../kernel/view/Expected.ts"
-import type { Begun, Space, SpaceControl } from "../kernel/view/Space.ts"
+import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
+import type { Begun, Space, SpaceControl, SpaceStatus } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
+import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
 
 type Find = (space: string) => Promise<Space>
@@ -31,15 +33,14 @@ const verbs = ["pause", "resume", "shutdown", "restart"] as const satisfies Read
 export const routes = (app: Hono, find: Find): void => {
   app.get(CONTROL, async (c) => {
     const space = await find(c.req.param("space"))
-    return Json.answer({ ...await Effect.runPromise(space.control.state) }, Json.noStore)
+    return Json.answer(stateOf(await Effect.runPromise(space.control.state), c.req.query()), Json.noStore)
   })
   for (const verb of verbs) {
     app.post(`${CONTROL}/${verb}`, async (c) => begun(await find(c.req.param("space")), (control) => control[verb]()))
   }
   for (const verb of ["hold", "release"] as const) {
-    app.post(`${CONTROL}/${verb}`, async (c) => Json.answer({
-      ...await Effect.runPromise((await find(c.req.param("space"))).control[verb])
-    }))
+    app.post(`${CONTROL}/${verb}`, async (c) =>
+      Json.answer(stateOf(await Effect.runPromise((await find(c.req.param("space"))).control[verb]), {})))
   }
   app.post(`${CONTROL}/rollback`, async (c) => {
     const to = beatOf(await Body.json(c.req.raw))
@@ -55,6 +56,14 @@ export const routes = (app: Hono, find: Find): void => {
   })
   app.put(LOCKS, async (c) => locked(await find(c.req.param("space")), cellOf(c.req.url), "lock"))
   app.delete(LOCKS, async (c) => locked(await find(c.req.param("space")), cellOf(c.req.url), "unlock"))
+}
+
+/** A state with a page of its locks in the order of their cells, and the last cell of the page in `next` if more follow. */
+const stateOf = ({ locks, ...status }: SpaceStatus, { after = "", limit }: { readonly after?: string; readonly limit?: string }) => {
+  const most = PageQuery.limit(limit, { listed: MAX_ROWS, max: MAX_ROWS })
+  const left = locks.filter(({ cell }) => cell > after).sort((a, b) => a.cell < b.cell ? -1 : 1)
+  const shown = left.slice(0, most)
+  return { ...status, locks: shown, next: shown.length > 0 && shown.length < left.length ? shown.at(-1)?.cell : null }
 }
 
 const begun = async (space: Space, ask: (control: SpaceControl) => Effect.Effect<Begun, ControlError>): Promise<Response> => {

@@ -95,7 +95,10 @@ const state: Readonly<Record<string, Described>> = {
 }
 
 const control: Readonly<Record<string, Described>> = {
-  [`GET ${SPACE}/control`]: described("", "The state of the space: running, gated, paused or halted; parked signals; locks."),
+  [`GET ${SPACE}/control`]: described(
+    "`?after=`, `?limit=` up to 400; 400 by default",
+    "The state of the space: running, gated, paused or halted; parked signals; a page of its locks, and `next`."
+  ),
   [`POST ${SPACE}/control/pause`]: described("", "Begins a pause: 202 with its operation."),
   [`POST ${SPACE}/control/resume`]: described("", "Begins the resumption of a paused space: 202 with its operation."),
   [`POST ${SPACE}/control/shutdown`]: described("", "Begins a shutdown: 202 with its operation."),

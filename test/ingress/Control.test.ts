@@ -45,6 +45,25 @@ describe("Control over HTTP", () => {
     assert.deepStrictEqual(accidents, [])
   })
 
+  test("shows the locks of a space in pages, in the order of their cells", async ({ ask, kernel, put }) => {
+    await put(space, {})
+    const cells = Array.from({ length: 401 }, (_, i) => `/data/${i}`).toSorted()
+    await Effect.runPromise(Effect.flatMap(kernel.space("shop"), ({ control }) =>
+      Effect.forEach(cells.toReversed(), (cell) => control.lock(cell), { concurrency: "unbounded" })))
+    const page = async (query: string, method = "GET") => {
+      const { body } = await ask(`${space}/control${query}`, { method })
+      const { locks, next } = body as { readonly locks: ReadonlyArray<{ readonly cell: string }>; readonly next: string | null }
+      return { cells: locks.map(({ cell }) => cell), next }
+    }
+    const [, last = ""] = cells.slice(398)
+    const first = { cells: cells.slice(0, 400), next: last }
+    assert.deepStrictEqual(await page("?limit=1000"), first)
+    assert.deepStrictEqual(await page(`?after=${encodeURIComponent(last)}`), { cells: cells.slice(400), next: null })
+    assert.deepStrictEqual(await page("?limit=2"), { cells: cells.slice(0, 2), next: "/data/1" })
+    assert.deepStrictEqual(await page("?limit=0"), { cells: [], next: null })
+    assert.deepStrictEqual(await page("/hold", "POST"), first)
+  })
+
   test("refuses impossible and malformed requests with a code, without a change of the ledger", async (app) => {
     const { accidents, ask, post, put } = app
     await put(space, {})
