@@ -51,4 +51,25 @@ describe("A control file that label rules make confidential", () => {
       assert.instanceOf(yield* space.get(yield* content), Uint8Array)
       assert.deepStrictEqual(yield* space.list(CELL), [])
     }), { enzymes: [take], labels: { cells: { "/data/pay/**": ["salary"] }, declassify: {} } }))
+
+  it.effect("has wakes that know no dead letter that tells more: the time limit ends an attempt whose run was given up", () =>
+    withCellAgent(({ fields, pass, save, space }) => Effect.gen(function*() {
+      yield* save(fileOf(action("program", { type: "shell", command: "x", timeout: "5s", status: "pending" }), send("next", "1")))
+      yield* pass("1 minute")
+      assert.deepInclude(yield* fields("program"), { status: "failed" })
+      assert.include((yield* fields("program"))["error"], "its event")
+      assert.deepStrictEqual(yield* space.get("/data/agent/taken"), [1])
+      assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters.map(({ enzyme }) => enzyme), ["agent_shell"])
+      yield* replays(space)
+    }), { enzymes: [take], labels: { cells: { "/data/pay/**": ["salary"] }, declassify: {} }, without: ["shell"] }))
+
+  it.effect("has wakes that know dead letters if they may declassify them", () =>
+    withCellAgent(({ fields, pass, save, space }) => Effect.gen(function*() {
+      yield* save(fileOf(action("program", { type: "shell", command: "x", status: "pending" })))
+      yield* pass("1 minute")
+      assert.deepInclude(yield* fields("program"), { status: "failed", error: "this host has no channel for it (io/channel-absent)" })
+      assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters.map(({ enzyme }) => enzyme), ["agent_shell"])
+    }), {
+      labels: { cells: { "/data/pay/**": ["salary"] }, declassify: { heartbeat_wake: ["salary"] } }, without: ["shell"]
+    }))
 })

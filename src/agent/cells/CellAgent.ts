@@ -157,10 +157,10 @@ const merged = (tx: Transaction, { current, from, place }: Versioned, text: stri
   return base === undefined || changes === undefined ? undefined : Merge.merge3(base, changes, ControlFiles.parse(text)).text
 }
 
-/** A save, and the types of actions of the plugin. */
+/** A save, and what the plugin knows. */
 interface Asked {
   readonly save: typeof Save.Type
-  readonly types: ReadonlyArray<string>
+  readonly known: Known
 }
 
 /** The reason for which a text is no control file; `undefined` for none. */
@@ -172,20 +172,22 @@ const refusalOf = (text: string): string | undefined => {
   return Damages.of(bytes)?.reason
 }
 
-const save = (tx: Transaction, place: CellStore.CellPlace, { save: { from, text }, types }: Asked) => {
+const save = (tx: Transaction, place: CellStore.CellPlace, { known: { types, versions }, save: { from, text } }: Asked) => {
   const current = CellStore.contentOf(tx, place)
   const isBehind = from !== undefined && from !== current
   const whole = !isBehind ? text : current === undefined ? undefined : merged(tx, { from, current, place }, text)
-  const refusal = refusalOf(text) ?? (whole === undefined ? undefined : refusalOf(whole))
+  const refusal = refusalOf(text) ?? (whole === undefined || whole === text ? undefined : refusalOf(whole))
   if (refusal !== undefined) return { saved: false, reason: `The text is refused: ${refusal}` }
   if (whole === undefined) {
     return { saved: false, content: current ?? null, reason: "The file was saved meanwhile. Read it again, and repeat the change there" }
   }
-  const content = CellStore.put(tx, place, ControlFiles.encode(whole))
+  const bytes = ControlFiles.encode(whole)
+  const content = CellStore.put(tx, place, bytes)
   wakeUp(tx, place.cell)
   const { misfit, settings } = settingsIn(tx)
-  const known = Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types)))
-  const file = ControlFiles.parse(whole, { ...settings.defaults, types: known })
+  const defaults = { ...settings.defaults, types: Effect.runSync(Effect.provideService(typesOf, Ledger, CellLedger.make(tx, types))) }
+  // The wake that follows finds the version parsed.
+  const file = versions.of(bytes, defaults)?.file ?? ControlFiles.parse(whole, defaults)
   const issues = [...misfit === undefined ? [] : [misfit], ...file.issues.map(Issues.render), ...CellFile.absentFacts(file)]
   // The space refuses a reply that is too long, and the save with it.
   return { saved: true, content, issues: issues.slice(0, ControlFiles.MAX_ISSUES) }
@@ -201,7 +203,7 @@ export const enzymes = (types: ReadonlyArray<string>): ReadonlyArray<Enzyme.Enzy
 
 const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
   Enzyme.make({
-    name: "heartbeat_wake",
+    name: CellLedger.WAKER,
     query: WAKE,
     bind: [CellStore.FOLDER],
     writes: ["/data/agent/**"],
@@ -233,7 +235,7 @@ const enzymesOf = (known: Known): ReadonlyArray<Enzyme.Enzyme> => [
     payload: Save,
     run: (tx, { payload, target }) => {
       const place = CellStore.place(target)
-      return place === undefined ? absent(target) : save(tx, place, { save: payload, types: known.types })
+      return place === undefined ? absent(target) : save(tx, place, { save: payload, known })
     }
   }),
   Enzyme.make({

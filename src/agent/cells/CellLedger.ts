@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { Transaction } from "../../stage/Transaction.ts"
 import { GRACE_MILLIS } from "../wake/Dispatch.ts"
+import * as CellStore from "./CellStore.ts"
 import type { Failure, Ledger } from "../order/Ledger.ts"
 import { ENDED, type Order, signal } from "../order/Order.ts"
 import * as Record from "../order/Record.ts"
@@ -19,9 +20,17 @@ const PREFIX = "agent_"
 /** The time after which a run that has not begun is looked for among the dead letters, in milliseconds. */
 const BEGIN_MILLIS = 2_000
 
-/** The failure of a run that was given up before it left a record, such as on a host without its channel. */
-const letterOf = (tx: Transaction, id: string, { type }: Order): Failure | undefined => {
-  const letter = tx.get(`/rt/dead/${id}/${PREFIX}${type}`) as { readonly code?: string } | undefined
+/** The enzyme of a wake, whose run the ledger belongs to. */
+export const WAKER = "heartbeat_wake"
+
+/**
+ * The failure of a run that was given up before it left a record, such as on a host without its channel. A letter may tell anything,
+ * so label rules may forbid a wake to know it: then the time limit of the attempt ends it.
+ */
+const letterOf = (tx: Transaction, id: string, { action, file, type }: Order): Failure | undefined => {
+  const read = `/rt/dead/${id}/${PREFIX}${type}`
+  if (!CellStore.mayKnow(tx, { enzyme: WAKER, read, written: Record.cell(file, action) })) return undefined
+  const letter = tx.get(read) as { readonly code?: string } | undefined
   if (letter === undefined) return undefined
   const { code = "agent/unhandled" } = letter
   const reason = code === "io/channel-absent" ? "this host has no channel for it" : "its run was given up; systole dead tells why"

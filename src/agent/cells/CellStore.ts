@@ -99,12 +99,36 @@ export const bytesAt = (cells: Cells, place: CellPlace, content: string | undefi
 /** The number of versions of a confidential file that are kept: a save merges with changes since one of them. */
 const KEPT = 8
 
+/** The label rules that a transaction read last. */
+const latest = new WeakMap<Cells, Labels.Labels>()
+
+/** The label rules of the space. */
+const labelsIn = (cells: Cells): Labels.Labels => {
+  const rules = cells.get(Labels.ADDRESS.id) as unknown as Labels.Rules | undefined
+  const labels = new Labels.Labels(rules ?? { cells: {}, declassify: {} })
+  latest.set(cells, labels)
+  return labels
+}
+
 /** Whether readers who may not read the file may read content. */
 const isConfidential = (cells: Cells, { cell }: CellPlace): boolean => {
-  const rules = cells.get(Labels.ADDRESS.id) as unknown as Labels.Rules | undefined
-  if (rules === undefined) return false
-  const labels = new Labels.Labels(rules)
+  const labels = labelsIn(cells)
   return !Label.isWithin(labels.of(Address.make(cell)), labels.of(Address.make(`/cas/${"0".repeat(64)}`)))
+}
+
+/**
+ * Whether a run may write a cell after it has read another one. The rules that it read before count, so its log has them once.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const mayKnow = (cells: Cells, { enzyme, read, written }: {
+  readonly enzyme: string
+  readonly read: string
+  readonly written: string
+}): boolean => {
+  const labels = latest.get(cells) ?? labelsIn(cells)
+  return Label.isWithin(labels.leaving(labels.of(Address.make(read)), enzyme), labels.of(Address.make(written)))
 }
 
 const keptIn = (cells: Cells, cell: string): ReadonlyArray<string> => {

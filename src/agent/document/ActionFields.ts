@@ -83,8 +83,10 @@ const types: Readonly<{ [type: string]: TypeFields }> = {
 export const TYPES: ReadonlyMap<string, TypeFields> = new Map(Object.entries(types))
 
 /** The form of the value of a field that an action of a type reads; `undefined` for any other field. */
-export const formOf = (type: string, key: string): Form | undefined =>
-  COMMON.get(key) ?? (TYPES.has(type) ? new Map(Object.entries(TYPES.get(type)?.fields ?? {})).get(key) : undefined)
+export const formOf = (type: string, key: string): Form | undefined => {
+  const { fields = {} } = TYPES.get(type) ?? {}
+  return COMMON.get(key) ?? (Object.hasOwn(fields, key) ? fields[key] : undefined)
+}
 
 /** The remedies for names that people write for others, which a type of the agent does not read. */
 const others: Readonly<{ [name: string]: string }> = {

@@ -142,11 +142,22 @@ class Matches extends Croner {
   }
 }
 
-/**
- * Makes the matches of a checked expression. The library is asked at the first match, and the last match is kept, because
- * each wake asks for it.
- */
+/** The most expressions that are kept: more than those of a control file. */
+const MAX_KNOWN = 4_096
+
+const known = new Map<string, Cron>()
+
+/** The matches of a checked expression. They are kept, because each parse of a file asks for them again. */
 const of = (expression: string, zone: string): Cron => {
+  const key = `${zone} ${expression}`
+  const found = known.get(key) ?? made(expression, zone)
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(key, found)
+  return found
+}
+
+/** Makes matches. The library is asked at the first match, and the last match is kept, because each wake asks for it. */
+const made = (expression: string, zone: string): Cron => {
   let cron: Matches | undefined
   let last: { readonly after: number; readonly match: number | undefined } | undefined
   const next = (after: number): number | undefined => {
