@@ -154,6 +154,10 @@ export const run = async (part: Part, { packed, seed, until }: Plan): Promise<Ou
       await ready.check?.(target)
       await ready.beside?.()
       failure = found.latency === undefined ? undefined : broken(found.latency)
+    } catch (error) {
+      // A server that has ended tells why its clients fail.
+      const gone = await target.check().then(() => "", (reason: unknown) => `; ${String(reason)}`)
+      throw new Error(`${error instanceof Error ? error.message : String(error)}${gone}`)
     } finally {
       await target.server.end("SIGKILL")
     }

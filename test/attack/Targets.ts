@@ -161,9 +161,8 @@ const target = async ({ command, data, folder: parent }: Place, setup: Setup): P
   const { token } = setup
   const folder = await write(parent, setup)
   const chunks: Array<string> = []
-  const server = await start(folder, data, {
-    command,
-    told: (text) => chunks.push(text)
+  const server = await start(folder, data, { command, told: (text) => chunks.push(text) }).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${chunks.join("").slice(-500)}`)
   })
   const ask = (path: string, sent: Sent = {}) =>
     request(server.url, path, token === undefined ? sent : { ...sent, headers: { authorization: `Bearer ${token}`, ...sent.headers } })
@@ -205,6 +204,16 @@ export const processor = (pid: number | undefined): number => {
     return (Number(user) + Number(system)) * 10
   } catch {
     return 0
+  }
+}
+
+/** The time for which the main thread of a process ran, and for which it waited for a core, in milliseconds; 0 if unknown. */
+export const scheduled = (pid: number | undefined): { readonly ran: number; readonly waited: number } => {
+  try {
+    const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ").map((nanos) => Number(nanos) / 1_000_000)
+    return { ran, waited }
+  } catch {
+    return { ran: 0, waited: 0 }
   }
 }
 

@@ -5,26 +5,22 @@
  * @module
  */
 import process from "node:process"
-import { parseArgs } from "node:util"
 import { pack } from "../attack/Targets.ts"
 import * as Soak from "../soak/Soak.ts"
+import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "60" }, seed: { type: "string", default: "1" } } })
-const [minutes, seed] = [Number(values.minutes), Number(values.seed)]
+const { values: { minutes, seed } } = Options.read({
+  script: "soak",
+  about: "A server of 50 spaces under a mixed load and all parts of the attack at a low rate; then a restart, and a proof of each space.",
+  options: { minutes: Options.minutes("How long the load goes on", 60), seed: Options.whole("Draws the load and the attack", 1) }
+})
 
-const refuse = (message: string): never => {
-  console.error(message)
-  process.exit(2)
+const onSample = ({ descriptors, memory, p50, p99, slowness, work }: Soak.Sample, acknowledged: number): void => {
+  const [a, b, c, d] = [p50, p99, slowness, work].map((figure) => figure.toFixed(1))
+  const rest = `at rest ${memory} MiB, ${descriptors} descriptors`
+  process.stderr.write(`${acknowledged} acknowledged; ${rest}; p50 ${a} ms, p99 ${b} ms; slowed down ${c} times, ${d} ms of work\n`)
 }
-
-if (!(minutes > 0)) refuse(`--minutes is "${values.minutes}"; give a number above 0`)
-if (!Number.isInteger(seed)) refuse(`--seed is "${values.seed}"; give a whole number`)
-
-const onSample = ({ descriptors, memory, p50, p99 }: Soak.Sample, acknowledged: number): void =>
-  void process.stderr.write(
-    `${acknowledged} acknowledged; at rest ${memory} MiB, ${descriptors} descriptors; p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms\n`
-  )
 const packed = await pack()
 try {
   const { acknowledged, attempts, faults, proof, trends } = await Soak.run({ packed, minutes, seed, onSample })

@@ -34,6 +34,13 @@ const each = async <A>(items: ReadonlyArray<A>, run: (item: A) => Promise<void>)
   }))
 }
 
+/** A run that is not over, or that was given up. */
+interface Run {
+  readonly state: string
+}
+
+const isOpen = ({ state }: Run): boolean => state !== "dead"
+
 /** Waits until each space has handled its signals and ended its runs. Returns those that do not come to rest. */
 export const quieted = async (target: Target, names: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
@@ -42,13 +49,14 @@ export const quieted = async (target: Target, names: ReadonlyArray<string>): Pro
     const headers = { "content-type": "application/json", prefer: "wait=60" }
     const { status, text } = await target.ask(`/v1/spaces/${name}/signals`, { method: "POST", headers, body })
     if (status !== 200) faults.push(`the last signal of ${name} is answered ${status} ${text.slice(0, 200)}`)
-    const open = async (): Promise<ReadonlyArray<object>> =>
-      (await get(target, name)("/runs?limit=10") as { readonly runs: ReadonlyArray<object> }).runs
-    let runs = await open()
-    for (const end = performance.now() + PATIENCE; runs.length > 0 && performance.now() < end; runs = await open()) {
+    const listed = async (): Promise<ReadonlyArray<Run>> =>
+      (await get(target, name)("/runs?limit=10") as { readonly runs: ReadonlyArray<Run> }).runs
+    let runs = await listed()
+    for (const end = performance.now() + PATIENCE; runs.some(isOpen) && performance.now() < end; runs = await listed()) {
       await new Promise((resolve) => setTimeout(resolve, DELAY))
     }
-    faults.push(...runs.map((run) => `a run of ${name} does not end: ${JSON.stringify(run).slice(0, 300)}`))
+    faults.push(...runs.map((run) =>
+      `a run of ${name} ${isOpen(run) ? "does not end" : "was given up"}: ${JSON.stringify(run).slice(0, 300)}`))
   })
   return faults
 }

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { type Part, project, type Ready } from "../attack/Part.ts"
 import * as Parts from "../attack/Parts.ts"
 import { quantile } from "../attack/Probe.ts"
-import { descriptors, memory, type Packed, type Target } from "../attack/Targets.ts"
+import { descriptors, memory, type Packed, scheduled, type Target } from "../attack/Targets.ts"
 import { CountingServer } from "../crash/CountingServer.ts"
 import * as Random from "../support/Random.ts"
 import { Load } from "./Load.ts"
@@ -45,6 +45,10 @@ export interface Sample {
   readonly descriptors: number
   readonly p50: number
   readonly p99: number
+  /** The time that the server had to take for its work, as a multiple of the processor's: above 1, others used the cores, too. */
+  readonly slowness: number
+  /** The time of the processor for each request, in milliseconds. */
+  readonly work: number
 }
 
 /** The result of a soak. */
@@ -96,11 +100,13 @@ class Rounds {
 
 const trendsOf = (samples: ReadonlyArray<Sample>): ReadonlyArray<Trend.Growth> => {
   const series = (name: keyof Sample): Trend.Series => samples.map((sample) => sample[name])
+  const own = (name: "p50" | "p99"): Trend.Series => samples.map((sample) => sample[name] / sample.slowness)
   return [
     { name: "memory at rest", unit: "MiB", values: series("memory"), least: 24, share: 0.1 },
     { name: "descriptors at rest", unit: "", values: series("descriptors"), least: 8, share: 0 },
-    { name: "latency (p50)", unit: "ms", values: series("p50"), least: 2, share: 0.5 },
-    { name: "latency (p99)", unit: "ms", values: series("p99"), least: 20, share: 1 }
+    { name: "latency (p50) by the load of the machine", unit: "ms", values: own("p50"), least: 2, share: 0.5 },
+    { name: "latency (p99) by the load of the machine", unit: "ms", values: own("p99"), least: 20, share: 1 },
+    { name: "processor for a request", unit: "ms", values: series("work"), least: 1, share: 0.3 }
   ].map(Trend.judge)
 }
 
@@ -138,16 +144,21 @@ const soaked = async (target: Target, load: Load, { minutes, onSample, rounds }:
   for (const end = performance.now() + minutes * 60_000; performance.now() < end;) {
     rounds.begin()
     load.latencies = []
+    const before = scheduled(pid)
     const streams = new AbortController()
     const followed = Array.from({ length: STREAMS }, () => load.follow(streams.signal))
     await wait(length)
     rounds.close()
     streams.abort()
     await Promise.all(followed)
+    const after = scheduled(pid)
     await Parts.rested(target)
     if (length >= JUDGED) await wait(REST)
     const [p50, p99] = [quantile(load.latencies, 0.5), quantile(load.latencies, 0.99)]
-    const sample = { memory: memory(pid), descriptors: descriptors(pid), p50, p99 }
+    const [ran, waited] = [after.ran - before.ran, after.waited - before.waited]
+    const slowness = ran > 0 ? (ran + waited) / ran : 1
+    const work = ran / Math.max(1, load.latencies.length)
+    const sample = { memory: memory(pid), descriptors: descriptors(pid), p50, p99, slowness, work }
     samples.push(sample)
     onSample?.(sample, load.acknowledged)
     const fault = await target.check().then(() => undefined, String)
@@ -203,7 +214,9 @@ export const run = async (options: Options): Promise<Result> => {
       for (const fault of await ended(target, names, attackers)) load.faults.add(fault)
     }
     await target.server.end("SIGKILL")
-    target = await packed.start(setup)
+    target = await packed.start(setup).catch((error: unknown) => {
+      throw new Error([...load.faults, `the server does not start again: ${String(error)}`].join("\n"))
+    })
     await load.resend(target)
     for (const fault of await Proof.quieted(target, names)) load.faults.add(fault)
     const proof = await Proof.run(target, { load, partner, isKilled })

@@ -4,8 +4,9 @@
  * @module
  */
 import { request } from "node:http"
+import { connect } from "node:net"
 import type { Part } from "../Part.ts"
-import { hold, type Target, tokens } from "../Targets.ts"
+import { hold, request as ask, type Target, tokens } from "../Targets.ts"
 
 const space = "/v1/spaces/archive"
 
@@ -19,29 +20,54 @@ const PATIENCE = 8
 /** The most time that a list with one client may take, in milliseconds. It allows for a shared machine. */
 const LONG = 20_000
 
-/** The interval of attempts that read a list to its end. */
+/** The interval of attempts that read a list to its end, and of those that ask for many at once. */
 const READ = 10
+const BURST = 40
+
+/** The requests of a burst. Their pages together take far longer than a small signal may. */
+const AT_ONCE = 60
+
+/** The most rows that a page may look at. */
+const BAR = 500
+
+/** The links between most cells of a chain and its end. */
+const HOPS = 20
 
 const fill = `import { Enzyme } from "systole"
-export default Enzyme.make({
-  name: "fill",
-  query: "/signals/fill/:folder/:n",
-  run: (tx, event) => {
-    const { folder, n } = event.params
-    for (let i = 0; i < ${EACH}; i++) {
-      const target = "/data/" + folder + "/" + n + "/" + i
-      tx.set(target, "x".repeat(100))
-      tx.signal({ signal: "/signals/later", target, at: { ms: 3_600_000 } })
+export default [
+  Enzyme.make({
+    name: "fill",
+    query: "/signals/fill/:folder/:n",
+    run: (tx, event) => {
+      const { folder, n } = event.params
+      for (let i = 0; i < ${EACH}; i++) {
+        const target = "/data/" + folder + "/" + n + "/" + i
+        tx.set(target, "x".repeat(100))
+        tx.signal({ signal: "/signals/later", target, at: { ms: 3_600_000 } })
+      }
     }
-  }
-})
+  }),
+  Enzyme.make({
+    name: "chain",
+    query: "/signals/chain",
+    run: (tx) => {
+      const end = "/data/chains/" + "0".repeat(3)
+      tx.set(end, 1)
+      for (let i = 1; i < ${EACH}; i++) {
+        const before = i % ${HOPS} === 1 ? 0 : i - 1
+        tx.set("/data/chains/" + String(i).padStart(3, "0"), { $link: "/data/chains/" + String(before).padStart(3, "0") })
+      }
+    }
+  })
+]
 `
 
 const json = { "content-type": "application/json" }
 
 const begin = async ({ ask }: Target): Promise<void> => {
-  for (let n = 0; n < FILLS; n++) {
-    const body = JSON.stringify({ signal: `/signals/fill/${n % 2 === 0 ? "pay" : "long"}/${n}` })
+  const fills = Array.from({ length: FILLS }, (_, n) => `/signals/fill/${n % 2 === 0 ? "pay" : "long"}/${n}`)
+  for (const signal of [...fills, "/signals/chain"]) {
+    const body = JSON.stringify({ signal })
     const { status, text } = await ask(`${space}/signals`, { method: "POST", headers: { ...json, prefer: "wait=60" }, body })
     hold(status === 200 && text.includes("\"handled\""), `a signal that fills the space is answered ${status} ${text.slice(0, 300)}`)
   }
@@ -68,6 +94,54 @@ const readToEnd = async ({ ask }: Target, path: string): Promise<void> => {
   hold(took < LONG, `${path} takes ${took} ms`)
 }
 
+/**
+ * Sends many requests for pages in one packet, so that all are there in one turn of the server. Each page has to be a turn of its own,
+ * or the others wait for all of them.
+ */
+const burst = ({ server: { url } }: Target, paths: ReadonlyArray<string>, token: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const lines = (path: string, i: number): string =>
+      `GET ${space}${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n` +
+      `connection: ${i === paths.length - 1 ? "close" : "keep-alive"}\r\n\r\n`
+    const socket = connect(Number(port), hostname, () => socket.write(paths.map(lines).join("")))
+    socket.on("error", reject).on("close", () => resolve()).setTimeout(LONG, () => {
+      socket.destroy(new Error(`${paths.length} pages that were asked for at once take over ${LONG} ms`))
+    }).resume()
+  })
+
+/** The longest array anywhere in a body. */
+const longest = (body: unknown): number => {
+  if (typeof body !== "object" || body === null) return 0
+  return Math.max(Array.isArray(body) ? body.length : 0, ...Object.values(body).map(longest))
+}
+
+/** A list, the token of its reader, and the fewest rows at which it looks. */
+type Long = readonly [path: string, token: string, looks: number]
+
+/** Reads all pages of a list. Each looks at a bounded number of rows, so there have to be as many. */
+const readPages = async ({ server: { url } }: Target, [path, token, looks]: Long): Promise<void> => {
+  let pages = 0
+  for (let after: string | null = ""; after !== null; pages++) {
+    const from: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`
+    const { status, text } = await ask(url, `${space}${path}${from}`, { headers: { authorization: `Bearer ${token}` } })
+    hold(status === 200, `${path}${from} is answered ${status} ${text.slice(0, 200)}`)
+    const body = JSON.parse(text) as { readonly next: string | number | null }
+    hold(longest(body) <= BAR, `a page of ${path} has ${longest(body)} rows, and may look at ${BAR}`)
+    after = body.next === null ? null : String(body.next)
+  }
+  hold(pages >= Math.floor(looks / BAR), `${path} has ${pages} pages, so some of them look at more than ${BAR} rows`)
+}
+
+const long: ReadonlyArray<Long> = [
+  ["/cells/data/pay?below&limit=1000", tokens.web, FILLS / 2 * EACH],
+  ["/waiting?limit=1000", tokens.web, FILLS * EACH],
+  ["/cells/data?below&limit=1000", tokens.operator, FILLS * EACH],
+  ["/waiting?limit=1000", tokens.operator, FILLS * EACH],
+  // Half of the links of a chain lie before a cell, on average.
+  ["/cells/data/chains?below&values&limit=1000", tokens.operator, EACH * HOPS / 2]
+]
+
 export const lists: Part = {
   name: "lists",
   holds: "lists that are long or withheld give way to other spaces, and end with their clients",
@@ -78,8 +152,12 @@ export const lists: Part = {
     attempt: async (target, n) => {
       const [paths, token] = n % 2 === 0 ? [readers, tokens.web] : [operators, tokens.operator]
       const path = paths[draw(paths.length)] ?? ""
-      if (n % READ === 1) await readToEnd(target, path)
+      if (n % BURST === 0) await burst(target, Array.from({ length: AT_ONCE }, (_, i) => paths[i % paths.length] ?? ""), token)
+      else if (n % READ === 1) await readToEnd(target, path)
       else await giveUp(target, `${space}${path}`, { token, millis: draw(PATIENCE) })
+    },
+    check: async (target) => {
+      for (const list of long) await readPages(target, list)
     }
   })
 }

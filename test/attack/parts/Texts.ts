@@ -6,7 +6,7 @@
 import { block, hostile, many } from "../../agent/HostileFiles.ts"
 import * as Random from "../../support/Random.ts"
 import type { Part } from "../Part.ts"
-import { hold, type Sent, type Target } from "../Targets.ts"
+import { hold, scheduled, type Sent, type Target } from "../Targets.ts"
 
 const space = "/v1/spaces/office"
 
@@ -47,21 +47,38 @@ const queries = ["limit", "after", "before", "from", "path", "scope", "below", "
 const names = ["/a", "/*", "/**", "/:a", "/.", "/-", "/%2e", "/a*b*"]
 
 /** A request with a hostile text in one place. It is refused or answered, and costs its length. */
-const request = (draw: Random.Random): readonly [path: string, sent: Sent] => {
+type Hostile = readonly [place: string, path: string, sent: Sent]
+
+const withField = (field: string, value: string): Hostile =>
+  [field, `${space}/cells/data/x`, { headers: { [field]: `${field === "authorization" ? "Bearer " : ""}${value}x` } }]
+
+const withQuery = (query: string, value: string): Hostile =>
+  [query, `${space}/cells/data?${query}=${encodeURIComponent(value.slice(0, 3000))}!`, {}]
+
+const withSignal = (name: string, payload: string): Hostile => {
+  const signal = `/signals${name.repeat(300)}`
+  return ["signal", `${space}/signals`, { method: "POST", headers: json, body: JSON.stringify({ signal, target: signal, payload }) }]
+}
+
+const withPath = (name: string): Hostile => ["path", `${space}/cells/data${name.repeat(1000)}`, {}]
+
+/** A request for each value in each place. */
+const requests: ReadonlyArray<Hostile> = [
+  ...values.flatMap((value) => [...fields.map((field) => withField(field, value)), ...queries.map((query) => withQuery(query, value))]),
+  ...names.flatMap((name) => [withSignal(name, "x"), withPath(name)])
+]
+
+const request = (draw: Random.Random): Hostile => {
   const pick = (list: ReadonlyArray<string>): string => Random.pick(draw, list)
-  const field = pick(fields)
   switch (draw(4)) {
     case 0:
-      return [`${space}/cells/data/x`, { headers: { [field]: `${field === "authorization" ? "Bearer " : ""}${pick(values)}x` } }]
+      return withField(pick(fields), pick(values))
     case 1:
-      return [`${space}/cells/data?${pick(queries)}=${encodeURIComponent(pick(values).slice(0, 3000))}!`, {}]
-    case 2: {
-      const signal = `/signals${pick(names).repeat(300)}`
-      const body = JSON.stringify({ signal, target: signal, payload: pick(values) })
-      return [`${space}/signals`, { method: "POST", headers: json, body }]
-    }
+      return withQuery(pick(queries), pick(values))
+    case 2:
+      return withSignal(pick(names), pick(values))
     default:
-      return [`${space}/cells/data${pick(names).repeat(1000)}`, {}]
+      return withPath(pick(names))
   }
 }
 
@@ -76,6 +93,45 @@ const save = async ({ ask }: Target, [name, text]: readonly [name: string, text:
   hold(took < LONG, `a save of ${name} takes ${took} ms`)
 }
 
+/** The looks at the cost of a text. The least counts: others collect garbage, or compile code. */
+const LOOKS = 3
+
+/** The most that a hostile text may cost, in those of an ordinary one of its size. */
+const TIMES = 8
+
+/** A cost that shows nothing, in milliseconds of the processor. */
+const SLIGHT = 60
+
+/**
+ * The cost of some work of a server in milliseconds of its processor, which other work of the machine does not prolong. `enough` is a
+ * cost that needs no further look.
+ */
+const cost = async ({ server: { process: { pid } } }: Target, work: () => Promise<unknown>, enough: number): Promise<number> => {
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < LOOKS && least > enough; i++) {
+    const before = scheduled(pid).ran
+    await work()
+    least = Math.min(least, scheduled(pid).ran - before)
+  }
+  return least
+}
+
+/** An ordinary file of the usual size. */
+const ordinary = many((i) => block(`a${i}`, "- **schedule**: daily:06:00\n"))
+
+/** Holds that a text of the greatest size costs about as much as an ordinary one. */
+const holdLinear = async (target: Target): Promise<void> => {
+  const most = SLIGHT + TIMES * await cost(target, () => save(target, ["an ordinary file", ordinary]), 0)
+  for (const [name, text] of Object.entries(hostile())) {
+    const spent = await cost(target, () => save(target, [name, text]), most)
+    hold(spent <= most, `a save of ${name} costs ${Math.round(spent)} ms of the processor, and may cost ${Math.round(most)}`)
+  }
+  for (const [place, path, sent] of requests) {
+    const spent = await cost(target, () => target.ask(path, sent), SLIGHT)
+    hold(spent <= SLIGHT, `a request with a hostile ${place} costs ${Math.round(spent)} ms of the processor, and may cost ${SLIGHT}`)
+  }
+}
+
 export const texts: Part = {
   name: "texts",
   holds: "texts in control files, names, queries and header fields cost their length",
@@ -85,9 +141,10 @@ export const texts: Part = {
     begin: (target) => save(target, [`${REFERENCES} references`, references]),
     attempt: async (target, n) => {
       if (n % SAVED === 0) return save(target, files[n / SAVED % files.length] ?? ["nothing", ""])
-      const [path, sent] = request(draw)
+      const [, path, sent] = request(draw)
       const { status, text } = await target.ask(path, sent)
       hold(status < 500, `${sent.method ?? "GET"} ${path.slice(0, 100)} is answered ${status} ${text.slice(0, 200)}`)
-    }
+    },
+    check: holdLinear
   })
 }
