@@ -74,6 +74,7 @@ export class Guard {
   private isHeld = false
   private seen: ReadonlyMap<number, Seen> = new Map()
   private last: number | undefined
+  private starved = 0
   private stopping = 0
 
   constructor(board: RunBoard, limits: Limits, thread = new ThreadBoard()) {
@@ -82,11 +83,16 @@ export class Guard {
     this.limits = limits
   }
 
-  /** Inspects the board. `now` is a monotonic time in milliseconds. */
-  look(now: number): Found {
+  /**
+   * Inspects the board. `now` is a monotonic time in milliseconds, and `starved` the time for which the thread of the runs waited
+   * for a core: other programs of the machine make no run late.
+   */
+  look(now: number, starved = 0): Found {
     // A longer interval means that the machine was suspended or the process was stopped.
-    const passed = Math.min(now - (this.last ?? now), 2 * LOOK_MILLIS)
+    const interval = Math.min(now - (this.last ?? now), 2 * LOOK_MILLIS)
+    const passed = Math.max(0, interval - (starved - this.starved))
     this.last = now
+    this.starved = starved
     const runs = this.board.runs()
     const late: Array<Run> = []
     const isBusy = runs[0]?.place === 0

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { writeSync } from "node:fs"
+import { readFileSync, writeSync } from "node:fs"
 import process from "node:process"
 import { workerData } from "node:worker_threads"
 import type { Topic } from "../diagnostic/Topic.ts"
@@ -51,8 +51,17 @@ const heldBy = ({ active, holder }: Held): string => {
   return `code outside of runs holds the thread; ${working}`
 }
 
+/** The time for which the main thread waited for a core, in milliseconds, as Linux tells it; 0 elsewhere. */
+const starved = (): number => {
+  try {
+    return Number(readFileSync(`/proc/${process.pid}/schedstat`, "latin1").split(" ")[1]) / 1_000_000 || 0
+  } catch {
+    return 0
+  }
+}
+
 const look = (): void => {
-  const { end, held, late } = guard.look(performance.now())
+  const { end, held, late } = guard.look(performance.now(), starved())
   if (held !== undefined) print(`sev:crit ${HELD}: for ${HELD_MILLIS} ms, ${heldBy(held)}`)
   for (const run of late) {
     const next =

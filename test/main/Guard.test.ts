@@ -46,6 +46,17 @@ describe("The guard", () => {
     assert.deepStrictEqual(guard.look(3_600_000), { late: [], end: undefined, held: undefined })
   })
 
+  it("ignores the time for which the thread of the runs waits for a core", () => {
+    const board = new RunBoard()
+    const guard = new Guard(board, limits)
+    board.enter("shop", run("7.0.0"))
+    // The thread gets one of twenty shares of a core.
+    for (let now = 0; now <= 9_900; now += LOOK_MILLIS) {
+      assert.deepStrictEqual(guard.look(now, now * 0.95), { late: [], end: undefined, held: undefined })
+    }
+    assert.lengthOf(guard.look(10_000, 9_405).late, 1)
+  })
+
   it("does not end the process while a debugger is attached", () => {
     const board = new RunBoard()
     board.isDebugged = true
