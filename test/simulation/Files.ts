@@ -20,14 +20,15 @@ const extensions = [".sqlite", ".sqlite-wal", ".sqlite-wal", ".sqlite-shm"] as c
 /** The content of a store: its newest beat, its journal, and its cells. */
 interface Content {
   readonly head: number
-  readonly journal: ReadonlyArray<string>
+  /** The kept entries, by their beats. */
+  readonly journal: ReadonlyMap<number, string>
   readonly cells: ReadonlyMap<string, string | undefined>
 }
 
 const contentOf = (store: SpaceStore): Content => {
   Array.from(store.examine())
   const head = store.head().beat
-  const journal = [...store.scanJournal(0, head)].map(({ hash, text }) => `${hash} ${text}`)
+  const journal = new Map(Array.from(store.scanJournal(0, head), ({ beat, hash, text }) => [beat, `${hash} ${text}`]))
   const keys: Array<string> = []
   for (const top of ["/data", "/rt", "/sys"]) {
     for (let after: string | undefined = top; after !== undefined;) {
@@ -64,11 +65,14 @@ export class Files {
 
   /** Damages a copy of the files of a space as a kill leaves them. Returns the contradiction. */
   async damage(space: string, draw: Random.Random): Promise<string | undefined> {
+    if (!existsSync(join(this.folder, "spaces", ".made", space))) return undefined
     const [whole, damaged] = [this.copy(), this.copy()]
     const fault = Random.pick(draw, faults)
     const extension = Random.pick(draw, extensions)
     const file = join(damaged, `${space}${extension}`)
-    if (!existsSync(file)) return undefined
+    // The handles of dead processes stay open in this one. So a later handle that closes clears the mark of a store, and leaves its log.
+    const isMarked = readFileSync(join(damaged, ".made", space), "utf8") === "open"
+    if (!isMarked || !existsSync(file)) return undefined
     harm(file, fault, draw)
     this.count(`file ${fault}`)
     const [truth, found] = [await this.read(whole, space), await this.read(damaged, space)]
@@ -109,9 +113,11 @@ const harm = (file: string, fault: Fault, draw: Random.Random): void => {
 
 /** Compares what opens with what was there. The newest commits may be lost with the end of a log, and no others. */
 const contradiction = (truth: Content, found: Content, where: string): string | undefined => {
-  const lost = found.journal.findIndex((row, i) => row !== truth.journal[i])
-  if (lost >= 0) return `${where}, and entry ${lost} of the journal opens as another one`
-  if (found.journal.length !== truth.journal.length) return where.includes("-wal") ? undefined : `${where}, and the newest beats are gone`
+  // An earlier state keeps entries that were pruned since.
+  const other = [...found.journal].find(([beat, row]) => truth.journal.has(beat) && truth.journal.get(beat) !== row)
+  if (other !== undefined) return `${where}, and the entry of beat ${other[0]} opens as another one`
+  if (found.head !== truth.head) return where.includes("-wal") ? undefined : `${where}, and the newest beats are gone`
+  if (found.journal.size !== truth.journal.size) return `${where}, and entries of the journal are gone`
   const keys = new Set([...truth.cells.keys(), ...found.cells.keys()])
   const changed = [...keys].find((key) => truth.cells.get(key) !== found.cells.get(key))
   if (changed === undefined) return undefined
