@@ -4,7 +4,6 @@
  * @module
  */
 import { request } from "node:http"
-import { connect } from "node:net"
 import type { Part } from "../Part.ts"
 import { hold, request as ask, type Target, tokens } from "../Targets.ts"
 
@@ -20,12 +19,8 @@ const PATIENCE = 8
 /** The most time that a list with one client may take, in milliseconds. It allows for a shared machine. */
 const LONG = 20_000
 
-/** The interval of attempts that read a list to its end, and of those that ask for many at once. */
+/** The interval of attempts that read a list to its end. */
 const READ = 10
-const BURST = 40
-
-/** The requests of a burst. Their pages together take far longer than a small signal may. */
-const AT_ONCE = 60
 
 /** The most rows that a page may look at. */
 const BAR = 500
@@ -94,22 +89,6 @@ const readToEnd = async ({ ask }: Target, path: string): Promise<void> => {
   hold(took < LONG, `${path} takes ${took} ms`)
 }
 
-/**
- * Sends many requests for pages in one packet, so that all are there in one turn of the server. Each page has to be a turn of its own,
- * or the others wait for all of them.
- */
-const burst = ({ server: { url } }: Target, paths: ReadonlyArray<string>, token: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(url)
-    const lines = (path: string, i: number): string =>
-      `GET ${space}${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n` +
-      `connection: ${i === paths.length - 1 ? "close" : "keep-alive"}\r\n\r\n`
-    const socket = connect(Number(port), hostname, () => socket.write(paths.map(lines).join("")))
-    socket.on("error", reject).on("close", () => resolve()).setTimeout(LONG, () => {
-      socket.destroy(new Error(`${paths.length} pages that were asked for at once take over ${LONG} ms`))
-    }).resume()
-  })
-
 /** The longest array anywhere in a body. */
 const longest = (body: unknown): number => {
   if (typeof body !== "object" || body === null) return 0
@@ -152,8 +131,7 @@ export const lists: Part = {
     attempt: async (target, n) => {
       const [paths, token] = n % 2 === 0 ? [readers, tokens.web] : [operators, tokens.operator]
       const path = paths[draw(paths.length)] ?? ""
-      if (n % BURST === 0) await burst(target, Array.from({ length: AT_ONCE }, (_, i) => paths[i % paths.length] ?? ""), token)
-      else if (n % READ === 1) await readToEnd(target, path)
+      if (n % READ === 1) await readToEnd(target, path)
       else await giveUp(target, `${space}${path}`, { token, millis: draw(PATIENCE) })
     },
     check: async (target) => {
