@@ -111,8 +111,8 @@ export const routes = (app: Hono, face: Face, { find, proves, stream, wantsStrea
       const body = await bodyOf(verb, face, c)
       const answer = await Effect.runPromise((await found(c))[name]!(body))
       const location = `/v1/spaces/${c.req.param("space")}/${records.segment}/${segmentOf(String(answer[records.id]))}`
-      const secret = verb.isSecret === true ? { "cache-control": "no-store" } : {}
-      return Json.answer(answer, { status: 201, headers: { location, ...secret } })
+      const headers: Readonly<Record<string, string>> = verb.isSecret === true ? { location, "cache-control": "no-store" } : { location }
+      return Json.answer(answer, { status: 201, headers })
     })
   }
 }

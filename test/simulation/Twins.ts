@@ -13,11 +13,11 @@ import { World } from "./World.ts"
 
 /**
  * The actions that take their object from a list, which an operator sees with the secrets in it, or that count beats or turns. These
- * are different actions in the two worlds.
+ * are different actions in the two worlds. Those that need two hosts have no place in a world with one.
  */
 const different: ReadonlySet<Actions.ActionName> = new Set<Actions.ActionName>([
   "kill", "cancel", "retry", "redeliver", "operate", "report", "rollback", "http", "follow", "steer", "postpone", "state",
-  "withdraw"
+  "withdraw", "split", "cut"
 ])
 
 /** A plan whose actions are the same whatever the secrets are: without faults, on one host. */
