@@ -85,14 +85,20 @@ const known = (of: WeakMap<Lazy, Code>, key: Lazy, make: (schema: Schema.Top) =>
 export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S["Type"] => known(decoders, schema, decoder)(input)
 
 /**
- * A value as JSON, by its schema.
+ * A value as JSON, by its schema. A record that another version wrote may not fit it, and is then shown as it is.
  *
  * @category getters
  * @since 0.2.0
  */
 export const encode = <S extends Schema.Top>(schema: Lazy<S>, value: S["Type"]): S["Encoded"] => known(encoders, schema, encoder)(value)
 
-const encoder = (schema: Schema.Top): Code => Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)
+const encoder = (schema: Schema.Top): Code => {
+  const encode = Schema.encodeUnknownExit(schema as Schema.Codec<unknown>)
+  return (value) => {
+    const exit = encode(value)
+    return Exit.isSuccess(exit) ? exit.value : value
+  }
+}
 
 const decoder = (schema: Schema.Top): Code => {
   const decode = Schema.decodeUnknownExit(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })

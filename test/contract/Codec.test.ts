@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Codec from "../../src/contract/Codec.ts"
+import * as Fields from "../../src/contract/Fields.ts"
+import * as Operations from "../../src/operation/Schemas.ts"
+import * as Rendezvous from "../../src/rendezvous/Schemas.ts"
+
+const misfit = (input: unknown): readonly [string, boolean] => {
+  try {
+    Codec.decode(Operations.awaiting, input)
+  } catch (error) {
+    if (error instanceof Codec.Misfit) return [error.reason, error.isMissing]
+    throw error
+  }
+  return ["fits", false]
+}
+
+const send = "Send { want, signal, ttl, payload }"
+
+describe("Input from outside", () => {
+  it.each([
+    [{ want: "ist:ok", signal: "/x" }, "fits", false],
+    [{ want: "ist:ok", signal: "/x", ttl: 5, payload: { deep: [1, null] } }, "fits", false],
+    [null, `is no object. ${send}`, false],
+    [[], `is no object. ${send}`, false],
+    ["text", `is no object. ${send}`, false],
+    [{ want: "ist:ok" }, `has no field "signal". ${send}`, true],
+    [{ want: "ist:ok", signal: "/x", ttl: "5" }, `has a field "ttl" that is no number. ${send}`, false],
+    [{ want: 1, signal: "/x" }, `has a field "want" that is no string. ${send}`, false],
+    [{ want: "ist:ok", signal: "/x", more: 1 }, `has a field "more". ${send}`, false],
+    [JSON.parse("{\"want\":\"a\",\"signal\":\"/x\",\"__proto__\":1}") as unknown, `has a field "__proto__". ${send}`, false]
+  ])("tells of %j: %s", (input, reason, isMissing) => assert.deepStrictEqual(misfit(input), [reason, isMissing]))
+})
+
+describe("An answer", () => {
+  it("has the fields of its schema, in their order", () => {
+    const row = { watchers: 0, oid: "OPS:1.0.0", verb: "v", target: "t", mode: "m", state: "s", code: 0, status: null, hidden: 1 }
+    assert.strictEqual(
+      JSON.stringify(Codec.encode(Operations.row, row)),
+      "{\"oid\":\"OPS:1.0.0\",\"verb\":\"v\",\"target\":\"t\",\"mode\":\"m\",\"state\":\"s\",\"code\":0,\"status\":null,\"watchers\":0}"
+    )
+  })
+
+  it("shows a record that does not fit as it is", () => {
+    const old = { oid: "OPS:1.0.0", state: 5 } as never
+    assert.strictEqual(Codec.encode(Operations.row, old), old)
+  })
+})
+
+describe("The fields of a body", () => {
+  it("have their types and their meaning", () => {
+    assert.deepStrictEqual(Fields.of(Rendezvous.resched), [{
+      name: "delta",
+      type: "number",
+      isOptional: false,
+      means: "The beats by which it is put off; a negative number brings it forward"
+    }])
+    assert.deepStrictEqual(Fields.of(Operations.close).map(({ isOptional, name, type }) => [name, type, isOptional]), [
+      ["status", "text", false],
+      ["summary", "json", true]
+    ])
+    assert.deepStrictEqual(Fields.of(undefined), [])
+  })
+})
