@@ -41,7 +41,7 @@ const listOf = ({ records, text }: Face) => {
     after: `Where the list before ended, as the ${records.id} of the last`,
     page: order === undefined ? served : PageList.ordered(records.segment, records.rows, {
       order: (a, b) => text.order!(a as never, b as never),
-      idOf: (row) => String(row[records.id])
+      id: records.id
     }),
     columns: text.columns
   }

@@ -140,10 +140,10 @@ export const served = <Row>(path: string, rows: string, query = "") => ({ after,
     client.ask<unknown>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from(after)}${query}`, { isValue: true })
   ).pipe(Effect.flatMap((answer) => page<Row>(answer, rows)))
 
-/** The order of the rows of a list, and their ids. */
+/** The order of the rows of a list by their ids, and the name of the id. */
 export interface Order {
   readonly order: (a: unknown, b: unknown) => number
-  readonly idOf: (row: Readonly<Record<string, unknown>>) => string
+  readonly id: string
 }
 
 /**
@@ -152,12 +152,13 @@ export interface Order {
  * @category constructors
  * @since 0.2.0
  */
-export const ordered = <Row>(path: string, field: string, { idOf, order }: Order) => ({ after, limit, space }: PageRequest) =>
+export const ordered = <Row>(path: string, field: string, { id, order }: Order) => ({ after, limit, space }: PageRequest) =>
   Effect.map(noted<Row & Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${MAX_PAGE}`, field), (found) => {
     const sorted = [...found].sort(order)
-    const first = after === undefined ? 0 : sorted.findIndex((row) => idOf(row) === after) + 1
-    const rows: ReadonlyArray<Row & Readonly<Record<string, unknown>>> = sorted.slice(first, first + limit)
-    return { rows, next: first + limit < sorted.length ? rows.map(idOf).at(-1) : undefined }
+    // The row of the cursor may be gone by now.
+    const rest = after === undefined ? sorted : sorted.filter((row) => order(row, { [id]: after }) > 0)
+    const rows: ReadonlyArray<Row & Readonly<Record<string, unknown>>> = rest.slice(0, limit)
+    return { rows, next: rest.length > limit ? rows.at(-1)?.[id] as string : undefined }
   })
 
 /** The most rows of a page of a list that is read as a whole. */

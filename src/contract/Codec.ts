@@ -51,9 +51,18 @@ const nameOf = (path: ReadonlyArray<PropertyKey>): string => JSON.stringify(path
 /** The names of types that differ from their tags. */
 const types: Readonly<Record<string, string>> = { Arrays: "list", Objects: "object", Literal: "such text" }
 
+/** A type in words. */
+interface Typed {
+  readonly _tag: string
+  readonly types?: ReadonlyArray<Typed>
+}
+
+const named = ({ _tag, types: members }: Typed): string =>
+  members === undefined ? types[_tag] ?? _tag.toLowerCase() : members.map(named).join(" or ")
+
 const typeOf = (issue: SchemaIssue.Issue): string => {
-  const { ast } = issue as { readonly ast?: { readonly _tag: string } }
-  return ast === undefined ? "such value" : types[ast._tag] ?? ast._tag.toLowerCase()
+  const { ast } = issue as { readonly ast?: Typed }
+  return ast === undefined ? "such value" : named(ast)
 }
 
 const misfit = ({ issue, path }: Fault, expected: string): Misfit => {

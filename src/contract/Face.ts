@@ -128,9 +128,12 @@ export const make = <
 export type KindsOf<F> = F extends Face<infer K> ? K : never
 
 /** The body of a verb: its fields, or its switches. */
-export type BodyOf<V> = V extends { readonly body: Lazy<infer S> } ? S["Type"]
+export type BodyOf<V> = V extends { readonly body: Lazy<infer S> } ? S["Type"] & Shown<V>
   : V extends { readonly switches: infer S } ? Switched<S>
   : {}
+
+/** The token that a worker shows. */
+type Shown<V> = V extends { readonly worker: string } ? { readonly token?: string | undefined } : {}
 
 type Switched<S> = { readonly [Name in keyof S]?: boolean | undefined }
 

@@ -20,6 +20,10 @@ export interface Field {
 
 const types: Partial<Record<SchemaAST.AST["_tag"], FieldType>> = { String: "text", Number: "number", Boolean: "flag" }
 
+/** The type of a field. One of several types with texts among them is given as a text. */
+const typeOf = (ast: SchemaAST.AST): FieldType =>
+  ast._tag === "Union" && ast.types.some(({ _tag }) => _tag === "String") ? "text" : types[ast._tag] ?? "json"
+
 /**
  * The fields of an object, in their order; none without a schema.
  *
@@ -29,7 +33,7 @@ const types: Partial<Record<SchemaAST.AST["_tag"], FieldType>> = { String: "text
 export const of = (schema: Fields | undefined): ReadonlyArray<Field> =>
   Object.entries(schema?.().fields ?? {}).map(([name, { ast }]) => ({
     name,
-    type: types[ast._tag] ?? "json",
+    type: typeOf(ast),
     isOptional: SchemaAST.isOptional(ast),
     means: SchemaAST.resolveDescription(ast) ?? ""
   }))

@@ -58,7 +58,7 @@ export const face = Face.make("rv", {
     },
     report: {
       on: "record",
-      does: "Reports the result. A worker shows the token of this rendezvous, as `Authorization: Rendezvous <token>` or in the body.",
+      does: "Reports the result. A worker shows the token of this rendezvous, as `Authorization: Rendezvous <token>`.",
       body: Schemas.report,
       worker: "SYSTOLE_RV_TOKEN",
       done: (key, beat) => `reported ${key} in beat ${beat}`

@@ -9,25 +9,28 @@ import * as CellValue from "../contract/CellValue.ts"
 const text = Schema.String
 const count = Schema.Number
 const maybe = (description: string) => Schema.optionalKey(text.annotate({ description }))
+const named = (description: string) => Schema.optionalKey(Schema.NullOr(text).annotate({ description }))
 const number = (description: string) => Schema.optionalKey(Schema.Union([count, text]).annotate({ description }))
 
 /** The description of a new rendezvous. */
 export const spec = () => Schema.Struct({
   key: text.annotate({ description: "A name such as job17 or app:job17" }),
-  prof: maybe("rv-fixed by default, or rv-epoch, rv-cas, observer, spec"),
+  prof: named("rv-fixed by default, or rv-epoch, rv-cas, observer, spec"),
   due: number("The beat from which the result is expected; now by default"),
   due_off: number("The same, counted from now"),
   deadline: number("The beat at which it ends, reported or not; 0 for never"),
   deadl_off: number("The same, counted from the due beat"),
   max_grace: number("The most postponements of a late entry, at most 1000"),
   grace_delta: number("The length of each in beats"),
-  on_miss: maybe("The action once all grace is used: timeout by default, or kill, grace, ignore, quarantine"),
+  profile: named("Another name of prof"),
+  on_miss: named("The action once all grace is used: timeout by default, or kill, grace, ignore, quarantine"),
   epoch_k: number("For rv-epoch: the beats from a completion until it is due again"),
-  kill_mode: maybe("The mode in which it ends"),
+  kill_mode: named("The mode in which it ends"),
   kill_wait: number("The scans until it ends"),
-  cas_hash: maybe("For rv-cas: the digest of the content"),
-  signal_path: maybe("The signal of its completion"),
-  inst_id: maybe("The flow instance to notify"),
+  cas_hash: named("For rv-cas: the digest of the content"),
+  signal_path: named("The signal of its completion"),
+  signal: named("Another name of signal_path"),
+  inst_id: named("The flow instance to notify"),
   input: Schema.optionalKey(Schema.Unknown.annotate({ description: "The input of the work, kept as a fingerprint" })),
   input_fp: number("That fingerprint"),
   telemetry: Schema.optionalKey(Schema.Unknown.annotate({ description: "The first telemetry: fields" }))
@@ -49,8 +52,7 @@ export const kill = () => Schema.Struct({
 
 /** The report of a result. */
 export const report = () => Schema.Struct({
-  telemetry: Schema.optionalKey(Schema.Unknown.annotate({ description: "The telemetry of the report: fields" })),
-  token: maybe("The token of a worker, which is good for this rendezvous alone")
+  telemetry: Schema.optionalKey(Schema.Unknown.annotate({ description: "The telemetry of the report: fields" }))
 })
 
 /** A rendezvous, with numbers for its counters. */

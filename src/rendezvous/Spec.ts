@@ -11,14 +11,14 @@ import type { Now } from "../stage/Due.ts"
 import type { Entry } from "./Entry.ts"
 import { isKey, MAX_BEAT, misses, profiles, signalFor } from "./Entry.ts"
 import { InvalidRendezvous, NoSpec } from "./RendezvousError.ts"
+import * as Schemas from "./Schemas.ts"
 import * as Time from "./Time.ts"
 import { dueAt, killing } from "./Transition.ts"
 
 /** The fields of a specification. */
-const known = new Set([
-  "key", "prof", "profile", "due", "due_off", "deadline", "deadl_off", "epoch_k", "grace_delta", "max_grace", "kill_mode", "kill_wait",
-  "on_miss", "cas_hash", "signal_path", "signal", "inst_id", "input", "input_fp", "telemetry"
-])
+const known = (): ReadonlySet<string> => fields ??= new Set(Object.keys(Schemas.spec().fields))
+
+let fields: ReadonlySet<string> | undefined
 
 /** The context of a specification. */
 export interface SpecContext {
@@ -46,8 +46,10 @@ type Fields = Readonly<Record<string, Value.Value>>
 export const prepare = (spec: Value.Value, { defaults, hash, now }: SpecContext): Prepared => {
   if (spec === undefined || spec === null) throw new NoSpec()
   if (!isFields(spec)) throw refuse("a specification is an object with fields")
-  const strange = Object.keys(spec).find((name) => !known.has(name))
-  if (strange !== undefined) throw refuse(`its specification has a field "${strange.slice(0, 100)}". It may have ${[...known].join(", ")}`)
+  const strange = Object.keys(spec).find((name) => !known().has(name))
+  if (strange !== undefined) {
+    throw refuse(`its specification has a field "${strange.slice(0, 100)}". It may have ${[...known()].join(", ")}`)
+  }
   const key = spec["key"]
   if (!isKey(key)) throw refuse(`its key is ${shown(key)}; give one name such as job17 or app:job17`)
   const prof = one("prof", spec["prof"] ?? spec["profile"] ?? "rv-fixed", profiles)

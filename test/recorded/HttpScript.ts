@@ -189,7 +189,8 @@ const control: ReadonlyArray<Line> = [
   post(`${S}/control/restart`),
   get(`${S}/control`),
   post(`${S}/rv`, null),
-  post(`${S}/rv`, [])
+  post(`${S}/rv`, []),
+  post(`${S}/flows`, {})
 ]
 
 /** The requests, in their order. */

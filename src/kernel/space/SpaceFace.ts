@@ -39,6 +39,12 @@ export interface Parts<K extends Kinds> {
   readonly reads: RecordReads<K>
 }
 
+/** The fields that are given. One that is `undefined` is not; anything but an object stays as it is. */
+const present = (given: unknown): Readonly<Record<string, unknown>> => {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return (given ?? {}) as Readonly<Record<string, unknown>>
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
 type Execute = (...args: ReadonlyArray<unknown>) => Effect.Effect<object, ControlError>
 
 /** The fields of an answer that a reply gives: one that is a text is the id of a record. */
@@ -53,11 +59,15 @@ const fieldsOf = (reply: unknown, id: string): object =>
  */
 export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host: Pick<FaceHost, "submit">): SpaceFace<Face<K>> => {
   const { records, verbs } = face as Face
-  const verb = (name: string, { body, on }: Verb): Execute => {
+  const verb = (name: string, { body, on, worker }: Verb): Execute => {
     const command = (commands as unknown as BeatCommands<Face["verbs"]>)[name]!
     const submit = (id: string, given: unknown) => host.submit(() => {
-      if (typeof id !== "string") throw records.absent(String(id))
-      return command(body === undefined ? given ?? {} : decode(body, given ?? {}), id)
+      if (typeof id !== "string") throw records.absent(typeof id)
+      if (body === undefined) return command(given ?? {}, id)
+      const { token, ...fields } = present(given)
+      const shown = token === undefined ? {} : { token }
+      // A token is no field of a body, where anybody could look for one.
+      return command(worker === undefined ? decode(body, { ...fields, ...shown }) : { ...decode(body, fields), ...shown }, id)
     })
     const decode = (schema: NonNullable<Verb["body"]>, given: unknown): object => {
       try {

@@ -84,7 +84,7 @@ export class CellList<Row> {
 
   /** A page. It ends when it has looked at 400 rows, so it can be short before the end. */
   list({ after, limit }: PageRequest): Effect.Effect<Page<Row>, ReadError> {
-    return this.source.page(() => limit === 0 ? { rows: [], next: undefined } : this.found(after, limit))
+    return this.source.page(() => !(limit > 0) ? { rows: [], next: undefined } : this.found(after, limit))
   }
 
   private found(after: string | undefined, limit: number): Page<Row> {
