@@ -31,6 +31,7 @@ describe("systole op", () => {
         assert.include(page.stdout, "op/render")
         assert.include(page.stderr, `--after ${oid}`)
         assert.deepStrictEqual(await json("op", "ls", "shop", "--after", oid), [operations[1]])
+        assert.deepStrictEqual(await json("op", "ls", "shop", "--after", "OPS:999999.x.0"), [], "behind one that is gone")
         const shown = await run("op", "show", "shop", oid)
         for (const part of [oid, "ist:plan", "soon", `{"size":2}`, "OPH:1", "OPW:1 render awaits sts:ok", "open"]) {
           assert.include(shown.stdout, part)
