@@ -25,11 +25,11 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 571_000, deno: 565_000, bun: 559_000, workers: 220_000 }
+const limits: Readonly<Record<Target, number>> = { node: 579_000, deno: 574_000, bun: 567_000, workers: 228_000 }
 
 /** The limits of the Worker in front and of a Worker without features, compressed, in bytes. */
 const FRONT = 11_000
-const BASE = 200_000
+const BASE = 223_000
 
 const { values: { json } } = Options.read({
   script: "size",
