@@ -1,22 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Flow } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
+import { pack } from "../recorded/HttpModules.ts"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const space = "/v1/spaces/shop"
-
-const pack = Flow.make({
-  name: "pack",
-  steps: {
-    ask: { transform: ({ inst }) => ({ key: `${inst}.box`, due_off: 500 }) },
-    packed: { wait: "ask" },
-    whole: {
-      decide: ({ results }) => (results["packed"] as Flow.Completion).outcome === "applied" ? "done" : "error",
-      to: ["done", "error"]
-    }
-  }
-})
 
 const test = (name: string, run: (app: TestIngress) => Promise<void>) =>
   it.live(name, () =>

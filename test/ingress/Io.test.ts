@@ -1,23 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Channel, Enzyme, type Transaction } from "systole"
+import { Channel } from "systole"
 import { TestReactor } from "systole/testing"
+import { ask } from "../recorded/HttpModules.ts"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const channels = {
   bank: { opcodes: { charge: { repeatable: true }, pay: {} }, caps: ["tls"], hosts: ["node"] as const, clearance: ["money"] },
   cpu: { opcodes: { work: {} }, shim: true }
 }
-
-const ask = Enzyme.make({
-  name: "ask",
-  query: "/signals/ask",
-  match: "prefix",
-  run: (tx: Transaction, { payload, signal }) => {
-    if (signal === "/signals/ask/done") return tx.append("/data/results", payload)
-    return tx.io.request({ signal: "/signals/ask/done", ...payload as { readonly channel: string; readonly opcode: string } })
-  }
-})
 
 interface World extends TestIngress {
   readonly reactor: TestReactor

@@ -1,16 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Enzyme, type Transaction } from "systole"
+import { approve } from "../recorded/HttpModules.ts"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
-
-/** Waits for an approval. */
-const approve = Enzyme.make({
-  name: "approve",
-  query: "/signals/placed",
-  durable: true,
-  hears: [{ signal: "/signals/approved", target: "/data/order" }],
-  run: async (tx: Transaction) => (await tx.waitForSignal("/signals/approved", "/data/order")).payload
-})
 
 const space = "/v1/spaces/shop"
 

@@ -67,6 +67,18 @@ const damages: ReadonlyArray<readonly [what: string, sql: string, read: (store: 
   ["a part of content", "UPDATE part SET bytes = zeroblob(3000)", (store) => store.blobPart("content", 0)]
 ]
 
+/** Leaves a store of one beat as a process that was killed does: all of it stands in its log. */
+const leftOpen = Effect.fnUntraced(function*(folder: string) {
+  const copy = `${folder}-copy`
+  yield* using("shop", (store) => Effect.gen(function*() {
+    yield* write(store, beat(0))
+    cpSync(folder, copy, { recursive: true })
+  }))
+  rmSync(folder, { recursive: true })
+  cpSync(copy, folder, { recursive: true })
+  rmSync(copy, { recursive: true })
+})
+
 describe("Damage to a store", () => {
   for (const [what, sql, read] of damages) {
     inFolder(`is noticed in ${what}, when it is read and when all is examined`, (folder) =>
@@ -168,14 +180,7 @@ describe("Damage to a store", () => {
   for (const [how, harm] of [["of which the first byte changed", 0], ["that is cut before its first commit", 40]] as const) {
     inFolder(`is a log ${how}, with all of a store that was not closed`, (folder) =>
       Effect.gen(function*() {
-        const copy = `${folder}-copy`
-        yield* using("shop", (store) => Effect.gen(function*() {
-          yield* write(store, beat(0))
-          cpSync(folder, copy, { recursive: true })
-        }))
-        rmSync(folder, { recursive: true })
-        cpSync(copy, folder, { recursive: true })
-        rmSync(copy, { recursive: true })
+        yield* leftOpen(folder)
         const log = readFileSync(`${fileOf(folder)}-wal`)
         const harmed = harm === 0 ? log.map((byte, i) => i === 0 ? byte ^ 1 : byte) : log.subarray(0, harm)
         writeFileSync(`${fileOf(folder)}-wal`, harmed)
@@ -193,14 +198,7 @@ describe("Damage to a store", () => {
 
   inFolder("is no log that a start emptied to read the time of the next work", (folder) =>
     Effect.gen(function*() {
-      const copy = `${folder}-copy`
-      yield* using("shop", (store) => Effect.gen(function*() {
-        yield* write(store, beat(0))
-        cpSync(folder, copy, { recursive: true })
-      }))
-      rmSync(folder, { recursive: true })
-      cpSync(copy, folder, { recursive: true })
-      rmSync(copy, { recursive: true })
+      yield* leftOpen(folder)
       yield* Effect.flatMap(Persistence, (persistence) => persistence.due("shop"))
       yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, 0)))
     }))

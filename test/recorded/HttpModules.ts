@@ -21,7 +21,8 @@ const broken = Enzyme.make({
   }
 })
 
-const ask = Enzyme.make({
+/** Makes a request, and keeps its result. */
+export const ask = Enzyme.make({
   name: "ask",
   query: "/signals/ask",
   match: "prefix",
@@ -31,7 +32,8 @@ const ask = Enzyme.make({
   }
 })
 
-const approve = Enzyme.make({
+/** Waits for an approval. */
+export const approve = Enzyme.make({
   name: "approve",
   query: "/signals/placed",
   durable: true,
@@ -41,7 +43,8 @@ const approve = Enzyme.make({
 
 const bound = Enzyme.make({ name: "bound", query: "/signals/bound", run: (tx, { payload }) => tx.bind(String(payload), "bound") })
 
-const pack = Flow.make({
+/** Spawns a rendezvous and waits for it. */
+export const pack = Flow.make({
   name: "pack",
   steps: {
     ask: { transform: ({ inst }) => ({ key: `${inst}.box`, due_off: 500 }) },
