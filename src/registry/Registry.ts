@@ -41,7 +41,7 @@ export class NotRegistered extends Data.TaggedError("NotRegistered")<{ readonly 
 
 /** The module of an enzyme. */
 export interface Code {
-  /** The digest of its text. */
+  /** The digest of its text; empty for the stand-in of an enzyme with a file that fails to load. */
   readonly hash: string
   /** Its text, if it can be restored later. */
   readonly text?: string | undefined
@@ -157,7 +157,9 @@ export class Enzymes {
   /** Disables an enzyme: it is known, and handles no signals. Throws `InvalidEnzyme`. */
   leaveOut(enzyme: Enzyme, code?: Code): void {
     const left = this.left ??= this.fresh()
-    if (left.active().some((entry) => entry.code?.file === code?.file && sameQuery(entry.enzyme, enzyme))) return
+    const known = left.active().find((entry) => entry.code?.file === code?.file && sameQuery(entry.enzyme, enzyme))
+    if (known !== undefined && (!isStandIn(known.code) || isStandIn(code))) return
+    if (known !== undefined) left.unregister(known.enzyme)
     left.register(enzyme, code)
     this.leftOutChanged()
   }
@@ -175,10 +177,10 @@ export class Enzymes {
     return this.brokenFiles.has(file)
   }
 
-  /** Removes the disabled enzymes of a file that was deleted or loads again. */
+  /** Removes the stand-ins for the enzymes of a file that was deleted or loads again. */
   mends(file: string): void {
     if (!this.brokenFiles.delete(file) || this.left === undefined) return
-    for (const { code, enzyme } of this.left.active()) if (code?.file === file) this.left.unregister(enzyme)
+    for (const entry of this.left.active()) if (entry.code?.file === file && isStandIn(entry.code)) this.left.unregister(entry.enzyme)
     this.leftOutChanged()
   }
 
@@ -381,6 +383,8 @@ const digest = (text: string): string => {
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return (hash >>> 0).toString(36)
 }
+
+const isStandIn = (code: Code | undefined): boolean => code?.hash === ""
 
 const sameQuery = (a: Enzyme, b: Enzyme): boolean => a.name === b.name && a.query === b.query && a.match === b.match
 

@@ -30,6 +30,20 @@ describe("Enzymes", () => {
     assert.throws(() => active(enzyme("OPS:x", "/signals/x")), Enzyme.InvalidEnzyme, "as the ids of operations do")
   })
 
+  it("holds the signals of an enzyme that is disabled by name once its broken file loads again", () => {
+    const registry = active()
+    const [own, description] = [enzyme("a", "/s"), enzyme("a", "/s")]
+    registry.breaks("a.ts")
+    registry.leaveOut(description, { hash: "", file: "a.ts" })
+    registry.leaveOut(own, { hash: "1", file: "a.ts" })
+    registry.leaveOut(description, { hash: "", file: "a.ts" })
+    registry.mends("a.ts")
+    assert.deepStrictEqual(registry.leftOut().map(({ code }) => code?.hash), ["1"])
+    assert.strictEqual(registry.resolve("/s", undefined, unbound).status, "held")
+    registry.unregister(own)
+    assert.strictEqual(registry.resolve("/s", undefined, unbound).status, "no-match")
+  })
+
   it("applies registrations and withdrawals together, and returns their number", () => {
     const registry = new Enzymes(new Set())
     const a = enzyme("a", "/s")

@@ -14,6 +14,9 @@ import type { World } from "./World.ts"
 /** The most names of a list that a check reads. */
 const LIMIT = 200
 
+/** The states of flows that are over. */
+const OVER: ReadonlySet<string> = new Set(["done", "error", "cancelled"])
+
 type Check = (world: World, space: Space) => Promise<string | undefined>
 
 const look = async <A, E>(world: World, effect: Effect.Effect<A, E>): Promise<A | undefined> => {
@@ -42,12 +45,14 @@ const counts = (space: Space) => Effect.gen(function*() {
 /** Whether commands of operators make the counts of a space meaningless. */
 const isUncounted = (world: World, space: Space): boolean => world.rollbacks.has(space.name) || world.touched.size > 0
 
-/** The things whose ends are not told yet. */
-export const untold = async (world: World, space: Space): Promise<ReadonlyArray<string>> => {
-  if (isUncounted(world, space)) return []
+/** The flows that go on, and the things whose ends are not told yet. */
+export const open = async (world: World, space: Space): Promise<ReadonlyArray<string>> => {
+  const { instances = [] } = await look(world, space.flows.list({ limit: LIMIT })) ?? {}
+  const going = instances.filter(({ state }) => !OVER.has(state)).map(({ inst, state }) => `the flow ${inst} is ${state}`)
+  if (isUncounted(world, space)) return going
   const all = await look(world, counts(space)) ?? []
-  return all.filter(({ times, told }) => told < times)
-    .map(({ name, times, told }) => `the end of ${name} is told ${told} times of ${times}`)
+  const untold = all.filter(({ times, told }) => told < times)
+  return [...going, ...untold.map(({ name, times, told }) => `the end of ${name} is told ${told} times of ${times}`)]
 }
 
 /**

@@ -57,7 +57,7 @@ const open = async (world: World): Promise<ReadonlyArray<string>> => {
     const space = await world.space(number)
     const left = space === undefined ? undefined : await Checkers.leftIn(world, space)
     if (space === undefined || left === undefined) pending.push(`${world.plan.spaces[number]} is not readable`)
-    else pending.push(...[...left, ...await LedgerChecks.untold(world, space)].map((row) => `${space.name}: ${row}`))
+    else pending.push(...[...left, ...await LedgerChecks.open(world, space)].map((row) => `${space.name}: ${row}`))
   }
   return pending
 }
