@@ -4,6 +4,7 @@
  * @module
  */
 import * as Data from "effect/Data"
+import * as Refusal from "../contract/Refusal.ts"
 
 /** The exit codes of the command line. */
 export const exits = {
@@ -46,6 +47,27 @@ export class CliFailure extends Data.TaggedError("CliFailure")<{
 export const from = (error: { readonly code: string; readonly message: string }): CliFailure =>
   new CliFailure({ exit: exitOf(error.code), code: error.code, message: error.message })
 
+/** The exit codes of the kinds of refusals. All others failed. */
+const byKind: Partial<Record<Refusal.Kind, number>> = {
+  invalid: exits.usage,
+  absent: exits.absent,
+  full: exits.unreachable,
+  unavailable: exits.unreachable,
+  held: exits.pending
+}
+
+/** The kinds of the codes that no answer of a server has. One that ends with `absent` is of that kind. */
+const own: ReadonlyMap<string, Refusal.Kind> = new Map([
+  ["agent/file-damaged", "invalid"],
+  ["agent/file-encoding", "invalid"],
+  ["agent/locked", "unavailable"],
+  ["config/invalid", "invalid"],
+  ["module/broken", "invalid"],
+  ["server/running", "unavailable"],
+  ["server/timeout", "unavailable"],
+  ["server/unreachable", "unavailable"]
+])
+
 /**
  * The exit code of a failure's stable code.
  *
@@ -53,18 +75,6 @@ export const from = (error: { readonly code: string; readonly message: string })
  * @since 0.1.0
  */
 export const exitOf = (code: string): number => {
-  if (usage.has(code)) return exits.usage
-  if (code.endsWith("absent") || code === "space/unknown" || code === "flow/unknown") return exits.absent
-  if (unreachable.has(code)) return exits.unreachable
-  if (code === "cell/held") return exits.pending
-  return exits.failed
+  const kind = Refusal.kindOf(code) ?? own.get(code) ?? (code.endsWith("absent") ? "absent" : undefined)
+  return kind === undefined ? exits.failed : byKind[kind] ?? exits.failed
 }
-
-const usage = new Set([
-  "address/invalid", "agent/file-damaged", "agent/file-encoding", "config/invalid", "module/broken", "query/invalid",
-  "signal/invalid", "space/name"
-])
-const unreachable = new Set([
-  "agent/locked", "history/busy", "inbox/full", "server/running", "server/timeout", "server/unreachable", "space/stopped",
-  "store/busy", "store/locked", "watch/full"
-])

@@ -1,19 +1,13 @@
 /**
  * Problem details (RFC 9457): the mapping from failures to HTTP statuses.
  *
- * Each expected failure carries a stable code, and a table maps the code to a status. A failure without such a code
+ * Each expected failure carries a stable code, whose kind has a status. A failure without such a code
  * becomes a 500 without details. Failures of a store get a fixed message, so that no path or database error leaks.
  *
  * @module
  */
+import * as Refusal from "../contract/Refusal.ts"
 import type { CellHeld, SpaceStopped } from "../kernel/model/SpaceError.ts"
-
-/** The code of a refused request. */
-type RefusalCode =
-  | "auth/missing" | "beat/absent" | "blob/absent" | "blob/range" | "body/key" | "body/malformed" | "body/media-type"
-  | "body/number" | "body/too-deep" | "body/too-large" | "cell/absent" | "cell/content" | "host/refused" | "label/withheld"
-  | "query/invalid" | "receipt/absent" | "route/absent" | "route/method" | "rv/attempts" | "signal/id-malformed"
-  | "signal/id-unequal" | "watch/full" | "watch/slow"
 
 /**
  * The ingress refuses a request before it reaches a space.
@@ -24,10 +18,10 @@ type RefusalCode =
 export class RequestRefused extends Error {
   readonly _tag = "RequestRefused"
   override readonly name = "RequestRefused"
-  readonly code: RefusalCode
+  readonly code: Refusal.Code
   readonly reason: string
 
-  constructor({ code, reason }: { readonly code: RefusalCode; readonly reason: string }) {
+  constructor({ code, reason }: { readonly code: Refusal.Code; readonly reason: string }) {
     super(reason)
     this.code = code
     this.reason = reason
@@ -72,100 +66,34 @@ const troubles: Readonly<Record<string, (space: string) => string>> = {
     `The store of space ${space} failed, and the log of the runtime says how. What was acknowledged is safe; send the request again later`
 }
 
-/** The HTTP status of each code. */
-export const statuses: Readonly<Record<string, number>> = {
-  "address/invalid": 400,
-  "body/key": 400,
-  "body/malformed": 400,
-  "body/number": 400,
-  "body/too-deep": 400,
-  "cell/content": 400,
-  "flow/invalid": 400,
-  "io/invalid": 400,
-  "io/opcode-absent": 400,
-  "ops/invalid": 400,
-  "query/invalid": 400,
-  "rv/invalid": 400,
-  "rv/no-spec": 400,
-  "signal/id-malformed": 400,
-  "signal/id-unequal": 400,
-  "signal/invalid": 400,
-  "space/name": 400,
-  "value/invalid": 400,
-  "auth/missing": 401,
-  "cell/refused": 403,
-  "label/withheld": 403,
-  "host/refused": 403,
-  "rv/token": 403,
-  "beat/absent": 404,
-  "blob/absent": 404,
-  "cell/absent": 404,
-  "dead/absent": 404,
-  "flow/absent": 404,
-  "flow/unknown": 404,
-  "io/channel-absent": 404,
-  "io/request-absent": 404,
-  "ops/absent": 404,
-  "receipt/absent": 404,
-  "run/absent": 404,
-  "route/absent": 404,
-  "rv/absent": 404,
-  "space/unknown": 404,
-  "route/method": 405,
-  "beat/aborted": 409,
-  "flow/exists": 409,
-  "flow/full": 429,
-  "flow/state": 409,
-  "control/refused": 409,
-  "io/finished": 409,
-  "io/unheard": 409,
-  "link/loop": 409,
-  "ops/closed": 409,
-  "ops/held": 409,
-  "ops/unheard": 409,
-  "run/state": 409,
-  "rv/finished": 409,
-  "rv/ledger-missing": 409,
-  "rv/not-quarantined": 409,
-  "body/too-large": 413,
-  "content/large": 413,
-  "body/media-type": 415,
-  "blob/range": 416,
-  "cell/locked": 423,
-  "signal/id-reused": 422,
-  "history/busy": 429,
-  "inbox/full": 429,
-  "ops/full": 429,
-  "reactor/full": 429,
-  "rv/attempts": 429,
-  "rv/full": 429,
-  "rv/untold": 409,
-  "watch/full": 429,
-  "watch/slow": 429,
-  "feature/not-built": 501,
-  "store/full": 507,
-  "cell/held": 503,
-  ...Object.fromEntries(Object.keys(troubles).map((code) => [code, 503]))
+/** The HTTP status of each kind of refusal, with its name. */
+const statuses: Readonly<Record<Refusal.Kind, readonly [status: number, title: string]>> = {
+  invalid: [400, "Bad Request"],
+  unidentified: [401, "Unauthorized"],
+  denied: [403, "Forbidden"],
+  absent: [404, "Not Found"],
+  method: [405, "Method Not Allowed"],
+  closed: [409, "Conflict"],
+  large: [413, "Content Too Large"],
+  media: [415, "Unsupported Media Type"],
+  range: [416, "Range Not Satisfiable"],
+  reused: [422, "Unprocessable Content"],
+  locked: [423, "Locked"],
+  full: [429, "Too Many Requests"],
+  unbuilt: [501, "Not Implemented"],
+  unavailable: [503, "Service Unavailable"],
+  damaged: [503, "Service Unavailable"],
+  held: [503, "Service Unavailable"],
+  exhausted: [507, "Insufficient Storage"]
 }
 
-const titles: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  409: "Conflict",
-  413: "Content Too Large",
-  415: "Unsupported Media Type",
-  416: "Range Not Satisfiable",
-  422: "Unprocessable Content",
-  423: "Locked",
-  429: "Too Many Requests",
-  500: "Internal Server Error",
-  501: "Not Implemented",
-  503: "Service Unavailable",
-  507: "Insufficient Storage"
-}
+/**
+ * The HTTP status of a kind of refusal.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const statusOf = (kind: Refusal.Kind): number => statuses[kind][0]
 
 /**
  * The problem details of a failure, as the response body shows them.
@@ -191,19 +119,20 @@ export interface Problem {
  */
 export const of = (failure: unknown): Problem => {
   const code = codeOf(failure)
-  const status = code === undefined ? undefined : statuses[code]
-  if (code === undefined || status === undefined) {
+  const kind = code === undefined ? undefined : Refusal.kindOf(code)
+  if (code === undefined || kind === undefined) {
     return {
       type: "about:blank",
-      title: titles[500]!,
+      title: "Internal Server Error",
       status: 500,
       detail: "The runtime failed at this request; its log says how",
       code: "internal"
     }
   }
+  const [status, title] = statuses[kind]
   const trouble = isOfRemoval(failure) ? undefined : troubles[code]
   const detail = trouble?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
-  const problem: Problem = { type: "about:blank", title: titles[status]!, status, detail, code }
+  const problem: Problem = { type: "about:blank", title, status, detail, code }
   return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
 }
 
@@ -248,7 +177,6 @@ export const response = (failure: unknown): Response => {
 }
 
 const codeOf = (failure: unknown): string | undefined => {
-  if (!(failure instanceof Error)) return undefined
-  const code = (failure as { readonly code?: unknown }).code
-  return typeof code === "string" && Object.hasOwn(statuses, code) ? code : undefined
+  const { code } = failure instanceof Error ? failure as { readonly code?: unknown } : {}
+  return typeof code === "string" ? code : undefined
 }

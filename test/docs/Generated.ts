@@ -10,7 +10,8 @@ import { Features } from "systole"
 import { exitOf } from "../../src/cli/CliFailure.ts"
 import { topics } from "../../src/diagnostic/TopicReference.ts"
 import * as App from "../../src/ingress/App.ts"
-import { statuses } from "../../src/ingress/Problem.ts"
+import { kinds } from "../../src/contract/Refusal.ts"
+import { statusOf } from "../../src/ingress/Problem.ts"
 import { root } from "../scripts/Host.ts"
 import * as Help from "./Help.ts"
 import * as Coverage from "../simulation/Coverage.ts"
@@ -54,8 +55,9 @@ const described = (): string => {
 }
 
 const codes = (): string => {
-  const sorted = Object.entries(statuses).sort(([a], [b]) => a < b ? -1 : 1)
-  return table(["code", "HTTP status", "exit code"], sorted.map(([name, status]) => [code(name), String(status), String(exitOf(name))]))
+  const sorted = Object.entries(kinds).sort(([a], [b]) => a < b ? -1 : 1)
+  const rows = sorted.map(([name, kind]) => [code(name), kind, String(statusOf(kind)), String(exitOf(name))])
+  return table(["code", "kind", "HTTP status", "exit code"], rows)
 }
 
 const flag = ({ name, type }: { readonly name: string; readonly type: string }): string =>

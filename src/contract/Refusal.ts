@@ -1,0 +1,76 @@
+/**
+ * Kinds of refusals, and the kind of each stable code.
+ *
+ * HTTP answers a kind with a status, and the command line ends with an exit code of its own.
+ *
+ * @module
+ */
+
+/** The codes of each kind. */
+const codes = {
+  /** The request, or a part of it, is malformed or has no meaning. */
+  invalid: [
+    "address/invalid", "body/key", "body/malformed", "body/number", "body/too-deep", "cell/content", "flow/invalid", "io/invalid",
+    "io/opcode-absent", "ops/invalid", "query/invalid", "rv/invalid", "rv/no-spec", "signal/id-malformed", "signal/id-unequal",
+    "signal/invalid", "space/name", "value/invalid"
+  ],
+  /** The caller did not tell who it is. */
+  unidentified: ["auth/missing"],
+  /** The caller may not do that. */
+  denied: ["cell/refused", "host/refused", "label/withheld", "rv/token"],
+  /** The named space, cell or record does not exist. */
+  absent: [
+    "beat/absent", "blob/absent", "cell/absent", "dead/absent", "flow/absent", "flow/unknown", "io/channel-absent", "io/request-absent",
+    "ops/absent", "receipt/absent", "route/absent", "run/absent", "rv/absent", "space/unknown"
+  ],
+  /** The path takes other methods. */
+  method: ["route/method"],
+  /** It is over, or in a state in which that cannot be done. */
+  closed: [
+    "beat/aborted", "control/refused", "flow/exists", "flow/state", "io/finished", "io/unheard", "link/loop", "ops/closed", "ops/held",
+    "ops/unheard", "run/state", "rv/finished", "rv/ledger-missing", "rv/not-quarantined", "rv/untold"
+  ],
+  /** The body is larger than the limit. */
+  large: ["body/too-large", "content/large"],
+  /** The body has a media type that is not taken. */
+  media: ["body/media-type"],
+  /** The content has no such bytes. */
+  range: ["blob/range"],
+  /** The id belongs to another request. */
+  reused: ["signal/id-reused"],
+  /** A lock keeps the cell from changes. */
+  locked: ["cell/locked"],
+  /** A limit is reached, for a while. */
+  full: [
+    "flow/full", "history/busy", "inbox/full", "ops/full", "reactor/full", "rv/attempts", "rv/full", "watch/full", "watch/slow"
+  ],
+  /** The runtime was built without that part. */
+  unbuilt: ["feature/not-built"],
+  /** The host cannot do it now. */
+  unavailable: ["space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale", "store/unavailable"],
+  /** The stored data cannot be used until it is mended. */
+  damaged: ["store/damaged", "store/version"],
+  /** The value is not settled yet. */
+  held: ["cell/held"],
+  /** The place of the data has no room left. */
+  exhausted: ["store/full"]
+} as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
+
+/** A kind of refusal. */
+export type Kind = keyof typeof codes
+
+/** The stable code of a refusal. */
+export type Code = (typeof codes)[Kind][number]
+
+/** The kind of each code. */
+export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
+  (Object.keys(codes) as ReadonlyArray<Kind>).flatMap((kind) => codes[kind].map((code) => [code, kind]))
+)
+
+/**
+ * The kind of a code; `undefined` for one that no request is refused with.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const kindOf = (code: string): Kind | undefined => Object.hasOwn(kinds, code) ? kinds[code] : undefined
