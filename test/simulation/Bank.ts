@@ -69,8 +69,8 @@ export class Bank {
     this.isPrompt = !setting.faults.includes("hangs") && !setting.faults.includes("answers late")
   }
 
-  /** The channel as one life of a host has it. `hears` tells that life an answer, unless it is over. */
-  channel(hears: (tell: () => void) => void): Channel.Channel {
+  /** The channel as one life of a host has it. `lives` does what that life does, unless it is over: a dead one begins no attempt. */
+  channel(lives: (act: () => void) => void): Channel.Channel {
     return {
       id: "bank",
       provider: "simulated",
@@ -78,10 +78,10 @@ export class Bank {
       opcodes: { pay: { repeatable: true } },
       jobs: this.setting.jobs,
       abortMillis: 1000,
-      execute: (job) => new Promise((resolve, reject) => this.take(job, {
-        done: () => hears(() => resolve({ value: job.key })),
-        failed: (error) => hears(() => reject(error))
-      }))
+      execute: (job) => new Promise((resolve, reject) => lives(() => this.take(job, {
+        done: () => lives(() => resolve({ value: job.key })),
+        failed: (error) => lives(() => reject(error))
+      })))
     }
   }
 
