@@ -102,20 +102,6 @@ export type Asset = typeof Asset.Type
 export const Index = Schema.Record(Schema.String, Asset)
 
 /**
- * A signal about an image has no target.
- *
- * @category errors
- * @since 0.1.0
- */
-export class NoTarget extends Schema.TaggedError<NoTarget>()("NoTarget", { signal: Schema.String }) {
-  readonly code = "asset/no-target"
-  override get message() {
-    return `The signal ${this.signal} has no target, so there is no asset to name. Send it with a target such as ` +
-      "/env/fs/projects/p1/img123.jpg"
-  }
-}
-
-/**
  * The space does not contain the content of a signal.
  *
  * @category errors
@@ -139,15 +125,13 @@ export interface Image extends Source {
 /**
  * Loads the image of a signal.
  *
- * @throws NoTarget
  * @throws NoContent
  * @category constructors
  * @since 0.1.0
  */
-export const load = (tx: Transaction, event: Event<ImagePayload>): Image => {
-  const target = event.target
-  if (target === undefined) throw new NoTarget({ signal: event.signal ?? "" })
-  const address = `/cas/${event.payload.hash}`
+export const load = (tx: Transaction, event: Event<ImagePayload, string>): Image => {
+  const { payload: { hash }, target } = event
+  const address = `/cas/${hash}`
   const bytes = tx.get(address)
   if (!(bytes instanceof Uint8Array)) throw new NoContent({ target, address })
   return { target, address, bytes, asset: `/data/assets/${nameOf(target)}`, name: `The image for ${target} (${address})` }

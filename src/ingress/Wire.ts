@@ -64,7 +64,9 @@ const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: Asked
   cycle: (receipt, asked) =>
     `The enzymes that take ${eventOf(receipt, asked)} order each other in a circle, so none of them ran. See to their before and after`,
   "no-match": (receipt, asked) => {
-    const where = asked.signal !== undefined && asked.target === undefined ? "its query" : "its query, and a bind at the target or above it"
+    const where = asked.signal !== undefined && asked.target === undefined
+      ? "its query, unless it declares target: \"required\", for which the signal lacks a target"
+      : "its query, and a bind at the target or above it"
     return `No enzyme takes ${eventOf(receipt, asked)}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows ` +
       "those of each"
   }

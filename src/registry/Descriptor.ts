@@ -48,6 +48,7 @@ const optional: Readonly<Record<string, Type>> = {
   before: listOf(isName, `names of ${NAME}`),
   after: listOf(isName, `names of ${NAME}`),
   bind: listOf(isBinding, "cells, each a text or { cell, propagate }"),
+  target: oneOf("required"),
   writes: listOf(isText, "texts"),
   retry: {
     fits: (value) => isRecord(value) && hasOnly(value, "attempts") && (!("attempts" in value) || isWhole(value["attempts"], MAX_ATTEMPTS)),

@@ -24,13 +24,13 @@ import * as Descriptor from "./Descriptor.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Event<Payload = unknown> {
+export interface Event<Payload = unknown, Target extends string | undefined = string | undefined> {
   /** The id of the signal. */
   readonly id: string
   /** The signal path; `undefined` for a signal without one. */
   readonly signal: string | undefined
-  /** The address of the target; `undefined` for a broadcast. */
-  readonly target: string | undefined
+  /** The address of the target; `undefined` for a broadcast, which an enzyme with `target: "required"` never receives. */
+  readonly target: Target
   /** The decoded payload; `undefined` for an impulse. */
   readonly payload: Payload
   /** The names that the `:name` segments of the enzyme's query captured. */
@@ -53,8 +53,14 @@ export interface BindingDeclaration {
 /** A signal that a durable run hears: its path, at the target of the event or at another cell. */
 export type DeclaredSignal = string | { readonly signal: string; readonly target: string }
 
+/** Whether an enzyme takes only signals with a target. */
+export type Targeting = "required" | undefined
+
+/** The event of an enzyme. One that requires a target has it as a text. */
+export type EventOf<Payload, Required extends Targeting> = Event<Payload, Required extends "required" ? string : string | undefined>
+
 /** The definition of an enzyme. Every field except for `name`, `query` and `run` has a default. */
-export interface Definition<Payload = unknown> {
+export interface Definition<Payload = unknown, Required extends Targeting = Targeting> {
   /** A name such as `resize_image`, preferably unique, because `before`, `after` and bindings refer to it. */
   readonly name: string
   /** The name shown in the ledger; the default is `name`. */
@@ -69,13 +75,18 @@ export interface Definition<Payload = unknown> {
   readonly after?: ReadonlyArray<string>
   /** Cells at which this enzyme accepts signals; a plain path includes all descendants. */
   readonly bind?: ReadonlyArray<string | { readonly cell: string; readonly propagate?: boolean }>
+  /**
+   * `required`: the enzyme takes only signals with a target, so `event.target` is a text. A signal without a target is no match
+   * for it, whatever its query. The default is both kinds of signals.
+   */
+  readonly target?: Required
   /** The schema of the payload. The run receives the decoded value. */
   readonly payload?: Schema.Decoder<Payload>
   /**
    * Addresses to update and load before the run, or a function of the event that returns them. Other addresses are
    * updated when the run reads them. While a time gate delays a listed address, the run is not started at all.
    */
-  readonly reads?: ReadonlyArray<string> | ((event: Event<Payload>) => ReadonlyArray<string>)
+  readonly reads?: ReadonlyArray<string> | ((event: EventOf<Payload, Required>) => ReadonlyArray<string>)
   /** The envelope: patterns of writable addresses. The default is all addresses except for the runtime's own. */
   readonly writes?: ReadonlyArray<string>
   /** The maximum number of attempts of an event, from 1 to 1000. The default is 10. */
@@ -106,7 +117,7 @@ export interface Definition<Payload = unknown> {
    * event, a path at another cell, or a function of the event that returns them. `tx.waitForSignal` takes them in order. A run
    * hears any other signal from its call of `tx.hear` on.
    */
-  readonly hears?: ReadonlyArray<DeclaredSignal> | ((event: Event<Payload>) => ReadonlyArray<DeclaredSignal>)
+  readonly hears?: ReadonlyArray<DeclaredSignal> | ((event: EventOf<Payload, Required>) => ReadonlyArray<DeclaredSignal>)
   /**
    * A durable run cannot go on after a deployment if the host has the module with which it began no longer, and if its log does not
    * fit the present one. `hold` (default): it waits, and keeps a strict lane, until the modules change or
@@ -157,7 +168,7 @@ export interface Definition<Payload = unknown> {
    */
   readonly limitMs?: number
   /** Handles one signal. Returns a value, a promise or an Effect. */
-  readonly run: (tx: Transaction, event: Event<Payload>) => unknown | Promise<unknown> | Effect.Effect<unknown, unknown, never>
+  readonly run: (tx: Transaction, event: EventOf<Payload, Required>) => unknown | Promise<unknown> | Effect.Effect<unknown, unknown, never>
 }
 
 /** A decoded enzyme: every field is present. */
@@ -170,6 +181,7 @@ export interface Enzyme {
   readonly before: ReadonlyArray<string>
   readonly after: ReadonlyArray<string>
   readonly bind: ReadonlyArray<BindingDeclaration>
+  readonly target: Targeting
   readonly payload: Schema.Decoder<unknown> | undefined
   readonly reads: ReadonlyArray<string> | ((event: Event) => ReadonlyArray<string>)
   readonly writes: ReadonlyArray<string> | undefined
@@ -223,15 +235,14 @@ export class InvalidEnzyme extends Data.TaggedError("InvalidEnzyme")<{ readonly 
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Payload = unknown>(definition: Definition<Payload>): Enzyme => {
-  const { hears, payload, reads, run, ...metadata } = definition
+export const make = <Payload = unknown, Required extends Targeting = Targeting>(definition: Definition<Payload, Required>): Enzyme => {
+  const { hears, payload, reads, run, ...metadata } = definition as Definition
   const name = typeof metadata.name === "string" ? metadata.name : String(metadata.name)
   const misfit = Descriptor.misfit(metadata)
   if (misfit !== undefined) throw new InvalidEnzyme({ name, reason: `its metadata does not fit: ${misfit}` })
-  const reason = refusal(metadata as Definition, payload, run) ?? misreading(reads) ?? mishearing(hears, metadata)
+  const reason = refusal(metadata, payload, run) ?? misreading(reads) ?? mishearing(hears, metadata)
   if (reason !== undefined) throw new InvalidEnzyme({ name, reason })
-  const functions = { payload, reads: reads ?? none, hears: hears ?? none, run: run as Definition["run"] }
-  return Object.freeze({ ...withDefaults(metadata as Definition), ...functions }) as Enzyme
+  return Object.freeze({ ...withDefaults(metadata), payload, reads: reads ?? none, hears: hears ?? none, run }) as Enzyme
 }
 
 /**
@@ -265,6 +276,7 @@ const withDefaults = (definition: Omit<Definition, Undecoded>): Omit<Enzyme, Und
   bind: (definition.bind ?? []).map((binding) =>
     typeof binding === "string" ? { cell: binding, propagate: true } : { cell: binding.cell, propagate: binding.propagate ?? true }
   ),
+  target: definition.target,
   writes: definition.writes,
   retry: { attempts: definition.retry?.attempts ?? 10 },
   lane: definition.lane ?? "pair",
@@ -285,7 +297,7 @@ const isSchema = (value: unknown): boolean =>
   (typeof value === "object" || typeof value === "function") && value !== null && "~effect/Schema/Schema" in value
 
 /** Returns the reason why a definition of the right types is invalid, or `undefined` if it is valid. */
-const refusal = (definition: Definition, payload: unknown, run: unknown): string | undefined => {
+const refusal = (definition: Omit<Definition, Undecoded>, payload: unknown, run: unknown): string | undefined => {
   if (typeof run !== "function") return "it has no run function, so it could not react to anything"
   if (payload !== undefined && !isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
   const selfish = [...definition.before ?? [], ...definition.after ?? []].includes(definition.name)

@@ -265,7 +265,7 @@ export class Enzymes {
 
   private lookUp(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     const names = signal?.slice(1).split("/")
-    const candidates = target === undefined ? this.trie.match(names ?? []) : this.bound(target, names, bindings)
+    const candidates = target === undefined ? this.trie.match(names ?? []).filter(takesBroadcasts) : this.bound(target, names, bindings)
     const { left } = this
     const leftOut = left && (() => left.resolve(signal, target, bindings).entries)
     if (candidates.length === 0) return leftOut === undefined || leftOut().length === 0 ? nobody : { ...nobody, status: "held", leftOut }
@@ -383,6 +383,8 @@ const digest = (text: string): string => {
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return (hash >>> 0).toString(36)
 }
+
+const takesBroadcasts = ({ enzyme }: Entry): boolean => enzyme.target === undefined
 
 const isStandIn = (code: Code | undefined): boolean => code?.hash === ""
 

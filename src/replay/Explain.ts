@@ -178,7 +178,12 @@ const absent = (captured: CapturedSignal, { enzyme, entries, table }: Question):
     const queries = entries.map(({ enzyme: { query } }) => JSON.stringify(query)).join(" or ")
     return { verdict: "no-match", detail: `Its query ${queries} does not match ${signal.signal}.` }
   }
-  if (signal.target === undefined) return { verdict: "no-match", detail: "It was not active in this beat." }
+  if (signal.target === undefined) {
+    const detail = matching.enzyme.target === "required"
+      ? `It takes only signals with a target, as its target: "required" says, and ${signal.signal} has none. Send it with a target.`
+      : "It was not active in this beat."
+    return { verdict: "no-match", detail }
+  }
   return unbound(enzyme, signal.target, { declared: matching.enzyme, table })
 }
 

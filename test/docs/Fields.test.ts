@@ -44,6 +44,7 @@ const enzyme: { readonly [field in keyof Required<Enzyme.Definition>]: "fixed" |
   label: "free",
   match: "fixed",
   bind: "fixed",
+  target: "free",
   before: "fixed",
   after: "fixed",
   payload: "free",

@@ -7,7 +7,7 @@ import * as TestKernel from "../support/TestKernel.ts"
 /** The signal that wakes runs. */
 const go = { signal: "/signals/go", target: "/data/n" }
 
-interface Taking extends Omit<Partial<Enzyme.Definition>, "before" | "after"> {
+interface Taking extends Omit<Partial<Enzyme.Definition>, "before" | "after" | "target"> {
   /** The cell of the signal for which it waits. */
   readonly target?: string
   readonly before: (tx: Transaction) => Value

@@ -53,11 +53,12 @@ export default Enzyme.make({
   name: "checkout",
   query: "/signals/order/checkout",
   bind: ["/data/orders"],
+  target: "required",
   payload: Order,
   writes: ["/data/orders/*"],
   durable: true,
   hears: ["/signals/order/confirm"],
-  run: async (tx, { payload, target = "" }) => {
+  run: async (tx, { payload, target }) => {
     const { cents, item } = payload
     const call = callsOf(tx, { order: target.slice(target.lastIndexOf("/") + 1), ...payload })
     const enter = (status: string): void => tx.set(`${target}#/status`, status)

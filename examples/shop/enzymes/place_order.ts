@@ -13,9 +13,10 @@ export default Enzyme.make({
   name: "place_order",
   query: "/signals/order/place",
   bind: ["/data/products"],
+  target: "required",
   payload: Wanted,
   writes: ["/data/orders/*"],
-  run: (tx, { id, payload: { count }, target = "" }) => {
+  run: (tx, { id, payload: { count }, target }) => {
     const item = itemOf(target)
     const product = tx.get(target) as Product | undefined
     const left = (tx.get(`/data/stock#/${item}`) ?? 0) as number

@@ -7,11 +7,12 @@ import { Enzyme } from "systole"
 import * as Assets from "../assets.ts"
 import * as Images from "../images.ts"
 
-export default Enzyme.make<Assets.ImagePayload>({
+export default Enzyme.make({
   name: "image_metadata",
   label: "Read an image's size, format and EXIF",
   query: "/signals/image/*",
   bind: ["/env/fs/projects"],
+  target: "required",
   payload: Assets.ImagePayload,
   writes: ["/data/assets/*/metadata"],
   limitMs: 5_000,

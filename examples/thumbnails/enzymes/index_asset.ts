@@ -4,16 +4,16 @@
  * @module
  */
 import { Enzyme } from "systole"
-import { INDEX, NoTarget } from "../assets.ts"
+import { INDEX } from "../assets.ts"
 
 export default Enzyme.make({
   name: "index_asset",
   label: "List an asset in the gallery's index",
   query: "/signals/db/write",
   bind: ["/data/assets"],
+  target: "required",
   writes: [INDEX],
   run: (tx, event) => {
-    if (event.target === undefined) throw new NoTarget({ signal: event.signal ?? "" })
     const [, , , name = ""] = event.target.split("/")
     const entries = ["thumbnail", "metadata"].map((part) => [part, tx.get(`/data/assets/${name}/${part}`)] as const)
     const asset = Object.fromEntries(entries.filter(([, value]) => value !== undefined))

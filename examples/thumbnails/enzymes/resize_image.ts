@@ -10,11 +10,12 @@ import * as Images from "../images.ts"
 /** The widths of the thumbnails, in pixels. */
 const WIDTHS = [64, 160, 320]
 
-export default Enzyme.make<Assets.ImagePayload>({
+export default Enzyme.make({
   name: "resize_image",
   label: "Make thumbnails of an image",
   query: "/signals/image/thumbnail",
   bind: ["/env/fs/projects"],
+  target: "required",
   payload: Assets.ImagePayload,
   writes: ["/data/assets/*/thumbnail"],
   limitMs: 10_000,

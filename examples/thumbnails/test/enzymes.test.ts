@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Enzyme, Transaction } from "systole"
+import type { Enzyme } from "systole"
 import { expectReceipt, expectSignal, TestSpace } from "systole/testing"
 import { INDEX } from "../assets.ts"
 import imageMetadata from "../enzymes/image_metadata.ts"
@@ -62,10 +62,11 @@ describe("resize_image", () => {
       assert.match(receipt.handlings[0]?.error?.message ?? "", /\/cas\/0{64} holds nothing/)
     }))
 
-  it("fails for good without a target", () => {
-    const event = { id: "x.0.0", signal, target: undefined, payload: { hash: "0".repeat(64) }, params: {}, attempt: 1 }
-    assert.throws(() => resizeImage.run({} as Transaction, event), /has no target/)
-  })
+  it("takes no signal without a target", () =>
+    TestSpace.use([resizeImage], async (space) => {
+      const receipt = await space.handled({ signal, payload: { hash: "0".repeat(64) } })
+      assert.strictEqual(receipt.status, "no-match")
+    }))
 })
 
 describe("image_metadata", () => {

@@ -66,7 +66,7 @@ const DESCRIPTIONS = "/sys/enzymes"
 const MAX_BINDS = 1000
 
 /** The description of one enzyme, from which the signals that it would take are known. */
-type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: string }
+type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: string; readonly target?: "required" }
 
 /**
  * The node of a module's name; `undefined` if it names enzymes.
@@ -114,8 +114,9 @@ export const activation = (
 /** The changed descriptions, of active enzymes and of those left out. */
 const described = (enzymes: Enzymes, documents: Documents): ReadonlyArray<Description> => {
   const byName = new Map<string, Array<Described>>()
-  for (const { code, enzyme: { bind, match, query }, name } of [...enzymes.active(), ...enzymes.leftOut()]) {
-    if (code?.file !== undefined && bind.length <= MAX_BINDS) push(byName, name, { file: code.file, query, match, bind })
+  for (const { code, enzyme: { bind, match, query, target }, name } of [...enzymes.active(), ...enzymes.leftOut()]) {
+    if (code?.file === undefined || bind.length > MAX_BINDS) continue
+    push(byName, name, { file: code.file, query, match, bind, ...target && { target } })
   }
   const names = new Set([...byName.keys(), ...documents.children("space", DESCRIPTIONS)])
   const changes: Array<Description> = []
@@ -137,8 +138,8 @@ export const leaveOut = (enzymes: Enzymes, documents: Documents): void => {
   if (!enzymes.hasBroken) return
   for (const name of documents.children("space", DESCRIPTIONS)) {
     const list = Document.read(documents.read(description(name).key), []) as unknown as ReadonlyArray<Described>
-    for (const { bind, file, match, query } of list) {
-      if (enzymes.isBroken(file)) enzymes.leaveOut(makeEnzyme({ name, query, match, bind, run: absent }), { hash: "", file })
+    for (const { file, ...described } of list) {
+      if (enzymes.isBroken(file)) enzymes.leaveOut(makeEnzyme({ name, ...described, run: absent }), { hash: "", file })
     }
   }
 }
