@@ -56,6 +56,8 @@ class World {
   readonly steps: Array<number> = []
   readonly zone: string
   readonly start: number
+  /** The steps of the clock together, in milliseconds. */
+  private skew = 0
   private processes = 1
 
   constructor(seed: number) {
@@ -80,14 +82,23 @@ class World {
     if (this.draw(5) === 0) yield* this.set()
   })
 
-  /** Sets the clock, within two weeks around the begin. */
+  /** Sets the clock, within two weeks around the begin. Timers that run go on as they are, as on a host. */
   readonly set = Effect.fnUntraced({ self: this }, function*(this: World) {
     const step = Random.pick(this.draw, [2 * HOUR, -2 * HOUR, 12 * DAY, -12 * DAY, HOUR])
     const to = (yield* Clock.currentTimeMillis) + step
     if (Math.abs(to - this.start) > 14 * DAY) return
     this.steps.push(this.ledger.starts.length)
-    yield* TestClock.setTime(to)
+    this.skew += step
   })
+
+  /** Runs an effect by the clock of the world, from its start on. */
+  live<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return TestClock.testClockWith((clock) => {
+      const millis = (): number => clock.currentTimeMillisUnsafe() + this.skew
+      const own: TestClock.TestClock = { ...clock, currentTimeMillisUnsafe: millis, currentTimeMillis: Effect.sync(millis) }
+      return Effect.andThen(clock.setTime(this.start), Effect.provideService(effect, Clock.Clock, own))
+    })
+  }
 
   /** Runs a wake, with its lease, in a new process. */
   readonly wake = Effect.fnUntraced({ self: this }, function*(this: World, { fullAt, killAt }: Fate, isAlone: boolean) {
@@ -195,9 +206,7 @@ const lived = Effect.fnUntraced(function*(world: World, shown: string) {
 })
 
 /** A wake that is killed before one of its calls, and two others after it. True if the wake has fewer calls. */
-const killed = Effect.fnUntraced(function*(killAt: number, isAgain: boolean) {
-  const world = new World(killAt)
-  yield* TestClock.setTime(world.start)
+const killedIn = Effect.fnUntraced(function*(world: World, killAt: number, isAgain: boolean) {
   world.ledger.during = () => Effect.void
   world.ledger.isFailing = () => false
   world.disk.save(PATH, fileOf(shell("a"), shell("b", { schedule: "every:1h" })))
@@ -221,6 +230,37 @@ const killed = Effect.fnUntraced(function*(killAt: number, isAgain: boolean) {
   return !isDead
 })
 
+const killed = (killAt: number, isAgain: boolean) => {
+  const world = new World(killAt)
+  return world.live(killedIn(world, killAt, isAgain))
+}
+
+/** Wakes with faults, and those after them, which finish all. */
+const life = Effect.fnUntraced(function*(world: World, seed: number) {
+  for (let wake = 0; wake < 40; wake++) yield* lived(world, `seed ${seed}, wake ${wake}`)
+  world.person.heal()
+  const count = world.ledger.starts.length
+  for (let wake = 0; wake < 30; wake++) {
+    yield* TestClock.adjust("10 minutes")
+    const { exit } = yield* world.wake({ killAt: NEVER, fullAt: NEVER }, true)
+    const shown = `seed ${seed}, at rest, wake ${wake}`
+    checkStarts(world, shown)
+    if (Exit.isFailure(exit)) return assert.fail(`${shown}: ${Cause.pretty(exit.cause)}`)
+    checkTold(world, exit.value.ran, shown)
+  }
+  const shown = `seed ${seed}, at its end`
+  const file = ControlFiles.parse(world.disk.text(PATH) ?? "")
+  assert.isFalse(ControlFiles.isDamaged(file), shown)
+  const last = new Set(world.ledger.starts.slice(count).map((start) => start.action))
+  for (const { id } of file.actions) {
+    if (id in RECURRING) assert.isTrue(id === "d" || last.has(id), `${shown}: ${id} goes on`)
+    else assert.isTrue(world.ledger.starts.some((start) => start.action === id), `${shown}: ${id} ran`)
+  }
+  for (const mark of world.person.expected) {
+    assert.isTrue(visible(world).some((text) => text.includes(mark)), `${shown}: ${mark} is lost`)
+  }
+})
+
 /** A wake of two actions has fewer calls. */
 const MOST_CALLS = 100
 
@@ -239,29 +279,7 @@ describe("Wakes beside a person, with faults", () => {
     Effect.gen(function*() {
       for (const seed of Trials.seeds(40, { from: 1, least: 6, always: [18, 29, 38] })) {
         const world = new World(seed)
-        yield* TestClock.setTime(world.start)
-        for (let wake = 0; wake < 40; wake++) yield* lived(world, `seed ${seed}, wake ${wake}`)
-        world.person.heal()
-        const count = world.ledger.starts.length
-        for (let wake = 0; wake < 30; wake++) {
-          yield* TestClock.adjust("10 minutes")
-          const { exit } = yield* world.wake({ killAt: NEVER, fullAt: NEVER }, true)
-          const shown = `seed ${seed}, at rest, wake ${wake}`
-          checkStarts(world, shown)
-          if (Exit.isFailure(exit)) return assert.fail(`${shown}: ${Cause.pretty(exit.cause)}`)
-          checkTold(world, exit.value.ran, shown)
-        }
-        const shown = `seed ${seed}, at its end`
-        const file = ControlFiles.parse(world.disk.text(PATH) ?? "")
-        assert.isFalse(ControlFiles.isDamaged(file), shown)
-        const last = new Set(world.ledger.starts.slice(count).map((start) => start.action))
-        for (const { id } of file.actions) {
-          if (id in RECURRING) assert.isTrue(id === "d" || last.has(id), `${shown}: ${id} goes on`)
-          else assert.isTrue(world.ledger.starts.some((start) => start.action === id), `${shown}: ${id} ran`)
-        }
-        for (const mark of world.person.expected) {
-          assert.isTrue(visible(world).some((text) => text.includes(mark)), `${shown}: ${mark} is lost`)
-        }
+        yield* world.live(life(world, seed))
       }
     }))
 })
