@@ -82,7 +82,7 @@ class World {
     if (this.draw(5) === 0) yield* this.set()
   })
 
-  /** Sets the clock, within two weeks around the begin. Timers that run go on as they are, as on a host. */
+  /** Sets the clock, within two weeks around the begin. Timers that run go on as they are. */
   readonly set = Effect.fnUntraced({ self: this }, function*(this: World) {
     const step = Random.pick(this.draw, [2 * HOUR, -2 * HOUR, 12 * DAY, -12 * DAY, HOUR])
     const to = (yield* Clock.currentTimeMillis) + step
@@ -91,7 +91,7 @@ class World {
     this.skew += step
   })
 
-  /** Runs an effect by the clock of the world, from its start on. */
+  /** Lets the clock of the world rule, from its start on. */
   live<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return TestClock.testClockWith((clock) => {
       const millis = (): number => clock.currentTimeMillisUnsafe() + this.skew

@@ -2,8 +2,10 @@
  * The checks of the project, in stages.
  *
  * The lanes of a stage run side by side, on two cores. Most steps leave a core idle at times, since they wait for processes or
- * end on one worker; a second lane uses it. The step that packs the package builds `dist` anew, and other tests run the command
- * that lies there. So only steps that read nothing but sources run beside it, and the attack on the package follows in its lane.
+ * end on one worker; a second lane uses it. So the lanes of a stage take about as long as each other: the suites of processes,
+ * which wait most, run beside the tests within a process. The step that packs the package builds `dist` anew, and other tests
+ * run the command that lies there. So only steps that read nothing but sources run beside it, and the attack on the package
+ * follows in its lane.
  *
  * @module
  */
@@ -34,7 +36,7 @@ const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const language = shown("language", script("language", "--brief"))
 const floors = tests("floors", "node", { files: ["test/architecture.test.ts"] })
 const quick = tests("quick tests on Node", "node", { without: [...separate, ...Object.keys(long)] })
-const onNode = tests("tests on Node", "node", { without: separate })
+const suites = tests("long suites on Node", "node", { files: Object.keys(long) })
 const onDeno = tests("core on Deno", "deno", { files: hosted })
 const onBun = tests("core on Bun", "bun", { files: [...hosted, ...engine], without: models })
 const denoTypes = command("types on Deno", [tool("deno"), "check", "--doc", "src"])
@@ -50,4 +52,4 @@ const sources: Stage = [[types], [lint, language, floors]]
 export const fast: ReadonlyArray<Stage> = [sources, [[quick]]]
 
 /** All checks. */
-export const all: ReadonlyArray<Stage> = [sources, [[onNode], [onDeno, onBun, workerd]], [[packed, attack], [examples, denoTypes]]]
+export const all: ReadonlyArray<Stage> = [sources, [[quick, onBun, onDeno], [suites, workerd]], [[packed, attack], [examples, denoTypes]]]

@@ -14,10 +14,15 @@ const loads: ReadonlyArray<string> = [
 
 /**
  * Suites of processes, of hosts and of long loads, which `npm run ok` leaves to `npm test`: each with the one that shows the same
- * rules within a process, or with fewer trials.
+ * rules within a process, or with fewer trials. The longest ones come first, the others by name.
  */
 export const long: Readonly<Record<string, string>> = {
+  "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
+  "test/main/build/Build.test.ts": "test/main/HostModules.test.ts",
+  "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
+  "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts",
   "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
+  "test/cli/AgentCell.test.ts": "test/agent/CellAgent.test.ts",
   "test/cli/AgentRun.test.ts": "test/agent/Resident.test.ts",
   "test/cli/Cli.test.ts": "test/cli/Debug.test.ts",
   "test/cli/Control.test.ts": "test/ingress/Control.test.ts",
@@ -26,17 +31,16 @@ export const long: Readonly<Record<string, string>> = {
   "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
   "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
   "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",
-  "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
+  "test/examples/Shop.test.ts": "examples/shop/test/shop.test.ts",
   "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",
   "test/kernel/beat/Noninterference.test.ts": "test/kernel/beat/ReaderLabels.test.ts",
   "test/kernel/beat/Young.test.ts": "test/kernel/beat/Expiry.test.ts",
-  "test/main/build/Build.test.ts": "test/main/HostModules.test.ts",
-  "test/main/Watchdog.test.ts": "test/kernel/watchdog/Stuck.test.ts",
   "test/persistence/IdempotencyIndex.test.ts": "test/persistence/SqlStore.test.ts",
+  "test/plugins/JailRace.test.ts": "test/plugins/File.test.ts",
   "test/replay/HostJournals.test.ts": "test/replay/Replay.test.ts",
   "test/replay/Hosts.test.ts": "test/replay/Replay.test.ts",
   "test/scripts/Demo.test.ts": "test/examples/Thumbnails.test.ts",
-  "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts"
+  "test/simulation/Hosts.test.ts": "test/simulation/SmallWorlds.test.ts"
 }
 
 /** The files of all of them, in the order in which they begin. */

@@ -323,6 +323,7 @@ export class World {
     }
     const layer = Layer.fresh(TestRuntime.layer({
       settings: WorldSettings.of(this.plan),
+      hash: HashLayer.layer,
       persistence: Layer.succeed(Persistence, this.disk.over(this.memory, { isOver, turn, owns })),
       pacemaker: Layer.succeed(Pacemaker, Hosts.pacemaker(own, { clock: this.clock, random: this.random, turn, awake })),
       reactor: Reactor.native([this.bank.channel(awake)])
