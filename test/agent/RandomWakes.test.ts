@@ -1,6 +1,6 @@
 /**
- * Wakes beside a person who saves by every route, with ends of the process between any two calls, full disks and clocks that are
- * set: no occurrence runs twice, none is told that did not run, no save is lost, and the file is valid or named.
+ * Wakes beside a person, saves by every route, with ends of the process between two calls, full disks and clocks that are
+ * set: no occurrence runs twice, none is told without its run, no save is lost, and the file is valid or named.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Clock, Effect, Exit, Layer } from "effect"
@@ -39,7 +39,7 @@ const shell = (id: string, fields: Readonly<Record<string, string>> = {}): strin
 /** The process was killed: none of its calls happens any more. */
 class Killed extends Error {}
 
-/** A wake in a process of its own. It dies before one of its calls, or has a full disk from one on. */
+/** The fate of a process: it dies before one of its calls, or the disk is full from one on. */
 interface Fate {
   readonly killAt: number
   readonly fullAt: number
@@ -75,7 +75,7 @@ class World {
     this.ledger.during = () => this.passed(this.draw(20_000))
   }
 
-  /** Lets time pass, and perhaps sets the clock. No save in pieces lasts as long, because a replaced version stays for a minute. */
+  /** Lets time pass, and perhaps sets the clock. No save in pieces lasts as long, because replaced versions stay for one minute. */
   readonly passed = Effect.fnUntraced({ self: this }, function*(this: World, millis: number) {
     this.person.finish()
     yield* TestClock.adjust(millis)
@@ -188,7 +188,7 @@ const checkTold = ({ disk, ledger: { starts } }: World, ran: ReadonlyArray<Wake.
   }
 }
 
-/** One wake with random faults, after a random time. */
+/** One wake with random faults, some time later. */
 const lived = Effect.fnUntraced(function*(world: World, shown: string) {
   const { draw, person } = world
   yield* world.passed(Random.pick(draw, [1_000, 60_000, 600_000, 3_600_000]))
@@ -235,7 +235,7 @@ const killed = (killAt: number, isAgain: boolean) => {
   return world.live(killedIn(world, killAt, isAgain))
 }
 
-/** Wakes with faults, and those after them, which finish all. */
+/** Wakes with faults, and later ones without, which finish the work. */
 const life = Effect.fnUntraced(function*(world: World, seed: number) {
   for (let wake = 0; wake < 40; wake++) yield* lived(world, `seed ${seed}, wake ${wake}`)
   world.person.heal()
