@@ -30,8 +30,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
 const NAMING = new Set([
   "model/Command", "beat/RollbackPlan", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
   "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit", "beat/SegmentResults",
-  "view/Expected", "view/Requests", "view/Space", "space/Feature", "space/Kernel", "space/LiveSpace", "space/Handle",
-  "space/SpaceRendezvous",
+  "view/Expected", "view/Requests", "view/Space", "space/Slice", "space/Kernel",
   "space/SpaceIo", "space/SpaceRuns"
 ].map((file) => `kernel/${file}.ts`))
 

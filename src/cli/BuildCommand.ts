@@ -27,10 +27,10 @@ const keep = Flag.String("keep").pipe(
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`
 
 /** The files and modules of a build, as lines. */
-const lines = ({ features, files, kept, modules, out, parts }: Build): ReadonlyArray<string> => [
+const lines = ({ files, kept, modules, out, parts, slices }: Build): ReadonlyArray<string> => [
   ...Output.table(parts.map(({ bytes, part }) => [part, kilobytes(bytes)])),
   ...Output.table(files.map(({ bytes, file, gzip }) => [`${out}/${file}`, kilobytes(bytes), `${kilobytes(gzip)} compressed`])),
-  `features: ${features.length === 0 ? "none" : features.join(", ")}`,
+  ...Output.table(slices.map(({ bytes, slice }) => [`slice ${slice}`, kilobytes(bytes)])),
   `${Object.keys(modules).length} modules${kept.length === 0 ? "" : `, and ${kept.length} earlier ones`}`
 ]
 

@@ -71,8 +71,8 @@ export interface Build {
   readonly modules: Readonly<Record<string, string>>
   /** The digests of the modules that are kept beside them. */
   readonly kept: ReadonlyArray<string>
-  /** The features of the runtime in it. */
-  readonly features: ReadonlyArray<string>
+  /** The slices of the runtime in it, each with the bytes that it adds to the bundle with those before it. */
+  readonly slices: ReadonlyArray<{ readonly slice: string; readonly bytes: number }>
   /** The files of the bundle, with their sizes in bytes, plain and compressed. */
   readonly files: ReadonlyArray<{ readonly file: string; readonly bytes: number; readonly gzip: number }>
   /** The size of each part of the bundle in bytes: folders of the runtime, packages, and the project. */

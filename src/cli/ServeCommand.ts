@@ -22,8 +22,8 @@ const port = Flag.Int("port").pipe(
   Flag.optional
 )
 
-const without = Flag.String("without").pipe(
-  Flag.withDescription("An enzyme to leave out; signals for it alone are held until a start without this. More than once for several"),
+const disable = Flag.String("disable").pipe(
+  Flag.withDescription("An enzyme to disable; signals for it alone are held until a start without this. More than once for several"),
   Flag.atLeast(0)
 )
 
@@ -75,9 +75,9 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
     })
   }
   const { closeStreams, fetch, found, localToken, reloads, resume } = yield* host.open(config)
-  for (const name of config.without) {
+  for (const name of config.disabled) {
     if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) {
-      yield* Output.note(`no enzyme is called "${name}", so none is left out by that name`)
+      yield* Output.note(`no enzyme is called "${name}", so none is disabled by that name`)
     }
   }
   const port = yield* host.listen(fetch, config)
@@ -87,8 +87,8 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
   if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => printReload(found, json)), { startImmediately: true })
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
     ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => {
-      const isLeftOut = config.without.includes(name)
-      return [name, query === "" ? "(every signal)" : query, isLeftOut ? `${file} (left out)` : file]
+      const isDisabled = config.disabled.includes(name)
+      return [name, query === "" ? "(every signal)" : query, isDisabled ? `${file} (disabled)` : file]
     })),
     `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken ` +
       "modules",
@@ -118,12 +118,12 @@ export const dev = Command.make("dev", flags, (flags) =>
  * @category constructors
  * @since 0.1.0
  */
-export const start = Command.make("start", { ...flags, hold, permission, without }, (flags) =>
+export const start = Command.make("start", { ...flags, hold, permission, disable }, (flags) =>
   Effect.gen(function*() {
     const config = yield* configured(flags)
     if (flags.permission) yield* Host.use((host) => host.confine(config))
     return yield* serve(
-      { ...config, without: flags.without, kernel: { ...config.kernel, held: flags.hold } },
+      { ...config, disabled: flags.disable, kernel: { ...config.kernel, held: flags.hold } },
       { isLive: false, json: flags.json }
     )
   })).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))

@@ -21,7 +21,7 @@ const codes = {
   /** The named space, cell or record does not exist. */
   absent: [
     "beat/absent", "blob/absent", "cell/absent", "dead/absent", "flow/absent", "flow/unknown", "io/channel-absent", "io/request-absent",
-    "ops/absent", "receipt/absent", "route/absent", "run/absent", "rv/absent", "space/unknown"
+    "ops/absent", "receipt/absent", "route/absent", "run/absent", "rv/absent", "slice/absent", "space/unknown"
   ],
   /** The path takes other methods. */
   method: ["route/method"],
@@ -44,8 +44,8 @@ const codes = {
   full: [
     "flow/full", "history/busy", "inbox/full", "ops/full", "reactor/full", "rv/attempts", "rv/full", "watch/full", "watch/slow"
   ],
-  /** The runtime was built without that part. */
-  unbuilt: ["feature/not-built"],
+  /** The runtime is without a part that the stored data needs. */
+  unbuilt: ["store/needs-ledger"],
   /** The host cannot do it now. */
   unavailable: ["space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale", "store/unavailable"],
   /** The stored data cannot be used until it is mended. */

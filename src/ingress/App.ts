@@ -12,7 +12,6 @@ import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import type { Space } from "../kernel/view/Space.ts"
-import { FeatureNotBuilt } from "../kernel/model/Feature.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { face as operations } from "../operation/Face.ts"
@@ -26,16 +25,16 @@ import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
-import * as Feature from "./Feature.ts"
 import * as Guard from "./Guard.ts"
 import * as Json from "./Json.ts"
 import * as Lists from "./Lists.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
-import type * as ReaderRoutes from "./ReaderRoutes.ts"
+import * as ReaderRoutes from "./ReaderRoutes.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
+import * as Slice from "./Slice.ts"
 import * as Sse from "./Sse.ts"
 import { StreamQuota } from "./StreamQuota.ts"
 import { Transfers } from "./Transfers.ts"
@@ -46,8 +45,8 @@ import * as Wire from "./Wire.ts"
 export interface Services {
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
-  /** The features of the kernel. */
-  readonly features: ReadonlyArray<Feature.Feature>
+  /** The slices of the kernel. */
+  readonly slices: ReadonlyArray<Slice.Slice>
 }
 
 /** The settings of the application. */
@@ -86,13 +85,12 @@ export const make = (services: Services, options: Options): App => {
   }
   const routes = routesOf(services, options, context)
   const accessOf = Access.make(options, services.hash)
-  const readerRoutes = services.features.find(({ readers }) => readers !== undefined)?.readers?.(services.kernel, context)
+  const readerRoutes = ReaderRoutes.make(services.kernel, context)
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
     const { reader, refused } = accessOf(request)
     if (refused !== undefined) return Problem.response(refused)
-    if (reader === undefined) return routes.fetch(request)
-    return readerRoutes?.(request, reader) ?? Problem.response(new FeatureNotBuilt({ feature: "labels" }))
+    return reader === undefined ? routes.fetch(request) : readerRoutes(request, reader)
   }
   return { fetch, routes }
 }
@@ -103,7 +101,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
     report(failure)
     return Problem.response(failure)
   })
-  app.notFound((c) => nothing(app, c.req))
+  app.notFound((c) => nothing(app, services.slices, c.req))
   app.get("/livez", () => Json.answer({ status: "live" }))
   const refusal = Guard.make(options, services.hash)
   app.get("/readyz", async (c) => {
@@ -122,8 +120,9 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   })
   Control.routes(app, find)
   FaceRoutes.routes(app, operations, { find, stream, wantsStream })
-  const { features, hash, kernel } = services
-  Feature.routes(app, features, { find, hash, kernel, stream, wantsStream, isDebugged: options.debug === true })
+  const { hash, kernel, slices } = services
+  const shared = { find, hash, kernel, stream, wantsStream, isDebugged: options.debug === true }
+  for (const { routes } of slices) routes?.(app, shared)
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
   return app
@@ -146,8 +145,8 @@ const failureReporter = ({ reporter }: Options) => (failure: unknown): void => {
   if (Problem.isReported(failure)) reporter.report(UnexpectedFailure.of(failure))
 }
 
-const runtimeRoutes = (app: Hono, { features, kernel }: Services): void => {
-  for (const [path, list] of Object.entries(Lists.of(features))) {
+const runtimeRoutes = (app: Hono, { kernel, slices }: Services): void => {
+  for (const [path, list] of Object.entries(Lists.of(slices))) {
     app.get(path, async (c) => Json.answer(Lists.page(list, await Effect.runPromise(kernel.enzymes), c.req.query())))
   }
   app.get("/v1/spaces", async (c) => {
@@ -263,11 +262,11 @@ const wantsStream = (request: Request): boolean =>
   request.method === "GET" && request.headers.get("accept")?.includes("text/event-stream") === true
 
 /** The answer for a request without a route: 404, or 405 with the allowed methods. */
-const nothing = (app: Hono, { method, path }: { readonly method: string; readonly path: string }): Response => {
+const nothing = (app: Hono, slices: Services["slices"], { method, path }: { readonly method: string; readonly path: string }): Response => {
   const allow = methods.filter((other) => app.router.match(other, path)[0].some(([[, route]]) => route.method === other))
   if (allow.length === 0) {
     const reason = `There is nothing at ${method} ${path.slice(0, 200)}`
-    return Problem.response(new Problem.RequestRefused({ code: "route/absent", reason }))
+    return Problem.response(Slice.absentAt(slices, path) ?? new Problem.RequestRefused({ code: "route/absent", reason }))
   }
   return Problem.notAllowed({ method, path }, allow.join(", "))
 }

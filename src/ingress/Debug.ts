@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
 import type { Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
-import type { FeatureContext } from "./Feature.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
+import type { SliceContext } from "./Slice.ts"
 
 /** The maximum number of breakpoints. */
 const MAX_BREAKPOINTS = 100
@@ -20,7 +20,7 @@ const MAX_BREAKPOINTS = 100
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, { find, isDebugged }: Pick<FeatureContext, "find" | "isDebugged">): void => {
+export const routes = (app: Hono, { find, isDebugged }: Pick<SliceContext, "find" | "isDebugged">): void => {
   if (!isDebugged) return
   const path = "/v1/spaces/:space/debug"
   const shown = async (space: Space): Promise<Response> => Json.answer(await Effect.runPromise(space.debug.view), Json.noStore)

@@ -31,13 +31,13 @@ const own: Lists = {
 }
 
 /**
- * The lists of a runtime with some features.
+ * The lists of a runtime with some slices.
  *
  * @category getters
  * @since 0.1.0
  */
-export const of = (features: ReadonlyArray<{ readonly lists?: Lists }>): Lists =>
-  Object.assign({}, own, ...features.map(({ lists }) => lists))
+export const of = (slices: ReadonlyArray<{ readonly lists?: Lists }>): Lists =>
+  Object.assign({}, own, ...slices.map(({ lists }) => lists))
 
 /** The sizes of a page: without `?limit=`, and at most. */
 const sizes = { listed: MAX_ROWS, max: MAX_ROWS }

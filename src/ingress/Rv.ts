@@ -10,7 +10,7 @@ import * as Entries from "../rendezvous/Entry.ts"
 import { face } from "../rendezvous/Face.ts"
 import { TokenRefused } from "../rendezvous/TokenRefused.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
-import type { FeatureContext } from "./Feature.ts"
+import type { SliceContext } from "./Slice.ts"
 
 /**
  * Adds the routes to an application.
@@ -18,12 +18,12 @@ import type { FeatureContext } from "./Feature.ts"
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, context: FeatureContext): void =>
+export const routes = (app: Hono, context: SliceContext): void =>
   FaceRoutes.routes(app, face, { ...context, proves: (worker) => proved(context, worker) })
 
 /** Checks a worker's token before its closed space is opened. An open space checks it itself. */
 const proved = async (
-  { hash, kernel }: Pick<FeatureContext, "hash" | "kernel">,
+  { hash, kernel }: Pick<SliceContext, "hash" | "kernel">,
   { id: key, space, token }: FaceRoutes.Worker
 ): Promise<void> => {
   if (kernel.opened(space) !== undefined) return

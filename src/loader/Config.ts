@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
-import { type FeatureName, names as FEATURES } from "../kernel/model/Feature.ts"
+import * as Slices from "../ledger/Slices.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
@@ -71,7 +71,7 @@ const fields = {
   })),
   enzymes: Schema.optionalKey(folders),
   plugins: Schema.optionalKey(folders),
-  features: Schema.optionalKey(Schema.Array(Schema.Literals(FEATURES))),
+  without: Schema.optionalKey(Schema.Array(Schema.Literals(Slices.names))),
   persistence: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
   content: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
   channels: Schema.optionalKey(Schema.Record(ModuleName, Schema.Union([
@@ -183,8 +183,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly enzymes: ReadonlyArray<string>
   /** Folders of plugin modules, relative to the project. */
   readonly plugins: ReadonlyArray<string>
-  /** Features that a build contains, beside those that its modules and its configuration use. */
-  readonly features: ReadonlyArray<FeatureName>
+  /** The slices of the runtime that the project is without. */
+  readonly without: ReadonlyArray<Slices.SliceName>
   /** The plugin that provides persistence, and its options. */
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
   /** The plugin that stores content beyond 32 MiB, and its options; `undefined` without one. */
@@ -208,7 +208,7 @@ export interface Settings extends Secrets.Unsecured {
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
   /** The names of the enzymes to disable at this start. */
-  readonly without: ReadonlyArray<string>
+  readonly disabled: ReadonlyArray<string>
 }
 
 /** A channel: the name of its provider, the provider's options, and its settings. */
@@ -252,15 +252,17 @@ export const secured = (settings: Settings, variables: Secrets.Variables): Effec
  * @since 0.1.0
  */
 export const settings = (definition: unknown, environment?: string): Effect.Effect<Settings, InvalidConfig> =>
-  decodeDefinition(definition ?? {}).pipe(
-    Effect.mapError((error) => refuse(error.message.replaceAll(/\s+/g, " "))),
+  checkRetired(definition).pipe(
+    Effect.andThen(decodeDefinition(definition ?? {})),
+    Effect.mapError((error) => error instanceof InvalidConfig ? error : refuse(error.message.replaceAll(/\s+/g, " "))),
     Effect.flatMap((decoded) => chosen(decoded, environment)),
     Effect.filterOrFail(
       ({ boot }) => boot !== false,
       () => refuse("boot is false, and a new space always boots: its dossier tells when it could begin. Leave boot out, or say true")
     ),
     Effect.map(withDefaults),
-    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => refuse((error as Error).message) }))
+    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => refuse((error as Error).message) })),
+    Effect.tap(checkSlices)
   )
 
 /** The fields of one environment. Each replaces the field of the base as a whole. */
@@ -274,6 +276,30 @@ const chosen = ({ environments = {}, ...base }: Definition, name: string | undef
 }
 
 const refuse = (reason: string) => new InvalidConfig({ reason })
+
+/** Refuses the field `features`: each runtime has all slices unless it is without some. */
+const checkRetired = (definition: unknown): Effect.Effect<void, InvalidConfig> => {
+  const { environments = {}, ...base } = (definition ?? {}) as { readonly environments?: object }
+  const isThere = [base, ...Object.values(environments)].some((fields: unknown) => Object.hasOwn(Object(fields) as object, "features"))
+  return isThere
+    ? Effect.fail(refuse(`there is no field features: all parts of the runtime are in by default. Leave it out; without: ["${
+      Slices.names.join("\", \"")}"] leaves out those that it names`))
+    : Effect.void
+}
+
+/** Refuses to leave out a slice that another one needs, or the configuration itself. */
+const checkSlices = ({ agent, channels, without }: Settings): Effect.Effect<void, InvalidConfig> => {
+  const isOut = (name: string): boolean => (without as ReadonlyArray<string>).includes(name)
+  for (const name of Slices.names) {
+    const missing = Slices.places[name].needs?.find(isOut)
+    if (missing === undefined || isOut(name)) continue
+    return Effect.fail(refuse(`without has "${missing}", and ${name} cannot do without it. Add "${name}" to without, or take both out`))
+  }
+  const user = Object.keys(channels).length > 0 ? "channels" : agent === undefined ? undefined : "the agent"
+  return user === undefined || !isOut("requests")
+    ? Effect.void
+    : Effect.fail(refuse(`without has "requests", and ${user} of the configuration cannot do without it. Take it out`))
+}
 
 /** Checks the label rules, and that they contain all atoms in use. A mistyped atom would hide too much or too little. */
 const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassify: {} } }, readers }: Settings): void => {
@@ -302,7 +328,7 @@ const withDefaults = (definition: Fields): Settings => {
     agent: definition.agent,
     enzymes: definition.enzymes ?? ["enzymes"],
     plugins: definition.plugins ?? ["plugins"],
-    features: definition.features ?? [],
+    without: definition.without ?? [],
     persistence: chosenPlugin(persistence),
     content: definition.content === undefined ? undefined : chosenPlugin(definition.content),
     channels: Object.fromEntries(Object.entries(definition.channels ?? {}).map(([id, channel]) =>
@@ -316,7 +342,7 @@ const withDefaults = (definition: Fields): Settings => {
     create: definition.spaces?.create,
     system: definition.system ?? [],
     pages: definition.pages ?? {},
-    without: [],
+    disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})
       .map(([name, { clearance, ...own }]) => ({ name, ...own, atoms: Label.make(clearance) })),
     kernel: {

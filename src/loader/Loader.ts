@@ -32,7 +32,7 @@ export interface Sources {
   /** The time limit for one module's top level, in milliseconds. */
   readonly millis: number
   /** The names of the enzymes to disable. */
-  readonly without?: ReadonlyArray<string> | undefined
+  readonly disabled?: ReadonlyArray<string> | undefined
 }
 
 /** An enzyme and its module. */
@@ -70,13 +70,13 @@ export interface Found {
   readonly plugins: ReadonlyArray<FoundPlugin>
   readonly broken: ReadonlyArray<ModuleBroken>
   /** The names of the disabled enzymes. */
-  readonly without: ReadonlyArray<string>
+  readonly disabled: ReadonlyArray<string>
 }
 
 /** Folders that are searched by default, and so may be absent. */
 const conventional = new Set(["enzymes", "plugins"])
 
-const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [], without: [] }
+const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [], disabled: [] }
 
 /** The maximum number of modules per folder; a larger folder does not hold modules. */
 const MAX_MODULES = 10_000
@@ -96,7 +96,7 @@ export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Ret
   const missing = sources.required.filter((name) => !fromPlugins.plugins.some(({ plugin }) => plugin.name === name))
   const firstParty = merge(yield* Effect.forEach(missing, (name) => loadModule(`systole/plugins/${name}`, millis)))
   const fromEnzymes = merge(yield* Effect.forEach(sources.enzymes, (folder) => loadFolder(folder, millis)))
-  return { ...merge([firstParty, fromPlugins, fromEnzymes]), without: sources.without ?? [] }
+  return { ...merge([firstParty, fromPlugins, fromEnzymes]), disabled: sources.disabled ?? [] }
 })
 
 /**
@@ -125,8 +125,8 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
   const enzymes: Array<FoundEnzyme> = []
   for (const item of found.enzymes) {
     const code = { hash: item.hash, text: item.text, file: item.file }
-    const isLeftOut = found.without.includes(item.enzyme.name)
-    const result = yield* Effect.result(isLeftOut ? kernel.leaveOut(item.enzyme, code) : kernel.register(item.enzyme, code))
+    const isDisabled = found.disabled.includes(item.enzyme.name)
+    const result = yield* Effect.result(isDisabled ? kernel.leaveOut(item.enzyme, code) : kernel.register(item.enzyme, code))
     if (Result.isSuccess(result)) enzymes.push(item)
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
@@ -307,7 +307,7 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
       nodes: nodes.map((node) => ({ file, hash, text, node })),
       plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
       broken: [],
-      without: []
+      disabled: []
     })
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error))
@@ -369,5 +369,5 @@ const merge = (parts: ReadonlyArray<Found>): Found => ({
   nodes: parts.flatMap((part) => part.nodes),
   plugins: parts.flatMap((part) => part.plugins),
   broken: parts.flatMap((part) => part.broken),
-  without: parts.flatMap((part) => part.without)
+  disabled: parts.flatMap((part) => part.disabled)
 })

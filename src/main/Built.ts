@@ -4,7 +4,7 @@
  * @module
  */
 import type { Agent } from "../cli/Cli.ts"
-import type { Feature } from "./Feature.ts"
+import type { Slice } from "../ingress/Slice.ts"
 import type * as Config from "../loader/Config.ts"
 import type * as ManifestModules from "./ManifestModules.ts"
 
@@ -23,8 +23,8 @@ export interface Built {
   readonly settings: Omit<Config.Settings, "token" | "check" | "create"> & Partial<Pick<Config.Settings, "check" | "create">>
   /** Whether the project has a token. */
   readonly hasToken: boolean
-  /** Its features, in the order of the catalogue. */
-  readonly features: ReadonlyArray<Feature>
+  /** Its slices, in the order of `Slices.ts`. */
+  readonly slices: ReadonlyArray<Slice>
   /** The command `agent`, on a platform with files, if the project has an agent. */
   readonly agent?: Agent
   readonly manifest: ManifestModules.Manifest

@@ -26,7 +26,7 @@ export const program = (built: Built, args: ReadonlyArray<string>): Main.Program
   installation: built.version,
   args: withCommand(args),
   modules: modules(built),
-  features: built.features,
+  slices: built.slices,
   config: (environment) => config(built, environment),
   confine: () => refuse("--permission bundles the modules of a project, and this is a build. Run it with the options of Node itself"),
   build: () => refuse("this is a build already. Build in the folder of the project")

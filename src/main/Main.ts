@@ -18,7 +18,7 @@ import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
 import type { Holds } from "../kernel/model/Holds.ts"
-import type { Feature } from "./Feature.ts"
+import type { Slice } from "../ingress/Slice.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type { Config, InvalidConfig } from "../loader/Config.ts"
 import type { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
@@ -51,7 +51,8 @@ export interface Program extends Cli.Invocation {
   readonly modules: Layer.Layer<ModuleHost>
   /** The modules for a command that only reads: it leaves no file in the project. By default they are the same. */
   readonly passing?: Layer.Layer<ModuleHost>
-  readonly features: ReadonlyArray<Feature>
+  /** The slices of the installed runtime or of the build. The configuration may leave some of them out. */
+  readonly slices: ReadonlyArray<Slice>
   readonly config: (environment: string | undefined) => Effect.Effect<Config, InvalidConfig | ModuleBroken>
   /** Restarts this process without access to files outside the project. */
   readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
@@ -133,10 +134,10 @@ export const exitCode = <E, A>(exit: Exit.Exit<E, A>, report: (failure: unknown)
 
 const layer = (
   platform: Platform,
-  { build, config, confine, features, installation, modules, passing = modules }: Program,
+  { build, config, confine, installation, modules, passing = modules, slices }: Program,
   { reporter, root }: Place
 ): Layer.Layer<Host> => {
-  const site = { root, modules, features, pacemaker: HostPacemaker.layer(platform.turn), reporter }
+  const site = { root, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter }
   const sites = { all: site, memory: { ...site, modules: passing }, none: { ...site, modules: passing, holds: all } }
   return Layer.succeed(Host, {
     root,

@@ -14,7 +14,7 @@ import { resolve } from "node:path"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
-import type { Feature } from "./Feature.ts"
+import type { Slice } from "../ingress/Slice.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import { CurrentHolds, type Holds } from "../kernel/model/Holds.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
@@ -37,6 +37,7 @@ import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
 import * as RunGuards from "./RunGuards.ts"
 import * as Runtime from "./Runtime.ts"
+import * as Slices from "./Slices.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 
 /** The quiet period after file changes, before modules are reloaded. */
@@ -71,7 +72,7 @@ export interface Site {
   readonly root: string
   readonly modules: Layer.Layer<ModuleHost>
   readonly pacemaker: Layer.Layer<Pacemaker>
-  readonly features: ReadonlyArray<Feature>
+  readonly slices: ReadonlyArray<Slice>
   /** Receives failures. */
   readonly reporter: Reporter
   /** The held spaces; by default those of the settings. */
@@ -88,7 +89,8 @@ export const open = Effect.fn("Project.open")(function*(
   config: Config.Config,
   site: Site
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
-  const { features, holds, modules, pacemaker, reporter, root } = site
+  const { holds, modules, pacemaker, reporter, root } = site
+  const slices = Slices.without(site.slices, config.without)
   const { options, use } = config.persistence
   const sources = sourcesOf(config)
   RunGuards.install()
@@ -110,7 +112,7 @@ export const open = Effect.fn("Project.open")(function*(
   const jobs = Layer.succeed(CurrentJobObserver, watchdog.jobs)
   const held = Layer.succeed(CurrentHolds, holds)
   const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision, jobs, held)
-  const services = { features, persistence: store, reactor, pacemaker }
+  const services = { slices, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const places = { placeOf: (error: unknown) => SourceMaps.place(error) ?? CallPlace.find(error) }
   const guards = config.check === true ? DevWatch.layer(places) : RunGuards.layer(places)
@@ -123,7 +125,7 @@ export const open = Effect.fn("Project.open")(function*(
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     readers: config.readers, debug: config.check === true
   }
-  const app = App.make({ features, kernel, hash: Context.get(context, Hash) }, rules)
+  const app = App.make({ slices, kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(
     Stream.debounce(QUIET),
     Stream.take(MAX_RELOADS),
@@ -155,9 +157,9 @@ const silent = (channel: Channel): Channel => Object.assign(Object.create(channe
  * @since 0.1.0
  */
 export const sourcesOf = (settings: Config.Settings): Loader.Sources => {
-  const { enzymes, kernel, persistence, plugins, without } = settings
+  const { disabled, enzymes, kernel, persistence, plugins } = settings
   const required = [persistence.use, ...Loader.requiredBy(settings)]
-  return { enzymes, plugins, required: [...new Set(required)], without, millis: kernel.limits.moduleMillis }
+  return { enzymes, plugins, required: [...new Set(required)], disabled, millis: kernel.limits.moduleMillis }
 }
 
 const isSame = (a: Loader.Found, b: Loader.Found): boolean => {

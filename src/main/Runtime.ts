@@ -9,8 +9,8 @@
 import * as Layer from "effect/Layer"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
-import type { KernelFeature } from "../kernel/space/Feature.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
+import type { KernelSlice } from "../kernel/space/Slice.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
@@ -50,18 +50,18 @@ export const compose = <E>({ kernel, pacemaker, persistence, reactor, registry, 
 
 /** The parts of a runtime that a host chooses. */
 interface Host<E> extends Pick<Services<E>, "persistence" | "reactor" | "pacemaker"> {
-  readonly features: ReadonlyArray<KernelFeature>
+  readonly slices: ReadonlyArray<KernelSlice>
 }
 
 /**
- * The kernel of a configuration with its features, over the persistence, the reactor and the pacemaker of a host.
+ * The kernel of a configuration with its slices, over the persistence, the reactor and the pacemaker of a host.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = <E>(config: Config, { features, ...host }: Host<E>): Layer.Layer<Kernel, E, Hash> =>
+export const layer = <E>(config: Config, { slices, ...host }: Host<E>): Layer.Layer<Kernel, E, Hash> =>
   compose({
-    kernel: Kernel.layer(features),
+    kernel: Kernel.layer(slices),
     registry: Registry.layer,
     scheduler: Scheduler.layer({ check: config.check === true }),
     ...host

@@ -12,12 +12,12 @@ import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostHash from "./HostHash.ts"
-import * as Features from "./feature/Features.ts"
 import * as HostModules from "./HostModules.ts"
 import * as Installation from "./Installation.ts"
 import type * as Main from "./Main.ts"
 import * as Permission from "./Permission.ts"
 import * as Project from "./Project.ts"
+import * as Slices from "./Slices.ts"
 
 /**
  * The program of the project at `root`.
@@ -37,7 +37,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
     installation: Installation.specifier(),
     modules,
     passing,
-    features: Features.all,
+    slices: Slices.all,
     config: (environment) =>
       Effect.flatMap(Effect.provide(definition, passing), (definition) =>
         Config.decode(definition, { environment, variables: process.env })),

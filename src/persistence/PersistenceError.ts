@@ -125,16 +125,19 @@ export class ContentTooLarge extends Data.TaggedError("ContentTooLarge")<{ reado
   }
 }
 
-/** The store has records of a feature that this build lacks. */
-export class StoreNeedsFeature extends Data.TaggedError("StoreNeedsFeature")<{
+/** The store has records of a ledger that the runtime is without. */
+export class StoreNeedsLedger extends Data.TaggedError("StoreNeedsLedger")<{
   readonly space: string
-  readonly feature: string
+  /** The slice of the ledger. */
+  readonly slice: string
   readonly folder: string
+  /** The way to a runtime with the slice. */
+  readonly remedy: string
 }> {
-  readonly code = "feature/not-built"
+  readonly code = "store/needs-ledger"
   override get message() {
-    return `Space "${this.space}" has records below ${this.folder}, and this build has no ${this.feature}. Nothing was changed in it. ` +
-      `Add features: ["${this.feature}"] to systole.config.ts, and build again`
+    return `Space "${this.space}" has records below ${this.folder}, and this runtime is without ${this.slice}. Nothing was changed in ` +
+      `it. ${this.remedy}`
   }
 }
 
@@ -147,7 +150,7 @@ export class StoreNeedsFeature extends Data.TaggedError("StoreNeedsFeature")<{
 export class PersistenceError extends Data.TaggedError("PersistenceError")<{
   readonly reason:
     | NoSuchSpace | InvalidSpaceName | StoreLocked | StoreBusy | StoreDamaged | StoreVersion | StaleWriter | BeatConflict
-    | StoreUnavailable | StoreFull | StoreNeedsFeature | ContentTooLarge
+    | StoreUnavailable | StoreFull | StoreNeedsLedger | ContentTooLarge
 }> {
   get code() {
     return this.reason.code

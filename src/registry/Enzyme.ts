@@ -246,13 +246,6 @@ export const make = <Payload = unknown, Required extends Targeting = Targeting>(
 }
 
 /**
- * Decodes a payload by the schema of an enzyme.
- *
- * @throws the failure of a payload that does not fit
- */
-export type PayloadDecoder = (schema: Schema.Decoder<unknown>, payload: unknown) => unknown
-
-/**
  * Tests whether a module's export is an enzyme.
  *
  * @category guards

@@ -7,7 +7,6 @@ import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
-import type { PayloadDecoder } from "./Enzyme.ts"
 
 /**
  * The failure of a run whose payload does not match the schema of its enzyme.
@@ -25,6 +24,7 @@ export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{ readonl
 /** The most characters of a reason. */
 const MAX_REASON = 2000
 
+/** The decoders of schemas, each made when its first payload comes. */
 const decoders = new WeakMap<object, (payload: unknown) => Exit.Exit<unknown, unknown>>()
 
 /**
@@ -34,7 +34,7 @@ const decoders = new WeakMap<object, (payload: unknown) => Exit.Exit<unknown, un
  * @category combinators
  * @since 0.1.0
  */
-export const decode: PayloadDecoder = (schema, payload) => {
+export const decode = (schema: Schema.Decoder<unknown>, payload: unknown): unknown => {
   let decoder = decoders.get(schema)
   if (decoder === undefined) decoders.set(schema, decoder = Schema.decodeUnknownExit(schema, { errors: "all" }))
   const decoded = decoder(payload)

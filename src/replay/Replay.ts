@@ -21,7 +21,6 @@ import * as SpaceMode from "../kernel/model/SpaceMode.ts"
 import { BeatAborted } from "../kernel/model/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
-import * as Labels from "../stage/Labels.ts"
 import * as Semantics from "../stage/Semantics.ts"
 import * as SpaceClock from "../stage/SpaceClock.ts"
 import { Code } from "./Code.ts"
@@ -256,10 +255,9 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     },
     derivation,
     bindings,
-    durable: history.durable?.fresh(),
+    durable: history.durable.fresh(),
     mode: SpaceMode.read(historic, documents),
     clock: SpaceClock.read(documents.read(SpaceClock.ADDRESS.key)),
-    readLabels: Labels.read,
     ledgers: history.ledgers,
     states: history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo }),
     // The entries record overload.

@@ -5,8 +5,8 @@
  */
 import { Effect, Layer } from "effect"
 import {
-  type Batch, defaults, Features, type Hash, Kernel, KernelSettings,
-  type Pacemaker, Persistence, type Plugin, Reactor, Registry, Scheduler, type Settings, type SpaceStore
+  type Batch, defaults, type Hash, Kernel, KernelSettings, type Pacemaker, Persistence, type Plugin, Reactor, Registry, Scheduler,
+  type Settings, Slices, type SpaceStore
 } from "systole"
 import * as RunGuards from "../../src/main/RunGuards.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -48,7 +48,7 @@ export const layer = (
   persistence: ReturnType<Provider>,
   { host = testHost, reactor = Reactor.none, registry = Registry.layer, settings = {} }: Parts = {}
 ) =>
-  Kernel.layer(Features.all).pipe(
+  Kernel.layer(Slices.all).pipe(
     Layer.provide(Layer.mergeAll(persistence, registry, Scheduler.layer(), reactor)),
     Layer.provideMerge(host),
     Layer.provide([Layer.succeed(KernelSettings, { ...usual, ...settings }), RunGuards.layer()])

@@ -6,7 +6,7 @@
  */
 import { Effect as Fx, Layer, Scope } from "effect"
 import type { NodeDefinition, Persistence, Space, Value } from "systole"
-import { Cell, Computation, defaults, Effect, Features, Kernel, KernelSettings, MemoryStore, Reactor, Registry, Scheduler } from "systole"
+import { Cell, Computation, defaults, Effect, Kernel, KernelSettings, MemoryStore, Reactor, Registry, Scheduler, Slices } from "systole"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import type { Library, Reader } from "./Reactive.ts"
@@ -41,7 +41,7 @@ const kernelOver = (store: Layer.Layer<Persistence>) => {
     labels,
     limits
   } as const
-  const layer = Kernel.layer(Features.all).pipe(Layer.provide(Layer.mergeAll(
+  const layer = Kernel.layer(Slices.all).pipe(Layer.provide(Layer.mergeAll(
     store,
     HashLayer.layer,
     pacemaker,

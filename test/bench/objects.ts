@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { Enzyme } from "systole"
-import type { Feature } from "../../src/main/Feature.ts"
+import type { Slice } from "../../src/ingress/Slice.ts"
 import type { Env } from "../../src/main/workers/index.ts"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import * as Objects from "../../src/main/workers/Objects.ts"
@@ -27,7 +27,7 @@ const count = Enzyme.make({
 })
 
 /** The route of the chain, which the servers of other hosts have as well. */
-const chain: Feature = {
+const chain: Slice = {
   name: "chain",
   routes: (app, { kernel }) => {
     app.post("/v1/spaces/:space/chain", async (c) =>
@@ -45,7 +45,7 @@ let made: Settings.Settings | undefined
 const settings = (env: Env): Settings.Settings => {
   if (made !== undefined) return made
   const all = Settings.make(parts, env)
-  return made = { ...all, features: [...all.features, chain] }
+  return made = { ...all, slices: [...all.slices, chain] }
 }
 
 const { Directory, Space, handler } = Objects.make({

@@ -11,7 +11,7 @@
  */
 import { Effect, Layer } from "effect"
 import process from "node:process"
-import { Address, Enzyme, Features, Hash, Kernel, Reporter, type Space } from "systole"
+import { Address, Enzyme, Hash, Kernel, Reporter, Slices, type Space } from "systole"
 import sqlite, { unsynced } from "../../plugins/sqlite.ts"
 import * as App from "../../src/ingress/App.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -100,7 +100,7 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     reporter: new Reporter((told) => console.error(told)),
     closing: new AbortController().signal
   }
-  const app = App.make({ features: Features.all, kernel, hash }, rules)
+  const app = App.make({ slices: Slices.all, kernel, hash }, rules)
   app.routes.get("/stats", () => {
     const { system, user } = process.cpuUsage()
     const rssMiB = Math.round(process.memoryUsage().rss / 1_048_576)

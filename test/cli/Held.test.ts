@@ -110,11 +110,11 @@ export default Enzyme.make({
     assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann", "bob"])
   })
 
-  test("--without leaves an enzyme out and holds the signals that only it handles, until a start with it", {
+  test("--disable leaves an enzyme out and holds the signals that only it handles, until a start with it", {
     "systole.config.ts": config,
     "enzymes/greet.ts": greet
   }, async ({ json, serve }) => {
-    const without = await serve("start", "--without", "greet", "--without", "nobody")
+    const without = await serve("start", "--disable", "greet", "--disable", "nobody")
     const { id } = await json("signal", "shop", "--signal", "/signals/greet/ann") as { readonly id: string }
     assert.deepInclude(await json("signal", "shop", "--signal", "/signals/unheard", "--wait", "60").catch(String) as string, "no-match")
     assert.deepInclude((await ask(without.url, `/v1/spaces/shop/receipts/${id}`)).body, { status: "pending" })

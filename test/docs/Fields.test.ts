@@ -16,7 +16,7 @@ const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyA
   agent: ["file", "space", "timezone", "timeout", "attempts", "budget", "reset", "maxConcurrent", "approval", "profiles"],
   enzymes: [],
   plugins: [],
-  features: [],
+  without: [],
   persistence: [], content: [], channels: [], reactor: [],
   data: [],
   host: [],

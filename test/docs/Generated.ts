@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Option from "effect/Option"
-import { Features } from "systole"
+import { Slices } from "systole"
 import { exitOf } from "../../src/cli/CliFailure.ts"
 import { topics } from "../../src/diagnostic/TopicReference.ts"
 import * as App from "../../src/ingress/App.ts"
@@ -31,7 +31,7 @@ const code = (text: string): string => `\`${text}\``
 
 /** The routes that the application serves, such as `GET /livez`. */
 export const served = (): ReadonlyArray<string> => {
-  const services = { features: Features.all, kernel: {} as never, hash: {} as never }
+  const services = { slices: Slices.all, kernel: {} as never, hash: {} as never }
   const closing = new AbortController().signal
   const app = App.make(services, { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true })
   return [...new Set(app.routes.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`))]

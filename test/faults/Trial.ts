@@ -7,7 +7,7 @@
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
 import {
-  defaults, Features, Kernel, KernelSettings, Pacemaker, Persistence, Reactor, Registry, replay, Scheduler, SystemGrants, verify
+  defaults, Kernel, KernelSettings, Pacemaker, Persistence, Reactor, Registry, replay, Scheduler, Slices, SystemGrants, verify
 } from "systole"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -96,7 +96,7 @@ class Execution {
   /** Starts a process over the durable state. */
   private async boot(): Promise<void> {
     this.scope = Effect.runSync(Scope.make())
-    const layer = Layer.fresh(Kernel.layer(Features.all).pipe(
+    const layer = Layer.fresh(Kernel.layer(Slices.all).pipe(
       Layer.provideMerge(Layer.mergeAll(
         HashLayer.layer,
         Layer.succeed(Persistence, this.persistence),

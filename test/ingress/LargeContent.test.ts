@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { type ContentStore, Enzyme } from "systole"
-import * as Features from "../../src/main/feature/Features.ts"
 import { LOADS, RecentParts } from "../../src/kernel/space/RecentParts.ts"
 import { encode, OBJECT, STORED } from "../../src/persistence/LargeContent.ts"
 import { problem, serve, type Settings, signals, type TestIngress } from "./TestIngress.ts"
@@ -82,36 +81,7 @@ const test = (name: string, run: (app: TestIngress, contents: Memory) => Promise
 
 const waited = { prefer: "wait=60" }
 
-const plain = Features.all.filter(({ name }) => name !== "content")
-
 describe("Content beyond 32 MiB", () => {
-  it.live("is refused by a build without the feature, which takes all smaller content", () =>
-    Effect.gen(function*() {
-      const { ask, fetch, kernel } = yield* serve({ features: plain })
-      const upload = (body: Uint8Array) => Effect.promise(() => ask(blobs, { method: "PUT", body: body as Uint8Array<ArrayBuffer> }))
-      const small = contentOf(STORED)
-      assert.strictEqual((yield* upload(small)).status, 201)
-      const read = yield* Effect.promise(async () => (await fetch(`${blobs}/${digestOf(small)}`)).arrayBuffer())
-      assert.strictEqual(digestOf(new Uint8Array(read)), digestOf(small))
-      assert.deepStrictEqual(problem(yield* upload(bytes)), [413, "body/too-large"])
-      const space = yield* kernel.space("shop")
-      const refused = yield* Effect.flip(space.receive(new Blob([small as Uint8Array<ArrayBuffer>]).stream()))
-      assert.include(refused.message, "Add features: [\"content\"] to systole.config.ts, and build again")
-      // An earlier build left it there.
-      const { store, writer } = yield* space.content
-      writer.write(encode({ size: bytes.length, upload: "a", parts: ["b"] }))
-      yield* store(digest)
-      assert.deepStrictEqual(problem(yield* Effect.promise(() => ask(`${blobs}/${digest}`))), [501, "feature/not-built"])
-      const later = yield* Effect.flip(space.blobPart(digest, 1))
-      assert.strictEqual(later.code, "feature/not-built")
-    }))
-
-  it.effect("needs the feature where the configuration names a content store", () =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(serve({ contents: memory().store, features: plain }))
-      assert.include(Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "", "This build has no content")
-    }))
-
   test("goes to the content store in parts, and comes back whole and by ranges", async (app, { at, objects }) => {
     const stored = await put(app, bytes)
     assert.deepStrictEqual([stored.status, stored.body], [201, {

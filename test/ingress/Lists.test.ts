@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Features, Hash, Kernel, Reporter } from "systole"
+import { Hash, Kernel, Reporter, Slices } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import { BAR, COUNT, counted, filled, Rows } from "../kernel/view/ListedSpace.ts"
 import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
@@ -89,7 +89,7 @@ const placeOf = (route: string): string => route.replace(":space", "test").repla
 
 const serve = Effect.gen(function*() {
   const space = yield* filled
-  const services = { features: Features.all, kernel: yield* Kernel, hash: yield* Hash }
+  const services = { slices: Slices.all, kernel: yield* Kernel, hash: yield* Hash }
   const app = App.make(services, {
     token: "operator-operator", loopback: true, reporter: new Reporter(() => {}), closing: new AbortController().signal, pages: {},
     debug: true, readers: [{ name: "web", atoms: [], token: "reader-reader" }]

@@ -6,10 +6,10 @@
 import { Reactor } from "../../src/reactor/Reactor.ts"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { type ContentStore, Enzyme, Features, MemoryStore, type NodeDefinition } from "systole"
+import { type ContentStore, Enzyme, MemoryStore, type NodeDefinition, Slices } from "systole"
 import { Reporter } from "../../src/diagnostic/Reporter.ts"
 import * as App from "../../src/ingress/App.ts"
-import type { Feature } from "../../src/ingress/Feature.ts"
+import type { Slice } from "../../src/ingress/Slice.ts"
 import { Kernel } from "../../src/kernel/space/Kernel.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -31,7 +31,7 @@ export interface Settings {
   readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
   readonly nodes?: ReadonlyArray<NodeDefinition>
   readonly reactor?: Layer.Layer<Reactor>
-  readonly features?: ReadonlyArray<Feature>
+  readonly slices?: ReadonlyArray<Slice>
   readonly contents?: ContentStore
   /** Whether this is a development server. */
   readonly debug?: boolean
@@ -48,16 +48,16 @@ export const serve = (setting: Settings = {}) =>
     // Without a boot, so that tests can count beats from 0.
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run), setting.clocks)
-    const { features = Features.all, reactor = Reactor.none } = setting
+    const { reactor = Reactor.none, slices = Slices.all } = setting
     const contents = Layer.succeed(CurrentContentStore, setting.contents)
-    const runtime = Runtime.layer(config, { features, persistence: MemoryStore.layer, reactor, pacemaker })
+    const runtime = Runtime.layer(config, { slices, persistence: MemoryStore.layer, reactor, pacemaker })
     const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(HostHash.layer), Layer.provide(contents))))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })
     for (const node of setting.nodes ?? []) yield* kernel.register(node)
     const accidents: Array<unknown> = []
     const closing = new AbortController()
-    const services = { features, kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
+    const services = { slices, kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
     ), closing: closing.signal, pages: config.pages, readers: config.readers, debug: setting.debug })

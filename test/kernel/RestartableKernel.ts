@@ -7,7 +7,7 @@
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
 import type { Enzyme, NodeDefinition, Settings, SpaceStore } from "systole"
 import {
-  Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
+  Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, Slices, StoreUnavailable
 } from "systole"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SetClock from "../support/SetClock.ts"
@@ -103,7 +103,7 @@ export const make = (
         openings = []
         open = new Set()
         most = 0
-        const layer = Layer.fresh(Kernel.layer(Features.all).pipe(
+        const layer = Layer.fresh(Kernel.layer(Slices.all).pipe(
           Layer.provide(Layer.succeed(Persistence, disk(++life))),
           Layer.provide(Layer.succeedContext(context)),
           Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), reactor]),

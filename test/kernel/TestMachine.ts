@@ -7,7 +7,7 @@
 import { Context, Deferred, Effect, Latch, Layer, type Scope } from "effect"
 import type { Batch, Enzyme, NodeDefinition, Settings, Space } from "systole"
 import {
-  Features, Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, StoreUnavailable
+  Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, Slices, StoreUnavailable
 } from "systole"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SetClock from "../support/SetClock.ts"
@@ -115,7 +115,7 @@ export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(f
   const boot: TestMachine["boot"] = Effect.fn("TestMachine.boot")(function*(modules, settings = {}) {
     power++
     clock.forget()
-    const layer = Layer.fresh(Kernel.layer(Features.all).pipe(
+    const layer = Layer.fresh(Kernel.layer(Slices.all).pipe(
       Layer.provide(Layer.succeed(Persistence, wrapped)),
       Layer.provide(Layer.succeedContext(context)),
       Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer(), Reactor.none]),

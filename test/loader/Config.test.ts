@@ -36,6 +36,24 @@ describe("Config", () => {
         assert.include(yield* refusal("sqlite"), "systole.config.ts")
       }))
 
+    it.effect("leaves out slices, but none that another one or the configuration needs", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* Config.decode({})).without, [])
+        assert.deepStrictEqual((yield* Config.decode({ without: ["rendezvous", "flows"] })).without, ["rendezvous", "flows"])
+        assert.include(yield* refusal({ without: ["rendezvous"] }), "Add \"flows\" to without, or take both out")
+        assert.include(yield* refusal({ without: ["requests"] }), "durable cannot do without it")
+        const world = ["requests", "durable"]
+        assert.include(yield* refusal({ without: world, channels: { clock: "timer" } }), "channels of the configuration cannot do")
+        assert.include(yield* refusal({ without: world, agent: {} }), "the agent of the configuration cannot do without it")
+        assert.include(yield* refusal({ without: ["operations"] }), "\"rendezvous\"")
+      }))
+
+    it.effect("refuses the field features, and says what takes its place", () =>
+      Effect.gen(function*() {
+        assert.include(yield* refusal({ features: ["history"] }), "Leave it out; without: [\"rendezvous\", \"flows\", ")
+        assert.include(yield* refusal({ environments: { production: { features: [] } } }), "there is no field features")
+      }))
+
     it.effect("refuses an address that others reach unless there is a token", () =>
       Effect.gen(function*() {
         assert.include(yield* refusal({ host: "0.0.0.0" }), "0.0.0.0")

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import type { Told, Transaction } from "systole"
-import { Computation, CurrentReporter, Effect, Enzyme, Features, Reporter } from "systole"
+import { Computation, CurrentReporter, Effect, Enzyme, Reporter, Slices } from "systole"
 import { Kernel, MemoryStore, Pacemaker, Persistence, Reactor, Registry, Scheduler } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as PureHash from "../../src/main/PureHash.ts"
 import * as Runtime from "../../src/main/Runtime.ts"
 
 const services: Runtime.Services = {
-  kernel: Kernel.layer(Features.all),
+  kernel: Kernel.layer(Slices.all),
   registry: Registry.layer,
   scheduler: Scheduler.layer(),
   reactor: Reactor.none,
@@ -90,7 +90,7 @@ describe("The composition of a runtime", () => {
   it.effect("takes another kernel", () => {
     const kernel = Layer.effect(Kernel, Fx.map(Kernel, (real) => ({ ...real, spaces: Fx.succeed(["hidden"]) })))
     return Fx.gen(function*() {
-      const replaced = Layer.provide(kernel, Kernel.layer(Features.all))
+      const replaced = Layer.provide(kernel, Kernel.layer(Slices.all))
       assert.deepStrictEqual(yield* handled({ kernel: replaced }), { ...usual, spaces: ["hidden"] })
     })
   })

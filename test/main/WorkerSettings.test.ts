@@ -8,7 +8,7 @@ import * as Settings from "../../src/main/workers/Settings.ts"
 
 const built = (definition: Config.Definition) => {
   const { token, ...settings } = Effect.runSync(Config.settings(definition))
-  return { version: "0.1.0", environment: undefined, hasToken: token !== undefined, settings, features: [], manifest: {}, kept: {} }
+  return { version: "0.1.0", environment: undefined, hasToken: token !== undefined, settings, slices: [], manifest: {}, kept: {} }
 }
 
 const settings = (definition: Config.Definition, env: object) => Settings.ofBuild(built(definition), env as Env)

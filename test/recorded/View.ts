@@ -5,7 +5,7 @@
  */
 import { Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
-import { Document, Features, replay, Reporter, type Space, verify, why } from "systole"
+import { Document, replay, Reporter, Slices, type Space, verify, why } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import type { Process } from "./StoryProcess.ts"
@@ -108,7 +108,7 @@ const routes = (space: string): ReadonlyArray<string> =>
 export const ofHttp = ({ hash, kernel }: Process, space: string): Effect.Effect<View> =>
   Effect.promise(async () => {
     const closing = new AbortController().signal
-    const services = { features: Features.all, kernel, hash }
+    const services = { slices: Slices.all, kernel, hash }
     const app = App.make(services, { token: undefined, loopback: true, reporter: new Reporter(() => {}), closing, pages: {} })
     const shown: Record<string, string> = {}
     for (const path of routes(space)) {

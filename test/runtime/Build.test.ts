@@ -27,7 +27,7 @@ const built = async (use: (project: { readonly folder: string; readonly build: (
 }
 
 interface BuildFile {
-  readonly features: ReadonlyArray<string>
+  readonly slices: ReadonlyArray<string>
   readonly modules: Readonly<Record<string, string>>
 }
 
@@ -47,11 +47,8 @@ describe("systole build --target workers", () => {
         const refused = await fetch("/v1/spaces/shop/signals", { method: "DELETE" })
         assert.deepStrictEqual([refused.status, refused.headers.get("allow")], [405, "POST"])
         assert.strictEqual((await fetch("/v1/spaces/shop/nothing")).status, 404)
-        for (const path of ["/v1/flows", "/v1/spaces/shop/flows", "/v1/spaces/shop/flows/a", "/v1/spaces/shop/replay"]) {
-          const { code, detail } = await json(path) as { readonly code: string; readonly detail: string }
-          assert.strictEqual(code, "feature/not-built")
-          assert.include(detail, "Add features: [")
-        }
+        assert.deepInclude(await json("/v1/spaces/shop/journal/verification"), { space: "shop" })
+        assert.deepInclude(await json("/v1/spaces/shop/graph"), { next: null })
         assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["shop"], next: null })
       })
     }))
@@ -162,9 +159,8 @@ export default Flow.make({ name: "approval", steps: { note: { transform: () => {
       const file = join(folder, "out", "wrangler.jsonc")
       const bucket = /"r2_buckets": \[{ "binding": "CONTENT", "bucket_name": "[a-z0-9-]+-content" }\]/
       assert.match(readFileSync(file, "utf8"), bucket)
-      const { features, modules } = JSON.parse(readFileSync(join(folder, "out", "build.json"), "utf8")) as BuildFile
+      const { modules } = JSON.parse(readFileSync(join(folder, "out", "build.json"), "utf8")) as BuildFile
       assert.property(modules, "systole/plugins/bucket")
-      assert.include(features, "content")
       writeFileSync(file, "{}")
       assert.match(await build(), bucket)
     }))

@@ -6,7 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Features } from "systole"
+import { Slices } from "systole"
 import { Kernel } from "../../src/kernel/space/Kernel.ts"
 import * as MemoryStore from "../../src/persistence/MemoryStore.ts"
 import * as Enzyme from "../../src/registry/Enzyme.ts"
@@ -16,7 +16,7 @@ import { Scheduler } from "../../src/scheduler/Scheduler.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as PureHash from "../../src/main/PureHash.ts"
 
-const layer = Kernel.layer(Features.all).pipe(Layer.provide([
+const layer = Kernel.layer(Slices.all).pipe(Layer.provide([
   MemoryStore.layer,
   PureHash.layer,
   Registry.layer,

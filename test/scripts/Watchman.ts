@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Features, Pacemaker, Reporter } from "systole"
+import { Pacemaker, Reporter, Slices } from "systole"
 import definition from "../../examples/watchman/systole.config.ts"
 import * as Site from "../../examples/watchman/site.ts"
 import * as FileStore from "../../src/agent/store/FileStore.ts"
@@ -61,7 +61,7 @@ export const fastForward = (): Promise<Story> => {
     const project = yield* Project.open({ ...config, kernel: { ...config.kernel, create: "on-demand" } }, {
       root: folder,
       modules: Layer.fresh(HostModules.layer(folder).pipe(Layer.provide(HostHash.layer))),
-      features: Features.all,
+      slices: Slices.all,
       pacemaker: Layer.succeed(Pacemaker, Context.get(pacemaker, Pacemaker)),
       reporter: new Reporter(() => {})
     })

@@ -2,7 +2,7 @@
  * `npm run size [-- --json]`: the sizes of the builds of `examples/shop`, which has cells, signals, derived cells, a page and the
  * ingress. It fails if a build exceeds its limit.
  *
- * The size of a feature is the difference that it makes to a compressed Worker with the features that it needs.
+ * The size of a slice is what it adds to a Worker with the slices before it.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import { join } from "node:path"
 import process from "node:process"
 import { gzipSync } from "node:zlib"
 import type { Build, Target } from "../../src/cli/Host.ts"
-import { type FeatureName, names } from "../../src/kernel/model/Feature.ts"
+import { names, type SliceName } from "../../src/ledger/Slices.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as BuildBundle from "../../src/main/build/BuildBundle.ts"
-import * as BuildFeatures from "../../src/main/build/BuildFeatures.ts"
+import type { Contents } from "../../src/main/build/BuildContents.ts"
 import * as BuildTarget from "../../src/main/build/BuildTarget.ts"
 import * as Command from "./Command.ts"
 import { node, root } from "./Host.ts"
@@ -27,13 +27,17 @@ import { render } from "./Table.ts"
 /** The limits of all files of a build together, compressed, in bytes. */
 const limits: Readonly<Record<Target, number>> = { node: 579_000, deno: 574_000, bun: 567_000, workers: 228_000 }
 
-/** The limits of the Worker in front and of a Worker without features, compressed, in bytes. */
+/** The limits of the Worker in front, of a Worker with all slices, and of one without those of {@link rest}, compressed, in bytes. */
 const FRONT = 11_000
-const BASE = 223_000
+const ALL = 265_000
+const LEAN = 205_000
+
+/** The slices of a lean Worker. */
+const rest: ReadonlyArray<SliceName> = ["debug"]
 
 const { values: { json } } = Options.read({
   script: "size",
-  about: "Builds examples/shop, and a Worker with each feature, and tells their sizes. Fails over a limit.",
+  about: "Builds examples/shop, and a Worker with each slice, and tells their sizes. Fails over a limit.",
   options: { json: Options.flag("Prints the sizes as JSON") }
 })
 const folder = mkdtempSync(join(tmpdir(), "systole-size-"))
@@ -48,15 +52,25 @@ const built = async (target: Target): Promise<Build> => {
   return JSON.parse(output.slice(0, output.indexOf("\n"))) as Build
 }
 
-/** The compressed size of a Worker with these features and no modules. */
-const workerWith = async (features: ReadonlyArray<FeatureName>): Promise<{ readonly all: number; readonly front: number }> => {
+/** A Worker with these slices and no modules. */
+const contentsOf = (slices: ReadonlyArray<SliceName>): Contents => {
   const settings = Effect.runSync(Config.settings({}))
-  const contents = { version: "0.1.0", environment: undefined, settings, features, modules: [], pages: undefined, kept: [] }
-  const { outputs } = await BuildBundle.make(root, BuildTarget.targets.workers, contents)
+  return { version: "0.1.0", environment: undefined, settings, slices, modules: [], pages: undefined, kept: [] }
+}
+
+const { workers } = BuildTarget.targets
+
+/** The compressed size of files, in bytes. */
+const gzip = (outputs: BuildBundle.Made["outputs"]): number =>
+  outputs.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0)
+
+const made = (slices: ReadonlyArray<SliceName>) => BuildBundle.make(root, workers, contentsOf(slices))
+
+/** The compressed size of the Worker in front, in bytes. */
+const frontOf = (outputs: BuildBundle.Made["outputs"]): number => {
   const files = new Map(outputs.map(({ contents, file }) => [file, contents]))
-  const sizeOf = (names: Iterable<string>): number =>
-    [...names].reduce((sum, name) => sum + gzipSync(files.get(name) ?? "", { level: 9 }).length, 0)
-  return { all: sizeOf(files.keys()), front: sizeOf(imported(files, "worker.js")) }
+  const front = imported(files, "worker.js")
+  return gzip(outputs.filter(({ file }) => front.has(file)))
 }
 
 /** A file with the files that it imports when it begins. */
@@ -75,20 +89,18 @@ await Command.ensure()
 try {
   const builds: Array<Build> = []
   for (const target of Object.keys(limits) as ReadonlyArray<Target>) builds.push(await built(target))
-  const base = await workerWith([])
-  const shares: Array<readonly [name: string, bytes: number]> = [["without features", base.all], ["the Worker in front", base.front]]
-  for (const name of names) {
-    const needed = BuildFeatures.withNeeds([name]).filter((other) => other !== name)
-    const [before, after] = [await workerWith(needed), await workerWith(names.filter((other) => other === name || needed.includes(other)))]
-    shares.push([`+ ${name}`, after.all - before.all])
-  }
+  const { outputs, slices } = await made(names)
+  const [all, lean, front] = [gzip(outputs), gzip((await made(rest)).outputs), frontOf(outputs)]
+  const workersOf = [["with all slices", all], [`with ${rest.join(", ")} alone`, lean], ["in front", front]] as const
   const over = [
     ...builds.map((build) => [`The build for ${build.target}`, gzipOf(build), limits[build.target]] as const),
-    ["The Worker without features", base.all, BASE] as const,
-    ["The Worker in front", base.front, FRONT] as const
+    ["The Worker with all slices", all, ALL] as const,
+    ["The lean Worker", lean, LEAN] as const,
+    ["The Worker in front", front, FRONT] as const
   ].filter(([, bytes, limit]) => bytes > limit)
   if (json) {
-    console.log(JSON.stringify({ builds: builds.map((build) => ({ target: build.target, gzip: gzipOf(build) })), shares }))
+    const sizes = builds.map((build) => ({ target: build.target, gzip: gzipOf(build) }))
+    console.log(JSON.stringify({ builds: sizes, workers: Object.fromEntries(workersOf), slices }))
   } else {
     const rows = builds.map((build) => [
       build.target,
@@ -99,7 +111,8 @@ try {
     console.log(render(["build", "kB", "compressed", "limit"], rows))
     const parts = builds.at(-1)?.parts ?? []
     console.log(`\n${render(["part of the Worker", "kB"], parts.map(({ bytes, part }) => [part, kilobytes(bytes)]))}`)
-    console.log(`\n${render(["Worker", "compressed kB"], shares.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
+    console.log(`\n${render(["slice of the Worker", "kB"], slices.map(({ bytes, slice }) => [slice, kilobytes(bytes)]))}`)
+    console.log(`\n${render(["Worker", "compressed kB"], workersOf.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
   }
   for (const [name, bytes, limit] of over) console.error(`${name} has ${kilobytes(bytes)} kB, and its limit is ${kilobytes(limit)}`)
   process.exitCode = over.length > 0 ? 1 : 0

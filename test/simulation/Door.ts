@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Features, type Hash, type Kernel, Reporter } from "systole"
+import { type Hash, type Kernel, Reporter, Slices } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import { present } from "../support/Present.ts"
 
@@ -40,7 +40,7 @@ export const make = ({ hash, kernel, wrong }: {
   readonly hash: Hash["Service"]
   readonly wrong: (text: string) => void
 }) => {
-  const app = App.make({ kernel, hash, features: Features.all }, {
+  const app = App.make({ kernel, hash, slices: Slices.all }, {
     token: OPERATOR,
     readers: [{ name: "reader", token: READER, atoms: [] }],
     loopback: false,

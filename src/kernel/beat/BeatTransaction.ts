@@ -31,8 +31,6 @@ export interface Before {
   readonly mode: SpaceMode
   readonly clock: SpaceClock
   readonly hash: (data: string | Uint8Array) => string
-  /** Decodes the rules on labels, where the kernel has labels. */
-  readonly readLabels: typeof Labels.read | undefined
 }
 
 /**
@@ -96,9 +94,9 @@ export class BeatTransaction {
   private count = 0
 
   /** The label rules of this beat are staged before. */
-  constructor(stage: Stage, begun: Begun, { bindings, clock, hash, mode, readLabels }: Before) {
+  constructor(stage: Stage, begun: Begun, { bindings, clock, hash, mode }: Before) {
     this.stage = stage
-    this.labels = readLabels?.(stage.visible(Labels.ADDRESS.key))
+    this.labels = Labels.read(stage.visible(Labels.ADDRESS.key))
     this.mode = mode
     this.clock = clock
     this.moment = new TrackedClock(this, begun, hash)

@@ -65,7 +65,7 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
   DiagnosticsCommit.attach(transaction, ledgers)
   if (merged.falls) Lifecycle.shutDown(transaction, ledgers)
   ledgers.commit()
-  state.durable?.committed(stage, transaction.resumed)
+  state.durable.committed(stage, transaction.resumed)
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
   Expiry.retire(captured.retired, transaction, state)
   if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)

@@ -26,7 +26,6 @@ import type * as RunRetry from "./RunRetry.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
 import type { Failed, Handling } from "../model/InFlight.ts"
-import { FeatureNotBuilt } from "../model/Feature.ts"
 import * as Signal from "../model/Signal.ts"
 import { DeadAbsent } from "../model/SpaceError.ts"
 
@@ -190,7 +189,7 @@ export const redeliver = (
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
   const oid = oidOf(id, enzyme, state.hash)
   const { segment, undone = false } = letter
-  const next = prepare({ oid, segment, isUndone: undone, anew: anew === true, draft, stage: work.stage }, state)
+  const next = state.durable.prepare({ oid, segment, isUndone: undone, anew: anew === true, draft, stage: work.stage })
   if (next instanceof Error) return next
   const refused = ledgers.refusal(draft)
   if (refused !== undefined) return refused
@@ -210,13 +209,6 @@ export const redeliver = (
   const { moment } = work
   const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, moment, next) : {}
   return new Signal.Pending(state.number(), sent, kept)
-}
-
-/** Prepares the durable run of a letter. A build without durable runs takes letters of ordinary ones. */
-const prepare = (retry: RunRetry.Retry, { durable }: Pick<SpaceState, "durable">): RunRetry.Next | Refusal => {
-  if (durable !== undefined) return durable.prepare(retry)
-  const isDurable = retry.anew || retry.segment !== undefined
-  return isDurable ? new FeatureNotBuilt({ feature: "durable" }) : { segment: undefined, run: undefined }
 }
 
 type Repeated = Pick<Signal.Pending, "again" | "due">

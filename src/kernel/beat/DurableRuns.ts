@@ -1,11 +1,10 @@
 /**
  * The port of durable runs: the parts of a beat that spaces with durable enzymes alone need.
  *
- * The feature `durable` brings it. In a build without it, no enzyme is durable, and a space with durable runs is not opened.
+ * The slice `durable` brings it. In a runtime without it, no enzyme is durable, and a space with durable runs is not opened.
  *
  * @module
  */
-import type { Pair } from "../../durable/Pairs.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
 import type { RunScope } from "../../registry/RunScope.ts"
@@ -16,9 +15,11 @@ import type { WaitingRuns } from "../inbox/WaitingRuns.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
-import type { Heard, WaitingRun } from "../model/Signal.ts"
+import type { Heard, Pending, WaitingRun } from "../model/Signal.ts"
 import type { Straying } from "../../durable/Ledger.ts"
 import type { RunAbsent, RunState } from "../../durable/RunError.ts"
+import type { SliceAbsent } from "../../ledger/Slices.ts"
+import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { BeatSignals } from "./BeatSignals.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { RunHost } from "./RunHost.ts"
@@ -117,11 +118,15 @@ export interface DurableRuns {
   /** Keeps the progress of an event of this beat for the run that waits for its end. */
   readonly tell: (flight: InFlight, merge: RunMerge) => void
   /** Prepares the operation of a run for its redelivery. */
-  readonly prepare: (retry: Retry) => Next | RunAbsent | RunState
+  readonly prepare: (retry: Retry) => Next | RunAbsent | RunState | SliceAbsent
   /** The receipts of the segments of an event's runs; `undefined` if no handling of the event has several. */
   readonly segments: (store: LogStore & Pick<SpaceStore, "waiting">, receipt: Receipt) => SegmentReceipts | undefined
-  /** The signals that a run of a store hears, where its row lists the changed ones alone. */
-  readonly pairs: (oid: string, store: LogStore) => ReadonlyArray<Pair>
+  /**
+   * A row of a store. One of a run that hears many signals lists the changed ones alone, and its log has the others.
+   *
+   * @throws PersistenceError where no run can go on
+   */
+  readonly whole: (pending: Pending, store: LogStore & Pick<SpaceStore, "space">) => Pending
   /** The runs of a store with a result that no beat has taken, and whether they end at once. */
   readonly noted: (store: Pick<SpaceStore, "below" | "read">) => Iterable<readonly [oid: string, isEnd: boolean]>
   /** Notes that a request or an event of a run may have a result. */
@@ -130,5 +135,10 @@ export interface DurableRuns {
   readonly fresh: () => DurableRuns
 }
 
-/** Makes the durable runs of a space. `hash` is the one of the space. */
-export type MakeDurableRuns = (options: DurableOptions, hash: (text: string) => string) => DurableRuns
+/** The durable runs of a runtime. */
+export interface RunsOfSpaces {
+  /** @throws InvalidEnzyme, where it takes no durable enzyme */
+  readonly check: (enzyme: Enzyme) => void
+  /** Makes the durable runs of a space. `hash` is the one of the space. */
+  readonly make: (options: DurableOptions, hash: (text: string) => string) => DurableRuns
+}

@@ -75,7 +75,7 @@ const keep = (by: Heard, { id, label, payload, signal, target }: Signal, to: { r
 
 /** The pairs that the enzyme of a handling declares for its event. */
 export const declared = (handling: Handling, host: RunHost): ReadonlyArray<Pairs.Pair> =>
-  handling.entry === undefined ? [] : host.scope.inside(() => Pairs.declared(handling.entry!.enzyme, () => Run.toEvent(handling, host)))
+  handling.entry === undefined ? [] : host.scope.inside(() => Pairs.declared(handling.entry!.enzyme, () => Run.toEvent(handling)))
 
 /** Whether a handling was not attempted before, so that its run hears no signal yet. */
 export const isNew = ({ why }: Pick<Handling, "why">): boolean => why === undefined || why === "redelivery"

@@ -25,7 +25,6 @@ import * as CommandExecutor from "./CommandExecutor.ts"
 import type { Begun } from "../model/Begun.ts"
 import * as InFlights from "../model/InFlight.ts"
 import type { Handling, Outcome, Taken } from "../model/InFlight.ts"
-import type { HeardBy } from "./DurableRuns.ts"
 import { LedgerBeats } from "./LedgerBeats.ts"
 import type { Captured, CapturedCommands, Executed } from "./Phases.ts"
 import * as LabelCheck from "./LabelCheck.ts"
@@ -38,9 +37,6 @@ import * as Lifecycle from "./Lifecycle.ts"
 import * as Stuck from "../watchdog/Stuck.ts"
 import { BeatAborted } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
-
-/** The signals of a beat in which no durable run hears. */
-const unheard: HeardBy = new Map()
 
 /** The envelope of commands: all cells except the runtime's own, also through links. */
 const outside = Envelope.make(undefined, false)
@@ -98,9 +94,9 @@ export class Heartbeat {
     const parked = input.parked(mode)
     const retired = input.retired(begun, transaction)
     ledgers.capture(timers)
-    const heard = state.durable?.hear(signals, transaction, input) ?? unheard
+    const heard = state.durable.hear(signals, transaction, input)
     const taken = this.resume(signals, transaction)
-    const ended = (event: string, key: string) => state.durable?.endedWithout(ReadyRuns.oidOf(event, key, state.hash), stage)
+    const ended = (event: string, key: string) => state.durable.endedWithout(ReadyRuns.oidOf(event, key, state.hash), stage)
     agenda.arrange(taken, resolve, { input, ended, heard, hops: state.settings.limits.hops })
     const { inputs, runs } = agenda
     const { labels, moment } = transaction
@@ -113,7 +109,7 @@ export class Heartbeat {
   private resume(taken: ReadonlyArray<Taken>, transaction: BeatTransaction): ReadonlyArray<Taken> {
     const { mode, resumed } = transaction
     const { durable } = this.state
-    if (durable === undefined || resumed.length === 0) return taken
+    if (resumed.length === 0) return taken
     transaction.resumed = []
     const oids = new Set(resumed)
     const isEnd = (oid: string): boolean => durable.endedWithout(oid, transaction.stage) !== undefined
@@ -208,9 +204,7 @@ export class Heartbeat {
   private run(handling: Handling, draft: Draft): Outcome | Promise<Outcome> {
     const { state } = this
     const { durable, host } = state
-    // The kernel refuses durable enzymes where it has no durable runs.
-    const isDurable = durable !== undefined && InFlights.isDurable(handling, draft.moment)
-    return isDurable ? durable.run(handling, draft, state) : Run.run(handling, draft, host)
+    return InFlights.isDurable(handling, draft.moment) ? durable.run(handling, draft, state) : Run.run(handling, draft, host)
   }
 
   /** A run broke its surroundings. Nothing of the beat is kept; after a failed attempt, the next beat takes the same input. */

@@ -23,7 +23,7 @@ export interface HistorySource {
   readonly enzymes: Enzymes
   readonly nodes: Modules
   readonly ledgers: LedgerList
-  readonly durable: DurableRuns | undefined
+  readonly durable: DurableRuns
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost

@@ -28,7 +28,7 @@ import type { BeatClock, View } from "../../stage/BeatClock.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
-import * as Features from "../model/Feature.ts"
+import * as Slices from "../../ledger/Slices.ts"
 import { type Handling, isMerged } from "../model/InFlight.ts"
 import { lockOver, origin } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
@@ -56,7 +56,7 @@ export interface LedgerSpace {
   /** The states of the ledgers, by their places in the list. */
   readonly states: ByPlace
   /** The durable runs, for which results are noted. */
-  readonly durable: Pick<DurableRuns, "note"> | undefined
+  readonly durable: Pick<DurableRuns, "note">
   readonly hash: (data: string | Uint8Array) => string
   /** Draws the next queue number, for a signal or a timer. */
   readonly number: () => number
@@ -140,8 +140,8 @@ export class LedgerBeats implements Faces<Draft> {
   face(name: string, draft: Draft, caller: Caller): unknown {
     const placed = this.space.ledgers.named(name)
     if (placed === undefined) {
-      const feature = Features.ofLedger(name)
-      throw feature === undefined ? new NotProvided({ verb: `tx.${name}`, service: "Ledger" }) : new Features.FeatureNotBuilt({ feature })
+      const slice = Slices.ofLedger(name)
+      throw slice === undefined ? new NotProvided({ verb: `tx.${name}`, service: "Ledger" }) : new Slices.SliceAbsent({ slice })
     }
     return placed.ledger.transaction(draft, caller, this.of(placed))
   }
@@ -313,7 +313,7 @@ class OneLedgerBeat implements LedgerBeat {
 
   resume(oid: string, rid?: string): void {
     this.ledgers.transaction.resumed.push(oid)
-    if (rid !== undefined) this.ledgers.space.durable?.note(oid, rid)
+    if (rid !== undefined) this.ledgers.space.durable.note(oid, rid)
   }
 
   send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {

@@ -89,7 +89,7 @@ export const merge = ({ captured, runs }: Executed, state: SpaceState): Merged =
   const merged = new Merged(captured, state)
   const flights = taken(captured.inputs)
   for (const handling of runs) conclude(handling, merged)
-  for (const input of captured.inputs) if (input.flight.discarded) state.durable?.discard(input, merged)
+  for (const input of captured.inputs) if (input.flight.discarded) state.durable.discard(input, merged)
   for (const flight of flights) complete(flight, merged)
   return merged
 }
@@ -161,15 +161,15 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
 /** A durable run goes on with a later segment: its step is put into the log, and its body is kept. */
 const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void => {
   const { listed, oid, segment } = waits
-  const isHeard = merged.state.durable?.wait(handling, waits, merged)
-  const dues = isHeard === true ? [{ beat: handling.beat, moment: undefined }] : waits.dues
+  const isHeard = merged.state.durable.wait(handling, waits, merged)
+  const dues = isHeard ? [{ beat: handling.beat, moment: undefined }] : waits.dues
   const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
   again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues, ...listed } })
 }
 
 /** The handling is over; a durable one closes its operation. */
 const finish = (handling: ExecutedHandling, merged: Merged): void => {
-  merged.state.durable?.finish(handling, merged)
+  merged.state.durable.finish(handling, merged)
   handling.flight.over.push(handling)
 }
 
@@ -255,7 +255,7 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
 const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
   const { state, transaction } = merged
-  if (handling.why === "redelivery" && handling.segment > 0) state.durable?.adopt(handling, merged)
+  if (handling.why === "redelivery" && handling.segment > 0) state.durable.adopt(handling, merged)
   const run = rest.run === undefined ? between(handling, merged) : undefined
   // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
@@ -280,10 +280,10 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
 /** The durable run of a handling that is attempted again: it hears the declared signals meanwhile. */
 const between = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
   const { state: { durable }, transaction: { moment } } = merged
-  const found = InFlights.isDurable(handling, moment) ? durable?.between(handling, merged) : undefined
+  const found = InFlights.isDurable(handling, moment) ? durable.between(handling, merged) : undefined
   if (found === undefined) return undefined
   LabelCheck.checkHeard(merged.transaction, handling, found.begun.map(([, target]) => target))
-  durable?.hearBetween(handling, found, merged)
+  durable.hearBetween(handling, found, merged)
   return found.run
 }
 
@@ -294,7 +294,7 @@ const bury = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
-  merged.state.durable?.die(handling, outcome.code, merged)
+  merged.state.durable.die(handling, outcome.code, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   tell(handling, outcome, merged)
@@ -361,7 +361,7 @@ const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> =
 const complete = (flight: InFlight, merged: Merged): void => {
   const { state, flights, landed, receipts, transaction } = merged
   for (const row of Receipts.rowsOf(flight, transaction.moment.beat, state.hash)) receipts.push(row)
-  if (flight.signal.tells !== undefined) state.durable?.tell(flight, merged)
+  if (flight.signal.tells !== undefined) state.durable.tell(flight, merged)
   flights.push(flight)
   if (flight.open === 0) landed.push(flight)
 }

@@ -18,8 +18,9 @@ import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
 import { CANCELLED, CODE_MISSING, FOREIGN, FULL, OWN, STALE, TAKEN_BACK, UNDO_LOST } from "../../durable/RunCode.ts"
 import * as Dossier from "../../operation/Dossier.ts"
-import type { Enzyme, Event } from "../../registry/Enzyme.ts"
+import type { Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
+import * as PayloadSchema from "../../registry/PayloadSchema.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Semantics from "../../stage/Semantics.ts"
@@ -27,7 +28,6 @@ import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import type { RunHost } from "./RunHost.ts"
 import { GATED } from "../derived/DerivationPort.ts"
 import { failure } from "../model/Failure.ts"
-import { FeatureNotBuilt } from "../model/Feature.ts"
 import { type Failed, type Handling, isMerged, type Outcome } from "../model/InFlight.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 
@@ -83,7 +83,7 @@ export const prefetch = (handling: Handling, draft: Draft, host: RunHost): Outco
   if (typeof reads !== "function" && reads.length === 0) return undefined
   try {
     host.scope.inside(() => {
-      const addresses = typeof reads === "function" ? reads(toEvent(handling, host, draft)) : reads
+      const addresses = typeof reads === "function" ? reads(toEvent(handling, draft)) : reads
       for (const address of addresses) draft.visible(Address.parse(address).key)
     })
     return undefined
@@ -119,7 +119,7 @@ const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Out
 
 /** The synchronous part of a run, which begins with the schema of its payload. */
 const start = (handling: Handling, { draft, entry, host }: RunContext): unknown =>
-  host.scope.inside(() => entry.enzyme.run(draft, toEvent(handling, host, draft)))
+  host.scope.inside(() => entry.enzyme.run(draft, toEvent(handling, draft)))
 
 /** The enzyme, the transaction and the host of a run. */
 interface RunContext {
@@ -131,13 +131,12 @@ interface RunContext {
 /**
  * The event of a handling, as its enzyme sees it; without a draft, it names no pipeline.
  *
- * @throws InvalidPayload, FeatureNotBuilt
+ * @throws InvalidPayload
  * @category constructors
  * @since 0.1.0
  */
 export const toEvent = (
   { attempt, entry: taker, flight: { signal } }: Handling,
-  host: Pick<RunHost, "decode">,
   draft?: Draft
 ): Event => {
   const entry = taker!
@@ -147,19 +146,13 @@ export const toEvent = (
     id: signal.id,
     signal: signal.signal,
     target: signal.target,
-    payload: schema === undefined ? payload : decoded(schema, payload, host),
+    payload: schema === undefined ? payload : PayloadSchema.decode(schema, payload),
     params: hasCaptures(entry.pattern) && signal.signal !== undefined
       ? Pattern.params(entry.pattern, signal.signal.slice(1).split("/"), entry.mode) ?? none
       : none,
     attempt,
     ...(signal.awaits === undefined || draft === undefined ? {} : { pipeline: Dossier.pipelineOf(draft, signal.target!) })
   }
-}
-
-/** A payload by the schema of its enzyme. */
-const decoded = (schema: NonNullable<Enzyme["payload"]>, payload: unknown, { decode }: Pick<RunHost, "decode">): unknown => {
-  if (decode === undefined) throw new FeatureNotBuilt({ feature: "schema" })
-  return decode(schema, payload)
 }
 
 const none: Readonly<Record<string, string>> = Object.freeze({})

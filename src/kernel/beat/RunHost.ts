@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { PayloadDecoder } from "../../registry/Enzyme.ts"
 import type { RunScope } from "../../registry/RunScope.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 
@@ -20,6 +19,4 @@ export interface RunHost {
   readonly scope: RunScope
   /** The watch of a development host. */
   readonly watch?: Watch | undefined
-  /** Decodes payloads; `undefined` in a build without schemas. */
-  readonly decode?: PayloadDecoder | undefined
 }

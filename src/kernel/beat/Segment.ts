@@ -175,7 +175,7 @@ const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiti
 /** Starts the body. */
 const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host } }: Context): void => {
   continuation.tx.anew = note.anew ?? 0
-  continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, host, draft)), host.scope)
+  continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, draft)), host.scope)
 }
 
 /** The body as the log left it. It reads no cells but the log. */
@@ -211,8 +211,8 @@ const remade = async (context: Context): Promise<Continuation> => {
 const reasonOf = (error: unknown): string => error instanceof RunDiverged ? error.difference : messageOf(error)
 
 /** The event with which a body began. Its module decodes the payload, and its operation may have expired since. */
-const eventOf = ({ attempt = 1, pipeline }: Step.Step, { enzyme, handling, state: { host } }: Context): Event => {
-  const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } }, host)
+const eventOf = ({ attempt = 1, pipeline }: Step.Step, { enzyme, handling }: Context): Event => {
+  const event = Run.toEvent({ ...handling, attempt, entry: { ...handling.entry!, enzyme } })
   return handling.flight.signal.awaits === undefined ? event : { ...event, pipeline }
 }
 

@@ -11,7 +11,8 @@ import { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import * as InFlights from "../model/InFlight.ts"
 import type { Taken, Waits } from "../model/InFlight.ts"
-import type { DurableOptions, DurableRuns, MakeDurableRuns } from "./DurableRuns.ts"
+import { Pending } from "../model/Signal.ts"
+import type { DurableOptions, DurableRuns, RunsOfSpaces } from "./DurableRuns.ts"
 import * as EventEnds from "./EventEnds.ts"
 import * as Hearing from "./Hearing.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
@@ -94,7 +95,15 @@ class Segments implements DurableRuns {
 
   readonly segments: DurableRuns["segments"] = (store, receipt) => SegmentReceipts.find(store, receipt, this.hash)
 
-  readonly pairs: DurableRuns["pairs"] = (oid, store) => Log.of(Cells.stepsOf(oid, SegmentReceipts.reader(store))).pairs.from(0)
+  readonly whole: DurableRuns["whole"] = (pending, store) => {
+    const { again, due, seq, signal } = pending
+    if (again?.run?.changed === undefined) return pending
+    const { changed: _, ...run } = again.run
+    const hears = Log.of(Cells.stepsOf(run.oid, SegmentReceipts.reader(store))).pairs.from(0)
+    const found = new Pending(seq, signal, { due, again: { ...again, run: { ...run, hears } } })
+    found.stored = true
+    return found
+  }
 
   readonly noted: DurableRuns["noted"] = (store) => Array.from(ReadyRuns.all(store), ([oid, note]) => [oid, Note.isEnd(note)])
 
@@ -111,9 +120,12 @@ class Segments implements DurableRuns {
 }
 
 /**
- * Makes the durable runs of a space.
+ * The durable runs of the slice `durable`.
  *
- * @category constructors
- * @since 0.1.0
+ * @category models
+ * @since 0.2.0
  */
-export const make: MakeDurableRuns = (options, hash) => new Segments(options, hash)
+export const runs: RunsOfSpaces = {
+  check: () => {},
+  make: (options, hash) => new Segments(options, hash)
+}

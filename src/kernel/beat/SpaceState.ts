@@ -24,7 +24,6 @@ import type { Parked } from "../model/Parked.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
-import type { Before } from "./BeatTransaction.ts"
 import type { CommitHandshake } from "./CommitHandshake.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
 import type { LiveClock } from "./LiveClock.ts"
@@ -48,8 +47,8 @@ export interface SpaceState {
   readonly derivation: DerivationPort
   /** The bindings made at run time, by cell. */
   readonly bindings: Lists
-  /** The durable runs; `undefined` in a build without them. */
-  readonly durable: DurableRuns | undefined
+  /** The durable runs. */
+  readonly durable: DurableRuns
   /** The mode of the space after the newest beat. */
   mode: SpaceMode
   /** The clock of the space after the newest beat. */
@@ -60,7 +59,6 @@ export interface SpaceState {
   /** The states of the ledgers, by their places in the list. */
   readonly states: ReadonlyArray<unknown>
   readonly settings: Settings
-  readonly readLabels: Before["readLabels"]
   /** The labels that decide which cells readers see, if any. */
   readonly labels?: Labels | undefined
   readonly hash: (data: string | Uint8Array) => string

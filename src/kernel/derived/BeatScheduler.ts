@@ -37,8 +37,7 @@ import { isWatch, isWatchNode, WatchNodes } from "./WatchNodes.ts"
 import type * as Pieces from "./Pieces.ts"
 import { ActiveNodes } from "./ActiveNodes.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
-import type { IsolatedReads } from "./IsolatedReads.ts"
-import { isolatedOf } from "./Isolation.ts"
+import { IsolatedReads } from "./IsolatedReads.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import { RunTimes } from "./RunTimes.ts"
 import { type PendingPull, type PullRequest, PendingPulls } from "./PendingPulls.ts"
@@ -64,8 +63,6 @@ export interface Dependencies {
   /** Called before the runs of nodes with a breakpoint. */
   readonly stop: Watch["stop"] | undefined
   readonly sentry: RunSupervisor | undefined
-  /** The derived cells of handlings with a confidential label; `undefined` in a build without labels. */
-  readonly isolated: IsolatedReads | undefined
 }
 
 /**
@@ -91,6 +88,8 @@ export class BeatScheduler implements DerivationPort {
   private written = new Map<string, number>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly inspector: NodeInspector
+  /** The derived cells of handlings with a confidential label. */
+  private readonly isolated = new IsolatedReads()
   private labels: Labels | undefined
   private readonly runTimes: RunTimes
   private readonly diagnostics = new NodeDiagnostics()
@@ -149,7 +148,7 @@ export class BeatScheduler implements DerivationPort {
     if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
     const isLabelled = work.labels !== undefined || scheduler.graph.labels !== undefined
-    if (isLabelled) isolatedOf(this.deps).begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
+    if (isLabelled) this.isolated.begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
     this.work = work
     this.stage = work.stage
     this.lines = []
@@ -165,7 +164,7 @@ export class BeatScheduler implements DerivationPort {
     scheduler.resumption.revive()
     for (const { definition } of scheduler.resumption.takeAfresh()) this.deps.tell(Derivation.freshness(definition.name))
     if (this.written.size > 0) this.stageChanges(scheduler, work)
-    work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : isolatedOf(this.deps))
+    work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
   }
 
   /** Applies changes made under groups step by step, so that each group sees only the steps of others. */
@@ -191,7 +190,7 @@ export class BeatScheduler implements DerivationPort {
   }
 
   get secluded(): ReadonlyArray<NodeLine> {
-    return this.deps.isolated?.lines ?? noLines
+    return this.isolated.lines
   }
 
   parked(): Outcome | undefined {
@@ -294,7 +293,7 @@ export class BeatScheduler implements DerivationPort {
   }
 
   private end(scheduler: SpaceScheduler): void {
-    this.deps.isolated?.end()
+    this.isolated.end()
     this.handling = undefined
     this.work = undefined
     this.stage = undefined
@@ -356,7 +355,7 @@ export class BeatScheduler implements DerivationPort {
     if (scheduler === undefined || work === undefined) return
     const told = labels === undefined ? undefined : (handling?.draft ?? handling)?.label
     const isTold = told !== undefined && told.length > 0
-    const until = isTold ? isolatedOf(this.deps).read(at, { address, depth }) : scheduler.demands.read(address, depth)
+    const until = isTold ? this.isolated.read(at, { address, depth }) : scheduler.demands.read(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
     if (this.written.size > 0) this.stageChanges(scheduler, work)
   }
@@ -364,7 +363,7 @@ export class BeatScheduler implements DerivationPort {
   private note(run: NodeRun, { gates }: SpaceScheduler): void {
     const { error, node, recalled } = run
     const { name } = node.definition
-    if (this.labels !== undefined) isolatedOf(this.deps).ended(run, isWatch(node) ? undefined : this.lines.length)
+    if (this.labels !== undefined) this.isolated.ended(run, isWatch(node) ? undefined : this.lines.length)
     if (isWatch(node)) return
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.inspector.note(run)

@@ -14,35 +14,24 @@ import * as Cause from "effect/Cause"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
-import type { Face as LedgerFace } from "../../contract/Face.ts"
-import { face as runs } from "../../durable/Face.ts"
-import { face as flows } from "../../flow/Face.ts"
-import { face as requests } from "../../reactor/Face.ts"
-import { face as rendezvous } from "../../rendezvous/Face.ts"
-import { face as operations } from "../../operation/Face.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type {
   Clearance,
+  PartName,
   PostedSignal,
   PostHears,
   Reader,
   Space,
-  SpaceControl,
-  SpaceDebug,
-  SpaceGraph,
-  SpaceIo
+  SpaceControl
 } from "../view/Space.ts"
-import { type FeatureName, FeatureNotBuilt } from "../model/Feature.ts"
+import { places, SliceAbsent, type SliceName } from "../../ledger/Slices.ts"
+import type { Members, SpacePart } from "./SpacePart.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
-
-/** Members that return an effect: a method, or the effect itself. */
-type Members<Names extends PropertyKey> = Readonly<Record<Names, "method" | "effect">>
 
 type Plain = Exclude<
   keyof Space,
-  | "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head"
-  | "ops" | "rv" | "flows" | "io" | "runs" | "control" | "graph" | "debug"
+  "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head" | "control" | PartName
 >
 
 const members: Members<Plain> = {
@@ -53,17 +42,11 @@ const members: Members<Plain> = {
   journal: "method", examine: "method", content: "effect", receive: "method", blob: "method", blobPart: "method", waiting: "method"
 }
 
-/** The members of the API of a ledger. */
-const membersOf = ({ verbs }: LedgerFace): Members<string> =>
-  Object.fromEntries([...Object.keys(verbs), "list", "get"].map((name) => [name, "method"] as const))
-
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
   unlock: "method", command: "method", hold: "effect", release: "effect",
   clock: "effect", resetClock: "method"
 }
-const graph: Members<keyof SpaceGraph> = { view: "effect", page: "method", failed: "method", trace: "method", traces: "effect" }
-const debug: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }
 const reader: Members<Exclude<keyof Reader, "watch">> = {
   get: "method", list: "method", names: "method", below: "method", receipt: "method", settled: "method", signal: "method",
   blobPart: "method", admit: "method", waiting: "method"
@@ -154,26 +137,20 @@ class Door {
 /** A part of a space whose members all go through its door. */
 class Face {
   readonly door: Door
-  readonly partOf: (space: LiveSpace) => object | undefined
-  /** The feature that adds the part; none if each kernel has it. */
-  readonly feature: string
+  readonly partOf: (space: LiveSpace) => object
 
-  constructor(door: Door, partOf: (space: LiveSpace) => object | undefined, feature = "") {
+  constructor(door: Door, partOf: (space: LiveSpace) => object) {
     this.door = door
     this.partOf = partOf
-    this.feature = feature
   }
 
   use(see: (part: object) => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
-    return this.door.use((space) => {
-      const part = this.partOf(space)
-      return part === undefined ? Effect.fail(new FeatureNotBuilt({ feature: this.feature })) : see(part)
-    })
+    return this.door.use((space) => see(this.partOf(space)))
   }
 }
 
 /** The class of a part. */
-type FaceClass<Part extends object> = new(door: Door, partOf: (space: LiveSpace) => Part | undefined, feature?: FeatureName) => Part
+type FaceClass<Part extends object> = new(door: Door, partOf: (space: LiveSpace) => Part) => Part
 
 /** The class of a part with these members. They are on the prototype, since each open space has a handle. */
 const faceOf = <Part extends object>(members: Members<keyof Part>): FaceClass<Part> => {
@@ -199,14 +176,7 @@ type Methods = Readonly<Record<string, (...args: ReadonlyArray<unknown>) => Effe
 type Effects = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
 
 const Plainly = faceOf<Pick<Space, Plain>>(members)
-const Operations = faceOf<Space["ops"]>(membersOf(operations))
-const Rendezvous = faceOf<Space["rv"]>(membersOf(rendezvous))
-const Flows = faceOf<Space["flows"]>(membersOf(flows))
-const Io = faceOf<SpaceIo>({ ...membersOf(requests), channels: "effect", drains: "method" } as Members<keyof SpaceIo>)
-const Runs = faceOf<Space["runs"]>(membersOf(runs))
 const Controlling = faceOf<Omit<SpaceControl, "state">>(control)
-const Graph = faceOf<SpaceGraph>(graph)
-const Debug = faceOf<SpaceDebug>(debug)
 const Reading = faceOf<Omit<Reader, "watch">>(reader)
 
 class ControlHandle extends Controlling implements SpaceControl {
@@ -227,41 +197,20 @@ class ReaderHandle extends Reading implements Reader {
   }
 }
 
-/**
- * The handle of an open space.
- *
- * @category models
- * @since 0.1.0
- */
-export class Handle extends Plainly implements Space {
+/** The handle of an open space, without the parts of slices. */
+class Handle extends Plainly implements Omit<Space, PartName> {
   readonly name: string
-  readonly ops: Space["ops"]
-  readonly rv: Space["rv"]
-  readonly flows: Space["flows"]
-  readonly io: SpaceIo
-  readonly runs: Space["runs"]
   readonly control: SpaceControl
-  readonly graph: SpaceGraph
-  readonly debug: SpaceDebug
   readonly beats: Space["beats"]
   readonly head: Space["head"]
   readonly denials: Space["denials"]
   private readonly way: Door
 
-  constructor({ readerState, reopen, space }: Dependencies) {
-    const { name } = space
-    const door = new Door(space, Effect.mapError(reopen, (error) => asStopped(name, error)))
+  constructor({ door, readerState, space: { name } }: Pick<Dependencies, "readerState" | "space"> & { readonly door: Door }) {
     super(door, (space) => space)
     this.name = name
     this.way = door
-    this.ops = new Operations(door, (space) => space.ops)
-    this.rv = new Rendezvous(door, ({ parts }) => parts.rv, "rendezvous")
-    this.flows = new Flows(door, ({ parts }) => parts.flows, "flows")
-    this.io = new Io(door, ({ parts }) => parts.io, "requests")
-    this.runs = new Runs(door, ({ parts }) => parts.runs, "durable")
     this.control = new ControlHandle(door)
-    this.graph = new Graph(door, ({ parts }) => parts.graph, "graph")
-    this.debug = new Debug(door, ({ parts }) => parts.debug, "debug")
     this.beats = Stream.orDie(door.stream((space) => space.beats))
     this.head = Effect.orDie(door.use((space) => space.head))
     this.denials = Effect.sync(() => [...readerState.denials])
@@ -277,5 +226,38 @@ export class Handle extends Plainly implements Space {
 
   reader(clearance: Clearance): Reader {
     return new ReaderHandle(this.way, clearance)
+  }
+}
+
+/** The parts of the API of each space of a kernel, and the slices whose parts it has not. */
+export interface Api {
+  readonly parts: ReadonlyArray<SpacePart>
+  readonly absent: ReadonlyArray<SliceName>
+}
+
+/** Makes the handle of an open space. */
+export type Make = (deps: Dependencies) => Space
+
+/**
+ * The handles of a kernel. The use of a part that it has not throws `SliceAbsent`.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const maker = ({ absent, parts }: Api): Make => {
+  class Own extends Handle {}
+  for (const slice of absent) {
+    const { part } = places[slice]
+    if (part !== undefined) Object.defineProperty(Own.prototype, part, {
+      get: () => {
+        throw new SliceAbsent({ slice })
+      }
+    })
+  }
+  const classes = parts.map(({ members, name }) => [name, faceOf<object>(members)] as const)
+  return ({ readerState, reopen, space }) => {
+    const door = new Door(space, Effect.mapError(reopen, (error) => asStopped(space.name, error)))
+    const made = classes.map(([name, Part]) => [name, new Part(door, ({ parts }) => parts[name]!)] as const)
+    return Object.assign(new Own({ door, readerState, space }), Object.fromEntries(made)) as Handle as unknown as Space
   }
 }

@@ -10,7 +10,9 @@ import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import { LedgerList } from "../../ledger/LedgerList.ts"
+import * as Slices from "../../ledger/Slices.ts"
 import { operations } from "../../operation/Ledger.ts"
+import { outside } from "../../operation/Outside.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
 import { Persistence } from "../../persistence/Persistence.ts"
@@ -20,13 +22,14 @@ import { InvalidEnzyme } from "../../registry/Enzyme.ts"
 import { type Definition as NodeDefinition, InvalidNode } from "../../scheduler/Definition.ts"
 import { Modules } from "../../scheduler/Modules.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
+import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
+import type { RunsOfSpaces } from "../beat/DurableRuns.ts"
+import * as NoDurableRuns from "../beat/NoDurableRuns.ts"
 import { expected } from "../view/Expected.ts"
 import { receive, RemotePeers } from "./Delivery.ts"
-import { contentIn, type KernelFeature, labelsIn } from "./Feature.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
-import { type FeatureName, FeatureNotBuilt } from "../model/Feature.ts"
 import { CurrentHolds } from "../model/Holds.ts"
 import { KernelSettings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
@@ -37,6 +40,8 @@ import type * as Recovery from "./Recovery.ts"
 import { CurrentRunScope, type RunScope } from "../../registry/RunScope.ts"
 import { RunWatch } from "../watchdog/RunWatch.ts"
 import type { NamePage, Page, Space } from "../view/Space.ts"
+import type { KernelSlice } from "./Slice.ts"
+import * as SpaceFace from "./SpaceFace.ts"
 import { Spaces } from "./Spaces.ts"
 import { SteadyClock } from "./SteadyClock.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
@@ -105,13 +110,13 @@ export class Kernel extends Context.Service<Kernel, {
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
   /**
-   * A kernel with these features. A store with records of another one is not opened.
+   * A kernel with these slices. A store with records of another ledger is not opened.
    *
    * @category layers
    * @since 0.1.0
    */
   static readonly layer = (
-    features: ReadonlyArray<KernelFeature>
+    slices: ReadonlyArray<KernelSlice>
   ): Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry | Scheduler | Reactor> => Layer.effect(
     Kernel,
     Effect.gen(function*() {
@@ -120,27 +125,26 @@ export class Kernel extends Context.Service<Kernel, {
       const reactor = yield* Reactor
       const given = yield* KernelSettings
       const contents = yield* LargeContent.CurrentContentStore
-      const labels = labelsIn(features)
-      if (given.labels !== undefined && labels === undefined) return yield* unbuilt("labels")
-      if (contents !== undefined && contentIn(features) === undefined) return yield* unbuilt("content")
       // A space without rules has no labels, so it needs none of the channels.
-      const settings = given.labels === undefined ? given : { ...given, labels: labels?.rules(given.labels, reactor.channels) }
+      const labels = given.labels && ChannelLabels.added(given.labels, reactor.channels)
+      const settings = { ...given, labels }
       const hash = yield* Hash
       const scope = yield* CurrentRunScope
       const pacemaker = outOfRuns(yield* Pacemaker, scope)
       const nodes = new Modules()
       const stops = new Stops()
-      const decode = features.find(({ decode }) => decode !== undefined)?.decode
+      const runs = runsOf(slices)
       const { awaits, now, timer, turn, wake, task = turn } = pacemaker
-      const host = { awaits, now, timer, turn: task, wake, scope, watch: yield* RunWatch, decode }
+      const host = { awaits, now, timer, turn: task, wake, scope, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, features, ledgers: ledgersOf(features, reactor), hash, pacemaker, host,
+        registry, nodes, schedulers: yield* Scheduler, settings, runs, ledgers: ledgersOf(slices, reactor), hash, pacemaker, host,
         steady: new SteadyClock(pacemaker),
         held: (yield* CurrentHolds) ?? new Set(settings.held), losses: new Losses(),
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
         supervision: yield* CurrentSupervision
       }
-      const spaces = new Spaces({ persistence, parts, stops, remote: yield* RemotePeers, contents, scope: yield* Effect.scope })
+      const api = { parts: [operationsPart, ...slices.flatMap(({ part }) => part ?? [])], absent: Slices.absent(slices) }
+      const spaces = new Spaces({ persistence, parts, api, stops, remote: yield* RemotePeers, contents, scope: yield* Effect.scope })
       const ready = yield* Effect.cachedWithTTL(Effect.result(persistence.ready ?? Effect.void), READY_MILLIS)
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
@@ -158,7 +162,7 @@ export class Kernel extends Context.Service<Kernel, {
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
-        ...registrar({ isDurable: features.some(({ name }) => name === "durable"), registry, nodes, wake: () => spaces.wake() }),
+        ...registrar({ runs, registry, nodes, wake: () => spaces.wake() }),
         enzymes: Effect.sync(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
@@ -180,28 +184,30 @@ const outOfRuns = (pacemaker: Pacemaker["Service"], { outside }: RunScope): Pace
   }
 }
 
-/** The configuration needs a feature that the build lacks. */
-const unbuilt = (feature: FeatureName): Effect.Effect<never> => Effect.die(new FeatureNotBuilt({ feature }))
+/** The part of the API of a space that each kernel has. */
+const operationsPart = SpaceFace.part(outside)
 
-/** The ledgers of features, after the one of operations. */
-const ledgersOf = (features: ReadonlyArray<KernelFeature>, reactor: Reactor["Service"]): LedgerList =>
-  new LedgerList([operations, ...features.flatMap(({ ledger }) => ledger?.(reactor) ?? [])])
+/** The ledgers of slices, after the one of operations. */
+const ledgersOf = (slices: ReadonlyArray<KernelSlice>, reactor: Reactor["Service"]): LedgerList =>
+  new LedgerList([operations, ...slices.flatMap(({ ledger }) => ledger?.(reactor) ?? [])])
+
+/** The durable runs of slices. */
+const runsOf = (slices: ReadonlyArray<KernelSlice>): RunsOfSpaces =>
+  slices.find(({ runs }) => runs !== undefined)?.runs ?? NoDurableRuns.runs
 
 /** Registers and withdraws modules. A node may give an idle space work. */
-const registrar = ({ isDurable, nodes, registry, wake }: {
-  /** Whether it has the feature of durable runs. */
-  readonly isDurable: boolean
+const registrar = ({ nodes, registry, runs, wake }: {
+  readonly runs: Pick<RunsOfSpaces, "check">
   readonly registry: Registry["Service"]
   readonly nodes: Modules
   readonly wake: () => void
 }): Pick<Kernel["Service"], "register" | "unregister" | "leaveOut" | "breaks" | "mends"> => ({
   register: (module, code) => Effect.try({
     try: () => {
-      if (module._tag === "Enzyme" && module.durable && !isDurable) {
-        throw new InvalidEnzyme({ name: module.name, reason: new FeatureNotBuilt({ feature: "durable" }).message })
-      }
-      if (module._tag === "Enzyme") registry.register(module, code)
-      else nodes.register(module, code)
+      if (module._tag === "Enzyme") {
+        runs.check(module)
+        registry.register(module, code)
+      } else nodes.register(module, code)
       // An enzyme gives an idle space no work, unless signals are held.
       if (module._tag !== "Enzyme" || registry.leavesOut) wake()
     },

@@ -25,7 +25,7 @@ import type { Peer, ResolvePeer } from "./Delivery.ts"
 import { OutboxRelay } from "./OutboxRelay.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import { EventReceipts } from "./EventReceipts.ts"
-import type { Dependencies as ClearedViews } from "../view/ClearedView.ts"
+import { ClearedView, type Dependencies as ClearedViews } from "../view/ClearedView.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import type { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -33,17 +33,15 @@ import type { LiveSources } from "../view/BeatView.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
-import type { Accepted, Clearance, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
+import type { Accepted, Clearance, PartName, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
-import { type KernelFeature, labelsIn, type LargeParts, openLarge, type Parts } from "./Feature.ts"
-import type { FaceHost } from "./SpaceFace.ts"
+import { LargeUploads } from "./LargeUploads.ts"
+import type { SpacePart } from "./SpacePart.ts"
+import type { FaceHost } from "./SpacePart.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveLists } from "./SpaceLists.ts"
-import { outside as operations } from "../../operation/Outside.ts"
-import * as SpaceFace from "./SpaceFace.ts"
-import { FeatureNotBuilt } from "../model/Feature.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
 import { origin } from "../model/SpaceMode.ts"
 import { Uploads } from "./Uploads.ts"
@@ -52,7 +50,7 @@ const nothing = (): void => {}
 
 /** The dependencies of an open space. */
 interface Dependencies {
-  readonly features: ReadonlyArray<KernelFeature>
+  readonly parts: ReadonlyArray<SpacePart>
   readonly turn: Turn
   readonly pages: PageTurns
   readonly resolvePeer: ResolvePeer
@@ -71,11 +69,10 @@ interface Dependencies {
  * @category models
  * @since 0.1.0
  */
-export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
+export class LiveSpace implements Omit<Space, PartName>, Peer {
   readonly name: string
-  readonly ops: Space["ops"]
-  /** The parts that its features add. */
-  readonly parts: Partial<Parts>
+  /** The parts of its API, by name. */
+  readonly parts: Readonly<Record<string, object>>
   readonly control: CommandQueue
   private readonly state: LiveState
   private readonly group: GroupCommit
@@ -97,7 +94,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   readonly content: Space["content"]
   readonly receive: Space["receive"]
   private readonly uploads: Uploads
-  private readonly large: LargeParts
+  private readonly large: LargeUploads
   private readonly ledgers: LiveLedgers
   private readonly sources: LiveSources = { receipt: (id) => this.receipts.find(id), view: (id) => this.ledgers.view(id) }
   private readonly deps: Dependencies
@@ -145,9 +142,8 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
       page: (see) => this.durable.page(see),
       view: this.sources.view
     }
-    this.ops = SpaceFace.ofCells(operations, ledgers)
     const host = { ledgers, state, group: this.group }
-    this.parts = Object.assign({}, ...deps.features.map(({ parts }) => parts?.(host)))
+    this.parts = Object.fromEntries(deps.parts.map(({ make, name }) => [name, make(host)]))
     this.queries = new LiveQueries({
       state,
       group: this.group,
@@ -158,7 +154,7 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
     this.watch = this.queries.watch
     this.uploads = new Uploads(state, this.group)
     this.content = this.uploads.begin
-    this.large = openLarge(deps.features, state, this.uploads, deps.contents)
+    this.large = new LargeUploads(state, this.uploads, deps.contents)
     this.receive = (chunks) => Effect.mapError(this.large.receive(chunks), (error) => this.error ?? error)
     this.deps = deps
     this.ledgers = new LiveLedgers(state, LiveHost.make(state, this.group, this.uploads))
@@ -327,11 +323,9 @@ export class LiveSpace implements Omit<Space, keyof Parts>, Peer {
   }
 
   reader(clearance: Clearance): Reader {
-    const { deps: { features, readerState }, state, queries } = this
-    const labels = labelsIn(features)
-    if (labels === undefined) throw new FeatureNotBuilt({ feature: "labels" })
+    const { deps: { readerState }, state, queries } = this
     const queued: ClearedViews["queued"] = (page, admits) => this.durable.page(() => WaitingList.find(state, page, admits))
-    return labels.view({ state, space: this, ...readerState, queries, queued }, clearance)
+    return new ClearedView({ state, space: this, ...readerState, queries, queued }, clearance)
   }
 
   readonly denials: Space["denials"] = Effect.sync(() => [...this.deps.readerState.denials])

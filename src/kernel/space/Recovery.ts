@@ -10,8 +10,9 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import type { LedgerList } from "../../ledger/LedgerList.ts"
+import * as StoreCheck from "../../ledger/StoreCheck.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
-import type { DurableRuns } from "../beat/DurableRuns.ts"
+import type { DurableRuns, RunsOfSpaces } from "../beat/DurableRuns.ts"
 import type { RunHost } from "../beat/RunHost.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { CommitHandshake } from "../beat/CommitHandshake.ts"
@@ -35,15 +36,14 @@ import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
-import { checkStore, type KernelFeature, labelsIn, needs } from "./Feature.ts"
 import type { SteadyClock } from "./SteadyClock.ts"
 import type { Supervision } from "../watchdog/Supervision.ts"
 
 /** The dependencies that the spaces of a kernel share. */
 export interface Parts {
   readonly registry: Registry["Service"]
-  readonly features: ReadonlyArray<KernelFeature>
   readonly ledgers: LedgerList
+  readonly runs: RunsOfSpaces
   readonly nodes: NodeModules
   readonly schedulers: Scheduler["Service"]
   readonly settings: Settings
@@ -70,9 +70,8 @@ export interface Parts {
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
-  const labels = labelsIn(parts.features)
   // Records come with beats.
-  if (store.head().beat >= 0) checkStore(store, parts.features)
+  if (store.head().beat >= 0) StoreCheck.check(store, ledgers)
   const documents = documentsOf(store, parts)
   Modules.leaveOut(registry, documents)
   const inbox = new Inbox(settings.limits, store)
@@ -112,8 +111,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
       timer: host.now,
       tell: (fact) => host.scope.outside(() => reporter.report({ ...fact, space: store.space, beat: undefined })),
       stop: host.watch?.stop,
-      sentry,
-      isolated: labels?.isolated()
+      sentry
     }),
     bindings,
     durable,
@@ -123,8 +121,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     ledgers,
     states,
     settings,
-    readLabels: labels?.read,
-    labels: settings.labels === undefined ? undefined : labels?.read(Labels.documentOf(settings.labels)),
+    labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,
     seed: pacemaker.seed,
     sentry,
@@ -153,9 +150,9 @@ const clocksOf = (store: SpaceStore, documents: Documents, { host, settings, ste
   return { clock, liveClock, host: liveClock.host, steady }
 }
 
-/** The durable runs of a space, if the kernel has that feature. */
-const durableRuns = ({ space }: SpaceStore, { features, hash, host, reporter, settings }: Parts): DurableRuns | undefined =>
-  features.find(({ durable }) => durable !== undefined)?.durable?.({
+/** The durable runs of a space. */
+const durableRuns = ({ space }: SpaceStore, { hash, host, reporter, runs, settings }: Parts): DurableRuns =>
+  runs.make({
     space,
     resident: settings.limits.residentRuns,
     placeOf: host.scope.placeOf,
@@ -173,7 +170,7 @@ const watched = (store: SpaceStore, losses: Losses, { flights, waiting }: Inbox)
 interface Queues {
   readonly inbox: Inbox
   readonly departures: OutboxQueue
-  readonly durable: DurableRuns | undefined
+  readonly durable: DurableRuns
   readonly liveClock: LiveClock
 }
 
@@ -185,25 +182,14 @@ interface Queues {
 const restoreQueue = (store: SpaceStore, { departures, durable, inbox, liveClock }: Queues): number => {
   let number = 0
   for (const row of store.queue()) {
-    const pending = whole(Pending.fromRow(row), store, durable)
+    const pending = durable.whole(Pending.fromRow(row), store)
     if (pending.since !== undefined) liveClock.note(pending.since)
-    if (durable === undefined && pending.again?.run !== undefined) throw needs(store, "durable", "/rt/ops")
     if (pending.leaves) departures.add(pending)
     else inbox.restore(pending)
     number = row.seq
   }
-  for (const [oid, isEnd] of durable?.noted(store) ?? []) inbox.resumeRun(oid, undefined, isEnd)
+  for (const [oid, isEnd] of durable.noted(store)) inbox.resumeRun(oid, undefined, isEnd)
   return number
-}
-
-/** A pending signal. One of a run that hears many signals lists the changed ones alone, and its log has the others. */
-const whole = (pending: Pending, store: SpaceStore, durable: DurableRuns | undefined): Pending => {
-  const { again, due, seq, signal } = pending
-  if (durable === undefined || again?.run?.changed === undefined) return pending
-  const { changed: _, ...run } = again.run
-  const found = new Pending(seq, signal, { due, again: { ...again, run: { ...run, hears: durable.pairs(run.oid, store) } } })
-  found.stored = true
-  return found
 }
 
 /** The initial signal of a new space, for enzymes that match it. */

@@ -11,6 +11,7 @@ import type * as Effect from "effect/Effect"
 import type { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { ReadError } from "../view/Expected.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
+import type { Members, SpacePart } from "./SpacePart.ts"
 import type { DebugReport, SpaceDebug } from "../view/Space.ts"
 
 /** The dependencies of debugging. */
@@ -40,4 +41,18 @@ export class LiveDebug implements SpaceDebug {
   breakAt(nodes: ReadonlyArray<string>): Effect.Effect<void, ReadError> {
     return this.deps.durably(() => this.deps.derivation.breakAt(nodes))
   }
+}
+
+const members: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }
+
+/**
+ * The part of the API of a space for its debugging.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const part: SpacePart = {
+  name: "debug",
+  members,
+  make: ({ group, ledgers: { durably }, state: { derivation } }) => new LiveDebug({ derivation, durably, group })
 }

@@ -8,20 +8,11 @@ import type { BodyOf, Face, Kinds, SwitchedPage, Verb } from "../../contract/Fac
 import * as Codec from "../../contract/Codec.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Look, Outside } from "../../ledger/Outside.ts"
-import type { Command, Done } from "../model/Command.ts"
-import { CellList, type DurableStore, type Page } from "../view/CellList.ts"
+import type { Command } from "../model/Command.ts"
+import { CellList, type Page } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { SpaceFace } from "../view/Space.ts"
-import type { Value } from "../../cell/Value.ts"
-
-/** An open space, as the faces of its ledgers need it. */
-export interface FaceHost extends DurableStore {
-  /** Hands a command to the next beat; answers that beat and the reply, when it is durable. */
-  readonly submit: (make: () => Command) => Effect.Effect<Done, ControlError>
-  readonly hash: (text: string) => string
-  /** A view of the live halves; `undefined` if none has it. */
-  readonly view: (id: string) => Value
-}
+import type { FaceHost, Members, SpacePart } from "./SpacePart.ts"
 
 /** The records of a ledger in an open space. */
 export interface RecordReads<K extends Kinds> {
@@ -108,3 +99,19 @@ export const ofCells = <K extends Kinds, C extends LedgerCommand>(
   }
   return make({ face, commands: Object.fromEntries(made) as BeatCommands<K["Verbs"]>, reads }, host)
 }
+
+/** The members of the API of a ledger. */
+export const membersOf = ({ verbs }: Pick<Face, "verbs">): Members =>
+  Object.fromEntries([...Object.keys(verbs), "list", "get"].map((name) => [name, "method"] as const))
+
+/**
+ * The part of the API of a space for a ledger whose records are cells.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const part = <K extends Kinds, C extends LedgerCommand>(outside: Outside<K, C>): SpacePart => ({
+  name: outside.face.records.segment,
+  members: membersOf(outside.face),
+  make: ({ ledgers }) => ofCells(outside, ledgers)
+})

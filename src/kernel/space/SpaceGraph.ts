@@ -13,6 +13,7 @@ import { errorOf } from "../derived/DerivationPort.ts"
 import type { ReadError } from "../view/Expected.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { Page } from "../view/Pages.ts"
+import type { Members, SpacePart } from "./SpacePart.ts"
 import type { FailedNode, GraphReport, SpaceGraph, TraceReport } from "../view/Space.ts"
 
 /** The dependencies of the graph view. */
@@ -78,4 +79,18 @@ export class LiveGraph implements SpaceGraph {
   trace(kinds: ReadonlyArray<Kind>): Effect.Effect<void, ReadError> {
     return this.deps.durably(() => this.deps.derivation.follow(kinds))
   }
+}
+
+const members: Members<keyof SpaceGraph> = { view: "effect", page: "method", failed: "method", trace: "method", traces: "effect" }
+
+/**
+ * The part of the API of a space for its graph.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const part: SpacePart = {
+  name: "graph",
+  members,
+  make: ({ ledgers: { durably, page }, state: { derivation } }) => new LiveGraph({ derivation, durably, page })
 }

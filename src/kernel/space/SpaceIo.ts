@@ -17,6 +17,7 @@ import { CellList, type DurableStore, namesBelow, type Page, type PageRequest } 
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpaceIo } from "../view/Space.ts"
+import type { FaceHost, SpacePart } from "./SpacePart.ts"
 import * as SpaceFace from "./SpaceFace.ts"
 
 /** The most beat numbers that one page of drains examines. */
@@ -30,11 +31,11 @@ const MAX_EXAMINED = 10_000
  */
 export class RequestReads implements SpaceFace.RecordReads<Kinds>, Pick<SpaceIo, "channels" | "drains"> {
   readonly channels: SpaceIo["channels"]
-  private readonly host: SpaceFace.FaceHost
+  private readonly host: FaceHost
   private readonly all: RequestList
   private readonly open: CellList<Row>
 
-  constructor(host: SpaceFace.FaceHost) {
+  constructor(host: FaceHost) {
     const rowOf = (store: Parameters<typeof RequestRow.rowOf>[0], rid: string) => RequestRow.rowOf(store, rid)
     this.host = host
     this.all = new RequestList(host)
@@ -196,13 +197,8 @@ class RequestList {
 
 type Kinds = KindsOf<typeof face>
 
-/**
- * The API of the requests of a space.
- *
- * @category constructors
- * @since 0.2.0
- */
-export const make = (host: SpaceFace.FaceHost): SpaceIo => {
+/** The API of the requests of a space. */
+const make = (host: FaceHost): SpaceIo => {
   const reads = new RequestReads(host)
   const commands: SpaceFace.BeatCommands<Kinds["Verbs"]> = {
     cancel: (_, rid) => ({ kind: "ledger", ledger: face.ledger, command: { verb: "cancel", rid } as LedgerCommand })
@@ -212,4 +208,16 @@ export const make = (host: SpaceFace.FaceHost): SpaceIo => {
   const cancel: SpaceIo["cancel"] = (rid) =>
     Effect.catch(client.cancel(rid), (error) => error instanceof RequestAbsent ? reads.refused(rid, error) : Effect.fail(error))
   return { ...client, cancel, channels: reads.channels, drains: (page) => reads.drains(page) }
+}
+
+/**
+ * The part of the API of a space for requests.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const part: SpacePart = {
+  name: face.records.segment,
+  members: { ...SpaceFace.membersOf(face), channels: "effect", drains: "method" },
+  make: ({ ledgers }) => make(ledgers)
 }

@@ -27,6 +27,7 @@ import type { ListedStore } from "../view/CountedRows.ts"
 import type { ReadError } from "../view/Expected.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpaceFace as Client } from "../view/Space.ts"
+import type { FaceHost, SpacePart } from "./SpacePart.ts"
 import * as SpaceFace from "./SpaceFace.ts"
 
 /** The cursor of the dead runs, which follow the open ones: this, and the cell of a letter. */
@@ -63,18 +64,17 @@ type Source = Pick<LiveState, "clock" | "durable" | "inbox" | "mode" | "space" |
  * @since 0.1.0
  */
 export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
-  private readonly host: SpaceFace.FaceHost
+  private readonly host: FaceHost
   private readonly source: () => Source
   private readonly listed: CellList<RunRow>
 
-  constructor(host: SpaceFace.FaceHost, source: () => Source) {
+  constructor(host: FaceHost, source: () => Source) {
     const folder = Dossier.FOLDER
     this.host = host
     this.source = source
     this.listed = new CellList(host, { folder, isDeep: true, rowOf: (_, oid) => this.rowOf(oid) })
-    const { durable } = source()
     // The run may be over by then, and the space may have stopped.
-    if (durable !== undefined) durable.strayed = (straying) => void Effect.runFork(Effect.exit(host.submit(() => asked(straying))))
+    source().durable.strayed = (straying) => void Effect.runFork(Effect.exit(host.submit(() => asked(straying))))
   }
 
   /**
@@ -253,13 +253,20 @@ const stepRow = ({ beat, calls, now, settled }: Step.Step, { segments, texts }: 
   on: texts
 })
 
+/** The API of the durable runs of a space. */
+const make = (host: FaceHost, source: () => Source): Client<typeof face> => {
+  const reads = new LiveRuns(host, source)
+  return SpaceFace.make({ face, commands: reads.commands, reads }, host)
+}
+
 /**
- * The API of the durable runs of a space.
+ * The part of the API of a space for durable runs.
  *
  * @category constructors
  * @since 0.2.0
  */
-export const make = (host: SpaceFace.FaceHost, source: () => Source): Client<typeof face> => {
-  const reads = new LiveRuns(host, source)
-  return SpaceFace.make({ face, commands: reads.commands, reads }, host)
+export const part: SpacePart = {
+  name: face.records.segment,
+  members: SpaceFace.membersOf(face),
+  make: ({ ledgers, state }) => make(ledgers, () => state)
 }

@@ -22,9 +22,9 @@ import { Cursor } from "../view/Cursor.ts"
 import { expected } from "../view/Expected.ts"
 import * as Journal from "../model/Journal.ts"
 import type { Peer, ResolvePeer } from "./Delivery.ts"
-import { Handle } from "./Handle.ts"
+import * as Handle from "./Handle.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import { contentIn } from "./Feature.ts"
+import { clear } from "./LargeUploads.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -57,6 +57,7 @@ interface DueSpace {
 interface Dependencies {
   readonly persistence: Persistence["Service"]
   readonly parts: Recovery.Parts
+  readonly api: Handle.Api
   readonly stops: Stops
   /** The reach to spaces of other kernels. */
   readonly remote: ResolvePeer | undefined
@@ -73,6 +74,7 @@ interface Dependencies {
  */
 export class Spaces {
   private readonly deps: Dependencies
+  private readonly handle: Handle.Make
   private readonly spaces = new OpenSpaces()
   private readonly pages: PageTurns
   /** The names of the spaces. */
@@ -98,6 +100,7 @@ export class Spaces {
 
   constructor(deps: Dependencies) {
     this.deps = deps
+    this.handle = Handle.maker(deps.api)
     const { host, pacemaker, settings: { limits } } = deps.parts
     this.pages = new PageTurns(pacemaker.turn)
     this.names = new SpaceNames(deps.persistence, this.pages)
@@ -168,7 +171,7 @@ export class Spaces {
   /** Objects that are left belong to no space. A failure is reported, since the space is gone. */
   private async removeContent(contents: ContentStore, name: string): Promise<void> {
     try {
-      await contentIn(this.deps.parts.features)?.clear(contents, name)
+      await clear(contents, name)
     } catch (error) {
       this.deps.parts.reporter.report(UnexpectedFailure.of(error))
     } finally {
@@ -244,7 +247,7 @@ export class Spaces {
   private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     if (known !== undefined) return known
-    const { parts, persistence, remote, scope, stops } = this.deps
+    const { api, parts, persistence, remote, scope, stops } = this.deps
     const own = yield* Scope.fork(scope)
     const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
     const readerState = this.readerStateOf(name)
@@ -253,7 +256,7 @@ export class Spaces {
       Scope.provide(own),
       Effect.flatMap((store) => Effect.try({
         try: () => begun(Recovery.recover(store, parts), {
-          features: parts.features,
+          parts: api.parts,
           turn: parts.pacemaker.turn,
           pages: this.pages,
           resolvePeer: (peer) => remote === undefined || peer === name ? this.peer(peer) : remote(peer),
@@ -276,7 +279,7 @@ export class Spaces {
       Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
       Effect.onError((cause) => close(Exit.failCause(cause)))
     )
-    const resident = { space, handle: new Handle({ space, readerState, reopen: this.reopen(name) }) }
+    const resident = { space, handle: this.handle({ space, readerState, reopen: this.reopen(name) }) }
     // A damaged store may have stopped it at once.
     if (space.error !== undefined) return resident
     this.wakeQueue.forget(name)

@@ -35,7 +35,7 @@ export interface LiveSources {
 export interface Source extends LiveSources {
   readonly store: SpaceStore
   readonly shown: boolean
-  readonly durable: Pick<DurableRuns, "segments"> | undefined
+  readonly durable: Pick<DurableRuns, "segments">
   /** The label of an enzyme at a beat, as the agenda shows it. */
   readonly label: (enzyme: string, beat: number) => string
   /** Counts of diagnostics in the space since the runtime started. */
@@ -58,7 +58,7 @@ export const read = (source: Source, id: string): Value => {
     const receipt = source.receipt(name)
     const handling = receipt?.handlings.find(({ enzyme, run }) => enzyme === part || run === part)
     if (part !== "" || receipt === undefined) return handling as Value
-    const segment = source.durable?.segments(source.store, receipt)
+    const segment = source.durable.segments(source.store, receipt)
     return (segment === undefined ? receipt : { ...receipt, segment }) as unknown as Value
   }
   if (isLive(id)) return source.view(id)

@@ -18,7 +18,7 @@ import type * as Requests from "../../reactor/ReactorError.ts"
 import type * as Meetings from "../../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
-import { FeatureNotBuilt } from "../model/Feature.ts"
+import { SliceAbsent } from "../../ledger/Slices.ts"
 import { ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /** The errors of a signal from outside, of control input, and of a read. */
@@ -29,8 +29,8 @@ export type ControlError =
   | InvalidOperation | OperationAbsent | OperationClosed | OperationHeld | AwaitUnheard | WatchersFull
   | Meetings.RendezvousError | Flows.FlowError | Requests.RequestAbsent | Requests.RequestFinished | Requests.InvalidRequest
   | Requests.ReactorFull
-  | RunAbsent | RunState | FeatureNotBuilt
-export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped | FeatureNotBuilt
+  | RunAbsent | RunState | SliceAbsent
+export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**
  * Passes errors of these classes on, and throws any other error as a defect.
@@ -52,7 +52,7 @@ export const asRefusal = expected<SignalError>(
 export const asControlError = (ledgers: ReadonlyArray<RefusalClass>): (error: unknown) => ControlError => {
   const known = ledgers as ReadonlyArray<abstract new(...args: never) => ControlError>
   return expected<ControlError>(
-    InvalidAddress, InvalidValue, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, FeatureNotBuilt, ...known
+    InvalidAddress, InvalidValue, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, SliceAbsent, ...known
   )
 }
 

@@ -196,6 +196,9 @@ export interface Reader {
   readonly waiting: (page: Page) => Effect.Effect<ShownPage, ReadError>
 }
 
+/** The parts of the API of a space that its ledgers and other slices make. */
+export type PartName = "ops" | "rv" | "flows" | "io" | "runs" | "graph" | "debug"
+
 /**
  * One space: one cell tree, one heartbeat, one journal.
  *

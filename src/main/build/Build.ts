@@ -13,14 +13,13 @@ import { basename, join, resolve } from "node:path"
 import process from "node:process"
 import { gzipSync } from "node:zlib"
 import type * as Host from "../../cli/Host.ts"
-import { names } from "../../kernel/model/Feature.ts"
+import { names } from "../../ledger/Slices.ts"
 import * as Config from "../../loader/Config.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { type LoadedModule, type ModuleBroken, ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import * as BuildBundle from "./BuildBundle.ts"
-import * as BuildFeatures from "./BuildFeatures.ts"
 import * as BuildFolder from "./BuildFolder.ts"
 import type { Contents, Module } from "./BuildContents.ts"
 import * as BuildTarget from "./BuildTarget.ts"
@@ -73,7 +72,7 @@ export const build = Effect.fn("Build.build")(function*(
   }
   const contents = yield* gather(site, request, target)
   const kept = target.kept?.(basename(root), contents.settings)
-  const { outputs, parts } = yield* Effect.tryPromise({
+  const { outputs, parts, slices } = yield* Effect.tryPromise({
     try: () => BuildBundle.make(root, target, contents),
     catch: (error) => Bundle.explain(error, { root, from: root })
   }).pipe(Effect.catch(unbundled))
@@ -86,7 +85,7 @@ export const build = Effect.fn("Build.build")(function*(
   return {
     target: request.target,
     out: request.out,
-    features: contents.features,
+    slices,
     modules: Object.fromEntries(contents.modules.map(({ file, hash }) => [file, hash])),
     kept: contents.kept.map(({ hash }) => hash),
     files: outputs.map(({ contents, file }) => ({ file, bytes: contents.length, gzip: gzipSync(contents, { level: 9 }).length })),
@@ -124,14 +123,8 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const hasPages = Object.keys(settings.pages).length > 0
   const pages = hasPages ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
-  const texts = { modules, pages, kept }
-  const code = yield* Effect.tryPromise({
-    try: () => BuildBundle.codeOf(root, target, texts),
-    catch: (error) => Bundle.explain(error, { root, from: root })
-  }).pipe(Effect.catch(unbundled))
-  const enzymes = found.enzymes.map(({ enzyme }) => enzyme)
-  const features = target.hasAllFeatures ? names : BuildFeatures.find({ settings, enzymes, code })
-  const contents: Contents = { version, environment, settings, features, ...texts }
+  const slices = names.filter((name) => !settings.without.includes(name))
+  const contents: Contents = { version, environment, settings, slices, modules, pages, kept }
   return contents
 })
 

@@ -7,6 +7,7 @@ import * as Esbuild from "esbuild"
 import { basename, relative, resolve, sep } from "node:path"
 import type * as Host from "../../cli/Host.ts"
 import type { Contents } from "./BuildContents.ts"
+import type { SliceName } from "../../ledger/Slices.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../Bundle.ts"
@@ -22,10 +23,11 @@ export interface Made {
   readonly outputs: ReadonlyArray<BuildFolder.Output>
   /** The size of each part in all outputs, in bytes. */
   readonly parts: Host.Build["parts"]
+  readonly slices: Host.Build["slices"]
 }
 
 /** The generated modules and the texts of a project's modules. */
-const virtual = (root: string, generated: Readonly<Record<string, string>>, { kept, modules, pages }: Texts): Esbuild.Plugin => {
+const virtual = (root: string, generated: Readonly<Record<string, string>>, { kept, modules, pages }: Contents): Esbuild.Plugin => {
   const texts = new Map([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) => [hash, text]))
   const found = (path: string): string | undefined =>
     path.startsWith(MODULE) ? texts.get(path.slice(MODULE.length)) : generated[path.slice(GENERATED.length)]
@@ -39,39 +41,6 @@ const virtual = (root: string, generated: Readonly<Record<string, string>>, { ke
       })
     }
   }
-}
-
-/** The texts of a build. */
-type Texts = Pick<Contents, "kept" | "modules" | "pages">
-
-/** Leaves the runtime out of a bundle, apart from its enzymes. */
-const withoutRuntime: Esbuild.Plugin = {
-  name: "systole-without-runtime",
-  setup: (build) => {
-    build.onResolve({ filter: /^(?:systole-import:)?(?:systole|effect)(?:[/ ]|$)/ }, ({ path }) =>
-      path.includes("systole/enzymes/") ? undefined : { path, external: true })
-  }
-}
-
-/**
- * The code of the modules of a project, with the packages that they import and without the runtime. Rejects with the errors of
- * esbuild.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const codeOf = async (root: string, target: BuildTarget.Target, texts: Texts): Promise<string> => {
-  const { kept, modules, pages } = texts
-  const hashes = [...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash)
-  const all = hashes.map((hash, i) => `export { default as m${i} } from "${MODULE}${hash}"`).join("\n")
-  const { outputFiles = [] } = await Esbuild.build({
-    ...common(root),
-    ...target.options,
-    banner: {},
-    entryPoints: { all: `${GENERATED}all` },
-    plugins: [RegularFiles.plugin(), virtual(root, { all }, texts), withoutRuntime, Bundle.linker(root)]
-  })
-  return outputFiles.map(({ text }) => text).join("\n")
 }
 
 const common = (root: string) => ({
@@ -96,7 +65,7 @@ const common = (root: string) => ({
  */
 export const make = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<Made> => {
   const generated = { ...target.modules, built: BuildTarget.builtModule(target, contents), outside: BuildTarget.outsideModule(contents) }
-  const { metafile = { outputs: {} }, outputFiles = [] } = await Esbuild.build({
+  const { metafile = { inputs: {}, outputs: {} }, outputFiles = [] } = await Esbuild.build({
     ...common(root),
     entryPoints: target.entries,
     metafile: true,
@@ -105,7 +74,8 @@ export const make = async (root: string, target: BuildTarget.Target, contents: C
   })
   return {
     outputs: outputFiles.map(({ contents, path }) => ({ file: basename(path), contents })),
-    parts: partsOf(root, metafile.outputs)
+    parts: partsOf(root, metafile.outputs),
+    slices: slicesOf(root, metafile, contents.slices)
   }
 }
 
@@ -119,6 +89,37 @@ const partsOf = (root: string, outputs: Esbuild.Metafile["outputs"]): Host.Build
     }
   }
   return [...sizes].map(([part, bytes]) => ({ part, bytes })).filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes)
+}
+
+/** Inputs that are reached from the entries, but not through some of them. */
+const reached = ({ inputs, outputs }: Esbuild.Metafile, isClosed: (input: string) => boolean): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const open = Object.values(outputs).flatMap(({ entryPoint }) => entryPoint ?? [])
+  for (let input = open.pop(); input !== undefined; input = open.pop()) {
+    if (found.has(input) || isClosed(input)) continue
+    found.add(input)
+    open.push(...inputs[input]?.imports.map(({ path }) => path) ?? [])
+  }
+  return found
+}
+
+/** The sizes of slices: of the modules that a bundle with those before it has not. */
+const slicesOf = (root: string, metafile: Esbuild.Metafile, slices: Contents["slices"]): Host.Build["slices"] => {
+  const sizes = new Map<string, number>()
+  for (const { inputs } of Object.values(metafile.outputs)) {
+    for (const [input, { bytesInOutput }] of Object.entries(inputs)) sizes.set(input, (sizes.get(input) ?? 0) + bytesInOutput)
+  }
+  const files = new Map(slices.map((slice) => [Installation.runtimeFile(`main/slice/${slice}.ts`), slice]))
+  // The index names all modules, and what it alone reaches belongs to no slice.
+  const index = Installation.runtimeFile("index.ts")
+  const sizeWithout = (left: ReadonlyArray<SliceName>): number => {
+    const there = reached(metafile, (input) => {
+      const file = resolve(root, input)
+      return file === index || left.includes(files.get(file)!)
+    })
+    return Array.from(sizes).reduce((sum, [input, bytes]) => there.has(input) ? sum + bytes : sum, 0)
+  }
+  return slices.map((slice, i) => ({ slice, bytes: sizeWithout(slices.slice(i + 1)) - sizeWithout(slices.slice(i)) }))
 }
 
 /** The part of an input: a folder of the runtime, a package, or the project. */

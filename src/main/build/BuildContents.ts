@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FeatureName } from "../../kernel/model/Feature.ts"
+import type { SliceName } from "../../ledger/Slices.ts"
 import type * as Config from "../../loader/Config.ts"
 import type { LoadedModule } from "../../loader/ModuleHost.ts"
 
@@ -20,8 +20,8 @@ export interface Contents {
   readonly version: string
   readonly environment: string | undefined
   readonly settings: Config.Settings
-  /** Its features, in the order of the catalogue. */
-  readonly features: ReadonlyArray<FeatureName>
+  /** Its slices, in the order of their table. */
+  readonly slices: ReadonlyArray<SliceName>
   readonly modules: ReadonlyArray<Module>
   /** The module of the configuration, if it renders pages. */
   readonly pages: Module | undefined

@@ -7,6 +7,7 @@ import type * as Esbuild from "esbuild"
 import type * as Host from "../../cli/Host.ts"
 import type * as Config from "../../loader/Config.ts"
 import * as Secrets from "../../loader/Secrets.ts"
+import type { SliceName } from "../../ledger/Slices.ts"
 import type { Contents } from "./BuildContents.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildReadme from "./BuildReadme.ts"
@@ -24,8 +25,6 @@ export interface Target {
   readonly hasHostModules: boolean
   /** Whether the platform stores spaces itself, so that the configured persistence has no effect. */
   readonly hasStorage: boolean
-  /** Whether each build has all features. Platforms that bill or bound the size of code get those that a project uses. */
-  readonly hasAllFeatures: boolean
   /** A file of a project with this name, which the user may change. */
   readonly kept: ((project: string, settings: Pick<Config.Settings, "content">) => BuildFolder.Kept) | undefined
   /** The lines that start the build. */
@@ -33,6 +32,9 @@ export interface Target {
 }
 
 const runtime = (path: string): string => JSON.stringify(Installation.runtimeFile(path))
+
+/** The module of a slice. */
+const sliceFile = (name: SliceName): string => runtime(`main/slice/${name}.ts`)
 
 /** Installs the guards of runs before the modules of the project are evaluated, so that none keeps an unguarded function. */
 const guarded = (guards: "GlobalGuards" | "RunGuards"): string => `(await import(${runtime(`main/${guards}.ts`)})).install()`
@@ -78,7 +80,6 @@ const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Ta
   options: { platform: "node", banner: { js: banner } },
   hasHostModules: true,
   hasStorage: false,
-  hasAllFeatures: true,
   kept: undefined,
   usage
 })
@@ -170,7 +171,6 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
     },
     hasHostModules: false,
     hasStorage: true,
-    hasAllFeatures: false,
     kept: wrangler,
     usage: ["npx wrangler dev", "npx wrangler secret put SYSTOLE_TOKEN", "npx wrangler deploy"]
   }
@@ -183,14 +183,14 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
  * @since 0.1.0
  */
 export const builtModule = ({ hasHostModules }: Target, contents: Contents): string => {
-  const { environment, features, kept, modules, pages, settings, version } = contents
+  const { environment, kept, modules, pages, settings, slices, version } = contents
   const hasAgent = hasHostModules && settings.agent !== undefined
   const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
   const names = new Map(hashes.map((hash, i) => [hash, `m${i}`]))
   const entries = modules.map(({ file, hash }) => `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, hash: "${hash}" }`)
   const rendered = pages === undefined ? "{}" : pagesOf(names.get(pages.hash) ?? "", environment)
   return [
-    ...features.map((name) => `import { feature as ${name} } from ${runtime(`main/feature/${name}.ts`)}`),
+    ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
     ...hasAgent ? [`import { command as agent } from ${runtime("cli/AgentCommand.ts")}`] : [],
     ...hashes.map((hash) => `import ${names.get(hash)} from "systole-module:${hash}"`),
     "export const built = {",
@@ -198,7 +198,7 @@ export const builtModule = ({ hasHostModules }: Target, contents: Contents): str
     `  environment: ${JSON.stringify(environment)},`,
     `  hasToken: ${settings.token !== undefined},`,
     `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered} },`,
-    `  features: [${features.join(", ")}],`,
+    `  slices: [${slices.join(", ")}],`,
     ...hasAgent ? ["  agent,"] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,
     `  kept: { ${kept.map(({ hash }) => `"${hash}": ${names.get(hash)}`).join(", ")} }`,
@@ -250,12 +250,12 @@ const unplainAt = (value: unknown, place: string): string | undefined => {
  * @since 0.1.0
  */
 export const describe = (target: Target, contents: Contents): ReadonlyArray<BuildFolder.Text> => {
-  const { environment, features, kept, modules, settings, version } = contents
+  const { environment, kept, modules, settings, slices, version } = contents
   const variables = variablesOf(target, settings)
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
   const digests = Object.fromEntries(modules.map(({ file, hash }) => [file, hash]))
   const page = BuildReadme.make({ target: target.name, environment, usage: target.usage, variables }, settings)
-  const build = { systole: version, target: target.name, environment, features, modules: digests, kept: kept.map(({ hash }) => hash) }
+  const build = { systole: version, target: target.name, environment, slices, modules: digests, kept: kept.map(({ hash }) => hash) }
   return [
     { file: "package.json", contents: json({ private: true, type: "module" }) },
     { file: "build.json", contents: json(build) },

@@ -19,10 +19,10 @@ import { CurrentRunScope, unguarded } from "../../registry/RunScope.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
 import * as CallPlace from "../CallPlace.ts"
-import * as Features from "../feature/Features.ts"
 import * as PureHash from "../PureHash.ts"
 import * as RunGuards from "../RunGuards.ts"
 import * as Runtime from "../Runtime.ts"
+import * as Slices from "../Slices.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
 
 /**
@@ -89,7 +89,7 @@ const nameOf = (node: string, place: unknown): string =>
 export const layer = <E = never>(options: Options<E> = {}): Layer.Layer<Kernel | Persistence | Pacemaker | Registry | Hash, E> => {
   const { hash = PureHash.layer, settings: changed, ...named } = options
   const services: Runtime.Services<E> = {
-    kernel: Kernel.layer(Features.all),
+    kernel: Kernel.layer(Slices.all),
     registry: Registry.layer,
     scheduler: Scheduler.layer({ check: true }),
     reactor: Reactor.none,

@@ -6,12 +6,12 @@
 import * as Effect from "effect/Effect"
 import type { Value } from "../../cell/Value.ts"
 import * as App from "../../ingress/App.ts"
-import * as Feature from "../../ingress/Feature.ts"
 import * as Json from "../../ingress/Json.ts"
 import * as Lists from "../../ingress/Lists.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
+import * as Slice from "../../ingress/Slice.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
@@ -54,12 +54,12 @@ const SPACES = "/v1/spaces"
 
 /** Answers what concerns no space. */
 const answered = async (scene: Scene, path: string, request: Request): Promise<Response> => {
-  const { env, settings: { config: { pages }, features, load, proof } } = scene
+  const { env, settings: { config: { pages }, load, proof, slices } } = scene
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-  const lists = Lists.of(features)
+  const lists = Lists.of(slices)
   const list = Object.hasOwn(lists, path) ? lists[path] : undefined
   if (page === undefined && list === undefined && path !== SPACES) {
-    return Problem.response(Feature.unbuilt(features, path) ?? absent(request.method, path))
+    return Problem.response(Slice.absentAt(slices, path) ?? absent(request.method, path))
   }
   const refused = Problem.unlessRead(request, path)
   if (refused !== undefined) return refused

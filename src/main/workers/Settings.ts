@@ -11,11 +11,11 @@ import * as Loader from "../../loader/Loader.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { Built } from "../Built.ts"
-import type { Feature } from "../Feature.ts"
-import * as Features from "../feature/Features.ts"
+import type { Slice } from "../../ingress/Slice.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as ManifestModules from "../ManifestModules.ts"
 import { hash } from "../../persistence/PureSha256.ts"
+import * as Slices from "../Slices.ts"
 import * as Gate from "./Gate.ts"
 import type { Env } from "./Platform.ts"
 
@@ -36,7 +36,7 @@ export interface Settings extends Gate.Gate {
   readonly modules: Layer.Layer<ModuleHost>
   /** The loaded modules. The first object of an isolate loads them for all. */
   readonly load: Effect.Effect<Loader.Found>
-  readonly features: ReadonlyArray<Feature>
+  readonly slices: ReadonlyArray<Slice>
   readonly config: Config.Config
   readonly hash: Hash["Service"]
   readonly reporter: Reporter
@@ -53,7 +53,8 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
   const definition = typeof given === "function" ? given(env) : given ?? {}
   const token = env.SYSTOLE_TOKEN ?? definition.token
   const config = Effect.runSync(Config.decode(token === undefined ? definition : { ...definition, token }))
-  return opened(config, { modules: ManifestModules.layer(manifest), features: Features.all, isPublic: isPublic === true })
+  const slices = Slices.without(Slices.all, config.without)
+  return opened(config, { modules: ManifestModules.layer(manifest), slices, isPublic: isPublic === true })
 }
 
 /**
@@ -64,15 +65,15 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  * @category constructors
  * @since 0.1.0
  */
-export const ofBuild = ({ features, kept, manifest, settings: { check, create, ...settings } }: Built, env: Env): Settings => {
+export const ofBuild = ({ kept, manifest, slices, settings: { check, create, ...settings } }: Built, env: Env): Settings => {
   const config = Gate.secured({ ...settings, check, create }, env)
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), features, isPublic: Gate.isPublic(env) })
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, isPublic: Gate.isPublic(env) })
 }
 
 const opened = (
   config: Config.Config,
-  { features, isPublic, modules }: Pick<Settings, "features" | "modules"> & { readonly isPublic: boolean }
-): Settings => ({ ...Gate.make(config, isPublic), modules, load: loading(config, modules), features, config, hash, reporter })
+  { isPublic, modules, slices }: Pick<Settings, "modules" | "slices"> & { readonly isPublic: boolean }
+): Settings => ({ ...Gate.make(config, isPublic), modules, load: loading(config, modules), slices, config, hash, reporter })
 
 const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
   const { enzymes, kernel, plugins } = config

@@ -15,15 +15,16 @@ import * as Access from "../../ingress/Access.ts"
 import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/Problem.ts"
+import * as Slice from "../../ingress/Slice.ts"
 import { StreamQuota } from "../../ingress/StreamQuota.ts"
 import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
 import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
-import { FeatureNotBuilt } from "../../kernel/model/Feature.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { refusalOf, RemotePeers } from "../../kernel/space/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
+import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { CurrentContentStore } from "../../persistence/LargeContent.ts"
@@ -31,7 +32,6 @@ import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { TokenRefused } from "../../rendezvous/TokenRefused.ts"
-import * as Feature from "../Feature.ts"
 import * as GlobalGuards from "../GlobalGuards.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
@@ -177,13 +177,14 @@ export class SpaceHost {
 
   /** The refusal of a request that needs no runtime. */
   private refusal(request: Request): Error | undefined {
-    const { settings: { access, features }, storage } = this.place
+    const { settings: { access, slices }, storage } = this.place
     // The runtime checks other requests itself: a Worker of another application may call the object.
     if (isUpgrade(request)) return access(request).refused
     const path = Access.pathOf(request)
     // Anyone may send a report, and a report creates no space.
     const isReport = WorkerToken.isReport(request, path)
-    if (isReport && !features.some(({ name }) => name === "rendezvous")) return new FeatureNotBuilt({ feature: "rendezvous" })
+    const absent = isReport ? Slice.absentAt(slices, path) : undefined
+    if (absent !== undefined) return absent
     const isStray = this.opening === undefined && isReport && !DurableObjectStore.holdsSpace(storage)
     // A space that is unknown is no different from a wrong token, so that nobody can probe for spaces.
     if (isStray) return new TokenRefused({ key: tryDecode(path.split("/")[5] ?? "", decodeURIComponent) })
@@ -205,7 +206,7 @@ export class SpaceHost {
 
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
-    const { config, features, hash, reporter } = settings
+    const { config, hash, reporter, slices } = settings
     const [armed, holds] = await Promise.all([storage.getAlarm(), StoredHold.read(storage)])
     const alarm = new Alarm(storage, armed, Date.now)
     const context = await Effect.runPromise(this.compose({ alarm, holds }))
@@ -214,7 +215,7 @@ export class SpaceHost {
     const due = (): number | undefined =>
       Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
     const quota = new StreamQuota(config.readers.length)
-    const { fetch } = App.make({ features, kernel, hash }, {
+    const { fetch } = App.make({ slices, kernel, hash }, {
       quota, token: config.token, readers: config.readers, loopback: false, reporter, closing: new AbortController().signal, pages: {}
     })
     // A call finds an alarm that was lost.
@@ -225,21 +226,18 @@ export class SpaceHost {
   }
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, { alarm, holds }: Stored) {
-    const { env, settings: { config, features, hash, load, modules, proof, reporter }, space, storage } = this.place
+    const { env, settings: { config, hash, load, modules, proof, reporter, slices }, space, storage } = this.place
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
     const { heldMillis, restMillis } = HostLimits.hosts.object
     const kernel = { ...config.kernel, limits, heldMillis }
     const found = yield* load
     const place = { root: ".", folder: config.data, host: "workers" } as const
-    const contents = config.content === undefined
-      ? undefined
-      : yield* Feature.part(features, "content", "contentStore")(found, config, { ...place, bindings: { ...env } })
-    const hasChannels = Object.keys(config.channels).length > 0
-    const channels = hasChannels ? yield* Feature.part(features, "requests", "channels")(found, config, place) : []
+    const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
+    const channels = yield* Loader.channels(found, config, place)
     const arm = (moment: number): void => alarm.arm(moment)
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), alarm)
     const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
-    const services = { features, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
+    const services = { slices, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
     const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) => hash.hex(JSON.stringify(["systole/cursor", proof, origin])))

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { getHeapSpaceStatistics } from "node:v8"
-import { Computation, defaults, Enzyme, Features, Kernel, KernelSettings, Reactor, Registry, Scheduler } from "systole"
+import { Computation, defaults, Enzyme, Kernel, KernelSettings, Reactor, Registry, Scheduler, Slices } from "systole"
 import { unsynced } from "../../../plugins/sqlite.ts"
 import * as HostPacemaker from "../../../src/main/HostPacemaker.ts"
 import { platform } from "../../../src/main/node.ts"
@@ -42,7 +42,7 @@ const sum = Computation.make({
 
 // Nothing waits for the disk: a sync makes no objects.
 const folder = mkdtempSync(join(tmpdir(), "systole-young-"))
-const layer = Kernel.layer(Features.all).pipe(
+const layer = Kernel.layer(Slices.all).pipe(
   Layer.provide(unsynced(0)({ folder, options: {} })),
   Layer.provide(Layer.mergeAll(HostPacemaker.layer(platform.turn), Registry.layer, Scheduler.layer(), Reactor.none)),
   Layer.provide(HashLayer.layer),

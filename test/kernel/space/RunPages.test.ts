@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Document from "../../../src/cell/Document.ts"
 import type * as Step from "../../../src/durable/Step.ts"
-import type { FaceHost } from "../../../src/kernel/space/SpaceFace.ts"
+import type { FaceHost } from "../../../src/kernel/space/SpacePart.ts"
 import { LiveRuns } from "../../../src/kernel/space/SpaceRuns.ts"
 import { CountedRows, type ListedStore } from "../../../src/kernel/view/CountedRows.ts"
 import { MAX_ROWS } from "../../../src/kernel/view/PageTurns.ts"
@@ -48,7 +48,8 @@ const shown = (cells: Cells, between: () => void) => {
     store.begin()
     return see()
   })
-  const source = { inbox: { runs: { has: () => true }, held: { has: () => false } }, mode: { gated: false }, clock: { shifted: 0 } }
+  const inbox = { runs: { has: () => true }, held: { has: () => false } }
+  const source = { durable: {}, inbox, mode: { gated: false }, clock: { shifted: 0 } }
   const runs = new LiveRuns({ store, page } as unknown as FaceHost, () => source as never)
   return Effect.map(runs.get(OID), (run) => ({ pages, since: run?.since, beats: run?.steps.map(({ beat }) => beat) }))
 }

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { vi } from "vitest"
 import type { Build } from "../../../src/cli/Host.ts"
-import { names } from "../../../src/kernel/model/Feature.ts"
+import { names } from "../../../src/ledger/Slices.ts"
 import * as Inside from "../../cli/Inside.ts"
 import { terminal } from "../../cli/Terminal.ts"
 import type { Host } from "../../scripts/Host.ts"
@@ -235,8 +235,7 @@ export default { token, pages: { "/": () => token } }
   test("has a Worker in front of its own, under 15 kB compressed and without the runtime", {
     "enzymes/greet.ts": greet("hello")
   }, async ({ json, root }) => {
-    const { features } = await json("build", "--target", "workers", "--out", "out") as Build
-    assert.deepStrictEqual(features, [])
+    await json("build", "--target", "workers", "--out", "out")
     const files = staticFiles(join(root, "out"), "worker.js")
     const texts = files.map((file) => readFileSync(join(root, "out", file), "utf8"))
     assert.isBelow(texts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0), 15_000)
@@ -245,13 +244,29 @@ export default { token, pages: { "/": () => token } }
     assert.isTrue(chunks.some((file) => readFileSync(join(root, "out", file), "utf8").includes("scanJournal")))
   })
 
-  test("has all features for a server, whatever its modules use, and the command agent and its YAML only for an agent", {
+  test("has all slices but those that the configuration leaves out, with the size of each", {
+    "systole.config.ts": "export default { without: [\"rendezvous\", \"flows\", \"history\"] }\n",
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ json, root, run, write }) => {
+    const { stdout } = await run("build", "--target", "workers", "--out", "lean")
+    assert.deepStrictEqual(Array.from(stdout.matchAll(/^slice (\w+) +[\d.]+ kB$/gm), ([, name]) => name), [
+      "requests", "durable", "graph", "debug"
+    ])
+    const texts = readdirSync(join(root, "lean")).filter((file) => file.endsWith(".js"))
+      .map((file) => readFileSync(join(root, "lean", file), "utf8"))
+    assert.isFalse(texts.some((text) => text.includes("/data/rv") && text.includes("rv/token-refused")))
+    write("systole.config.ts", "export default {}\n")
+    const all = await json("build", "--target", "workers", "--out", "all") as Build
+    assert.deepStrictEqual(all.slices.map(({ slice }) => slice), [...names])
+    for (const { bytes, slice } of all.slices) assert.isAbove(bytes, 500, slice)
+  })
+
+  test("has the command agent and its YAML only for an agent", {
     "systole.config.ts": "export default { environments: { watched: { agent: { attempts: 1 } } } }\n",
     "enzymes/greet.ts": greet("hello")
   }, async ({ json, root }) => {
     const partsOf = ({ parts }: Build) => parts.map(({ part }) => part)
     const without = await json("build", "--target", "node", "--out", "without") as Build
-    assert.deepStrictEqual(without.features, [...names])
     assert.notIncludeMembers(partsOf(without), ["package yaml"])
     const watched = partsOf(await json("build", "--target", "node", "--env", "watched", "--out", "watched") as Build)
     assert.includeMembers(watched, ["package yaml", "systole agent"])

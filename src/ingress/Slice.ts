@@ -1,0 +1,73 @@
+/**
+ * Slices as the ingress takes them: what the kernel takes, and routes.
+ *
+ * @module
+ */
+import type { Hono } from "hono"
+import type { Kinds } from "../contract/Face.ts"
+import type { Command } from "../ledger/Command.ts"
+import type { Outside } from "../ledger/Outside.ts"
+import * as Slices from "../ledger/Slices.ts"
+import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { KernelSlice } from "../kernel/space/Slice.ts"
+import * as SpaceFace from "../kernel/space/SpaceFace.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import * as FaceRoutes from "./FaceRoutes.ts"
+import type { Lists } from "./Lists.ts"
+import type { RouteContext } from "./RouteContext.ts"
+
+/** The functions that the routes of slices share. */
+export interface SliceContext extends RouteContext {
+  readonly kernel: Kernel["Service"]
+  readonly hash: Hash["Service"]
+  /** Whether this is a development server, which has the routes of the debugger. */
+  readonly isDebugged: boolean
+}
+
+/**
+ * A slice of the runtime: a ledger with its face, or a group of routes.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Slice extends KernelSlice {
+  /** Its routes that concern no space. */
+  readonly lists?: Lists
+  /** Adds its routes that concern a space. */
+  readonly routes?: (app: Hono, context: SliceContext) => void
+}
+
+/** A ledger whose records are cells, with its outside, and parts in place of those that are made from its face. */
+export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Slice, "name" | "part"> {
+  readonly outside: Outside<K, C>
+}
+
+/**
+ * The slice of a ledger whose records are cells.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const ofLedger = <K extends Kinds, C extends Command>(name: string, { outside, ...given }: LedgerParts<K, C>): Slice => ({
+  name,
+  part: SpaceFace.part(outside),
+  routes: (app, context) => FaceRoutes.routes(app, outside.face, context),
+  ...given
+})
+
+/** Whether a path is that of a route or one below it. */
+const isAt = (route: string, path: string): boolean => {
+  const asked = path.split("/")
+  return route.split("/").every((part, i) => part.startsWith(":") ? asked[i] !== undefined : part === asked[i])
+}
+
+/**
+ * The failure for a path of a slice that is not among the given ones; `undefined` for any other path.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const absentAt = (slices: ReadonlyArray<Pick<Slice, "name">>, path: string): Slices.SliceAbsent | undefined => {
+  const slice = Slices.absent(slices).find((name) => Slices.routesOf(name).some((route) => isAt(route, path)))
+  return slice === undefined ? undefined : new Slices.SliceAbsent({ slice })
+}

@@ -1,0 +1,26 @@
+/**
+ * Slices as the kernel takes them: ledgers, durable runs, and parts of the API of a space.
+ *
+ * @module
+ */
+import type { Ledger } from "../../ledger/Ledger.ts"
+import type { Reactor } from "../../reactor/Reactor.ts"
+import type { RunsOfSpaces } from "../beat/DurableRuns.ts"
+import type { SpacePart } from "./SpacePart.ts"
+
+/**
+ * A slice of the kernel.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface KernelSlice {
+  /** A name of the table in `ledger/Slices.ts`, or that of a slice which is not part of the runtime. */
+  readonly name: string
+  /** Makes its ledger over the reactor of the kernel. */
+  readonly ledger?: (reactor: Reactor["Service"]) => Ledger
+  /** The durable runs. */
+  readonly runs?: RunsOfSpaces
+  /** Its part of the API of a space. */
+  readonly part?: SpacePart
+}

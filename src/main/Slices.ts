@@ -1,0 +1,33 @@
+/**
+ * The slices of the runtime: all that it has beside cells, signals, derived cells and operations.
+ *
+ * A build imports those that its configuration leaves in, and the bundler drops the code of the others.
+ *
+ * @module
+ */
+import type { Slice } from "../ingress/Slice.ts"
+import type { SliceName } from "../ledger/Slices.ts"
+import { slice as debug } from "./slice/debug.ts"
+import { slice as durable } from "./slice/durable.ts"
+import { slice as flows } from "./slice/flows.ts"
+import { slice as graph } from "./slice/graph.ts"
+import { slice as history } from "./slice/history.ts"
+import { slice as rendezvous } from "./slice/rendezvous.ts"
+import { slice as requests } from "./slice/requests.ts"
+
+/**
+ * All slices, in the order in which a beat advances their ledgers.
+ *
+ * @category slices
+ * @since 0.2.0
+ */
+export const all: ReadonlyArray<Slice> = [rendezvous, flows, requests, durable, history, graph, debug]
+
+/**
+ * Slices without those that a configuration leaves out.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const without = (slices: ReadonlyArray<Slice>, names: ReadonlyArray<SliceName>): ReadonlyArray<Slice> =>
+  slices.filter(({ name }) => !(names as ReadonlyArray<string>).includes(name))

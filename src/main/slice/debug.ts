@@ -1,0 +1,16 @@
+/**
+ * The debugger of a space: breakpoints and single beats. Its routes exist in development only.
+ *
+ * @module
+ */
+import * as Routes from "../../ingress/Debug.ts"
+import type { Slice } from "../../ingress/Slice.ts"
+import * as SpaceDebug from "../../kernel/space/SpaceDebug.ts"
+
+/**
+ * The slice `debug`.
+ *
+ * @category slices
+ * @since 0.2.0
+ */
+export const slice: Slice = { name: "debug", part: SpaceDebug.part, routes: Routes.routes }

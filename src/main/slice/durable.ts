@@ -1,0 +1,25 @@
+/**
+ * Durable runs: enzymes with `durable: true`, their commands and their routes. A durable run sends requests.
+ *
+ * @module
+ */
+import { face } from "../../durable/Face.ts"
+import { runs } from "../../durable/Ledger.ts"
+import * as FaceRoutes from "../../ingress/FaceRoutes.ts"
+import type { Slice } from "../../ingress/Slice.ts"
+import * as Segments from "../../kernel/beat/Segments.ts"
+import * as SpaceRuns from "../../kernel/space/SpaceRuns.ts"
+
+/**
+ * The slice `durable`.
+ *
+ * @category slices
+ * @since 0.2.0
+ */
+export const slice: Slice = {
+  name: "durable",
+  ledger: () => runs,
+  runs: Segments.runs,
+  part: SpaceRuns.part,
+  routes: (app, context) => FaceRoutes.routes(app, face, context)
+}

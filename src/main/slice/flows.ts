@@ -1,0 +1,17 @@
+/**
+ * Flows and the mailroom: `tx.flow`, their commands and their routes. A flow ends its rendezvous.
+ *
+ * @module
+ */
+import { flows } from "../../flow/Ledger.ts"
+import { outside } from "../../flow/Outside.ts"
+import * as DeclaredFlows from "../../ingress/DeclaredFlows.ts"
+import { ofLedger } from "../../ingress/Slice.ts"
+
+/**
+ * The slice `flows`.
+ *
+ * @category slices
+ * @since 0.2.0
+ */
+export const slice = ofLedger("flows", { ledger: () => flows, outside, lists: DeclaredFlows.lists })

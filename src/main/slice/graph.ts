@@ -1,0 +1,16 @@
+/**
+ * Views and traces of the reactive graph.
+ *
+ * @module
+ */
+import * as Routes from "../../ingress/Graph.ts"
+import type { Slice } from "../../ingress/Slice.ts"
+import * as SpaceGraph from "../../kernel/space/SpaceGraph.ts"
+
+/**
+ * The slice `graph`.
+ *
+ * @category slices
+ * @since 0.2.0
+ */
+export const slice: Slice = { name: "graph", part: SpaceGraph.part, routes: Routes.routes }

@@ -1,0 +1,15 @@
+/**
+ * The history of a space: verification, replays, why and explain.
+ *
+ * @module
+ */
+import * as Routes from "../../ingress/History.ts"
+import type { Slice } from "../../ingress/Slice.ts"
+
+/**
+ * The slice `history`.
+ *
+ * @category slices
+ * @since 0.2.0
+ */
+export const slice: Slice = { name: "history", routes: Routes.routes }

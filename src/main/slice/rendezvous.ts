@@ -1,0 +1,17 @@
+/**
+ * Rendezvous: `tx.rv`, their commands and their routes.
+ *
+ * @module
+ */
+import * as Routes from "../../ingress/Rv.ts"
+import { ofLedger } from "../../ingress/Slice.ts"
+import { rendezvous } from "../../rendezvous/Ledger.ts"
+import { outside } from "../../rendezvous/Outside.ts"
+
+/**
+ * The slice `rendezvous`.
+ *
+ * @category slices
+ * @since 0.2.0
+ */
+export const slice = ofLedger("rendezvous", { ledger: () => rendezvous, outside, routes: Routes.routes })
