@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import { type Persistence, PersistenceError, type SpaceStore, StoreBusy, StoreUnavailable } from "systole"
+import { over } from "./Over.ts"
 
 /** The faults of a flush: it has no effect, or it has its effect and fails, or it may be repeated, or it never ends. */
 export const faultKinds = ["fail", "doubt", "busy", "hang"] as const
@@ -60,13 +61,7 @@ export class Disk {
       if (kind === "doubt") return yield* failure(store.space)
       yield* later
     })
-    return new Proxy(store, {
-      get: (target, key) => {
-        if (key === "flush") return flush
-        const value: unknown = Reflect.get(target, key, target)
-        return typeof value === "function" ? value.bind(target) : value
-      }
-    })
+    return over(store, { flush })
   }
 
   private take(): FaultKind | undefined {

@@ -3,9 +3,11 @@
  *
  * @module
  */
-import { type Hash, type Kernel, Reporter, Slices } from "systole"
+import { Effect, type Layer } from "effect"
+import { type Hash, type Kernel, Reporter, Slices, type Space } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import { present } from "../support/Present.ts"
+import { over } from "./Over.ts"
 
 /** A request: its method, its path below the space, and its body. */
 interface Route {
@@ -34,13 +36,32 @@ const routes: ReadonlyArray<Route> = [...looks, ...looks, ...changes]
 const OPERATOR = "the operator of a simulated world"
 const READER = "a reader of a simulated world"
 
+/** A kernel whose reads wait by the clock of the world. The application runs them by that of the host, which differs from run to run. */
+const timed = (kernel: Kernel["Service"], clock: Layer.Layer<never>): Kernel["Service"] => {
+  const space = (found: Space): Space => over(found, {
+    pull: (address, waits) => Effect.provide(found.pull(address, waits), clock),
+    reader: (clearance) => {
+      const reader = found.reader(clearance)
+      return over(reader, { get: (address, waits) => Effect.provide(reader.get(address, waits), clock) })
+    }
+  })
+  return over(kernel, {
+    space: (name, options) => Effect.map(kernel.space(name, options), space),
+    opened: (name) => {
+      const found = kernel.opened(name)
+      return found === undefined ? undefined : space(found)
+    }
+  })
+}
+
 /** The door of one life of a host. */
-export const make = ({ hash, kernel, wrong }: {
+export const make = ({ clock, hash, kernel, wrong }: {
+  readonly clock: Layer.Layer<never>
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
   readonly wrong: (text: string) => void
 }) => {
-  const app = App.make({ kernel, hash, slices: Slices.all }, {
+  const app = App.make({ kernel: timed(kernel, clock), hash, slices: Slices.all }, {
     token: OPERATOR,
     readers: [{ name: "reader", token: READER, atoms: [] }],
     loopback: false,
