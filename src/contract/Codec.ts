@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import type { Lazy } from "./Face.ts"
 
@@ -106,6 +107,35 @@ const encoder = (schema: Schema.Top): Code => {
   return (value) => {
     const exit = encode(value)
     return Exit.isSuccess(exit) ? exit.value : value
+  }
+}
+
+/**
+ * Decodes texts by their names, such as the parameters of a query. Those of other names are left out.
+ *
+ * @throws Misfit
+ * @category constructors
+ * @since 0.2.0
+ */
+export const decodeTexts = <S extends Schema.Top>(schema: Lazy<S>, input: Readonly<Record<string, string>>): S["Type"] =>
+  known(decoders, schema, textDecoder)(input)
+
+/** The most characters of a text in a message. */
+const MAX_TEXT = 200
+
+const textDecoder = (schema: Schema.Top): Code => {
+  const decode = Schema.decodeUnknownExit(schema as Schema.Codec<unknown>)
+  const { fields = {} } = schema as { readonly fields?: Readonly<Record<string, Schema.Top>> }
+  return (input) => {
+    const exit = decode(input)
+    if (Exit.isSuccess(exit)) return exit.value
+    const error = Cause.squash(exit.cause)
+    if (!Schema.isSchemaError(error)) throw error
+    const name = String(faultOf(error.issue).path[0])
+    const given = (input as Readonly<Record<string, string>>)[name]
+    const expected = SchemaAST.resolve(fields[name]!.ast)?.expected ?? "a text"
+    const shown = given === undefined ? `has no ${name}` : `has ${name}=${JSON.stringify(given.slice(0, MAX_TEXT))}`
+    throw new Misfit({ reason: `${shown}. Give it as ?${name}=…, ${expected}`, isMissing: given === undefined })
   }
 }
 

@@ -29,6 +29,8 @@ export interface Verb {
   readonly reply?: Fields
   /** Whether the answer has a secret, which no cache may keep. */
   readonly isSecret?: boolean
+  /** Whether it ends or controls accepted work, so that a full host takes it, too. */
+  readonly isControl?: boolean
   /** For a verb of workers, who show a token of the record: the variable of the environment that has it on the command line. */
   readonly worker?: string
   /** The line of the command line that confirms it, from the id, the beat and the whole answer. */

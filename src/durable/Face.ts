@@ -49,6 +49,7 @@ export const face = Face.make("run", {
   verbs: {
     cancel: {
       on: "record",
+      isControl: true,
       does: "Cancels a run: its open handles fail with `run/cancelled`, so that its body can undo its effects.",
       switches: { now: "Ends the run at once, as a dead letter: its body makes no further call." },
       done: (oid, beat) => `cancelled ${oid} in beat ${beat}`

@@ -43,10 +43,21 @@ export const face = Face.make("flow", {
       body: Schemas.request,
       done: (inst, beat) => `started ${inst} in beat ${beat}`
     },
-    pause: { on: "record", does: "Pauses the instance: it takes no further step.", done: (inst, beat) => `paused ${inst} in beat ${beat}` },
-    resume: { on: "record", does: "Resumes a paused instance.", done: (inst, beat) => `resumed ${inst} in beat ${beat}` },
+    pause: {
+      on: "record",
+      isControl: true,
+      does: "Pauses the instance: it takes no further step.",
+      done: (inst, beat) => `paused ${inst} in beat ${beat}`
+    },
+    resume: {
+      on: "record",
+      isControl: true,
+      does: "Resumes a paused instance.",
+      done: (inst, beat) => `resumed ${inst} in beat ${beat}`
+    },
     cancel: {
       on: "record",
+      isControl: true,
       does: "Ends the instance and the rendezvous that it spawned.",
       done: (inst, beat) => `cancelled ${inst} in beat ${beat}`
     },

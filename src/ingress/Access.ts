@@ -4,6 +4,7 @@
  * @module
  */
 import { getPath } from "hono/utils/url"
+import { LIVE, READY } from "../contract/Paths.ts"
 import type { Clearance } from "../kernel/view/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as Guard from "./Guard.ts"
@@ -17,7 +18,7 @@ export interface Access {
 }
 
 /** The liveness and readiness probes, open to unauthenticated callers. */
-const probes: ReadonlySet<string> = new Set(["/livez", "/readyz"])
+const probes: ReadonlySet<string> = new Set([LIVE, READY])
 
 /**
  * The path of a request, with dot segments resolved. Deno passes them through, unlike the other hosts.

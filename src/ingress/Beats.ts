@@ -4,37 +4,41 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as CellValue from "../contract/CellValue.ts"
 import * as Stream from "effect/Stream"
+import type { Value } from "../cell/Value.ts"
+import * as Endpoints from "../contract/Cells.ts"
+import * as Codec from "../contract/Codec.ts"
 import type { ReadError } from "../kernel/view/Expected.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import * as SpaceClock from "../stage/SpaceClock.ts"
 import * as Body from "./Body.ts"
-import * as Json from "./Json.ts"
-import * as PageQuery from "./PageQuery.ts"
 import { RequestRefused } from "./Problem.ts"
+import type { RouteContext } from "./RouteContext.ts"
+import type { SpaceTable } from "./SpaceTable.ts"
+import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 
 const ledgers = ["inbox", "agenda", "stage", "meta"] as const
 
 /**
- * One page of beats before `before`, newest first, with the cursor of the next page.
+ * Adds the routes to a table.
  *
- * @category combinators
- * @since 0.1.0
+ * @category constructors
+ * @since 0.2.0
  */
-export const list = async (
-  space: Space,
-  query: { readonly before: string | undefined; readonly limit: string | undefined },
-  signal: AbortSignal
-): Promise<Response> => {
-  const head = await Effect.runPromise(space.head)
-  const { shifts } = await Effect.runPromise(space.control.clock)
-  const before = query.before === undefined ? head + 1 : Math.min(Body.count(query.before), head + 1)
-  const { next, rows } = await Effect.runPromise(space.beatsBefore(before, PageQuery.limit(query.limit)), { signal })
-  const beats = rows.map(({ beat, clock, hash }) => ({ beat, clock: clock - SpaceClock.sumBefore(shifts, beat), hash }))
-  return Json.answer({ head, beats, next: next ?? null }, Json.noStore)
+export const routes = (table: SpaceTable, { stream }: Pick<RouteContext, "stream">): void => {
+  table.ofSpace(Endpoints.beats, (space, { query, request }) =>
+    Sse.isWanted(request) ? stream(follow(space, { from: query.from, last: Sse.lastOf(request) })) : list(space, query))
+  table.ofSpace(Endpoints.one, (space, { params }) => show(space, Body.count(params.beat)))
 }
+
+/** One page of beats before `before`, newest first, with the cursor of the next page. */
+const list = Effect.fnUntraced(function*(space: Space, query: { readonly before?: number; readonly limit: number }) {
+  const head = yield* space.head
+  const { shifts } = yield* space.control.clock
+  const { next, rows } = yield* space.beatsBefore(Math.min(query.before ?? Infinity, head + 1), query.limit)
+  return { head, beats: rows.map(({ beat, clock, hash }) => ({ beat, clock: clock - SpaceClock.sumBefore(shifts, beat), hash })), next }
+})
 
 /**
  * A stream of the ledgers of each beat that becomes durable.
@@ -47,9 +51,9 @@ export const list = async (
  */
 export const follow = (
   space: Space,
-  since: { readonly from: string | undefined; readonly last: string | null }
+  { from, last }: { readonly from?: number | undefined; readonly last: string | null }
 ): Stream.Stream<Frame, unknown> => {
-  const first = since.last !== null ? Body.count(since.last) + 1 : since.from !== undefined ? Body.count(since.from) : undefined
+  const first = last === null ? from : Body.count(last) + 1
   return Stream.transformPull(space.beats, Effect.fnUntraced(function*(beats) {
     // The subscription exists before the head is read, so that no beat is lost in between.
     let head = yield* space.head
@@ -78,32 +82,26 @@ const frame = (space: Space, beat: number): Effect.Effect<Frame | undefined, Rea
     if (known !== undefined) return known
     const row = yield* space.journal(beat)
     if (row === undefined) return undefined
-    const made: Frame = { id: beat, event: "beat", data: JSON.stringify(yield* shown(space, beat)) }
+    const made: Frame = { id: beat, event: "beat", data: JSON.stringify(Codec.encode(Endpoints.one.answer, yield* shown(space, beat))) }
     frames.set(beat, made)
     if (frames.size > MAX_KEPT) frames.delete(frames.keys().next().value!)
     return made
   })
 
-/**
- * The ledgers of one beat: its inbox, agenda, stage and journal metadata.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const show = async (space: Space, text: string): Promise<Response> => {
-  const beat = Body.count(text)
-  const found = await Effect.runPromise(shown(space, beat))
-  if (ledgers.some((ledger) => found[ledger] !== undefined)) return Json.answer(found, Json.noStore)
-  const head = await Effect.runPromise(space.head)
-  throw new RequestRefused({
+/** The ledgers of one beat: its inbox, agenda, stage and journal metadata. */
+const show = Effect.fnUntraced(function*(space: Space, beat: number) {
+  const found = yield* shown(space, beat)
+  if (ledgers.some((ledger) => found[ledger] !== undefined)) return found
+  return yield* Effect.fail(new RequestRefused({
     code: "beat/absent",
-    reason: `Space "${space.name}" shows no beat ${beat}; its newest is ${head}. It was empty, is trimmed, or is still to come`
-  })
-}
+    reason: `Space "${space.name}" shows no beat ${beat}; its newest is ${yield* space.head}. It was empty, is trimmed, or is still to come`
+  }))
+})
 
-const shown = (space: Space, beat: number): Effect.Effect<Readonly<Record<string, unknown>>, ReadError> =>
+type Shown = { readonly beat: number } & { readonly [Ledger in typeof ledgers[number]]?: Value }
+
+const shown = (space: Space, beat: number): Effect.Effect<Shown, ReadError> =>
   Effect.map(
     Effect.forEach(ledgers, (ledger) => space.get(`/rt/beat/${beat}/${ledger}`)),
-    (values) => ({ beat, ...Object.fromEntries(ledgers.map((ledger, i) => [ledger, CellValue.toJson(values[i])])) })
+    (values) => ({ beat, ...Object.fromEntries(ledgers.map((ledger, i) => [ledger, values[i]])) })
   )
-

@@ -1,18 +1,21 @@
 /**
- * HTTP routes for content: upload and download by digest. An upload is durable before it is acknowledged.
+ * The routes of content: upload and download by digest. An upload is durable before it is acknowledged.
  *
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Endpoints from "../contract/Cells.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { STORED } from "../persistence/LargeContent.ts"
 import type { BlobPart, BlobWriter } from "../persistence/Persistence.ts"
 import * as Body from "./Body.ts"
-import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
 import * as Range from "./Range.ts"
+import type { RouteContext } from "./RouteContext.ts"
+import type { SpaceTable } from "./SpaceTable.ts"
 import type { Transfers } from "./Transfers.ts"
+import * as WrittenSpace from "./WrittenSpace.ts"
 
 /** The maximum size of a content in the store of a space, in bytes. Larger content declares its length, and needs a content store. */
 export const MAX_BLOB_BYTES = STORED
@@ -20,49 +23,37 @@ export const MAX_BLOB_BYTES = STORED
 /** The size of a part that a {@link BlobWriter} accepts, in bytes. */
 const PART_BYTES = 1_048_576
 
-/** The path of a content below the path of its space. */
-const link = (base: string, hash: string) => `${base}/blobs/${hash}`
-
 /**
- * Refuses a request whose declared length exceeds `limit` bytes.
+ * Adds the routes to a table.
  *
- * @throws RequestRefused
- * @category guards
- * @since 0.1.0
+ * @category constructors
+ * @since 0.2.0
  */
-export const check = (request: Request, limit: number): void => void Body.checkedLength(request, limit)
-
-/**
- * Receives a content part by part and stores it.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const receive = async (space: Space, request: Request, at: {
-  readonly base: string
-  readonly hash: Hash["Service"]
-  /** The most bytes. */
-  readonly limit: number
-}): Promise<Response> => {
-  const isLarge = (Body.checkedLength(request, at.limit) ?? 0) > MAX_BLOB_BYTES
-  const { digest, size } = await (isLarge ? receiveLarge(space, request, at.limit) : receiveStored(space, request, at))
-  const location = link(at.base, digest)
-  return Json.answer({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
+export const routes = (table: SpaceTable, { hash, kernel, transfers }: Pick<RouteContext, "hash" | "kernel" | "transfers">): void => {
+  table.serve(Endpoints.store, ({ params, request }) => {
+    const limit = kernel.contentBytes
+    const check = () => void Body.checkedLength(request, limit)
+    return Effect.flatMap(Effect.promise(async () => WrittenSpace.find(kernel, params.space, check)), (space) => {
+      const isLarge = (Body.checkedLength(request, limit) ?? 0) > MAX_BLOB_BYTES
+      const received = isLarge ? space.receive(Body.chunks(request, limit)) : receiveStored(space, request, { hash, limit })
+      return Effect.map(received, ({ hash, size }) =>
+        ({ hash, address: `/cas/${hash}`, size, link: `/v1/spaces/${space.name}/blobs/${hash}` }))
+    })
+  })
+  table.ofSpace(Endpoints.content, (space, { params, request }) => send(space, params.hash, { request, transfers }))
 }
 
-/** Receives content into the content store. */
-const receiveLarge = async (space: Space, request: Request, limit: number) => {
-  const { hash, size } = await Effect.runPromise(space.receive(Body.chunks(request, limit)))
-  return { digest: hash, size }
-}
-
-/** Receives content into the store of the space. */
-const receiveStored = async (space: Space, request: Request, at: { readonly hash: Hash["Service"]; readonly limit: number }) => {
-  const { store, writer } = await Effect.runPromise(space.content)
-  const filled = await fill(writer, request, at)
-  await Effect.runPromise(store(filled.digest))
-  return filled
-}
+/** Receives content part by part into the store of the space. */
+const receiveStored = Effect.fnUntraced(function*(
+  space: Space,
+  request: Request,
+  at: { readonly hash: Hash["Service"]; readonly limit: number }
+) {
+  const { store, writer } = yield* space.content
+  const { digest: hash, size } = yield* Effect.promise(() => fill(writer, request, at))
+  yield* store(hash)
+  return { hash, size }
+})
 
 /** A source of stored content: a space, or the view of a reader. */
 interface Holder {

@@ -1,5 +1,5 @@
 /**
- * HTTP routes for cells: read, list, watch, set and delete.
+ * The routes of cells: read, list, watch, set and delete.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import * as Document from "../cell/Document.ts"
 import * as JsonParser from "../cell/JsonParser.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
+import * as Endpoints from "../contract/Cells.ts"
 import type { ListedCell, Observation, Space } from "../kernel/view/Space.ts"
 import { WriteRefused } from "../kernel/model/SpaceError.ts"
 import { textOf } from "../kernel/view/Observed.ts"
@@ -18,10 +19,13 @@ import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
+import type { RouteContext } from "./RouteContext.ts"
+import type { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
+import * as WrittenSpace from "./WrittenSpace.ts"
 
 /** A cell id from the path of a request after `/cells`, with the query. */
 export interface Place {
@@ -29,7 +33,32 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-const queries = new Set(["scope", "path", "list", "below", "values", "after", "limit", "pull", "last"])
+let parameters: ReadonlyArray<string> | undefined
+
+/** The parameters that a query may have. */
+const queries = (): ReadonlyArray<string> => parameters ??= Object.keys(Endpoints.read.query?.().fields ?? {})
+
+/**
+ * Adds the routes to a table.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const routes = (table: SpaceTable, { kernel, stream }: Pick<RouteContext, "kernel" | "stream">): void => {
+  table.serve(Endpoints.read, async ({ params, request }) => {
+    const at = place(request.url)
+    const space = await Effect.runPromise(table.space(params.space))
+    return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, request)
+  })
+  table.serve(Endpoints.write, async ({ params, request }) => {
+    const write = await writeOf(place(request.url), request)
+    return write(await WrittenSpace.find(kernel, params.space))
+  })
+  table.serve(Endpoints.remove, ({ params, request }) => {
+    const at = place(request.url)
+    return Effect.flatMap(table.space(params.space), (space) => Effect.map(space.set(address(at), undefined), (beat) => ({ beat })))
+  })
+}
 
 /** The size of the values on one page, in characters. The value that exceeds it is the last one. */
 const MAX_VALUES = 1_048_576
@@ -44,9 +73,9 @@ const MAX_VALUES = 1_048_576
 export const place = (url: string): Place => {
   const { pathname, searchParams } = new URL(url)
   for (const name of searchParams.keys()) {
-    if (!queries.has(name)) throw new RequestRefused({
+    if (!queries().includes(name)) throw new RequestRefused({
       code: "query/invalid",
-      reason: `The query has "${name}". What may be there is scope, path, list, below, values, after, limit, pull and last`
+      reason: `The query has "${name}". What may be there is ${queries().join(", ")}`
     })
   }
   const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)
@@ -78,11 +107,8 @@ export const address = ({ id, query }: Place): string => {
  * - `below`: one page of the addresses of all cells below it, with `values` also of their values
  *
  * With `pull`, the answer is delayed until the derivation of the cell is settled.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const read = async (space: Space, place: Place, asked: Request): Promise<Response> => {
+ * */
+const read = async (space: Space, place: Place, asked: Request): Promise<Response> => {
   const { signal } = asked
   if (place.query.has("list")) {
     const { names, next = null } = await Effect.runPromise(space.names(folder(place), page(place)), { signal })
@@ -126,19 +152,10 @@ const shownValue = ({ value }: ListedCell): unknown => {
 }
 
 /**
- * A stream of the values of a cell, each with its beat; `absent` for a cell without a value.
+ * The frames of an address, starting with its current value or after the beat `last`; `absent` for a cell without a value.
  *
  * A client that lost its stream resumes after the beat `last` and receives each value since. If they are no longer
  * available, it receives a `reset` event and the current value.
- *
- * @throws InvalidAddress, RequestRefused
- * @category combinators
- * @since 0.1.0
- */
-export const watch = (space: Space, place: Place, last: string | null): Stream.Stream<Frame, unknown> => follow(space, address(place), last)
-
-/**
- * The frames of an address, starting with its current value or after the beat `last`.
  *
  * @throws RequestRefused
  * @category combinators
@@ -150,13 +167,8 @@ export const follow = (space: Space, text: string, last: string | null): Stream.
   return framesOf(space.watch(text, { after }))
 }
 
-/**
- * Validates a write and returns a function that performs it in a space. All checks that need no space run before.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const write = async (place: Place, request: Request): Promise<(space: Space) => Promise<Response>> => {
+/** Validates a write and returns a function that performs it in a space. All checks that need no space run before. */
+const writeOf = async (place: Place, request: Request): Promise<(space: Space) => Promise<Response>> => {
   const text = address(place)
   if (Envelope.isReserved(place.id)) {
     throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
@@ -164,15 +176,6 @@ export const write = async (place: Place, request: Request): Promise<(space: Spa
   const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
   return async (space) => Json.answer({ beat: await Effect.runPromise(space.set(text, value)) })
 }
-
-/**
- * Deletes a cell, or the path inside it that the query selects.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const remove = async (space: Space, place: Place): Promise<Response> =>
-  Json.answer({ beat: await Effect.runPromise(space.set(address(place), undefined)) })
 
 /** The cursor and the size of the requested page. */
 export const page = ({ query }: Place): { readonly after?: string; readonly limit: number } => {

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { flows } from "../contract/Spaces.ts"
 import * as Flow from "../flow/Flow.ts"
-import type { Lists } from "./Lists.ts"
+import type { List } from "./Lists.ts"
 
-/** The list, by its path. */
-export const lists: Lists = {
-  "/v1/flows": { field: "flows", rows: (enzymes) => enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) }
-}
+/** The list. */
+export const lists: ReadonlyArray<List> = [
+  { endpoint: flows, field: "flows", rows: (enzymes) => enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) }
+]

@@ -4,58 +4,53 @@
  *
  * @module
  */
-import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
+import * as Effect from "effect/Effect"
+import type { Endpoint } from "../contract/Endpoint.ts"
+import * as Spaces from "../contract/Spaces.ts"
 import type { Registration } from "../kernel/space/Kernel.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
-import * as Body from "./Body.ts"
-import * as PageQuery from "./PageQuery.ts"
+import type { RouteTable } from "./RouteTable.ts"
 
-/** A list: the field of its rows in the answer, and its rows, made of the enzymes of the runtime. */
+/** A list: its endpoint, the field of its rows in the answer, and its rows, made of the enzymes of the runtime. */
 export interface List {
+  readonly endpoint: Endpoint
   readonly field: string
   readonly rows: (enzymes: ReadonlyArray<Registration>) => ReadonlyArray<object>
 }
-
-/** Lists by their paths. */
-export type Lists = Readonly<Record<string, List>>
 
 /** The descriptor of an enzyme as JSON, without its functions. */
 const describe = (enzyme: Enzyme): object =>
   ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })
 
-const own: Lists = {
-  "/v1/enzymes": {
-    field: "enzymes",
-    rows: (enzymes) => enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null }))
-  }
+const own: List = {
+  endpoint: Spaces.enzymes,
+  field: "enzymes",
+  rows: (enzymes) => enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null }))
+}
+
+/** The query of a list. Its cursor is a number of rows. */
+interface Query {
+  readonly after?: number
+  readonly limit: number
 }
 
 /**
- * The lists of a runtime with some slices.
+ * Adds the lists of a runtime with some slices to a table.
  *
- * @category getters
+ * @category constructors
  * @since 0.1.0
  */
-export const of = (slices: ReadonlyArray<{ readonly lists?: Lists }>): Lists =>
-  Object.assign({}, own, ...slices.map(({ lists }) => lists))
+export const routes = (
+  table: RouteTable,
+  slices: ReadonlyArray<{ readonly lists?: ReadonlyArray<List> }>,
+  enzymes: Effect.Effect<ReadonlyArray<Registration>, unknown>
+): void => {
+  for (const { endpoint, field, rows } of [own, ...slices.flatMap(({ lists = [] }) => lists)]) {
+    table.serve(endpoint, ({ query }) => Effect.map(enzymes, (all) => page(field, rows(all), query as unknown as Query)))
+  }
+}
 
-/** The sizes of a page: without `?limit=`, and at most. */
-const sizes = { listed: MAX_ROWS, max: MAX_ROWS }
-
-/**
- * The requested page of a list. Its cursor is a number of rows.
- *
- * @throws RequestRefused
- * @category getters
- * @since 0.1.0
- */
-export const page = (
-  { field, rows }: List,
-  enzymes: ReadonlyArray<Registration>,
-  { after = "0", limit }: { readonly after?: string; readonly limit?: string }
-): object => {
-  const from = Body.count(after)
-  const end = from + PageQuery.limit(limit, sizes)
-  const all = rows(enzymes)
-  return { [field]: all.slice(from, end), next: end < all.length && end > from ? end : null }
+const page = (field: string, all: ReadonlyArray<object>, { after = 0, limit }: Query): object => {
+  const end = after + limit
+  return { [field]: all.slice(after, end), next: end < all.length && limit > 0 ? end : undefined }
 }

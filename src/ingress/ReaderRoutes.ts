@@ -8,89 +8,56 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import { Hono } from "hono"
-import * as CellValue from "../contract/CellValue.ts"
-import type { Kernel } from "../kernel/space/Kernel.ts"
-import type { Clearance, Reader, Seen, ShownReceipt } from "../kernel/view/Space.ts"
+import * as Cell from "../contract/Cells.ts"
+import * as Codec from "../contract/Codec.ts"
+import * as Signal from "../contract/Signals.ts"
+import type { Reader, Seen } from "../kernel/view/Space.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
+import type { RouteContext } from "./RouteContext.ts"
+import type { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
-import type { Transfers } from "./Transfers.ts"
-import * as WaitingList from "./WaitingList.ts"
 import * as Wire from "./Wire.ts"
 
-/** The Hono environment of a request: the clearance of its reader. */
-type Environment = { readonly Bindings: { readonly reader: Clearance } }
-
-/** The shared functions that produce responses. */
-export interface ResponseContext {
-  readonly stream: Sse.Answer
-  readonly transfers: Transfers
-  /** Reports a failure to the log and the metrics. */
-  readonly report: (failure: unknown) => void
-  /** The normalized path of a request. */
-  readonly getPath: (request: Request) => string
-}
-
 /**
- * Creates the request handler for readers.
+ * Adds the routes to a table.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (
-  kernel: Kernel["Service"],
-  { getPath, stream, report, transfers }: ResponseContext
-): (request: Request, reader: Clearance) => Response | Promise<Response> => {
-  const app = new Hono<Environment>({ getPath })
-  app.onError((failure) => {
-    report(failure)
-    return Problem.response(failure)
-  })
-  app.notFound((c) => Problem.response(closed(c.req.path, c.env.reader)))
-  const opened = (name: string, clearance: Clearance): Promise<Reader> =>
-    Effect.runPromise(Effect.map(kernel.space(name, { create: false }), (space) => space.reader(clearance)))
-  app.get("/v1/spaces/:space/cells/*", async (c) => {
-    const place = Cells.place(c.req.url)
-    const reader = await opened(c.req.param("space"), c.env.reader)
-    const wantsStream = c.req.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
-    if (!wantsStream) return read(reader, place, c.req.raw)
+export const routes = (table: SpaceTable, { stream, transfers }: Pick<RouteContext, "stream" | "transfers">): void => {
+  table.toReaders(Cell.read, async (reader, { request }, { name }) => {
+    const place = Cells.place(request.url)
+    if (!Sse.isWanted(request)) return read(reader, place, request)
     const address = Cells.address(place)
     // Refuse before the stream starts: a browser reconnects to a stream that ends, but not after an error status.
     await Effect.runPromise(reader.admit(address))
-    return stream(follow(reader, address, Sse.lastOf(c.req.raw)), c.env.reader.name)
+    return stream(follow(reader, address, Sse.lastOf(request)), name)
   })
-  app.get("/v1/spaces/:space/receipts/:id", async (c) => {
-    const id = c.req.param("id")
-    const receipt = await Effect.runPromise((await opened(c.req.param("space"), c.env.reader)).receipt(id))
-    if (receipt === undefined) throw new Problem.RequestRefused({
+  table.toReaders(Cell.content, (reader, { params, request }) =>
+    Blobs.send({ name: params.space, blobPart: (hash, part) => reader.blobPart(hash, part) }, params.hash, { request, transfers }))
+  table.toReaders(Signal.receipt, (reader, { params: { id } }, { name }) =>
+    Effect.filterOrFail(reader.receipt(id), (receipt) => receipt !== undefined, () => new Problem.RequestRefused({
       code: "receipt/absent",
-      reason: `There is no receipt of "${id.slice(0, 200)}" for reader "${c.env.reader.name}"`
-    })
-    return Json.answer(receiptJson(receipt), Json.noStore)
+      reason: `There is no receipt of "${id.slice(0, 200)}" for reader "${name}"`
+    })))
+  table.toReaders(Signal.waiting, (reader, { query }) => {
+    const { after } = query
+    if (after === undefined || /^[0-9a-f]{16}$/.test(after)) return reader.waiting(query)
+    return Effect.fail(new Problem.RequestRefused({
+      code: "query/invalid",
+      reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next`
+    }))
   })
-  app.get(WaitingList.PATH, async (c) => WaitingList.shown(
-    await opened(c.req.param("space"), c.env.reader),
-    { after: c.req.query("after"), limit: c.req.query("limit") },
-    c.req.raw.signal
-  ))
-  app.get("/v1/spaces/:space/blobs/:hash", async (c) => {
-    const reader = await opened(c.req.param("space"), c.env.reader)
-    return Blobs.send({ name: c.req.param("space"), blobPart: (hash, part) => reader.blobPart(hash, part) }, c.req.param("hash"), {
-      request: c.req.raw,
-      transfers
-    })
+  table.toReaders(Signal.post, async (reader, { request: { headers }, request }) => {
+    const signal = SignalRequest.decode(await Body.json(request), headers.get("idempotency-key"))
+    return post(reader, signal, SignalRequest.waitSeconds(headers.get("prefer")))
   })
-  app.post("/v1/spaces/:space/signals", async (c) => {
-    const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
-    return post(await opened(c.req.param("space"), c.env.reader), request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
-  })
-  return (request, reader) => app.fetch(request, { reader })
 }
 
 const read = async (reader: Reader, place: Cells.Place, request: Request): Promise<Response> => {
@@ -135,23 +102,5 @@ const post = async (reader: Reader, request: Parameters<Reader["signal"]>[0], se
   const settled = seconds === undefined ? undefined : await Effect.runPromise(
     reader.settled(accepted.id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined }))
   )
-  return settled === undefined ? Json.answer(accepted, { status: 202 }) : Json.answer(receiptJson(settled), Json.noStore)
+  return settled === undefined ? Json.answer(accepted, { status: 202 }) : Json.uncached(Codec.encode(Signal.receipt.answer, settled))
 }
-
-const receiptJson = (receipt: ShownReceipt): object => ({
-  ...receipt,
-  handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: CellValue.toJson(handling.value) } : handling)
-})
-
-/**
- * The refusal of a path that is reserved for the operator.
- *
- * @category errors
- * @since 0.1.0
- */
-export const closed = (path: string, { name }: Clearance) =>
-  new Problem.RequestRefused({
-    code: "label/withheld",
-    reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with ` +
-      "the operator's token"
-  })

@@ -1,18 +1,20 @@
 /**
- * The functions that the routes of a space share.
+ * The functions that routes share.
  *
  * @module
  */
-import type * as Stream from "effect/Stream"
-import type { Space } from "../kernel/view/Space.ts"
+import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { Hash } from "../persistence/Hash.ts"
 import type * as Sse from "./Sse.ts"
+import type { Transfers } from "./Transfers.ts"
 
-/** The functions that the routes of a space share. */
+/** The functions that routes share. */
 export interface RouteContext {
-  /** Finds a space by name. */
-  readonly find: (space: string) => Promise<Space>
-  /** Creates a response from a stream of events. */
-  readonly stream: (frames: Stream.Stream<Sse.Frame, unknown>) => Response
-  /** Whether a request asks for a stream. */
-  readonly wantsStream: (request: Request) => boolean
+  readonly kernel: Kernel["Service"]
+  readonly hash: Hash["Service"]
+  /** Creates a response from a stream of events, on the quota of a reader or of the operator. */
+  readonly stream: Sse.Answer
+  readonly transfers: Transfers
+  /** Whether this is a development server, which has the routes of the debugger. */
+  readonly isDebugged: boolean
 }

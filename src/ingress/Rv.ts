@@ -4,33 +4,33 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Hono } from "hono"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Entries from "../rendezvous/Entry.ts"
 import { face } from "../rendezvous/Face.ts"
 import { TokenRefused } from "../rendezvous/TokenRefused.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
-import type { SliceContext } from "./Slice.ts"
+import type { RouteContext } from "./RouteContext.ts"
+import type { SpaceTable } from "./SpaceTable.ts"
 
 /**
- * Adds the routes to an application.
+ * Adds the routes to a table.
  *
- * @category combinators
+ * @category constructors
  * @since 0.1.0
  */
-export const routes = (app: Hono, context: SliceContext): void =>
-  FaceRoutes.routes(app, face, { ...context, proves: (worker) => proved(context, worker) })
+export const routes = (table: SpaceTable, context: Pick<RouteContext, "hash" | "kernel" | "stream">): void =>
+  FaceRoutes.routes(table, face, { ...context, proves: (worker) => proved(context, worker) })
 
 /** Checks a worker's token before its closed space is opened. An open space checks it itself. */
-const proved = async (
-  { hash, kernel }: Pick<SliceContext, "hash" | "kernel">,
+const proved = (
+  { hash, kernel }: Pick<RouteContext, "hash" | "kernel">,
   { id: key, space, token }: FaceRoutes.Worker
-): Promise<void> => {
-  if (kernel.opened(space) !== undefined) return
+): Effect.Effect<void, unknown> => {
+  if (kernel.opened(space) !== undefined) return Effect.void
   const stored = Entries.isKey(key) ? kernel.stored(space, Entries.address(key).key) : Effect.undefined
   // An unknown space is answered like a wrong token, so that a worker cannot probe for spaces.
-  const entry = await Effect.runPromise(Effect.catchIf(stored, isAbsent, () => Effect.undefined))
-  if (Entries.read(entry)?.token_id !== hash.hex(token)) throw new TokenRefused({ key })
+  return Effect.flatMap(Effect.catchIf(stored, isAbsent, () => Effect.undefined), (entry) =>
+    Entries.read(entry)?.token_id === hash.hex(token) ? Effect.void : Effect.fail(new TokenRefused({ key })))
 }
 
 const isAbsent = (error: unknown): boolean =>

@@ -3,26 +3,16 @@
  *
  * @module
  */
-import type { Hono } from "hono"
 import type { Kinds } from "../contract/Face.ts"
 import type { Command } from "../ledger/Command.ts"
 import type { Outside } from "../ledger/Outside.ts"
 import * as Slices from "../ledger/Slices.ts"
-import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { KernelSlice } from "../kernel/space/Slice.ts"
 import * as SpaceFace from "../kernel/space/SpaceFace.ts"
-import type { Hash } from "../persistence/Hash.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
-import type { Lists } from "./Lists.ts"
+import type { List } from "./Lists.ts"
 import type { RouteContext } from "./RouteContext.ts"
-
-/** The functions that the routes of slices share. */
-export interface SliceContext extends RouteContext {
-  readonly kernel: Kernel["Service"]
-  readonly hash: Hash["Service"]
-  /** Whether this is a development server, which has the routes of the debugger. */
-  readonly isDebugged: boolean
-}
+import type { SpaceTable } from "./SpaceTable.ts"
 
 /**
  * A slice of the runtime: a ledger with its face, or a group of routes.
@@ -32,9 +22,9 @@ export interface SliceContext extends RouteContext {
  */
 export interface Slice extends KernelSlice {
   /** Its routes that concern no space. */
-  readonly lists?: Lists
+  readonly lists?: ReadonlyArray<List>
   /** Adds its routes that concern a space. */
-  readonly routes?: (app: Hono, context: SliceContext) => void
+  readonly routes?: (table: SpaceTable, context: RouteContext) => void
 }
 
 /** A ledger whose records are cells, with its outside, and parts in place of those that are made from its face. */
@@ -51,7 +41,7 @@ export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Sl
 export const ofLedger = <K extends Kinds, C extends Command>(name: string, { outside, ...given }: LedgerParts<K, C>): Slice => ({
   name,
   part: SpaceFace.part(outside),
-  routes: (app, context) => FaceRoutes.routes(app, outside.face, context),
+  routes: (table, context) => FaceRoutes.routes(table, outside.face, context),
   ...given
 })
 

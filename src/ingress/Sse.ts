@@ -32,6 +32,15 @@ export interface Frame {
  */
 export const lastOf = ({ headers, url }: Request): string | null => headers.get("last-event-id") ?? new URL(url).searchParams.get("last")
 
+/**
+ * Whether a request asks for a stream. HEAD never does: Hono drops its body, so the stream would never end.
+ *
+ * @category predicates
+ * @since 0.2.0
+ */
+export const isWanted = ({ headers, method }: Request): boolean =>
+  method === "GET" && headers.get("accept")?.includes("text/event-stream") === true
+
 /** Creates a response from a stream of frames, on the quota of a reader or of the operator. */
 export type Answer = <E>(frames: Stream.Stream<Frame, E>, reader?: string) => Response
 

@@ -81,6 +81,7 @@ export const face = Face.make("op", {
     },
     cancel: {
       on: "record",
+      isControl: true,
       does: "Closes the operation with `sts:cnl`.",
       done: (oid, beat) => `cancelled ${oid} in beat ${beat}`
     }

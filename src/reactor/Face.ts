@@ -35,6 +35,7 @@ export const face = Face.make("io", {
   verbs: {
     cancel: {
       on: "record",
+      isControl: true,
       does: "Cancels an open request, which then has the result `cnl`.",
       done: (rid, beat) => `cancelled ${rid} in beat ${beat}`
     }

@@ -58,6 +58,7 @@ export const face = Face.make("rv", {
     },
     report: {
       on: "record",
+      isControl: true,
       does: "Reports the result. A worker shows the token of this rendezvous, as `Authorization: Rendezvous <token>`.",
       body: Schemas.report,
       worker: "SYSTOLE_RV_TOKEN",
@@ -65,12 +66,14 @@ export const face = Face.make("rv", {
     },
     kill: {
       on: "record",
+      isControl: true,
       does: "Ends it, at its next scan or `wait` scans later.",
       body: Schemas.kill,
       done: (key, beat) => `asked ${key} to end in beat ${beat}`
     },
     release: {
       on: "record",
+      isControl: true,
       does: "Releases it from quarantine: it has its time for a report and its graces again.",
       done: (key, beat) => `released ${key} in beat ${beat}`
     },

@@ -29,8 +29,8 @@ const count = Enzyme.make({
 /** The route of the chain, which the servers of other hosts have as well. */
 const chain: Slice = {
   name: "chain",
-  routes: (app, { kernel }) => {
-    app.post("/v1/spaces/:space/chain", async (c) =>
+  routes: ({ operator }, { kernel }) => {
+    operator.post("/v1/spaces/:space/chain", async (c) =>
       Chain.answer(await Effect.runPromise(kernel.space(c.req.param("space"), { create: true })), c.req.raw))
   }
 }

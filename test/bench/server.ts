@@ -101,12 +101,12 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     closing: new AbortController().signal
   }
   const app = App.make({ slices: Slices.all, kernel, hash }, rules)
-  app.routes.get("/stats", () => {
+  app.table.operator.get("/stats", () => {
     const { system, user } = process.cpuUsage()
     const rssMiB = Math.round(process.memoryUsage().rss / 1_048_576)
     return Response.json({ ...stats, commits: counts.flushes, cpuMicros: user + system, rssMiB })
   })
-  app.routes.post("/chain", (c) => c.req.query("durable") === undefined ? Chain.answer(space, c.req.raw) : run(space, c.req.raw))
+  app.table.operator.post("/chain", (c) => c.req.query("durable") === undefined ? Chain.answer(space, c.req.raw) : run(space, c.req.raw))
   yield* Effect.promise(() => serve((request) => app.fetch(request), { host: "127.0.0.1", port: Number(port) }))
   return yield* Effect.never
 })))

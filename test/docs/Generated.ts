@@ -8,6 +8,7 @@ import { join } from "node:path"
 import * as Option from "effect/Option"
 import { Slices } from "systole"
 import { exitOf } from "../../src/cli/CliFailure.ts"
+import type { Endpoint } from "../../src/contract/Endpoint.ts"
 import { topics } from "../../src/diagnostic/TopicReference.ts"
 import * as App from "../../src/ingress/App.ts"
 import { kinds } from "../../src/contract/Refusal.ts"
@@ -29,25 +30,15 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
 
 const code = (text: string): string => `\`${text}\``
 
-/** The routes that the application serves, such as `GET /livez`. */
-export const served = (): ReadonlyArray<string> => {
+/** The endpoints that the application serves. */
+export const endpoints = (): ReadonlyArray<Endpoint> => {
   const services = { slices: Slices.all, kernel: {} as never, hash: {} as never }
   const closing = new AbortController().signal
-  const app = App.make(services, { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true })
-  return [...new Set(app.routes.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`))]
+  return App.make(services, { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true }).table.endpoints
 }
 
-const routes = (): string => {
-  const known = new Set(served())
-  const described = new Set(Routes.groups.flatMap(([, group]) => Object.keys(group)))
-  const wrong = [...known, ...described].filter((route) => known.has(route) !== described.has(route))
-  if (wrong.length > 0) throw new Error(`Described and served routes differ: ${wrong.join(", ")}. See to test/docs/Routes.ts`)
-  const sections = Routes.groups.map(([title, group]) => {
-    const rows = Object.entries(group).map(([route, { does, takes }]) => [code(route.replace("/v1/spaces/:space/", "…/")), takes, does])
-    return `### ${title}\n\n${table(["request", "takes", "does"], rows)}`
-  })
-  return sections.join("\n\n")
-}
+const routes = (): string =>
+  Routes.sections(endpoints()).map(([title, rows]) => `### ${title}\n\n${table(["request", "takes", "does"], rows)}`).join("\n\n")
 
 const described = (): string => {
   const rows = Object.entries(topics).map(([topic, { means, remedy, severity }]) => [code(topic), code(severity), means, remedy])

@@ -36,8 +36,8 @@ describe("Beats", () => {
 
   it.effect("begin where the client asks, without beats that have no row", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* first(3, spaceAt(4, { during: 6 }), { from: "1", last: null }), [2, 4, 6])
-      assert.deepStrictEqual(yield* first(2, spaceAt(4, { during: 6 }), { from: "1", last: "2" }), [4, 6])
-      assert.deepStrictEqual(yield* first(1, spaceAt(4, { during: 8 }), { from: "7", last: null }), [8])
+      assert.deepStrictEqual(yield* first(3, spaceAt(4, { during: 6 }), { from: 1, last: null }), [2, 4, 6])
+      assert.deepStrictEqual(yield* first(2, spaceAt(4, { during: 6 }), { from: 1, last: "2" }), [4, 6])
+      assert.deepStrictEqual(yield* first(1, spaceAt(4, { during: 8 }), { from: 7, last: null }), [8])
     }))
 })

@@ -102,7 +102,7 @@ describe("Each list over HTTP", () => {
   it.effect(`looks at no more than ${BAR} rows between two yields, and its pages have all`, () =>
     Effect.gen(function*() {
       const { app, space } = yield* serve
-      const declared = app.routes.routes.filter(({ method }) => method === "GET").map(({ path }) => path)
+      const declared = app.table.endpoints.filter(({ method }) => method === "GET").map(({ path }) => path)
       assert.sameMembers([...new Set(declared)], Object.keys(routes))
       const ask = async (path: string, token: string): Promise<Record<string, unknown>> => {
         rows.turn = rows.most = 0

@@ -6,10 +6,11 @@
  *
  * @module
  */
+import * as Query from "../../contract/Query.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 
 /** The most rows that one page looks at, apart from the one that tells whether more follow. */
-export const MAX_ROWS = 400
+export const MAX_ROWS = Query.MOST
 
 /**
  * The queue of pages of a kernel.

@@ -21,5 +21,5 @@ export const slice: Slice = {
   ledger: () => runs,
   runs: Segments.runs,
   part: SpaceRuns.part,
-  routes: (app, context) => FaceRoutes.routes(app, face, context)
+  routes: (table, context) => FaceRoutes.routes(table, face, context)
 }

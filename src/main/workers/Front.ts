@@ -5,12 +5,10 @@
  */
 import * as Effect from "effect/Effect"
 import type { Value } from "../../cell/Value.ts"
-import * as App from "../../ingress/App.ts"
-import * as Json from "../../ingress/Json.ts"
+import * as Spaces from "../../contract/Spaces.ts"
 import * as Lists from "../../ingress/Lists.ts"
 import * as Pages from "../../ingress/Pages.ts"
-import * as Problem from "../../ingress/Problem.ts"
-import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
+import { RouteTable } from "../../ingress/RouteTable.ts"
 import * as Slice from "../../ingress/Slice.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
@@ -29,7 +27,6 @@ interface Scene {
 /** A request that concerns no space, or not a valid one. */
 export interface Asked {
   readonly request: Request
-  readonly path: string
   /** The reader that sent it; `undefined` for the operator. */
   readonly reader: Clearance | undefined
   /** The name in its path that is not one of a space. */
@@ -37,44 +34,33 @@ export interface Asked {
 }
 
 /**
- * Answers a request that concerns no space.
+ * Creates the answers to requests that concern no space.
  *
- * @throws RequestRefused, PersistenceError, SpaceStopped
+ * @throws PersistenceError
  * @category constructors
  * @since 0.1.0
  */
-export const answer = async (scene: Scene, { misnamed, path, reader, request }: Asked): Promise<Response> => {
-  if (misnamed !== undefined) checkSpaceName(misnamed)
-  if (reader !== undefined) return Problem.response(ReaderRoutes.closed(path, reader))
-  return answered(scene, path, request)
-}
-
-/** The path of the list of spaces, which the directory holds. */
-const SPACES = "/v1/spaces"
-
-/** Answers what concerns no space. */
-const answered = async (scene: Scene, path: string, request: Request): Promise<Response> => {
-  const { env, settings: { config: { pages }, load, proof, slices } } = scene
-  const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-  const lists = Lists.of(slices)
-  const list = Object.hasOwn(lists, path) ? lists[path] : undefined
-  if (page === undefined && list === undefined && path !== SPACES) {
-    return Problem.response(Slice.absentAt(slices, path) ?? absent(request.method, path))
+export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
+  const { settings: { config: { pages }, load, reporter, slices } } = scene
+  const table = new RouteTable({ reporter, absent: (path) => Slice.absentAt(slices, path) })
+  Lists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
+  table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
+  for (const [path, page] of Object.entries(pages)) table.operator.get(path, (c) => Pages.send(page, reading(scene), c.req.raw.signal))
+  return async ({ misnamed, reader, request }) => {
+    if (misnamed !== undefined) checkSpaceName(misnamed)
+    return table.fetch(request, reader)
   }
-  const refused = Problem.unlessRead(request, path)
-  if (refused !== undefined) return refused
-  if (page !== undefined) return Pages.send(page, reading(scene), request.signal)
-  const query = Object.fromEntries(new URL(request.url).searchParams)
-  if (list !== undefined) return Json.answer(Lists.page(list, (await Effect.runPromise(load)).enzymes, query))
-  const asked = App.spacesPage(query)
-  const { next, spaces } = await env.DIRECTORY.getByName(Directory.NAME).list(proof, asked).catch((failure: unknown) => {
-    throw stopped(Directory.NAME, failure)
-  })
-  return Json.answer({ spaces, next })
 }
 
-const absent = (method: string, path: string) =>
-  new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${path.slice(0, 200)}` })
+/** A page of the names of spaces, which the directory holds. */
+const listed = ({ env, settings: { proof } }: Scene, page: { readonly after: string; readonly limit: number }) =>
+  Effect.map(
+    Effect.tryPromise({
+      try: () => env.DIRECTORY.getByName(Directory.NAME).list(proof, page),
+      catch: (failure) => stopped(Directory.NAME, failure)
+    }),
+    ({ next, spaces }) => ({ spaces, next: next ?? undefined })
+  )
 
 /** The services of a page: its reads go to the objects. */
 const reading = ({ env, settings: { hash, proof } }: Scene): Pages.Services => ({

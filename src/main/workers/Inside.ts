@@ -27,7 +27,7 @@ export interface Inside {
  */
 export const open = (settings: SettingsOf.Settings, env: Env): Inside => ({
   host: (space, state) => new SpaceHost({ space, storage: state.storage, state, env, settings }),
-  answer: (asked) => Front.answer({ env, settings }, asked),
+  answer: Front.make({ env, settings }),
   report: (failure, space) =>
     settings.reporter.report({ ...UnexpectedFailure.of(failure), ...space === undefined ? {} : { space } })
 })

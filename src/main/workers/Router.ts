@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { LIVE, READY, SPACES } from "../../contract/Paths.ts"
 import * as Access from "../../ingress/Access.ts"
 import * as Json from "../../ingress/Json.ts"
 import * as Problem from "../../ingress/Problem.ts"
@@ -18,7 +19,7 @@ import type { Env } from "./Platform.ts"
 import { MAX_REFUSED, Refusals } from "./Refusals.ts"
 
 /** The paths of one space. */
-const SPACE = /^\/v1\/spaces\/([^/]+)(?:\/|$)/
+const OF_SPACE = new RegExp(`^${SPACES}/([^/]+)(?:/|$)`)
 
 /** The parts of a Worker. */
 export interface Parts {
@@ -35,8 +36,8 @@ export interface Parts {
  */
 export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => async (request: Request, env: Env): Promise<Response> => {
   const path = Access.pathOf(request)
-  if (path === "/livez") return Problem.unlessRead(request, path) ?? Json.answer({ status: "live" })
-  if (path === "/readyz") return Problem.unlessRead(request, path) ?? readiness({ gate, inside }, env, request)
+  if (path === LIVE) return Problem.unlessRead(request, path) ?? Json.answer({ status: "live" })
+  if (path === READY) return Problem.unlessRead(request, path) ?? readiness({ gate, inside }, env, request)
   let access: Access.Access
   try {
     access = gate(env).access(request)
@@ -45,7 +46,7 @@ export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => asyn
   }
   const { reader, refused } = access
   if (refused !== undefined) return Problem.response(refused)
-  const named = SPACE.exec(path)?.[1]
+  const named = OF_SPACE.exec(path)?.[1]
   const space = named === undefined ? undefined : decoded(named)
   if (space !== undefined && isSpaceName(space)) {
     const pass = () => forwarded({ env, inside }, space, request)
@@ -53,7 +54,7 @@ export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => asyn
   }
   try {
     const { answer } = await inside(env)
-    return await answer({ request, path, reader: space === undefined ? reader : undefined, misnamed: space })
+    return await answer({ request, reader: space === undefined ? reader : undefined, misnamed: space })
   } catch (failure) {
     if (Problem.isReported(failure)) await report({ env, inside }, failure)
     return Problem.response(failure)
@@ -70,18 +71,17 @@ const broken = (failure: unknown): Response => {
 const readiness = async ({ gate, inside }: Parts, env: Env, { headers, url }: Request): Promise<Response> => {
   let part = "settings"
   try {
-    const list = new Request(new URL("/v1/spaces?limit=1", url), { headers })
+    const list = new Request(new URL(`${SPACES}?limit=1`, url), { headers })
     const { reader, refused } = gate(env).access(list)
     if (reader !== undefined || refused !== undefined) return Json.answer({ status: "ready" })
     part = "runtime"
     const { answer } = await inside(env)
     part = "directory"
-    await answer({ request: list, path: "/v1/spaces", reader, misnamed: undefined })
-    return Json.answer({ status: "ready" })
+    if ((await answer({ request: list, reader, misnamed: undefined })).ok) return Json.answer({ status: "ready" })
   } catch (failure) {
     broken(failure)
-    return Json.answer({ status: "failing", part }, { status: 503, headers: { "cache-control": "no-store" } })
   }
+  return Json.answer({ status: "failing", part }, { status: 503, headers: { "cache-control": "no-store" } })
 }
 
 /**

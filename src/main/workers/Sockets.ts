@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import * as Cells from "../../ingress/Cells.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
+import { withheld } from "../../ingress/RouteTable.ts"
 import * as Sse from "../../ingress/Sse.ts"
 import type { StreamQuota } from "../../ingress/StreamQuota.ts"
 import type { Kernel } from "../../kernel/space/Kernel.ts"
@@ -169,9 +170,9 @@ export class Sockets {
     const { kernel, readers, space } = this.deps
     const place = Cells.place(new URL(url, "http://object").href)
     const found = await Effect.runPromise(kernel.space(space, { create: false }))
-    if (reader === null) return Cells.watch(found, place, last)
+    if (reader === null) return Cells.follow(found, Cells.address(place), last)
     const clearance = readers.find(({ name }) => name === reader)
-    if (clearance === undefined) throw ReaderRoutes.closed(url, { name: reader, atoms: [] })
+    if (clearance === undefined) throw withheld(url, { name: reader, atoms: [] })
     const cleared = found.reader(clearance)
     const address = Cells.address(place)
     await Effect.runPromise(cleared.admit(address))

@@ -50,13 +50,6 @@ import { Turns } from "./Turns.ts"
 /** The longest time that one alarm waits for its work, in milliseconds. The next one waits on. */
 const LONGEST = 10_000
 
-/** The methods of requests that may add data. */
-const ADDING: ReadonlySet<string> = new Set(["POST", "PUT"])
-
-/** The paths of requests that end or control work which was accepted before. A full object takes them. */
-const ENDING =
-  /^\/v1\/spaces\/[^/]+\/(?:control\/[a-z]+|rv\/[^/]+\/(?:kill|release|report)|(?:flows|ops|runs|io)\/[^/]+\/(?:cancel|pause|resume))$/
-
 /** The place of a space. */
 interface Place {
   readonly space: string
@@ -187,8 +180,7 @@ export class SpaceHost {
     if (absent !== undefined) return absent
     const isStray = this.opening === undefined && isReport && !DurableObjectStore.holdsSpace(storage)
     // A space that is unknown is no different from a wrong token, so that nobody can probe for spaces.
-    if (isStray) return new TokenRefused({ key: tryDecode(path.split("/")[5] ?? "", decodeURIComponent) })
-    return ADDING.has(request.method) && !ENDING.test(path) ? this.full : undefined
+    return isStray ? new TokenRefused({ key: tryDecode(path.split("/")[5] ?? "", decodeURIComponent) }) : undefined
   }
 
   /** The refusal of new data, if the storage is nearly full. */
@@ -216,7 +208,8 @@ export class SpaceHost {
       Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
     const quota = new StreamQuota(config.readers.length)
     const { fetch } = App.make({ slices, kernel, hash }, {
-      quota, token: config.token, readers: config.readers, loopback: false, reporter, closing: new AbortController().signal, pages: {}
+      quota, full: () => this.full, token: config.token, readers: config.readers, loopback: false, reporter, pages: {},
+      closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined

@@ -1,0 +1,108 @@
+/**
+ * Endpoints of the state of a space: cells, content and beats.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as CellValue from "./CellValue.ts"
+import * as Endpoint from "./Endpoint.ts"
+import { SPACE } from "./Paths.ts"
+import * as Query from "./Query.ts"
+import * as Stream from "./Stream.ts"
+
+const text = Schema.String
+const count = Schema.Number
+
+/** The parts of an address beside its cell. */
+const address = { path: Query.text("/count"), scope: Query.text("user:42") }
+
+/** The query of a read. No other parameter is taken. */
+const asked = () => Schema.Struct({
+  ...address,
+  list: Query.flag(),
+  below: Query.flag(),
+  values: Query.flag(),
+  after: Query.text(),
+  limit: Query.limit(Query.MOST, Query.MOST),
+  pull: Query.flag(),
+  last: Query.text()
+})
+
+/** The value of a cell, or a list of cells. Its handler reads the query itself, and writes the value by hand. */
+export const read = Endpoint.make("GET", `${SPACE}/cells/*`, {
+  does: "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
+    "it, both in pages that look at 400 cells: a page can be short before the end, which is where `next` is null. " +
+    "`?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; readers do not have it. " +
+    "As `text/event-stream`: the value now and after each change; see Streams.",
+  query: asked,
+  isByHand: true,
+  headers: ["Prefer: wait=N", "Last-Event-ID"],
+  answer: CellValue.schema,
+  events: Stream.ofCell,
+  access: "reader"
+})
+
+const written = () => Schema.Struct({ beat: count })
+
+/** A write of a cell. Its handler decodes the value by hand. */
+export const write = Endpoint.make("PUT", `${SPACE}/cells/*`, {
+  does: "Writes a cell with the next beat: `{ beat }`.",
+  query: () => Schema.Struct(address),
+  isByHand: true,
+  body: CellValue.schema,
+  content: "the value",
+  answer: written
+})
+
+/** The removal of a cell, or of a place inside it. */
+export const remove = Endpoint.make("DELETE", `${SPACE}/cells/*`, {
+  does: "Deletes a cell with the next beat: `{ beat }`.",
+  query: () => Schema.Struct(address),
+  isByHand: true,
+  answer: written
+})
+
+const beat = () => Schema.Struct({
+  beat: count,
+  inbox: Schema.optional(CellValue.schema()),
+  agenda: Schema.optional(CellValue.schema()),
+  stage: Schema.optional(CellValue.schema()),
+  meta: Schema.optional(CellValue.schema())
+})
+
+/** The list of beats, and their stream. */
+export const beats = Endpoint.make("GET", `${SPACE}/beats`, {
+  does: "The beats, newest first. As `text/event-stream`: each beat once, without gaps, however slow the reader, after `?last` or from " +
+    "`?from` on.",
+  query: () => Schema.Struct({ before: Query.count(), limit: Query.limit(), from: Query.count(), last: Query.text() }),
+  headers: ["Last-Event-ID"],
+  answer: () => Schema.Struct({
+    head: count,
+    beats: Schema.Array(Schema.Struct({ beat: count, clock: count, hash: text })),
+    next: Query.next(count)
+  }),
+  events: { beat, problem: Stream.events.problem }
+})
+
+/** One beat. */
+export const one = Endpoint.make("GET", `${SPACE}/beats/:beat`, { does: "Inbox, agenda, stage and meta of one beat.", answer: beat })
+
+/** The upload of content. */
+export const store = Endpoint.make("PUT", `${SPACE}/blobs`, {
+  does: "Stores content: 201 with its SHA-256.",
+  body: () => Schema.Uint8Array,
+  isByHand: true,
+  content: "the bytes, up to 32 MiB or the limit of the content store",
+  answer: () => Schema.Struct({ hash: text, address: text, size: count, link: text }),
+  status: 201,
+  location: ({ link }) => link
+})
+
+/** The download of content. */
+export const content = Endpoint.make("GET", `${SPACE}/blobs/:hash`, {
+  does: "Content by its SHA-256, or a part of it. The server reads 1 MiB at a time as its client takes it.",
+  headers: ["Range", "If-Range"],
+  answer: () => Schema.Uint8Array,
+  others: { 206: () => Schema.Uint8Array },
+  access: "reader"
+})

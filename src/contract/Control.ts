@@ -1,0 +1,127 @@
+/**
+ * Endpoints of a space as a whole: its lifecycle, its clock, its locks, and its debugger.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Endpoint from "./Endpoint.ts"
+import { SPACE } from "./Paths.ts"
+import * as Query from "./Query.ts"
+
+const text = Schema.String
+const count = Schema.Number
+
+const CONTROL = `${SPACE}/control` as const
+const CLOCK = `${SPACE}/clock` as const
+const DEBUG = `${SPACE}/debug` as const
+
+const status = () => Schema.Struct({
+  state: Schema.Literals(["running", "gated", "paused", "halted"]),
+  held: Schema.Boolean,
+  control: Schema.NullOr(Schema.Struct({ verb: text, oid: text })),
+  parked: count,
+  view_hzn: Schema.NullOr(count),
+  boot_oid: Schema.NullOr(text),
+  shdn_oid: Schema.NullOr(text),
+  locks: Schema.Array(Schema.Struct({ cell: text, by: text })),
+  next: Query.next(text)
+})
+
+/** The state of a space. */
+export const state = Endpoint.make("GET", CONTROL, {
+  does: "The state of the space: running, gated, paused or halted; parked signals; a page of its locks, and `next`.",
+  query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(Query.MOST, Query.MOST) }),
+  answer: status
+})
+
+/** The operation of a change that takes several beats. */
+const begun = {
+  answer: () => Schema.Struct({ oid: text, beat: count }),
+  status: 202,
+  location: ({ oid }: { readonly oid: string }, { space }: { readonly space: string }) => `${SPACE.replace(":space", space)}/ops/${oid}`,
+  effect: "controls"
+} as const
+
+/** The lifecycle of a space, by its verbs. */
+export const verbs = {
+  pause: Endpoint.make("POST", `${CONTROL}/pause`, { does: "Begins a pause: 202 with its operation.", ...begun }),
+  resume: Endpoint.make("POST", `${CONTROL}/resume`, {
+    does: "Begins the resumption of a paused space: 202 with its operation.",
+    ...begun
+  }),
+  shutdown: Endpoint.make("POST", `${CONTROL}/shutdown`, { does: "Begins a shutdown: 202 with its operation.", ...begun }),
+  restart: Endpoint.make("POST", `${CONTROL}/restart`, {
+    does: "Begins the boot of a space that was shut down: 202 with its operation.",
+    ...begun
+  })
+}
+
+/** The rollback of a space. */
+export const rollback = Endpoint.make("POST", `${CONTROL}/rollback`, {
+  does: "Begins the restoration of all user data as of beat `to`, in a paused space: 202 with its operation.",
+  body: () => Schema.Struct({ to: Schema.Number.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0)) }),
+  ...begun
+})
+
+/** The hold and the release of beats. */
+export const holds = {
+  hold: Endpoint.make("POST", `${CONTROL}/hold`, {
+    does: "Holds the space: no beat runs by itself until it is released or the server ends.",
+    answer: status,
+    effect: "controls"
+  }),
+  release: Endpoint.make("POST", `${CONTROL}/release`, { does: "Releases a held space.", answer: status, effect: "controls" })
+}
+
+/** The clock of a space. */
+export const clock = Endpoint.make("GET", CLOCK, {
+  does: "The date of the space and that of its host, its offset, and the resets.",
+  answer: () => Schema.Struct({
+    date: count,
+    host: count,
+    offset: count,
+    shifts: Schema.Array(Schema.Struct({ beat: count, by: count })),
+    keeps: Schema.NullOr(count)
+  })
+})
+
+/** The reset of the clock. */
+export const resetClock = Endpoint.make("POST", `${CLOCK}/reset`, {
+  does: "Takes the offset off the dates of later beats: `{ offset, beat }`.",
+  answer: () => Schema.Struct({ offset: count, beat: count })
+})
+
+const locked = () => Schema.Struct({ cell: text, beat: count })
+
+/** The locks of cells. */
+export const locks = {
+  lock: Endpoint.make("PUT", `${SPACE}/locks/*`, { does: "Locks a cell and all cells below it.", answer: locked }),
+  unlock: Endpoint.make("DELETE", `${SPACE}/locks/*`, { does: "Unlocks a cell.", answer: locked })
+}
+
+const debugged = () => Schema.Struct({ beat: count, breakpoints: Schema.Array(text), held: Schema.Boolean })
+
+/** The state of the debugger. */
+export const debug = Endpoint.make("GET", DEBUG, {
+  does: "Under `systole dev`: whether the space is held, and its breakpoints.",
+  answer: debugged
+})
+
+/** The maximum number of breakpoints. */
+const MAX_BREAKPOINTS = 100
+
+/** The breakpoints of the debugger. */
+export const breakAt = Endpoint.make("PUT", DEBUG, {
+  does: `Under \`systole dev\`: the nodes before which an attached debugger stops, at most ${MAX_BREAKPOINTS}.`,
+  body: () => Schema.Struct({ breakpoints: Schema.Array(text).check(Schema.isMaxLength(MAX_BREAKPOINTS)) }),
+  answer: debugged,
+  effect: "controls",
+  isUncached: true
+})
+
+/** A single beat. */
+export const step = Endpoint.make("POST", `${DEBUG}/step`, {
+  does: "Under `systole dev`: runs exactly one beat.",
+  answer: () => Schema.Struct({ beat: count }),
+  isUncached: true
+})

@@ -1,0 +1,73 @@
+/**
+ * The endpoints of a ledger, from its face.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Endpoint from "./Endpoint.ts"
+import type { Face, Fields, Switches, Verb } from "./Face.ts"
+import { SPACE } from "./Paths.ts"
+import * as Query from "./Query.ts"
+import * as Stream from "./Stream.ts"
+
+/** The query of a request with switches. */
+const switched = (switches: Switches = {}): Readonly<Record<string, ReturnType<typeof Query.flag>>> =>
+  Object.fromEntries(Object.entries(switches).map(([name, effect]) => [name, Query.flag(effect)]))
+
+/** The endpoints of a ledger. */
+export interface FaceEndpoints {
+  readonly list: Endpoint.Endpoint
+  readonly record: Endpoint.Endpoint
+  /** Those of its verbs, by their names. */
+  readonly verbs: Readonly<Record<string, Endpoint.Endpoint>>
+}
+
+/** A segment of a path. An id of a ledger has colons, which a path may have as they are. */
+const segmentOf = (id: string): string => encodeURIComponent(id).replaceAll("%3A", ":")
+
+/** The schema of an answer, which has the id of the record, the fields of the verb and the beat. */
+const replyOf = ({ reply }: Verb, id: string): Fields => () =>
+  Schema.Struct({ [id]: Schema.String, ...reply?.().fields, beat: Schema.Number })
+
+const verbOf = ({ records: { id, invalid, segment } }: Face, name: string, verb: Verb): Endpoint.Endpoint => {
+  const list = `${SPACE}/${segment}`
+  const isNew = verb.on === "list"
+  const locationOf = (answer: unknown, { space }: Readonly<Record<string, string>>): string =>
+    `/v1/spaces/${space}/${segment}/${segmentOf(String((answer as Readonly<Record<string, unknown>>)[id]))}`
+  return Endpoint.make("POST", isNew ? list : `${list}/:${id}/${name}`, {
+    does: isNew ? `${verb.does} 201 with its \`${id}\`.` : verb.does,
+    query: () => Schema.Struct(switched(verb.switches)),
+    answer: replyOf(verb, id),
+    access: verb.worker === undefined ? "operator" : "worker",
+    effect: verb.isControl === true ? "controls" : "adds",
+    isUncached: !isNew || verb.isSecret === true,
+    ...verb.body === undefined ? {} : { body: verb.body },
+    ...invalid === undefined ? {} : { invalid },
+    ...isNew ? { status: 201, location: locationOf } : {}
+  })
+}
+
+/**
+ * The endpoints of a ledger: the list of its records, one record with its stream, and its verbs.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const of = (face: Face): FaceEndpoints => {
+  const { records: { id, record, row, rows, segment, switches }, text: { many, one }, verbs } = face
+  const list = `${SPACE}/${segment}`
+  return {
+    list: Endpoint.make("GET", list, {
+      does: `The ${many} of the space.`,
+      query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(), ...switched(switches) }),
+      answer: () => Schema.Struct({ [rows]: Schema.Array(row()), next: Query.next(Schema.String) })
+    }),
+    record: Endpoint.make("GET", `${list}/:${id}`, {
+      does: `One ${one}. As \`text/event-stream\`: its state now and after each change.`,
+      headers: ["Last-Event-ID"],
+      answer: record,
+      events: Stream.ofCell
+    }),
+    verbs: Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [name, verbOf(face, name, verb)]))
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Endpoints of signals: they are sent, they wait, and they end with a receipt or with dead letters.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as CellValue from "./CellValue.ts"
+import * as Endpoint from "./Endpoint.ts"
+import { SPACE } from "./Paths.ts"
+import * as Query from "./Query.ts"
+
+const text = Schema.String
+const count = Schema.Number
+const maybe = Schema.optional
+
+const natural = () => Schema.Number.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+
+/** The moment of a delayed signal. */
+const at = () => Schema.Union([
+  Schema.Struct({ beat: natural() }),
+  Schema.Struct({ beats: natural() }),
+  Schema.Struct({ ms: natural() })
+])
+
+/** A signal. The ingress decodes it by hand. */
+export const signal = () => Schema.Struct({
+  signal: Schema.optionalKey(text),
+  target: Schema.optionalKey(text),
+  payload: Schema.optionalKey(Schema.Unknown),
+  id: Schema.optionalKey(Schema.NonEmptyString),
+  at: Schema.optionalKey(at()),
+  qos: Schema.optionalKey(Schema.Literals(["control", "retain", "discard"])),
+  label: Schema.optionalKey(Schema.Array(text))
+})
+
+const handling = () => Schema.Struct({
+  enzyme: text,
+  run: maybe(text),
+  beat: maybe(count),
+  attempt: maybe(count),
+  segments: maybe(count),
+  outcome: Schema.Literals(["ok", "dead", "withheld"]),
+  value: maybe(CellValue.schema()),
+  error: maybe(Schema.Struct({ tag: text, code: text, message: text })),
+  label: maybe(Schema.Array(text))
+})
+
+/** A receipt. A reader sees only its id, its status, and the handlings that its clearance admits. */
+const receipts = () => Schema.Struct({
+  id: text,
+  status: Schema.Literals(["pending", "handled", "no-match", "cycle", "dead", "discarded", "pruned", "withheld"]),
+  beat: maybe(count),
+  handlings: Schema.Array(handling()),
+  label: maybe(Schema.Array(text)),
+  reason: maybe(text)
+})
+
+const WAIT = "Prefer: wait=N"
+
+/** The endpoint that takes signals. */
+export const post = Endpoint.make("POST", `${SPACE}/signals`, {
+  does: "202 when the signal is durable, with the event's id and a link to its receipt. With `Prefer: wait=N`, 200 with the " +
+    "receipt if all handlings end within N seconds, up to 60. `Idempotency-Key` equals `id`: a repeated request gets the " +
+    "first receipt and runs nothing. `at` is `{ beat }`, `{ beats }` or `{ ms }`.",
+  body: signal,
+  isByHand: true,
+  headers: ["Idempotency-Key", WAIT],
+  answer: () => Schema.Struct({ id: text, beat: maybe(count), duplicate: Schema.Boolean, receipt: maybe(text) }),
+  status: 202,
+  others: { 200: receipts },
+  access: "reader"
+})
+
+/** The receipt of an event. */
+export const receipt = Endpoint.make("GET", `${SPACE}/receipts/:id`, {
+  does: "The receipt of an event: the outcome of each handling, or the `reason` why no enzyme ran.",
+  headers: [WAIT],
+  answer: receipts,
+  access: "reader"
+})
+
+const row = () => Schema.Struct({
+  id: maybe(text),
+  signal: maybe(text),
+  target: maybe(text),
+  why: text,
+  on: maybe(text),
+  owner: maybe(text),
+  code: maybe(text),
+  enzymes: maybe(Schema.Array(text)),
+  attempt: maybe(count),
+  due: maybe(Schema.Struct({ beat: maybe(count), moment: maybe(count) }))
+})
+
+/** The waiting list. The cursor of a reader is a text. */
+export const waiting = Endpoint.make("GET", `${SPACE}/waiting`, {
+  does: "The waiting signals, each with its reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, its lane or " +
+    "its turn.",
+  query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(100, Query.MOST) }),
+  answer: () => Schema.Struct({ waiting: Schema.Array(row()), next: Query.next(Schema.Union([count, text])) }),
+  access: "reader"
+})
+
+/** A letter, in the order of its stored fields. */
+const letters = {
+  attempt: count,
+  awaits: maybe(text),
+  beat: count,
+  captured: count,
+  code: text,
+  enzyme: text,
+  label: maybe(Schema.Array(text)),
+  learned: maybe(Schema.Array(text)),
+  segment: maybe(count),
+  signal: maybe(text),
+  space: maybe(text),
+  tag: text,
+  target: maybe(text),
+  undone: maybe(Schema.Literal(true)),
+  wait: maybe(Schema.Unknown),
+  id: text
+}
+
+/** The list of dead letters. */
+export const dead = Endpoint.make("GET", `${SPACE}/dead`, {
+  does: "The dead letters of the space.",
+  query: () => Schema.Struct({
+    after: Schema.optionalKey(text.check(Schema.isPattern(/^[^/]+\/[^/]+(?:\/payload)?$/)).annotate({
+      expected: "the field next of the answer before: <id>/<enzyme>"
+    })),
+    limit: Query.limit()
+  }),
+  answer: () => Schema.Struct({ letters: Schema.Array(Schema.Struct(letters)), next: Query.next(text) })
+})
+
+/** One dead letter. */
+export const letter = Endpoint.make("GET", `${SPACE}/dead/:id/:enzyme`, {
+  does: "One dead letter, with payload and message.",
+  answer: () => Schema.Struct({ ...letters, payload: maybe(CellValue.schema()), message: maybe(text) })
+})
+
+/** The redelivery of a dead letter. */
+export const redeliver = Endpoint.make("POST", `${SPACE}/dead/:id/:enzyme/redelivery`, {
+  does: "Runs the handling again, once: 202 with a link to the receipt.",
+  answer: () => Schema.Struct({ id: text, enzyme: text, beat: count, receipt: text }),
+  status: 202,
+  location: ({ receipt }) => receipt
+})
+
+/** The refusals of readers. */
+export const denials = Endpoint.make("GET", `${SPACE}/denials`, {
+  does: "The newest 400 refusals of readers since the space was opened: reader and address.",
+  answer: () => Schema.Struct({ denials: Schema.Array(Schema.Struct({ at: count, reader: text, address: text })) })
+})

@@ -1,0 +1,180 @@
+/**
+ * The routes of an application, made from endpoints: requests are decoded, and answers are encoded by their schemas.
+ *
+ * A reader has a table of its own, so that it reaches no endpoint but those that are served to readers.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { type Context, Hono } from "hono"
+import * as Codec from "../contract/Codec.ts"
+import type { AnswerOf, Asked, Endpoint } from "../contract/Endpoint.ts"
+import type { Fields, Lazy } from "../contract/Face.ts"
+import type { Reporter } from "../diagnostic/Reporter.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
+import type { Clearance } from "../kernel/view/Space.ts"
+import * as Access from "./Access.ts"
+import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
+import * as Problem from "./Problem.ts"
+
+/** The answer of a handler: one that the schema of its endpoint encodes, or a response as it is. */
+export type Reply<E> = Response | Promise<Response> | Effect.Effect<AnswerOf<E> | Response, unknown>
+
+/** The Hono environment of a request: the clearance of its reader. */
+export interface Environment {
+  readonly Bindings: { readonly reader: Clearance }
+}
+
+/** The parts of a table. */
+export interface Parts {
+  /** Receives each failure of the runtime. The response body omits its details. */
+  readonly reporter: Pick<Reporter, "report">
+  /** The refusal of requests that add data, while the host is full. */
+  readonly full?: (() => Error | undefined) | undefined
+  /** The failure for a path of a slice that the runtime is without. */
+  readonly absent?: (path: string) => Error | undefined
+}
+
+/**
+ * The routes of an application.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export class RouteTable {
+  /** The endpoints that are served, in the order of their routes. */
+  readonly endpoints: Array<Endpoint> = []
+  /** The routes of all callers but readers. */
+  readonly operator = new Hono({ getPath: Access.pathOf })
+  /** The routes of readers. */
+  protected readonly readers = new Hono<Environment>({ getPath: Access.pathOf })
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+    const failed = (failure: unknown): Response => {
+      this.report(failure)
+      return Problem.response(failure)
+    }
+    this.operator.onError(failed)
+    this.readers.onError(failed)
+    this.operator.notFound((c) => this.absent(c.req))
+    this.readers.notFound((c) => Problem.response(withheld(c.req.path, c.env.reader)))
+  }
+
+  /** Answers a request of a reader, or of another caller. */
+  fetch(request: Request, reader?: Clearance): Response | Promise<Response> {
+    return reader === undefined ? this.operator.fetch(request) : this.readers.fetch(request, { reader })
+  }
+
+  /** Reports a failure of the runtime to the log and the metrics. */
+  readonly report = (failure: unknown): void => {
+    if (Problem.isReported(failure)) this.parts.reporter.report(UnexpectedFailure.of(failure))
+  }
+
+  /** Serves an endpoint to all callers but readers. */
+  serve<E extends Endpoint>(endpoint: E, handle: (asked: Asked<E>) => Reply<E>): void {
+    this.endpoints.push(endpoint)
+    this.operator.on(endpoint.method, endpoint.path, async (c) => {
+      const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
+      if (refused !== undefined) throw refused
+      return answered(endpoint, handle, await asked(endpoint, c))
+    })
+  }
+
+  /** The answer for a request without a route: 404, or 405 with the allowed methods. */
+  private absent({ method, path }: { readonly method: string; readonly path: string }): Response {
+    const { router } = this.operator
+    const allow = methods.filter((other) => router.match(other, path)[0].some(([[, route]]) => route.method === other))
+    if (allow.length > 0) return Problem.notAllowed({ method, path }, allow.join(", "))
+    const reason = `There is nothing at ${method} ${path.slice(0, 200)}`
+    return Problem.response(this.parts.absent?.(path) ?? new Problem.RequestRefused({ code: "route/absent", reason }))
+  }
+}
+
+const methods = ["GET", "PUT", "POST", "DELETE"] as const
+
+/**
+ * The refusal of a path that is reserved for the operator.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export const withheld = (path: string, { name }: Clearance) =>
+  new Problem.RequestRefused({
+    code: "label/withheld",
+    reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with ` +
+      "the operator's token"
+  })
+
+/** @throws RequestRefused */
+const queryOf = (schema: Fields, given: Readonly<Record<string, string>>): unknown => {
+  try {
+    return Codec.decodeTexts(schema, given)
+  } catch (error) {
+    throw error instanceof Codec.Misfit
+      ? new Problem.RequestRefused({ code: "query/invalid", reason: `The query ${error.reason}` })
+      : error
+  }
+}
+
+/** Decodes a body before its space is looked for. */
+const bodyOf = async (schema: Lazy, invalid: Endpoint["invalid"], request: Request): Promise<unknown> => {
+  const given = await Body.json(request)
+  try {
+    return Codec.decode(schema, given)
+  } catch (error) {
+    if (!(error instanceof Codec.Misfit)) throw error
+    const refused = error.isMissing ? invalid?.(`it ${error.reason}`) : undefined
+    throw refused ?? new Problem.RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${error.reason}` })
+  }
+}
+
+const nothing = {}
+
+/**
+ * A request, decoded.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const asked = async <E extends Endpoint>(
+  { body, invalid, isByHand = false, query }: Endpoint,
+  { req }: Context
+): Promise<Asked<E>> => ({
+  params: req.param(),
+  query: query === undefined || isByHand ? nothing : queryOf(query, req.query()),
+  body: body === undefined || isByHand ? nothing : await bodyOf(body, invalid, req.raw),
+  request: req.raw
+} as Asked<E>)
+
+/**
+ * The reply of a handler as a response. A read is cancelled when its client disconnects.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const answered = async <E extends Endpoint>(
+  endpoint: E,
+  handle: (asked: Asked<E>) => Reply<E>,
+  given: Asked<E>
+): Promise<Response> => {
+  const reply = handle(given)
+  if (!Effect.isEffect(reply)) return reply
+  const { signal } = given.request
+  const exit = await Effect.runPromiseExit(reply, endpoint.effect === "reads" ? { signal } : {})
+  if (Exit.isSuccess(exit)) return exit.value instanceof Response ? exit.value : responseOf(endpoint, exit.value, given)
+  if (signal.aborted && Cause.hasInterruptsOnly(exit.cause)) return new Response(null, { status: 499 })
+  throw Cause.squash(exit.cause)
+}
+
+const responseOf = (endpoint: Endpoint, answer: unknown, { params }: Pick<Asked<Endpoint>, "params">): Response => {
+  const headers = {
+    ...endpoint.location === undefined ? {} : { location: endpoint.location(answer, params) },
+    ...endpoint.isUncached ? Json.noStore.headers : {}
+  }
+  return Json.answer(Codec.encode(endpoint.answer, answer), { status: endpoint.status, headers })
+}
