@@ -34,8 +34,11 @@ const verify = Command.make("verify", { space: SpaceArgument.name, json: Output.
       found,
       fault === undefined || fault === null
         ? `${entries} entries hold${entries === 0 ? "" : `, from beat ${first} to ${last}`}`
+        : fault.code === "journal/version"
+        ? `${entries} entries hold, and the one of beat ${fault.beat} cannot be read`
         : `${fault.beat === undefined ? "the store" : `beat ${fault.beat}`} was changed: ${fault.reason}`
     )
+    if (fault?.code === "journal/version") return yield* new CliFailure({ exit: exits.impossible, code: fault.code, message: fault.reason })
     if (fault) {
       const where = fault.beat === undefined ? "The store" : "The journal"
       const from = fault.beat === undefined ? "" : `, from beat ${fault.beat} on`

@@ -49,7 +49,7 @@ const codes = {
   /** The host cannot do it now. */
   unavailable: ["space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale", "store/unavailable"],
   /** The stored data cannot be used until it is mended. */
-  damaged: ["store/damaged", "store/version"],
+  damaged: ["journal/version", "store/damaged", "store/version"],
   /** The value is not settled yet. */
   held: ["cell/held"],
   /** The place of the data has no room left. */

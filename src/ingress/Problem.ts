@@ -57,6 +57,8 @@ const troubles: Readonly<Record<string, (space: string) => string>> = {
   "store/conflict": (space) => `Space ${space} is at another beat than its writer knew, and opens anew. Send the request again`,
   "store/version": (space) => `The store of space ${space} has a format of another version. The log of the runtime says which; with ` +
     "that version the space can be used",
+  "journal/version": (space) => `The journal of space ${space} has a form of another version. The log of the runtime says which; with ` +
+    "that version the space can be used",
   "store/damaged": (space) =>
     `What is stored of space ${space} cannot be read. The log of the runtime says why; until that is mended the space cannot be used`,
   "store/locked": (space) => `The store of space ${space} is held by another process. Go through the server that it belongs to, or send ` +

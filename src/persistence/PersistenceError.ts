@@ -69,6 +69,23 @@ export class StoreVersion extends Data.TaggedError("StoreVersion")<{
   }
 }
 
+/** A journal entry has a form that this version does not read. */
+export class JournalVersion extends Data.TaggedError("JournalVersion")<{
+  readonly space?: string | undefined
+  readonly beat: number
+  /** The version that the entry names; `undefined` without one. */
+  readonly found: unknown
+  readonly reads: number
+}> {
+  readonly code = "journal/version"
+  override get message() {
+    const of = this.space === undefined ? "" : ` of space "${this.space}"`
+    const found = this.found === undefined ? "no version" : `version ${JSON.stringify(this.found)}`
+    return `The journal${of} has ${found} in the entry of beat ${this.beat}, and this version of Systole reads version ${this.reads}. ` +
+      "Use the version of Systole that wrote it. Nothing was changed in it"
+  }
+}
+
 /** Another kernel wrote to the space, so this handle may not write any more. */
 export class StaleWriter extends Data.TaggedError("StaleWriter")<{
   readonly space: string
@@ -149,8 +166,8 @@ export class StoreNeedsLedger extends Data.TaggedError("StoreNeedsLedger")<{
  */
 export class PersistenceError extends Data.TaggedError("PersistenceError")<{
   readonly reason:
-    | NoSuchSpace | InvalidSpaceName | StoreLocked | StoreBusy | StoreDamaged | StoreVersion | StaleWriter | BeatConflict
-    | StoreUnavailable | StoreFull | StoreNeedsLedger | ContentTooLarge
+    | NoSuchSpace | InvalidSpaceName | StoreLocked | StoreBusy | StoreDamaged | StoreVersion | JournalVersion | StaleWriter
+    | BeatConflict | StoreUnavailable | StoreFull | StoreNeedsLedger | ContentTooLarge
 }> {
   get code() {
     return this.reason.code

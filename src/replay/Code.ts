@@ -18,7 +18,7 @@ import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { moduleOf } from "../scheduler/Piece.ts"
 import type { HistoricStore } from "./HistoricStore.ts"
-import type { RunRecord } from "../kernel/model/JournalRecords.ts"
+import type { RunRecord } from "../kernel/model/RunLine.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
 
 /** Returns the key of a node. */

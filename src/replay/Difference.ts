@@ -3,9 +3,10 @@
  *
  * @module
  */
+import type { RunLine } from "../kernel/model/RunLine.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
-import type { CellRecord } from "../kernel/model/JournalRecords.ts"
+import type { CellRecord } from "../kernel/model/CellLine.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
 
 /**
@@ -70,7 +71,7 @@ const ofRuns = (before: Journal.Parsed, after: Journal.Parsed): Difference | und
 }
 
 /** Returns a line's enzyme, the text of its result and its whole text. */
-const resultOf = (line: Journal.RunLine | undefined) => {
+const resultOf = (line: RunLine | undefined) => {
   const [, enzyme, ...result] = line ?? []
   return { enzyme, result: line === undefined ? "absent" : text(result), line: text(line) }
 }

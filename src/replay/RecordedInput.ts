@@ -14,6 +14,7 @@ import { InFlight } from "../kernel/model/InFlight.ts"
 import * as Dossier from "../operation/Dossier.ts"
 import * as Semantics from "../stage/Semantics.ts"
 import type { BeatInput } from "../kernel/beat/BeatInput.ts"
+import type { Retired } from "../kernel/model/RetiredLine.ts"
 import type { Parsed } from "../kernel/model/Journal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import * as LabelCheck from "../kernel/beat/LabelCheck.ts"
@@ -22,7 +23,10 @@ import * as Run from "../kernel/beat/Run.ts"
 import type { Heard, Signal } from "../kernel/model/Signal.ts"
 import * as Signals from "../kernel/model/Signal.ts"
 import type { HistoricStore } from "./HistoricStore.ts"
-import type { InputRecord, RunRecord, Sending, SentRecord } from "../kernel/model/JournalRecords.ts"
+import type { InputRecord } from "../kernel/model/InputLine.ts"
+import type { RunRecord } from "../kernel/model/RunLine.ts"
+import type { SentRecord } from "../kernel/model/SentLine.ts"
+import type { Sending } from "../kernel/model/JournalRecords.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
@@ -139,7 +143,7 @@ export class RecordedInput implements BeatInput {
     return this.entry.parked
   }
 
-  retired(): ReadonlyArray<Journal.Retired> {
+  retired(): ReadonlyArray<Retired> {
     return Records.retiredOf(this.entry)
   }
 

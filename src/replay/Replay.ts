@@ -26,7 +26,7 @@ import * as SpaceClock from "../stage/SpaceClock.ts"
 import { Code } from "./Code.ts"
 import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
-import { NotReplayable } from "./NotReplayable.ts"
+import { NotReplayable, reasonOf } from "./NotReplayable.ts"
 import { HistoricStore } from "./HistoricStore.ts"
 import { RecordedDerivation, type Started } from "./RecordedDerivation.ts"
 import { RecordedInput } from "./RecordedInput.ts"
@@ -107,9 +107,7 @@ export const replay = async (history: HistorySource, from: number | undefined, t
     }
     if (before !== undefined && before.beat < Math.min(last, history.store.anchor().beat)) throw prunedAfter(before.beat)
   } catch (error) {
-    if (!(error instanceof NotReplayable)) throw error
-    const { beat, code, reason } = error
-    return found(last, { impossible: { beat, code, reason } })
+    return found(last, { impossible: reasonOf(error) })
   }
   return found(last)
 }

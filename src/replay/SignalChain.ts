@@ -6,7 +6,7 @@
 import * as Document from "../cell/Document.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import * as Journal from "../kernel/model/Journal.ts"
-import type { RunRecord } from "../kernel/model/JournalRecords.ts"
+import type { RunRecord } from "../kernel/model/RunLine.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
 import * as Requests from "../reactor/Request.ts"
 

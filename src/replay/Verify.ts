@@ -9,11 +9,11 @@
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { Anchor, JournalRow } from "../persistence/Persistence.ts"
-import { PersistenceError } from "../persistence/PersistenceError.ts"
+import { JournalVersion, PersistenceError } from "../persistence/PersistenceError.ts"
 
 /** A fault of the journal, or of another row of the store. */
 export interface Fault {
-  readonly code: "journal/changed" | "store/damaged"
+  readonly code: "journal/changed" | "journal/version" | "store/damaged"
   /** The beat of a faulty journal row. */
   readonly beat?: number
   readonly reason: string
@@ -62,7 +62,8 @@ const ofJournal = async ({ hash, rest, store }: Pick<HistorySource, "hash" | "re
   let last: number | undefined
   let entries = 0
   let before: Anchor = store.anchor()
-  const found = (beat: number, reason: string): Verification => ({ first, last, entries, fault: { code: "journal/changed", beat, reason } })
+  const found = (beat: number, reason: string, code: Fault["code"] = "journal/changed"): Verification =>
+    ({ first, last, entries, fault: { code, beat, reason } })
   const rows = store.scanJournal(0, head.beat)[Symbol.iterator]()
   for (;;) {
     const row = read(rows)
@@ -75,6 +76,7 @@ const ofJournal = async ({ hash, rest, store }: Pick<HistorySource, "hash" | "re
     const digest = hash(Journal.hashed(row.text))
     if (digest !== row.hash) return found(row.beat, `its text has the digest ${digest}, and ${row.hash} was written beside it`)
     const entry = parse(row.text)
+    if (entry instanceof JournalVersion) return found(row.beat, entry.message, entry.code)
     if (entry === undefined || entry.beat !== row.beat) return found(row.beat, "its text is not the entry of this beat")
     // Pruning may have removed rows meanwhile.
     if (entry.prev !== before.hash) before = later(before, store.anchor())
@@ -104,10 +106,11 @@ const later = (one: Anchor, other: Anchor): Anchor => other.beat > one.beat ? ot
 
 const named = ({ beat, hash }: Anchor): string => beat < 0 ? "nothing was ever before it" : `beat ${beat}, the one before it, has ${hash}`
 
-const parse = (text: string): Journal.Parsed | undefined => {
+/** Returns the entry of a text, the reason why its version cannot be read, or `undefined` for a text that is no entry. */
+const parse = (text: string): Journal.Parsed | JournalVersion | undefined => {
   try {
     return Journal.parse(text)
-  } catch {
-    return undefined
+  } catch (error) {
+    return error instanceof PersistenceError && error.reason._tag === "JournalVersion" ? error.reason : undefined
   }
 }

@@ -7,6 +7,7 @@ import { Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
 import { Document, replay, Reporter, Slices, type Space, verify, why } from "systole"
 import * as App from "../../src/ingress/App.ts"
+import type { InputLine } from "../../src/kernel/model/InputLine.ts"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import type { Process } from "./StoryProcess.ts"
 import { beats } from "./Story.ts"
@@ -23,7 +24,7 @@ const ALL = { limit: 10_000 }
 const nodeOf = ({ error, heldBy, kind, live, name, outputs, parent, reads, status }: Record<string, unknown>): unknown =>
   ({ name, kind, status, live, outputs, reads, parent: parent ?? null, heldBy: heldBy ?? null, error: error ?? null })
 
-const idOf = (line: Journal.In): string => typeof line === "string" ? line : "id" in line ? line.id : line[0]
+const idOf = (line: InputLine): string => typeof line === "string" ? line : "id" in line ? line.id : line[0]
 
 const journal = (space: Space) =>
   space.examine(({ store }) => {

@@ -24,7 +24,7 @@ import { LETTER } from "../../stage/Interest.ts"
 import * as SpaceClock from "../../stage/SpaceClock.ts"
 import { COMMIT, type Stage, type Staged } from "../../stage/Stage.ts"
 import type { Start } from "../model/Begun.ts"
-import type { Retired } from "../model/Journal.ts"
+import type { Retired } from "../model/RetiredLine.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { SpaceState, LiveState } from "./SpaceState.ts"
 

@@ -14,6 +14,7 @@ import type { Value } from "../../cell/Value.ts"
 import * as Codec from "../../cell/Document.ts"
 import type { ReceiptRow, SpaceStore } from "../../persistence/Persistence.ts"
 import type { InFlight, Handling } from "../model/InFlight.ts"
+import type { RunRecord } from "../model/RunLine.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Records from "../model/JournalRecords.ts"
 import * as LabelCheck from "./LabelCheck.ts"
@@ -189,7 +190,7 @@ interface RunContext {
 }
 
 /** The receipt of a handling; `undefined` if it was not over. */
-const ofRun = (run: Records.RunRecord, { message, ...place }: RunContext): HandlingReceipt | undefined => {
+const ofRun = (run: RunRecord, { message, ...place }: RunContext): HandlingReceipt | undefined => {
   const { enzyme } = run
   if (run.kind === "ok") return taken({ enzyme, outcome: "ok", ...place, value: run.value.length === 0 ? {} : revive(run.value[0]) })
   if (run.kind === "heard") return taken({ enzyme, outcome: "ok", ...place, value: revive(run.heard) })

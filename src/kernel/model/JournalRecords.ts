@@ -8,73 +8,25 @@ import * as Codec from "../../cell/Document.ts"
 import * as Labels from "../../stage/Labels.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
 import type * as Journal from "./Journal.ts"
-import { DERIVED } from "./Journal.ts"
+import type { CellRecord } from "./CellLine.ts"
+import * as CellLine from "./CellLine.ts"
+import type { InputRecord } from "./InputLine.ts"
+import * as InputLine from "./InputLine.ts"
 import * as Modules from "./Modules.ts"
-import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
-import { type Again, runName } from "./Signal.ts"
+import * as NodeLine from "./NodeLine.ts"
+import * as RetiredLine from "./RetiredLine.ts"
+import type { RunRecord } from "./RunLine.ts"
+import * as RunLine from "./RunLine.ts"
+import type { SentRecord } from "./SentLine.ts"
+import * as SentLine from "./SentLine.ts"
+import { runName } from "./Signal.ts"
 import * as Cells from "../../durable/Cells.ts"
 import * as Titles from "./Titles.ts"
-import type { At } from "../../stage/Launch.ts"
-
-/** The paths of a signal. */
-interface Paths {
-  readonly signal: string | undefined
-  readonly target: string | undefined
-}
-
-/** A captured signal. */
-export interface InputRecord extends Paths {
-  readonly id: string
-  /** Whether this entry has the payload. Otherwise the sending or an earlier capturing entry has it. */
-  readonly isWhole: boolean
-  /** The payload as JSON; `undefined` if there is none. */
-  readonly payload: unknown
-  readonly awaits: string | undefined
-  /** The repeated handling; `undefined` for a signal captured for the first time. */
-  readonly again: AgainRecord | undefined
-}
-
-/** A repeated handling of a signal. */
-export type AgainRecord = Pick<Again, "attempt" | "captured" | "enzyme" | "losses" | "segment" | "timeouts" | "why">
-
-/** The result of a handling. */
-type End =
-  | { readonly kind: "ok"; readonly value: readonly [json?: unknown]; readonly sent: ReadonlyArray<SentRecord> }
-  | { readonly kind: "waits"; readonly segment: number; readonly sent: ReadonlyArray<SentRecord> }
-  | { readonly kind: "conflict"; readonly document: string; readonly isDerived: boolean; readonly holder: string | undefined }
-  | { readonly kind: "same"; readonly run: number }
-  | { readonly kind: "heard"; readonly heard: unknown }
-  | { readonly kind: "cycle"; readonly names: ReadonlyArray<string> }
-  | { readonly kind: "discarded" }
-  | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string; readonly sent: ReadonlyArray<SentRecord> }
-
-/** A line of an entry's `runs`: the index of its input, its enzyme and its result. */
-export type RunRecord = { readonly input: number; readonly enzyme: string } & End
-
-/** A signal sent by a run or by the beat itself. */
-export interface SentRecord extends Paths {
-  readonly id: string
-  readonly payload: unknown
-  readonly at: At | undefined
-  readonly space: string | undefined
-  /** The enzyme that awaits it. */
-  readonly awaits: string | undefined
-  /** The operation of the durable run that waits for its end. */
-  readonly tells?: string | undefined
-}
 
 /** A sent signal; `run` is `undefined` if the beat itself sent it. */
 export interface Sending {
   readonly signal: SentRecord
   readonly run: RunRecord | undefined
-}
-
-/** A changed document with its writers; the values are JSON, `undefined` for an absent document. */
-export interface CellRecord {
-  readonly key: string
-  readonly writers: ReadonlyArray<number>
-  readonly before: unknown
-  readonly after: unknown
 }
 
 /**
@@ -83,19 +35,7 @@ export interface CellRecord {
  * @category getters
  * @since 0.1.0
  */
-export const inputsOf = (entry: Journal.Parsed): ReadonlyArray<InputRecord> => entry.in.map(inputOf)
-
-const inputOf = (input: Journal.In): InputRecord => {
-  const none = { signal: undefined, target: undefined, payload: undefined, awaits: undefined, again: undefined }
-  if (typeof input === "string") return { ...none, id: input, isWhole: false }
-  if (!("id" in input)) {
-    const [id, signal, target, payload] = input
-    return { ...none, id, ...pathsOf(signal, target), isWhole: true, payload }
-  }
-  const { attempt, awaits, captured, enzyme, id, losses, payload, segment, signal, target, timeouts, why } = input
-  const again = { attempt, captured, enzyme, losses, segment, timeouts, why }
-  return { id, ...pathsOf(signal, target), isWhole: payload !== undefined, payload: payload?.[0], awaits, again }
-}
+export const inputsOf = (entry: Journal.Parsed): ReadonlyArray<InputRecord> => entry.in.map(InputLine.read)
 
 /**
  * Decodes the handlings of an entry.
@@ -103,7 +43,7 @@ const inputOf = (input: Journal.In): InputRecord => {
  * @category getters
  * @since 0.1.0
  */
-export const runsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => entry.runs.map(runOf)
+export const runsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => entry.runs.map(RunLine.read)
 
 /**
  * Decodes the runs of an entry, by their numbers: handlings without a run of their own are left out.
@@ -153,35 +93,6 @@ export const enzymeOf = (run: RunRecord): string => {
   return (heard as { readonly enzyme?: string } | undefined)?.enzyme ?? run.enzyme
 }
 
-const runOf = (line: Journal.RunLine): RunRecord => {
-  const [input, enzyme] = line
-  return { input, enzyme, ...endOf(line) }
-}
-
-const endOf = ([, , kind, detail, last, more]: Journal.RunLine): End => {
-  if (typeof kind === "object") return { kind: "ok", value: kind, sent: ((detail ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
-  if (kind === "waits") {
-    return { kind, segment: detail as number, sent: ((last ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
-  }
-  if (kind === "conflict") {
-    const { by: holder } = (typeof last === "object" ? last : {}) as { readonly by?: string }
-    return { kind, document: detail as string, isDerived: last === DERIVED, holder }
-  }
-  if (kind === "same") return { kind, run: detail as number }
-  if (kind === "heard") return { kind, heard: detail }
-  if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }
-  if (kind === "discarded") return { kind }
-  return { kind, tag: detail as string, code: last as string, sent: ((more ?? []) as ReadonlyArray<Journal.Emitted>).map(emissionOf) }
-}
-
-/** With more than four items, the payload is in a list. */
-const emissionOf = (emitted: Journal.Emitted): SentRecord => {
-  const [id, signal, target, value, at = 0, space = 0, tells] = emitted
-  const [payload] = emitted.length > 4 ? value as readonly [unknown?] : [value]
-  const paths = pathsOf(signal, target)
-  return { id, ...paths, payload, at: at === 0 ? undefined : at, space: presentOf(space), awaits: undefined, tells }
-}
-
 /**
  * Returns all signals sent in a beat, by their ids.
  *
@@ -201,9 +112,7 @@ export const sentIn = (entry: Journal.Parsed): ReadonlyMap<string, Sending> => {
  * @category getters
  * @since 0.1.0
  */
-export const sentByBeat = ({ sent = [] }: Journal.Parsed): ReadonlyArray<SentRecord> =>
-  sent.map(([id, signal, target, awaits, [payload]]) =>
-    ({ id, ...pathsOf(signal, target), payload, at: undefined, space: undefined, awaits: presentOf(awaits) }))
+export const sentByBeat = ({ sent = [] }: Journal.Parsed): ReadonlyArray<SentRecord> => sent.map(SentLine.read)
 
 /**
  * Decodes the changed documents of an entry.
@@ -211,9 +120,7 @@ export const sentByBeat = ({ sent = [] }: Journal.Parsed): ReadonlyArray<SentRec
  * @category getters
  * @since 0.1.0
  */
-export const cellsOf = (entry: Journal.Parsed): ReadonlyArray<CellRecord> =>
-  entry.cells.map(([key, writers, [before], [after]]) =>
-    ({ key, writers: typeof writers === "number" ? [writers] : writers, before, after }))
+export const cellsOf = (entry: Journal.Parsed): ReadonlyArray<CellRecord> => entry.cells.map(CellLine.read)
 
 /**
  * Returns the modules that became active in a beat, from the cells that its capture wrote.
@@ -262,8 +169,8 @@ const isCaptured = ({ writers }: CellRecord): boolean => writers.length === 1 &&
  * @category getters
  * @since 0.1.0
  */
-export const retiredOf = ({ retired = [] }: Journal.Parsed): ReadonlyArray<Journal.Retired> =>
-  retired.map(([kind, last, excess]) => ({ kind, last, excess }))
+export const retiredOf = ({ retired = [] }: Journal.Parsed): ReadonlyArray<RetiredLine.Retired> =>
+  retired.map(RetiredLine.read)
 
 /**
  * Decodes lines of node runs. Errors have no message.
@@ -271,11 +178,7 @@ export const retiredOf = ({ retired = [] }: Journal.Parsed): ReadonlyArray<Journ
  * @category getters
  * @since 0.1.0
  */
-export const nodesOf = (lines: ReadonlyArray<NodeRunLine> = []): ReadonlyArray<NodeLine> =>
-  lines.map(([name, at, above = 0, tag, code]) => {
-    const [parent, made] = typeof above === "object" ? above : [presentOf(above), undefined]
-    return { name, at, parent, made, error: tag === undefined || code === undefined ? undefined : { tag, code, message: "" } }
-  })
+export const nodesOf = (lines: ReadonlyArray<NodeLine.NodeRunLine> = []): ReadonlyArray<NodeLine.NodeLine> => lines.map(NodeLine.read)
 
 /**
  * Returns the document of a JSON value; `undefined` for no value.
@@ -285,8 +188,3 @@ export const nodesOf = (lines: ReadonlyArray<NodeRunLine> = []): ReadonlyArray<N
  */
 export const documentOf = (value: unknown): Document | undefined =>
   value === undefined ? undefined : Codec.decode(JSON.stringify(value))
-
-const pathsOf = (signal: string | 0, target: string | 0): Paths => ({ signal: presentOf(signal), target: presentOf(target) })
-
-/** Decodes an item that may be missing. */
-const presentOf = (item: string | 0): string | undefined => item === 0 ? undefined : item

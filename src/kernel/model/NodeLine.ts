@@ -4,6 +4,7 @@
  * @module
  */
 import type { Standpoint } from "../../scheduler/Standpoint.ts"
+import { presentOf } from "./PathItem.ts"
 
 /** One run of a node in a beat. */
 export interface NodeLine {
@@ -30,10 +31,16 @@ export interface NodeLine {
 export type NodeRunLine =
   readonly [name: string, at: number, parent?: string | readonly [parent: string, made: number] | 0, tag?: string, code?: string]
 
-/** A run as text in an entry. */
-export const textOf = ({ at, error, made, name, parent }: NodeLine): string => {
+/** The line of a run, as JSON text. */
+export const write = ({ at, error, made, name, parent }: NodeLine): string => {
   const head = `["${name}",${at}`
   const above = parent === undefined ? 0 : made === undefined ? `"${parent}"` : `["${parent}",${made}]`
   if (error !== undefined) return `${head},${above},"${error.tag}","${error.code}"]`
   return parent === undefined ? `${head}]` : `${head},${above}]`
+}
+
+/** The run of a line. Its error has no message. */
+export const read = ([name, at, above = 0, tag, code]: NodeRunLine): NodeLine => {
+  const [parent, made] = typeof above === "object" ? above : [presentOf(above), undefined]
+  return { name, at, parent, made, error: tag === undefined || code === undefined ? undefined : { tag, code, message: "" } }
 }

@@ -27,6 +27,7 @@ import type { Holds } from "../model/Holds.ts"
 import type { Losses } from "../model/Losses.ts"
 import * as Labels from "../../stage/Labels.ts"
 import * as SpaceClock from "../../stage/SpaceClock.ts"
+import * as Journal from "../model/Journal.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Awaited from "../beat/Awaited.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
@@ -61,6 +62,12 @@ export interface Parts {
   readonly cursorKey: CursorKey | undefined
 }
 
+/** The newest entry has the newest form: whoever wrote a newer one did so last. */
+const checkJournal = (store: SpaceStore): void => {
+  const row = store.entry(store.head().beat)
+  if (row !== undefined) Journal.checkVersion(row.text, store.space)
+}
+
 /**
  * The state of a space: its bindings, and all pending input.
  *
@@ -72,6 +79,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
   // Records come with beats.
   if (store.head().beat >= 0) StoreCheck.check(store, ledgers)
+  checkJournal(store)
   const documents = documentsOf(store, parts)
   Modules.leaveOut(registry, documents)
   const inbox = new Inbox(settings.limits, store)

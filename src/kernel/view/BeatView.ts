@@ -13,6 +13,9 @@ import { at } from "../../cell/Value.ts"
 import type { Count } from "../../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as SpaceClock from "../../stage/SpaceClock.ts"
+import type { InputRecord } from "../model/InputLine.ts"
+import type { RunRecord } from "../model/RunLine.ts"
+import type { SentRecord } from "../model/SentLine.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Records from "../model/JournalRecords.ts"
 import * as Parked from "../model/Parked.ts"
@@ -125,7 +128,7 @@ const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Valu
 }
 
 /** The paths of a signal. */
-type Paths = Pick<Records.SentRecord, "signal" | "target">
+type Paths = Pick<SentRecord, "signal" | "target">
 
 /** One entry with the paths of its signals. The paths may stand in the entries that sent the signals. */
 class EntryView {
@@ -158,7 +161,7 @@ class EntryView {
       runs.get(input)?.map((run) => this.line(run, `${place}${segmentOf(records[input], run)}`, codes)) ?? [`no-match ${place}`])
   }
 
-  private line(run: Records.RunRecord, place: string, codes: ReadonlyArray<string>): string {
+  private line(run: RunRecord, place: string, codes: ReadonlyArray<string>): string {
     if (run.kind === "discarded") return `discarded ${place}`
     if (run.kind === "cycle") return `cycle ${place} enzymes=${run.names.join(",")}`
     const code = run.kind === "same" ? codes[run.run] : codeOf(run)
@@ -181,19 +184,19 @@ class EntryView {
 }
 
 /** The receipt of a segment; empty for any other run. */
-const segmentOf = (input: Records.InputRecord | undefined, run: Records.RunRecord): string => {
+const segmentOf = (input: InputRecord | undefined, run: RunRecord): string => {
   const name = input === undefined ? undefined : Records.nameOf(input, run)
   return name === undefined || name === input?.id ? "" : ` receipt=${name}`
 }
 
 /** The lock for which a run waits, and its owner. Entries of semantics 1 do not name the owner. */
-const ownerOf = (run: Records.RunRecord): string => {
+const ownerOf = (run: RunRecord): string => {
   if (run.kind !== "conflict" || !SpaceMode.isLock(run.document)) return ""
   return ` lock=${SpaceMode.cellOf(run.document)}${run.holder === undefined ? "" : ` owner=${run.holder}`}`
 }
 
 /** 0 for success, -1 for a further attempt, -2 for fatal, `parked` for a wait for a lock; otherwise the code of the error. */
-const codeOf = (run: Records.RunRecord): string => {
+const codeOf = (run: RunRecord): string => {
   if (run.kind === "ok" || run.kind === "waits" || run.kind === "heard") return "0"
   if (run.kind === "retry") return "-1"
   if (run.kind === "fatal") return "-2"

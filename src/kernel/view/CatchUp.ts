@@ -7,6 +7,7 @@ import type { Address } from "../../cell/Address.ts"
 import * as Change from "../../cell/Change.ts"
 import * as Codec from "../../cell/Document.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { CellRecord } from "../model/CellLine.ts"
 import * as Journal from "../model/Journal.ts"
 import * as Records from "../model/JournalRecords.ts"
 import { observe } from "./Observed.ts"
@@ -63,7 +64,7 @@ export class Missed {
 /** A change of a document in a beat. */
 interface Changed {
   readonly beat: number
-  readonly cell: Records.CellRecord
+  readonly cell: CellRecord
 }
 
 /** The newest part of a journal, up to its head. It is read backwards, as far as a subscriber needs it. */
