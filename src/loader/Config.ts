@@ -112,39 +112,7 @@ const fields = {
     receiptMillis: Schema.optionalKey(count),
     contentMillis: Schema.optionalKey(count)
   })),
-  limits: Schema.optionalKey(Schema.Struct({
-    inboxSignals: Schema.optionalKey(count),
-    inboxBytes: Schema.optionalKey(count),
-    backlogSignals: Schema.optionalKey(count),
-    backlogBytes: Schema.optionalKey(count),
-    captureSignals: Schema.optionalKey(count),
-    captureBytes: Schema.optionalKey(count),
-    groupBeats: Schema.optionalKey(count),
-    groupBytes: Schema.optionalKey(count),
-    groupMillis: Schema.optionalKey(count),
-    groupTurns: Schema.optionalKey(count),
-    flushMillis: Schema.optionalKey(count),
-    flushAttempts: Schema.optionalKey(count),
-    flushRetryMillis: Schema.optionalKey(count),
-    flushGroups: Schema.optionalKey(count),
-    hops: Schema.optionalKey(count),
-    flowInstances: Schema.optionalKey(count),
-    ioRequests: Schema.optionalKey(count),
-    backoffBeats: Schema.optionalKey(count),
-    timeoutAttempts: Schema.optionalKey(count),
-    waitingRuns: Schema.optionalKey(count),
-    residentRuns: Schema.optionalKey(count),
-    residentBytes: Schema.optionalKey(count),
-    finishedCount: Schema.optionalKey(count),
-    finishedMillis: Schema.optionalKey(count),
-    replayBeats: Schema.optionalKey(count),
-    pastBytes: Schema.optionalKey(count),
-    stuckMillis: Schema.optionalKey(count),
-    stopMillis: Schema.optionalKey(count),
-    moduleMillis: Schema.optionalKey(count),
-    behindMillis: Schema.optionalKey(count),
-    pullMillis: Schema.optionalKey(count)
-  }))
+  limits: Schema.optionalKey(Schema.Struct(Limits.each(() => Schema.optionalKey(count))))
 }
 
 const Fields = Schema.Struct(fields)

@@ -1,20 +1,17 @@
 /**
- * The limits that differ between hosts.
+ * The limits of a host.
  *
  * A process has the limits of the configuration. An object of Cloudflare has little memory and a bounded storage, so there
  * they have upper bounds, and a configured limit above its bound has no effect.
  *
  * @module
  */
-import type { Limits } from "../kernel/model/Limits.ts"
-
-const MIB = 1_048_576
+import * as Limits from "../kernel/model/Limits.ts"
 
 /** The upper bounds of a host. */
 export interface Bounds {
-  readonly limits: Partial<Limits>
-  /** The limits that are not applied. */
-  readonly unbounded: ReadonlyArray<keyof Limits>
+  /** Whether the limits have the bounds of objects. */
+  readonly isObject: boolean
   /** The bytes of one store; `undefined` for what the disk holds. */
   readonly storageBytes: number | undefined
   /** The longest timer of a resting space, in milliseconds. The host's alarm opens it after longer waits. */
@@ -26,32 +23,21 @@ export interface Bounds {
 }
 
 /**
- * The bounds of each host. An object has 128 MB of memory, which it shares with the code and with the objects beside it,
- * rows of at most 2 MB, and 10 GB of storage. A process opens its spaces when it starts; an object sleeps until its alarm.
+ * The bounds of each host. An object has 10 GB of storage. A process opens its spaces when it starts; an object sleeps until its alarm.
  *
  * @category references
  * @since 0.1.0
  */
 export const hosts = {
   process: {
-    limits: {},
-    unbounded: [],
+    isObject: false,
     storageBytes: undefined,
     restMillis: Infinity,
     heldMillis: undefined,
     socketCharacters: undefined
   },
   object: {
-    limits: {
-      residentBytes: 24 * MIB,
-      pastBytes: 32 * MIB,
-      inboxBytes: 16 * MIB,
-      backlogBytes: 32 * MIB,
-      captureBytes: MIB,
-      groupBytes: MIB
-    },
-    // The clock stands still within a turn, so that only the number and the size of its beats bound a group.
-    unbounded: ["groupMillis"],
+    isObject: true,
     storageBytes: 10_000_000_000,
     // The platform bills an object as long as it has a timer.
     restMillis: 10_000,
@@ -69,11 +55,10 @@ const FULL = 0.9
  * @category combinators
  * @since 0.1.0
  */
-export const within = (limits: Limits, bounds: Bounds): Limits => ({
-  ...limits,
-  ...Object.fromEntries(Object.entries(bounds.limits).map(([name, bound]) => [name, Math.min(bound, limits[name as keyof Limits])])),
-  ...Object.fromEntries(bounds.unbounded.map((name) => [name, Infinity]))
-})
+export const within = (limits: Limits.Limits, { isObject }: Bounds): Limits.Limits =>
+  isObject ? Limits.each(({ object }, name) => bounded(limits[name], object)) : limits
+
+const bounded = (limit: number, bound = limit): number => bound === Infinity ? bound : Math.min(bound, limit)
 
 /**
  * Whether a store of this size takes no new data.

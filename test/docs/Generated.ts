@@ -13,7 +13,9 @@ import { topics } from "../../src/diagnostic/TopicReference.ts"
 import * as App from "../../src/ingress/App.ts"
 import { kinds } from "../../src/contract/Refusal.ts"
 import { statusOf } from "../../src/ingress/Problem.ts"
+import * as Limits from "../../src/kernel/model/Limits.ts"
 import { root } from "../scripts/Host.ts"
+import * as Docstrings from "./Docstrings.ts"
 import * as Help from "./Help.ts"
 import * as Coverage from "../simulation/Coverage.ts"
 import * as Plan from "../simulation/Plan.ts"
@@ -92,9 +94,18 @@ const simulation = (): string => {
   return table(["kind", "worlds", "rarest beside it", "worlds with both"], rows)
 }
 
+const limits = (): string => {
+  const texts = Docstrings.of("src/kernel/model/Limits.ts", "table")
+  const rows = Object.values(Limits.each((limit: { readonly default: number; readonly object?: number }, name) => {
+    const bound = limit.object === undefined ? "" : limit.object === Infinity ? "not applied" : limit.object.toLocaleString("en")
+    return [code(`limits.${name}`), limit.default.toLocaleString("en"), bound, texts.get(name) ?? ""]
+  }))
+  return table(["field", "default", "at most in an object", "meaning"], rows)
+}
+
 /** The generators, by the names of their parts. */
 const generators: Readonly<Record<string, () => string | Promise<string>>> = {
-  codes, commands, exits, routes, simulation, topics: described
+  codes, commands, exits, limits, routes, simulation, topics: described
 }
 
 const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g

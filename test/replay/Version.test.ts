@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer } from "effect"
-import { explain, Kernel, MemoryStore, Persistence, PersistenceError, replay, type Space, verify, why } from "systole"
+import { explain, type Kernel, MemoryStore, Persistence, PersistenceError, replay, type Space, verify, why } from "systole"
 import * as TestSpace from "../kernel/TestSpace.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"

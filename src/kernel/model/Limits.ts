@@ -8,95 +8,138 @@ import type { Retention } from "../../persistence/Persistence.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
 import type { Rules } from "../../stage/Labels.ts"
 
+/** One limit. */
+interface Limit {
+  readonly default: number
+  /**
+   * The upper bound in an object of Cloudflare, which has 128 MB of memory for its code and all objects beside it, and rows of at
+   * most 2 MB. `Infinity`: the limit is not applied there.
+   */
+  readonly object?: number
+}
+
+const MIB = 1_048_576
+
 /**
- * All limits of a space.
+ * All limits of a space. The type of limits, the schema of the configuration, the bounds of the hosts and the reference follow from
+ * this table: a limit is one more entry, whose docstring is its text in the reference.
  *
- * @category models
- * @since 0.1.0
+ * @category references
+ * @since 0.2.0
  */
-export interface Limits {
+export const table = {
   /** The most signals from outside that wait for their capture or for another attempt. A further one is refused with `inbox/full`. */
-  readonly inboxSignals: number
+  inboxSignals: { default: 100_000 },
   /** Characters of such signals: path, target, payload, and a fixed amount for each. */
-  readonly inboxBytes: number
+  inboxBytes: { default: 64 * MIB, object: 16 * MIB },
   /**
    * The most signals from runs that wait for their capture, their time or another attempt, beside those that one beat
    * takes. A run over the limit leaves nothing and is retried with the code `backlog/full`. After its last attempt it
    * becomes a dead letter.
    */
-  readonly backlogSignals: number
-  /** Characters of such signals. */
-  readonly backlogBytes: number
+  backlogSignals: { default: 1_000_000 },
+  /** Characters of these signals. */
+  backlogBytes: { default: 256 * MIB, object: 32 * MIB },
   /** Signals of one beat, including attempts and conflict losers. */
-  readonly captureSignals: number
+  captureSignals: { default: 1024 },
   /** Characters of signals in one beat, and characters of control input; one of each is always taken. */
-  readonly captureBytes: number
+  captureBytes: { default: MIB, object: MIB },
   /** Beats in one flush. */
-  readonly groupBeats: number
+  groupBeats: { default: 64 },
   /** Characters of journal text in one flush. */
-  readonly groupBytes: number
-  /** Host milliseconds that one group runs before its flush. */
-  readonly groupMillis: number
+  groupBytes: { default: MIB, object: MIB },
+  /** Host milliseconds that one group runs before its flush. The clock of an object stands still within a turn, so none counts there. */
+  groupMillis: { default: 5, object: Infinity },
   /** Turns of the host by which a group is delayed while its inbox grows. */
-  readonly groupTurns: number
+  groupTurns: { default: 3 },
   /** Milliseconds that one flush may take. After them the space stops, and opens again in its durable state. */
-  readonly flushMillis: number
+  flushMillis: { default: 30_000 },
   /** Attempts of a flush that a busy store refuses. After the last the space stops. */
-  readonly flushAttempts: number
+  flushAttempts: { default: 8 },
   /** Milliseconds before the second attempt of such a flush. Each further wait is twice as long. */
-  readonly flushRetryMillis: number
+  flushRetryMillis: { default: 10 },
   /** Groups that may wait behind a running flush. More are reported once, with the topic `persist.async`. */
-  readonly flushGroups: number
+  flushGroups: { default: 4 },
   /** The longest chain of signals; the next signal becomes a dead letter. */
-  readonly hops: number
+  hops: { default: 10_000 },
   /** The most open flow instances, including those that end in the same beat. A further start is refused with `flow/full`. */
-  readonly flowInstances: number
+  flowInstances: { default: 1_000_000 },
   /** The most open requests to the world. A run that makes a further one is retried with `reactor/full`. */
-  readonly ioRequests: number
+  ioRequests: { default: 10_000 },
   /** The most beats between attempts, which double: 1, 2, 4 …. */
-  readonly backoffBeats: number
+  backoffBeats: { default: 64 },
   /**
    * Attempts of a handling that may time out; other failures are not counted. The limit is below that of other failures,
    * because the space waits for such a run.
    */
-  readonly timeoutAttempts: number
+  timeoutAttempts: { default: 2 },
   /** The most durable runs that wait. A run that would wait beside them is retried with `run/full`, and leaves nothing. */
-  readonly waitingRuns: number
+  waitingRuns: { default: 100_000 },
   /** Durable runs with their bodies in memory. Beyond it, the body that went on longest ago is remade from its log. */
-  readonly residentRuns: number
+  residentRuns: { default: 1024 },
   /** Characters of documents in memory. */
-  readonly residentBytes: number
+  residentBytes: { default: 64 * MIB, object: 24 * MIB },
   /**
    * The retained finished records of each kind: rendezvous, instances, operations, diagnostics. Beyond it the oldest
    * expire. Each beat removes as many as it added, or a fixed number.
    */
-  readonly finishedCount: number
+  finishedCount: { default: 100_000 },
   /**
    * The longest retention of a finished record, in milliseconds from the beat that ended it. An idle space removes them
    * with its next beats.
    */
-  readonly finishedMillis: number
+  finishedMillis: { default: 30 * 86_400_000 },
   /** Beats that one request replays; the next request continues after them. */
-  readonly replayBeats: number
+  replayBeats: { default: 10_000 },
   /** Characters of documents that a replay holds in their historic state. A larger history cannot be replayed. */
-  readonly pastBytes: number
+  pastBytes: { default: 256 * MIB, object: 32 * MIB },
   /** Milliseconds from the time limit of a stuck run to the end of the process, if the host has a watchdog. */
-  readonly stuckMillis: number
+  stuckMillis: { default: 4000 },
   /** Milliseconds in which a process must stop once told to, if the host has a watchdog. */
-  readonly stopMillis: number
+  stopMillis: { default: 8000 },
   /**
    * Host milliseconds for loading one module. A module with a top level that does not settle by then is broken
    * (`module/broken`); all others continue.
    */
-  readonly moduleMillis: number
+  moduleMillis: { default: 10_000 },
   /**
    * Milliseconds by which the clock of the host may be behind that of a space, which then waits. Further behind, the space
    * goes on with an offset, and reports `clock/ahead`.
    */
-  readonly behindMillis: number
+  behindMillis: { default: 5000 },
   /** The default wait of a pull for a gate or a backoff, in milliseconds. */
-  readonly pullMillis: number
-}
+  pullMillis: { default: 10_000 }
+} as const satisfies Readonly<Record<string, Limit>>
+
+/** A name of the table. */
+export type LimitName = keyof typeof table
+
+/**
+ * The values of all limits.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Limits = { readonly [Name in LimitName]: number }
+
+/**
+ * A value for each limit.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const each = <A>(make: (limit: Limit, name: LimitName) => A): { readonly [Name in LimitName]: A } =>
+  Object.fromEntries(names.map((name) => [name, make(table[name], name)])) as { readonly [Name in LimitName]: A }
+
+const names = Object.keys(table) as ReadonlyArray<LimitName>
+
+/**
+ * The default limits.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const defaults: Limits = each((limit) => limit.default)
 
 /**
  * The settings of a space.
@@ -130,46 +173,6 @@ export interface Settings {
   /** The isolation of enzymes without a setting of their own. Default: `snapshot`. */
   readonly isolation?: Isolation | undefined
   readonly limits: Limits
-}
-
-/**
- * The default limits.
- *
- * @category references
- * @since 0.1.0
- */
-export const defaults: Limits = {
-  inboxSignals: 100_000,
-  inboxBytes: 64 * 1_048_576,
-  backlogSignals: 1_000_000,
-  backlogBytes: 256 * 1_048_576,
-  captureSignals: 1024,
-  captureBytes: 1_048_576,
-  groupBeats: 64,
-  groupBytes: 1_048_576,
-  groupMillis: 5,
-  groupTurns: 3,
-  flushMillis: 30_000,
-  flushAttempts: 8,
-  flushRetryMillis: 10,
-  flushGroups: 4,
-  hops: 10_000,
-  flowInstances: 1_000_000,
-  ioRequests: 10_000,
-  backoffBeats: 64,
-  timeoutAttempts: 2,
-  waitingRuns: 100_000,
-  residentRuns: 1024,
-  residentBytes: 64 * 1_048_576,
-  finishedCount: 100_000,
-  finishedMillis: 30 * 86_400_000,
-  replayBeats: 10_000,
-  pastBytes: 256 * 1_048_576,
-  stuckMillis: 4000,
-  stopMillis: 8000,
-  moduleMillis: 10_000,
-  behindMillis: 5000,
-  pullMillis: 10_000
 }
 
 /** The default limit on open spaces. */
