@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Option from "effect/Option"
-import { Slices } from "systole"
+import { Enzyme, Slices } from "systole"
 import { exitOf } from "../../src/cli/CliFailure.ts"
 import type { Endpoint } from "../../src/contract/Endpoint.ts"
 import { topics } from "../../src/diagnostic/TopicReference.ts"
@@ -14,6 +14,7 @@ import * as App from "../../src/ingress/App.ts"
 import { kinds } from "../../src/contract/Refusal.ts"
 import { statusOf } from "../../src/ingress/Problem.ts"
 import * as Limits from "../../src/kernel/model/Limits.ts"
+import * as EnzymeFields from "../../src/registry/EnzymeFields.ts"
 import { root } from "../scripts/Host.ts"
 import * as Docstrings from "./Docstrings.ts"
 import * as Help from "./Help.ts"
@@ -95,17 +96,37 @@ const simulation = (): string => {
 }
 
 const limits = (): string => {
-  const texts = Docstrings.of("src/kernel/model/Limits.ts", "table")
+  const texts = Docstrings.of("src/kernel/model/Limits.ts", "const table")
   const rows = Object.values(Limits.each((limit: { readonly default: number; readonly object?: number }, name) => {
     const bound = limit.object === undefined ? "" : limit.object === Infinity ? "not applied" : limit.object.toLocaleString("en")
-    return [code(`limits.${name}`), limit.default.toLocaleString("en"), bound, texts.get(name) ?? ""]
+    return [code(`limits.${name}`), limit.default.toLocaleString("en"), bound, texts.get(name)?.means ?? ""]
   }))
   return table(["field", "default", "at most in an object", "meaning"], rows)
 }
 
+/** The fields of an enzyme. The defaults are those of one with the required fields alone. */
+const enzyme = (): string => {
+  const file = "src/registry/Enzyme.ts"
+  const functions = Docstrings.of(file, "interface Functions<")
+  const texts = new Map([...functions, ...Docstrings.of("src/registry/EnzymeFields.ts", "const fields")])
+  const made: object = Enzyme.make({ name: "a", query: "", run: () => undefined })
+  const rows = Object.keys(made).filter((name) => name !== "_tag").map((name) => {
+    const { means, value = fields[name]?.isRequired === true ? "required" : defaultOf(made, name) } = texts.get(name) ?? { means: "" }
+    return [code(name), value, means]
+  })
+  return table(["field", "default", "meaning"], rows)
+}
+
+const fields: Readonly<Record<string, { readonly isRequired: boolean }>> = EnzymeFields.fields
+
+const defaultOf = (made: object, name: string): string => {
+  const value: unknown = Reflect.get(made, name)
+  return value === undefined ? "none" : code(JSON.stringify(value))
+}
+
 /** The generators, by the names of their parts. */
 const generators: Readonly<Record<string, () => string | Promise<string>>> = {
-  codes, commands, exits, limits, routes, simulation, topics: described
+  codes, commands, enzyme, exits, limits, routes, simulation, topics: described
 }
 
 const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g
