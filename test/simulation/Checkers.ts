@@ -175,10 +175,13 @@ const requests: Checker = async (world) => {
   const late = attempts.find(({ payload }, i) => (world.cancelled.get(eventOf(payload)) ?? Infinity) <= i)
   if (late !== undefined) return `an attempt of ${late.payload} began after the cancellation of its run was durable`
   const keys = new Map<string, string>()
-  for (const { key, payload } of attempts) {
-    const known = keys.get(payload)
-    if (known !== undefined && known !== key && !world.touched.has(eventOf(payload))) return `${payload} has the keys ${known} and ${key}`
-    keys.set(payload, key)
+  for (const [i, { key, payload, space }] of attempts.entries()) {
+    // A space that was made anew counts its events from the start, and its requests have keys of their own.
+    if (i < (world.renewals.get(space) ?? 0)) continue
+    const request = `${space}: ${payload}`
+    const known = keys.get(request)
+    if (known !== undefined && known !== key && !world.touched.has(eventOf(payload))) return `${request} has the keys ${known} and ${key}`
+    keys.set(request, key)
   }
   return undefined
 }

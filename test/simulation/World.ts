@@ -270,6 +270,7 @@ export class World {
     this.rollbacks.set(space.name, this.step)
     this.renewals.set(space.name, this.bank.attempts.length)
     this.deliveries.forget(space.name)
+    this.gated.delete(space.name)
     this.acknowledged = this.acknowledged.filter(({ space: name }) => name !== space.name)
     await this.run(kernel.remove(space.name))
     await this.furnish(number)
