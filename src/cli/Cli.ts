@@ -6,10 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import { face as runs } from "../durable/Face.ts"
-import { face as flows } from "../flow/Face.ts"
-import { face as requests } from "../reactor/Face.ts"
-import { face as rendezvous } from "../rendezvous/Face.ts"
+import type { Slice } from "../ingress/Slice.ts"
 import { face as operations } from "../operation/Face.ts"
 import type * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
@@ -23,10 +20,8 @@ import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
 import * as FaceCommands from "./FaceCommands.ts"
 import * as DebugCommand from "./DebugCommand.ts"
-import * as FlowCommand from "./FlowCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
-import * as IoCommand from "./IoCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as Output from "./Output.ts"
 import * as RemoteServer from "./RemoteServer.ts"
@@ -49,12 +44,12 @@ Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is no
 export type Agent = typeof AgentCommand.command
 
 /**
- * The command `systole`. A build has the command `agent` only if its project has an agent.
+ * The command `systole`. A build has the command `agent` only if its project has an agent, and those of its ledgers.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const command = (agent: Agent | undefined) => Command.make("systole").pipe(
+export const command = ({ agent, slices }: Pick<Invocation, "agent" | "slices">) => Command.make("systole").pipe(
   Command.withDescription(description),
   Command.withSubcommands([
     ServeCommand.dev,
@@ -69,10 +64,7 @@ export const command = (agent: Agent | undefined) => Command.make("systole").pip
     EnzymeCommand.command,
     DeadCommand.command,
     FaceCommands.make(operations),
-    FaceCommands.make(rendezvous),
-    FaceCommands.make(flows, [FlowCommand.declared]),
-    FaceCommands.make(requests, [IoCommand.channels]),
-    FaceCommands.make(runs),
+    ...slices.flatMap(({ face }) => face === undefined ? [] : [FaceCommands.make(face)]),
     ...ControlCommand.commands,
     GraphCommand.command,
     DebugCommand.command,
@@ -97,6 +89,7 @@ export interface Invocation {
   readonly version: string
   readonly args: ReadonlyArray<string>
   readonly agent: Agent | undefined
+  readonly slices: ReadonlyArray<Pick<Slice, "face">>
 }
 
 /**
@@ -114,8 +107,8 @@ const isOfAnswer = (args: ReadonlyArray<string>, defect: unknown): boolean => {
  * @category combinators
  * @since 0.1.0
  */
-export const run = ({ agent, args, version }: Invocation) =>
-  Command.runWith(command(agent), { version })(args).pipe(
+export const run = ({ args, version, ...program }: Invocation) =>
+  Command.runWith(command(program), { version })(args).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.as(exits.ok),
     Effect.catchDefect((defect) => isOfAnswer(args, defect) ? foreign("with other fields") : Effect.die(defect)),

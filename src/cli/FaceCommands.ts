@@ -15,8 +15,8 @@ import type { Face, Verb } from "../contract/Face.ts"
 import * as Fields from "../contract/Fields.ts"
 import type { CliFailure } from "./CliFailure.ts"
 import { type Ask, Client } from "./Client.ts"
-import type * as FlowCommand from "./FlowCommand.ts"
-import type * as IoCommand from "./IoCommand.ts"
+import * as FlowCommand from "./FlowCommand.ts"
+import * as IoCommand from "./IoCommand.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import * as PageList from "./PageList.ts"
@@ -111,16 +111,19 @@ const verbOf = (face: Face, name: string, { body, does, done, on, switches = {},
   })).pipe(Command.withDescription(plain(does)))
 }
 
-/** The commands that no face has. */
-type Extra = typeof FlowCommand.declared | typeof IoCommand.channels
+/** The commands that no face has, by ledger. */
+const extras: Readonly<Record<string, ReadonlyArray<typeof FlowCommand.declared | typeof IoCommand.channels>>> = {
+  flow: [FlowCommand.declared],
+  io: [IoCommand.channels]
+}
 
 /**
- * The command of a ledger. `extra` are commands of its own.
+ * The command of a ledger.
  *
  * @category constructors
  * @since 0.2.0
  */
-export const make = (face: Face, extra: ReadonlyArray<Extra> = []) => {
+export const make = (face: Face) => {
   const { text: { command, lines, many, one, version }, verbs } = face
   const records = recordsOf(face)
   const show = RecordCommand.show<never>(records, { description: `Print one ${one}`, lines })
@@ -132,7 +135,7 @@ export const make = (face: Face, extra: ReadonlyArray<Extra> = []) => {
   const acts = Object.entries(verbs).map(([name, verb]) => verbOf(face, name, verb))
   return Command.make(command).pipe(
     Command.withDescription(`List, print and change ${many}`),
-    Command.withSubcommands([listOf(face), show, ...watch, ...acts, ...extra]),
+    Command.withSubcommands([listOf(face), show, ...watch, ...acts, ...extras[face.ledger] ?? []]),
     Command.provide(Client.layer)
   )
 }

@@ -67,6 +67,12 @@ export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   (Object.keys(codes) as ReadonlyArray<Kind>).flatMap((kind) => codes[kind].map((code) => [code, kind]))
 )
 
+/** The kind that the class of a refusal states itself, as one of a ledger beside those of the runtime does. */
+export const statedBy = (failure: unknown): Kind | undefined => {
+  const { kind } = (failure ?? {}) as { readonly kind?: unknown }
+  return typeof kind === "string" && Object.hasOwn(codes, kind) ? kind as Kind : undefined
+}
+
 /**
  * The kind of a code; `undefined` for one that no request is refused with.
  *

@@ -121,7 +121,7 @@ export interface Problem {
  */
 export const of = (failure: unknown): Problem => {
   const code = codeOf(failure)
-  const kind = code === undefined ? undefined : Refusal.kindOf(code)
+  const kind = code === undefined ? undefined : Refusal.kindOf(code) ?? Refusal.statedBy(failure)
   if (code === undefined || kind === undefined) {
     return {
       type: "about:blank",

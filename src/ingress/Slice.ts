@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Kinds } from "../contract/Face.ts"
+import type { Face, Kinds } from "../contract/Face.ts"
 import type { Command } from "../ledger/Command.ts"
 import type { Outside } from "../ledger/Outside.ts"
 import * as Slices from "../ledger/Slices.ts"
@@ -21,14 +21,16 @@ import type { SpaceTable } from "./SpaceTable.ts"
  * @since 0.2.0
  */
 export interface Slice extends KernelSlice {
+  /** The face of its ledger. The commands of the ledger and its part of the reference are made from it. */
+  readonly face?: Face
   /** Its routes that concern no space. */
   readonly lists?: ReadonlyArray<List>
   /** Adds its routes that concern a space. */
   readonly routes?: (table: SpaceTable, context: RouteContext) => void
 }
 
-/** A ledger whose records are cells, with its outside, and parts in place of those that are made from its face. */
-export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Slice, "name" | "part"> {
+/** A ledger whose records are cells, with its outside, and routes in place of those that are made from its face. */
+export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Slice, "face" | "name" | "part"> {
   readonly outside: Outside<K, C>
 }
 
@@ -40,6 +42,7 @@ export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Sl
  */
 export const ofLedger = <K extends Kinds, C extends Command>(name: string, { outside, ...given }: LedgerParts<K, C>): Slice => ({
   name,
+  face: outside.face as unknown as Face,
   part: SpaceFace.part(outside),
   routes: (table, context) => FaceRoutes.routes(table, outside.face, context),
   ...given

@@ -5,6 +5,7 @@
  */
 import * as Envelope from "../stage/Envelope.ts"
 import { Interest, LETTER } from "../stage/Interest.ts"
+import * as Ledgers from "../stage/Ledgers.ts"
 import type { ExpiryRule } from "./Expiry.ts"
 import type { Capturing, InputRule, Kinds, Ledger, Opening, RollbackRule, UrgentTimers } from "./Ledger.ts"
 import { CellLocked, type RefusalClass } from "./LedgerError.ts"
@@ -107,6 +108,7 @@ export class LedgerList {
    */
   constructor(ledgers: ReadonlyArray<Ledger>) {
     check(ledgers)
+    for (const { name } of ledgers) Ledgers.add(name)
     this.all = ledgers.map((ledger, place) => ({ ledger, place }))
     this.byName = new Map(this.all.map((placed) => [placed.ledger.name, placed]))
     this.interest = new Interest(ledgers.map(({ folders }) => folders))

@@ -7,7 +7,7 @@
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
-import { barred, Faces, type Ledgers } from "../stage/Ledgers.ts"
+import { barOf, Faces, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 
@@ -112,7 +112,7 @@ export abstract class NodeTransaction extends Faces implements Transaction {
   }
 
   ledger(name: keyof Ledgers): never {
-    throw this.forbidden(barred[name])
+    throw this.forbidden(barOf(name))
   }
 
   /** Refuses an operation that must not repeat with each run. */

@@ -1,7 +1,7 @@
 /**
  * The ledgers of the runtime in a transaction.
  *
- * A new ledger adds its face to the three declarations of this file. The transactions of runs and of nodes follow.
+ * A further ledger adds its face to {@link Ledgers} by declaration merging; a list of ledgers that has it adds the property.
  *
  * @module
  */
@@ -20,12 +20,25 @@ export interface Ledgers {
   readonly io: Io
 }
 
-/** The rule by which a node has no face of each ledger, since it may run any number of times. */
-export const barred: { readonly [Name in keyof Ledgers]: string } = {
+/** The rules by which a node has no face of a ledger, since it may run any number of times. */
+const bars: Readonly<Record<string, string>> = {
   op: "starts no operations",
   rv: "spawns no rendezvous",
   flow: "starts no flows",
   io: "sends no requests"
+}
+
+/** The rule by which a node has no face of a ledger. */
+export const barOf = (name: string): string => bars[name] ?? `does not use tx.${name}`
+
+abstract class LedgerFaces {
+  get op(): Operations { return this.ledger("op") }
+  get rv(): Rendezvous { return this.ledger("rv") }
+  get flow(): Flows { return this.ledger("flow") }
+  get io(): Io { return this.ledger("io") }
+
+  /** Returns the face of one ledger, or throws the refusal. */
+  abstract ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name]
 }
 
 /**
@@ -34,12 +47,19 @@ export const barred: { readonly [Name in keyof Ledgers]: string } = {
  * @category models
  * @since 0.1.0
  */
-export abstract class Faces implements Ledgers {
-  get op(): Operations { return this.ledger("op") }
-  get rv(): Rendezvous { return this.ledger("rv") }
-  get flow(): Flows { return this.ledger("flow") }
-  get io(): Io { return this.ledger("io") }
+export const Faces = LedgerFaces as abstract new() => LedgerFaces & Ledgers
 
-  /** Returns the face of one ledger, or throws the refusal. */
-  abstract ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name]
+/**
+ * Gives each transaction the face of a ledger as a property.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const add = (name: string): void => {
+  if (name in LedgerFaces.prototype) return
+  Object.defineProperty(LedgerFaces.prototype, name, {
+    get(this: LedgerFaces) {
+      return this.ledger(name as keyof Ledgers)
+    }
+  })
 }

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as CliOutput from "effect/cli/CliOutput"
 import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Command from "effect/cli/Command"
+import { Slices } from "systole"
 import { command as agent } from "../../src/cli/AgentCommand.ts"
 import { command } from "../../src/cli/Cli.ts"
 import { Disk } from "../../src/agent/store/Disk.ts"
@@ -36,7 +37,8 @@ const docOf = async (words: ReadonlyArray<string>): Promise<HelpDoc> => {
     })
   }
   const services = Layer.mergeAll(CliOutput.layerPresenter(presenter), host).pipe(Layer.provideMerge(NodeServices.layer))
-  await Effect.runPromise(Command.runWith(command(agent), { version: "0" })([...words, "--help"]).pipe(Effect.provide(services)))
+  const whole = command({ agent, slices: Slices.all })
+  await Effect.runPromise(Command.runWith(whole, { version: "0" })([...words, "--help"]).pipe(Effect.provide(services)))
   const [doc] = found
   if (doc === undefined) throw new Error(`systole ${words.join(" ")} --help shows nothing`)
   return doc

@@ -52,10 +52,11 @@ const rowOf = (endpoint: Endpoint): ReadonlyArray<string> => [
   `${endpoint.does}${switchesOf(endpoint)}`
 ]
 
-/** The groups of the reference with their rows. Throws for an endpoint that is in none. */
+/** The groups of the reference with their rows. An endpoint that is in none has the group of its segment. */
 export const sections = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<readonly [string, ReadonlyArray<ReadonlyArray<string>>]> => {
-  const strays = endpoints.filter((endpoint) => !groups.some(([, segments]) => segments.includes(segmentOf(endpoint))))
-  if (strays.length > 0) throw new Error(`test/docs/Routes.ts has no group for ${strays.map(({ path }) => path).join(", ")}`)
-  return groups.map(([title, segments]) =>
+  const grouped = new Set(groups.flatMap(([, segments]) => segments))
+  const others = [...new Set(endpoints.map(segmentOf))].filter((segment) => !grouped.has(segment))
+  const own = others.map((segment) => [`${segment[0]?.toUpperCase()}${segment.slice(1)}`, [segment]] as const)
+  return [...groups, ...own].map(([title, segments]) =>
     [title, endpoints.filter((endpoint) => segments.includes(segmentOf(endpoint))).map(rowOf)] as const)
 }

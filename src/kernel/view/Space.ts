@@ -196,8 +196,19 @@ export interface Reader {
   readonly waiting: (page: Page) => Effect.Effect<ShownPage, ReadError>
 }
 
-/** The parts of the API of a space that its ledgers and other slices make. */
-export type PartName = "ops" | "rv" | "flows" | "io" | "runs" | "graph" | "debug"
+/** The parts of the API of a space that its slices make. A further ledger adds its own by declaration merging. */
+export interface SpaceParts {
+  readonly ops: SpaceFace<typeof operations>
+  readonly rv: SpaceFace<typeof rendezvous>
+  readonly flows: SpaceFace<typeof flows>
+  readonly io: SpaceIo
+  readonly runs: SpaceFace<typeof runs>
+  readonly graph: SpaceGraph
+  readonly debug: SpaceDebug
+}
+
+/** The name of such a part. */
+export type PartName = keyof SpaceParts
 
 /**
  * One space: one cell tree, one heartbeat, one journal.
@@ -205,7 +216,7 @@ export type PartName = "ops" | "rv" | "flows" | "io" | "runs" | "graph" | "debug
  * @category models
  * @since 0.1.0
  */
-export interface Space {
+export interface Space extends SpaceParts {
   readonly name: string
   /** Sends a signal. Returns once it is durable. */
   readonly signal: (request: PostedSignal) => Effect.Effect<Accepted, SignalError>
@@ -237,14 +248,7 @@ export interface Space {
    * Returns the beat, once durable.
    */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
-  readonly ops: SpaceFace<typeof operations>
-  readonly rv: SpaceFace<typeof rendezvous>
-  readonly flows: SpaceFace<typeof flows>
-  readonly io: SpaceIo
-  readonly runs: SpaceFace<typeof runs>
   readonly control: SpaceControl
-  readonly graph: SpaceGraph
-  readonly debug: SpaceDebug
   /**
    * Starts a piece of a node module, by the next beat, with a value for each input. Returns its name, once durable. Two equal
    * starts are one piece.

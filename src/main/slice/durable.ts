@@ -18,6 +18,7 @@ import * as SpaceRuns from "../../kernel/space/SpaceRuns.ts"
  */
 export const slice: Slice = {
   name: "durable",
+  face,
   ledger: () => runs,
   runs: Segments.runs,
   part: SpaceRuns.part,

@@ -7,7 +7,7 @@ import { LedgerList } from "../../../src/ledger/LedgerList.ts"
 import { rendezvous } from "../../../src/rendezvous/Ledger.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, replays, steps } from "../TestSpace.ts"
-import * as ToyLedger from "./ToyLedger.ts"
+import * as ToyLedger from "../../toy/Ledger.ts"
 
 const toyIn = (world: ToyLedger.World): Ledger => ToyLedger.make(world)
 

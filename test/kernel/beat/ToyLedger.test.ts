@@ -1,27 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Kernel, Transaction } from "systole"
+import type { Kernel } from "systole"
 import { flows } from "../../../src/flow/Ledger.ts"
 import { LedgerList } from "../../../src/ledger/LedgerList.ts"
 import { defaults } from "../../../src/kernel/model/Limits.ts"
 import { operations } from "../../../src/operation/Ledger.ts"
 import { rendezvous } from "../../../src/rendezvous/Ledger.ts"
-import { Draft } from "../../../src/stage/Draft.ts"
-import type { Ledgers } from "../../../src/stage/Ledgers.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, replays, steps } from "../TestSpace.ts"
-import * as ToyLedger from "./ToyLedger.ts"
-
-const alarmsOf = (tx: Transaction): ToyLedger.Alarms => {
-  assert.instanceOf(tx, Draft)
-  // The sources do not know this ledger, so its face has no type there.
-  return tx.ledger("toy" as keyof Ledgers) as unknown as ToyLedger.Alarms
-}
+import * as ToyLedger from "../../toy/Ledger.ts"
 
 const keysOf = (payload: unknown): ReadonlyArray<string> => String(payload).split(" ")
 
-const arm = enzyme("arm", (tx, { payload }) => keysOf(payload).forEach((key) => alarmsOf(tx).arm(key, 3)))
-const ask = enzyme("ask", (tx, { payload }) => keysOf(payload).forEach((key) => alarmsOf(tx).ask(key)))
+const arm = enzyme("arm", (tx, { payload }) => keysOf(payload).forEach((key) => tx.toy.arm(key, 3)))
+const ask = enzyme("ask", (tx, { payload }) => keysOf(payload).forEach((key) => tx.toy.ask(key)))
 const rung = enzyme("rung", (tx, { payload, target = "" }) => {
   tx.append("/data/rung", [target, (payload as { readonly state: string }).state])
 }, { bind: ["/net/toy"] })

@@ -5,22 +5,28 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
 import { Kernel } from "systole"
-import * as Address from "../../../src/cell/Address.ts"
-import * as Document from "../../../src/cell/Document.ts"
-import * as Diagnostic from "../../../src/diagnostic/Diagnostic.ts"
-import { type ExpiryRule, nameBelow, whole } from "../../../src/ledger/Expiry.ts"
-import type { InputRule, Ledger, LedgerBeat } from "../../../src/ledger/Ledger.ts"
-import { ofLedger } from "../../../src/ledger/Slices.ts"
-import { below } from "../../../src/persistence/Below.ts"
-import { CellTimers } from "../../../src/stage/CellTimers.ts"
-import type { Draft } from "../../../src/stage/Draft.ts"
-import * as Due from "../../../src/stage/Due.ts"
-import { CAPTURE, type Stage } from "../../../src/stage/Stage.ts"
-import * as Write from "../../../src/stage/Write.ts"
+import * as Address from "../../src/cell/Address.ts"
+import * as Document from "../../src/cell/Document.ts"
+import * as Diagnostic from "../../src/diagnostic/Diagnostic.ts"
+import { type ExpiryRule, nameBelow, whole } from "../../src/ledger/Expiry.ts"
+import type { InputRule, Ledger, LedgerBeat } from "../../src/ledger/Ledger.ts"
+import { ofLedger } from "../../src/ledger/Slices.ts"
+import { below } from "../../src/persistence/Below.ts"
+import { CellTimers } from "../../src/stage/CellTimers.ts"
+import type { Draft } from "../../src/stage/Draft.ts"
+import * as Due from "../../src/stage/Due.ts"
+import { CAPTURE, type Stage } from "../../src/stage/Stage.ts"
+import * as Write from "../../src/stage/Write.ts"
+import { AlarmAbsent, AlarmRefused } from "./AlarmError.ts"
 
-declare module "../../../src/stage/Launches.ts" {
+declare module "../../src/stage/Ledgers.ts" {
+  interface Ledgers {
+    readonly toy: Alarms
+  }
+}
+
+declare module "../../src/stage/Launches.ts" {
   interface Launches {
     readonly toy: Ask
   }
@@ -37,13 +43,19 @@ interface Ask {
   readonly key: string
 }
 
-interface Alarm {
+/** An alarm in its cell. */
+export interface Alarm {
   readonly state: "armed" | "rung" | "done"
   readonly due: { readonly beat: number; readonly moment: number }
   readonly since: number
   readonly asked: number
   readonly answer?: unknown
 }
+
+/** The commands of alarms. */
+export type ToyCommand =
+  | { readonly verb: "arm"; readonly key: string; readonly beats: number; readonly value?: Document.Document | undefined }
+  | { readonly verb: "cancel"; readonly key: string; readonly value?: Document.Document | undefined }
 
 type Arrival = readonly [key: string, answer: string]
 
@@ -55,7 +67,7 @@ interface State {
 
 interface Toy {
   readonly Face: Alarms
-  readonly Command: { readonly verb: "arm"; readonly key: string; readonly beats: number; readonly value?: Document.Document | undefined }
+  readonly Command: ToyCommand
   readonly Reply: string
   readonly Launch: Ask
   readonly State: State
@@ -65,14 +77,6 @@ interface Toy {
   readonly Limits: unknown
 }
 
-/** An alarm is refused. */
-export class AlarmRefused extends Schema.TaggedError<AlarmRefused>()("AlarmRefused", { key: Schema.String }) {
-  readonly code = "toy/refused"
-  override get message() {
-    return `The alarm "${this.key}" is refused`
-  }
-}
-
 /** The live half: the announced alarms, and a function to answer them. */
 export class World {
   readonly heard: Array<string> = []
@@ -80,7 +84,8 @@ export class World {
   answer: (key: string, answer: string) => void = () => {}
 }
 
-const FOLDER = "/net/toy"
+/** The folder of alarms. */
+export const FOLDER = "/net/toy"
 
 const addressOf = (key: string): Address.Address => Address.make(`${FOLDER}/${key}`)
 const read = (document: Document.Document | undefined): Alarm | undefined => Document.read(document, []) as unknown as Alarm | undefined
@@ -93,6 +98,13 @@ const arm = (draft: Draft, key: string, beats: number): string => {
   const { beat, moment } = Due.after(beats, draft.moment)
   const alarm = { state: "armed", due: { beat, moment }, since: draft.beat, asked: 0 }
   draft.operate([Write.set(addressOf(key), alarm)])
+  return key
+}
+
+const cancel = (draft: Draft, stage: Stage, key: string): string => {
+  const alarm = newest(stage, key)
+  if (alarm === undefined) throw new AlarmAbsent({ key })
+  draft.operate([Write.set(addressOf(key), { ...alarm, state: "done" })])
   return key
 }
 
@@ -155,7 +167,7 @@ const expiry: ExpiryRule = {
 export const make = (world: World): Ledger<Toy> => ({
   name: "toy",
   folders: [FOLDER],
-  refusals: [AlarmRefused],
+  refusals: [AlarmAbsent, AlarmRefused],
   commands: {
     arm: {
       runsWhileHalted: false,
@@ -164,7 +176,8 @@ export const make = (world: World): Ledger<Toy> => ({
         if (beats < 1) beat.send({ signal: "/signals/rung", target: addressOf(key).key, payload: undefined })
         return arm(draft, key, beats)
       }
-    }
+    },
+    cancel: { runsWhileHalted: true, execute: (draft, { key }, { stage }) => cancel(draft, stage, key) }
   },
   open: ({ documents, store }) => {
     const state: State = { timers: new CellTimers(), armed: new Set(), arrived: [] }

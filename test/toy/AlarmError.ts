@@ -1,0 +1,24 @@
+/**
+ * The refusals of alarms.
+ *
+ * @module
+ */
+import * as Data from "effect/Data"
+
+/** An alarm is refused. */
+export class AlarmRefused extends Data.TaggedError("AlarmRefused")<{ readonly key: string }> {
+  readonly code = "toy/refused"
+  readonly kind = "invalid"
+  override get message() {
+    return `The alarm "${this.key}" is refused. Arm it for at least one beat`
+  }
+}
+
+/** There is no such alarm. */
+export class AlarmAbsent extends Data.TaggedError("AlarmAbsent")<{ readonly key: string }> {
+  readonly code = "toy/absent"
+  readonly kind = "absent"
+  override get message() {
+    return `There is no alarm "${this.key}". Arm it first`
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The face of alarms: all that the world sees of them.
+ *
+ * @module
+ */
+import * as Face from "../../src/contract/Face.ts"
+import { AlarmAbsent, AlarmRefused } from "./AlarmError.ts"
+import * as Schemas from "./Schemas.ts"
+
+/** The face of alarms. */
+export const face = Face.make("toy", {
+  records: {
+    segment: "toys",
+    id: "key",
+    rows: "alarms",
+    row: Schemas.row,
+    record: Schemas.row,
+    cell: (key) => `/net/toy/${key}`,
+    absent: (key) => new AlarmAbsent({ key }),
+    invalid: (reason) => new AlarmRefused({ key: reason })
+  },
+  verbs: {
+    arm: {
+      on: "list",
+      does: "Arms an alarm.",
+      body: Schemas.request,
+      done: (key, beat) => `armed ${key} in beat ${beat}`
+    },
+    cancel: { on: "record", does: "Ends an alarm before it rings.", done: (key, beat) => `cancelled ${key} in beat ${beat}` }
+  },
+  text: {
+    command: "toy",
+    one: "alarm",
+    many: "alarms",
+    example: "tea",
+    columns: ({ key, state }) => [key, state],
+    lines: ({ asked, key, since, state }) => [`${key} ${state} since beat ${since}, asked ${asked} times`],
+    version: ({ state }: { readonly state: string }): Face.Version => ({ fields: { state }, line: state })
+  }
+})

@@ -1,0 +1,28 @@
+/**
+ * The outside of alarms: requests of their face as commands, and their cells.
+ *
+ * @module
+ */
+import * as Document from "../../src/cell/Document.ts"
+import type { KindsOf } from "../../src/contract/Face.ts"
+import type { Outside, RecordStore } from "../../src/ledger/Outside.ts"
+import { face } from "./Face.ts"
+import { type Alarm, FOLDER, type ToyCommand } from "./Ledger.ts"
+
+const find = (store: RecordStore, key: string) => {
+  const text = store.read(`${FOLDER}/${key}`)
+  if (text === undefined) return undefined
+  const { due: _, ...alarm } = Document.read(Document.decode(text), []) as unknown as Alarm
+  return { key, ...alarm }
+}
+
+/** The outside of alarms. */
+export const outside: Outside<KindsOf<typeof face>, ToyCommand> = {
+  face,
+  commands: {
+    arm: ({ beats, key }) => ({ verb: "arm", key, beats }),
+    cancel: (_, key) => ({ verb: "cancel", key })
+  },
+  cells: { folder: FOLDER, isDeep: false, rowOf: find },
+  find
+}
