@@ -78,10 +78,10 @@ export class RouteTable {
   /** Serves an endpoint to all callers but readers. */
   serve<E extends Endpoint>(endpoint: E, handle: (asked: Asked<E>) => Reply<E>): void {
     this.endpoints.push(endpoint)
-    this.operator.on(endpoint.method, endpoint.path, async (c) => {
+    this.operator.on(endpoint.method, endpoint.path, (c) => {
       const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
       if (refused !== undefined) throw refused
-      return answered(endpoint, handle, await asked(endpoint, c))
+      return answered(endpoint, c, handle)
     })
   }
 
@@ -135,35 +135,42 @@ const bodyOf = async (schema: Lazy, invalid: Endpoint["invalid"], request: Reque
 
 const nothing = {}
 
-/**
- * A request, decoded.
- *
- * @category constructors
- * @since 0.2.0
- */
-export const asked = async <E extends Endpoint>(
-  { body, invalid, isByHand = false, query }: Endpoint,
-  { req }: Context
-): Promise<Asked<E>> => ({
+/** A request, decoded, with its body. */
+const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { req }: Context, body: unknown): Asked<E> => ({
   params: req.param(),
   query: query === undefined || isByHand ? nothing : queryOf(query, req.query()),
-  body: body === undefined || isByHand ? nothing : await bodyOf(body, invalid, req.raw),
+  body,
   request: req.raw
 } as Asked<E>)
 
 /**
- * The reply of a handler as a response. A read is cancelled when its client disconnects.
+ * The reply of a handler as a response. Only a body is awaited before, since the hot paths of the ingress have none to decode.
  *
  * @category constructors
  * @since 0.2.0
  */
-export const answered = async <E extends Endpoint>(
+export const answered = <E extends Endpoint>(
   endpoint: E,
-  handle: (asked: Asked<E>) => Reply<E>,
-  given: Asked<E>
-): Promise<Response> => {
+  c: Context,
+  handle: (asked: Asked<E>) => Reply<E>
+): Response | Promise<Response> => {
+  const { body, invalid, isByHand = false } = endpoint
+  const given = asked<E>(endpoint, c, nothing)
+  if (body === undefined || isByHand) return responded(endpoint, given, handle)
+  return bodyOf(body, invalid, c.req.raw).then((body) => responded(endpoint, { ...given, body } as Asked<E>, handle))
+}
+
+const responded = <E extends Endpoint>(endpoint: E, given: Asked<E>, handle: (asked: Asked<E>) => Reply<E>) => {
   const reply = handle(given)
-  if (!Effect.isEffect(reply)) return reply
+  return Effect.isEffect(reply) ? ran(endpoint, given, reply) : reply
+}
+
+/** Runs the effect of a reply. A read is cancelled when its client disconnects. */
+const ran = async <E extends Endpoint>(
+  endpoint: E,
+  given: Asked<E>,
+  reply: Effect.Effect<AnswerOf<E> | Response, unknown>
+): Promise<Response> => {
   const { signal } = given.request
   const exit = await Effect.runPromiseExit(reply, endpoint.effect === "reads" ? { signal } : {})
   if (Exit.isSuccess(exit)) return exit.value instanceof Response ? exit.value : responseOf(endpoint, exit.value, given)

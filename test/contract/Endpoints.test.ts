@@ -99,8 +99,7 @@ describe("What is decoded by hand", () => {
   )
 
   it.prop("takes the values that their schema takes", [Schema.Json], ([value]) => {
-    assert.isTrue(fits(written, value))
-    assert.isTrue(takes(() => Wire.value(value, "application/json")))
+    assert.strictEqual(fits(written, value), takes(() => Wire.value(value, "application/json")))
   })
 
   const rich = { $rich: { json: "2026-01-01T00:00:00.000Z", meta: { values: ["Date"], v: 1 } } }
