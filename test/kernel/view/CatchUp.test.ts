@@ -8,7 +8,7 @@ const journal = (count: number, padding = 0) => {
   const read: Array<number> = []
   const textOf = (beat: number) => {
     const cells = [[`/data/x${beat % 10}`, 0, [beat < 10 ? null : beat - 10], [beat]]]
-    return JSON.stringify({ in: [], runs: [], cells, padding: "x".repeat(padding) })
+    return JSON.stringify({ v: 3, in: [], runs: [], cells, padding: "x".repeat(padding) })
   }
   const rows = Array.from({ length: count }, (_, beat) => ({ beat, clock: 0, hash: "", text: textOf(beat) }))
   const store = {
