@@ -140,7 +140,7 @@ const settle = (value: unknown, depth: number): Value => {
       rich = true
       return value
     default:
-      throw refuse(`a ${typeof value} is not data; store what it computes instead`)
+      throw refuse(`a ${typeof value} is not data; did you forget to call it? Store what it computes`)
   }
 }
 
@@ -227,7 +227,17 @@ const settleRich = (object: object, depth: number): Value => {
   }
   if (object instanceof Set) return new Set([...object].map((item, i) => within(`member ${i}`, item, depth)))
   const kind = object.constructor?.name ?? "unknown class"
+  if (isThenable(object)) throw refuse(`a promise (${kind}) is not data; did you forget await? Store what it gives`)
   throw refuse(`an instance of ${kind} is not plain data; store its fields instead`)
+}
+
+/** Whether an object can be awaited. The inspection of an author's object may throw. */
+const isThenable = (object: object): boolean => {
+  try {
+    return typeof (object as { readonly then?: unknown }).then === "function"
+  } catch {
+    return false
+  }
 }
 
 const within = (key: string | number, value: unknown, depth: number): Value => {
@@ -268,6 +278,9 @@ export const at = (value: Value, path: Path): Value => {
   }
   return here
 }
+
+/** Returns the keys of an object, or the indexes of an array; `undefined` for other values. */
+export const keysOf = (value: Value): ReadonlyArray<string> | undefined => isContainer(value) ? Object.keys(value) : undefined
 
 /** Returns the item or field of a container: own keys only, and only indexes of an array. */
 export const step = (container: Value, key: string): Value => {

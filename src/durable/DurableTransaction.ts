@@ -7,18 +7,22 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import { addressOf, type Cell } from "../cell/Cell.ts"
+import { addressOf, type Place, textAt } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
+import { pathOf, type Sent, type Signal } from "../cell/Signal.ts"
+import type { Declared } from "../cell/Type.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Content from "../stage/Content.ts"
+import { Calls } from "../stage/Calls.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { EventEnd } from "../stage/EventEnd.ts"
 import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "../stage/Launch.ts"
 import { cancellation } from "../stage/Launches.ts"
-import { Faces, type Ledgers } from "../stage/Ledgers.ts"
+import type { Ledgers } from "../stage/Ledgers.ts"
 import * as Semantics from "../stage/Semantics.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
+import type { Heard } from "../stage/Typed.ts"
 import { Cancellations } from "./Cancellations.ts"
 import type { Kind } from "./EarlierRead.ts"
 import { type Awaited, Handle, type HandleFollower, type HandleOwner } from "./Handle.ts"
@@ -40,7 +44,7 @@ import * as WriteCall from "./WriteCall.ts"
  * @category models
  * @since 0.1.0
  */
-export class DurableTransaction extends Faces implements Transaction, HandleOwner {
+export class DurableTransaction extends Calls implements Transaction, HandleOwner {
   /** The number of the segment in progress, or of the next one. */
   segment = 0
   /** The calls of the live segment. */
@@ -133,16 +137,16 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     return this.call("id", "", (draft) => draft.id()) as string
   }
 
-  get(place: string | Cell): Value {
+  protected valueAt(place: Place): Value {
     return this.read("get", place)
   }
 
-  peek(place: string | Cell): Value {
+  protected glance(place: Place): Value {
     return this.read("peek", place)
   }
 
-  keys(place: string | Cell): ReadonlyArray<string> | undefined {
-    const at = WriteCall.textAt(place)
+  protected keysAt(place: Place): ReadonlyArray<string> | undefined {
+    const at = textAt(place)
     if (this.recorded !== undefined) {
       const [, , value, reached = at] = this.next(this.recorded, "keys", at)
       return this.met("keys", addressOf(reached), value) as ReadonlyArray<string> | undefined
@@ -155,45 +159,31 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     return this.met("keys", address, value) as ReadonlyArray<string> | undefined
   }
 
-  list(id: string): ReadonlyArray<string> {
-    const names = this.call("list", id, (draft) => draft.list(id) as Value)
+  listed(id: string): ReadonlyArray<string> {
+    const names = this.call("list", id, (draft) => draft.listed(id) as Value)
     return this.met("names", Address.ofKey(id), names) as ReadonlyArray<string>
   }
 
-  set(place: string | Cell, value: unknown): void {
-    this.write(WriteCall.set(place, value))
-  }
-
-  merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
-    this.write(WriteCall.merge(place, fields))
-  }
-
-  append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
-    this.write(WriteCall.append(place, items))
-  }
-
-  increment(place: string | Cell, by?: number): void {
-    this.write(WriteCall.increment(place, by))
-  }
-
-  delete(place: string | Cell): void {
-    this.write(WriteCall.remove(place))
-  }
+  set(place: Place, value: unknown): void { this.write(WriteCall.set(place, value)) }
+  merge(place: Place, fields: { readonly [key: string]: unknown }): void { this.write(WriteCall.merge(place, fields)) }
+  append(place: Place, ...items: ReadonlyArray<unknown>): void { this.write(WriteCall.append(place, items)) }
+  increment(place: Place, by?: number): void { this.write(WriteCall.increment(place, by)) }
+  delete(place: Place): void { this.write(WriteCall.remove(place)) }
 
   blob(bytes: Uint8Array): string {
     return this.call("blob", "", (draft) => draft.blob(bytes)) as string
   }
 
-  signal(request: SignalRequest): string {
-    return this.call("signal", request.signal ?? request.target ?? "", (draft) => draft.signal(request)) as string
+  send(request: SignalRequest, declared?: Declared): string {
+    return this.call("signal", request.signal ?? request.target ?? "", (draft) => draft.send(request, declared)) as string
   }
 
-  bind(cell: string, enzyme: string, options?: { readonly propagate?: boolean }): void {
-    this.call("bind", cell, (draft) => void draft.bind(cell, enzyme, options))
+  bind(cell: Place, enzyme: string, options?: { readonly propagate?: boolean }): void {
+    this.call("bind", textAt(cell), (draft) => void draft.bind(cell, enzyme, options))
   }
 
-  unbind(cell: string, enzyme: string): void {
-    this.call("unbind", cell, (draft) => void draft.unbind(cell, enzyme))
+  unbind(cell: Place, enzyme: string): void {
+    this.call("unbind", textAt(cell), (draft) => void draft.unbind(cell, enzyme))
   }
 
   start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {
@@ -214,19 +204,22 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     return handle as PendingResult<unknown> as PendingResult<void>
   }
 
-  hear(signal: string, target: string): void {
+  hear(signal: Sent, target: Place): void {
     if (!Semantics.follows(this, "hearsByName")) return
-    const pairOf = () => Pairs.make(signal, target, "tx.hear")
-    this.call("hear", `${signal} ${target}`, (draft) => draft.guarded(() => {
+    const pairOf = () => Pairs.make(pathOf(signal), textAt(target), "tx.hear")
+    this.call("hear", `${pathOf(signal)} ${textAt(target)}`, (draft) => draft.guarded(() => {
       const pair = pairOf()
       if (this.segment > 0 && this.pairs.numberOf(pair) === undefined) this.late?.(pair)
     }))
     this.pairs.hear(pairOf())
   }
 
-  waitForSignal(signal: string, target: string): PendingResult<HeardSignal> {
-    const pairOf = () => Pairs.make(signal, target, "tx.waitForSignal")
-    const handle = this.await("waitForSignal", `${signal} ${target}`, (draft) => draft.guarded(() => this.pairs.awaited(pairOf(), this)))
+  waitForSignal<A>(signal: Signal<A, object>, target: Place): PendingResult<Heard<A>>
+  waitForSignal(signal: Sent, target: Place): PendingResult<HeardSignal>
+  waitForSignal(signal: Sent, target: Place): PendingResult<HeardSignal> {
+    const pairOf = () => Pairs.make(pathOf(signal), textAt(target), "tx.waitForSignal")
+    const handle = this.await("waitForSignal", `${pathOf(signal)} ${textAt(target)}`, (draft) =>
+      draft.guarded(() => this.pairs.awaited(pairOf(), this)))
     this.pairs.wait(this.pairs.hear(pairOf()))
     return handle as PendingResult<unknown> as PendingResult<HeardSignal>
   }
@@ -270,8 +263,8 @@ export class DurableTransaction extends Faces implements Transaction, HandleOwne
     return true
   }
 
-  private read(name: "get" | "peek", place: string | Cell): Value {
-    const at = WriteCall.textAt(place)
+  private read(name: "get" | "peek", place: Place): Value {
+    const at = textAt(place)
     const { recorded } = this
     if (recorded !== undefined) {
       const [, , value, reached = at] = this.next(recorded, name, at)

@@ -7,7 +7,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import { addressOf, type Cell } from "../cell/Cell.ts"
+import { addressOf, type Place, textAt } from "../cell/Cell.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Write from "../stage/Write.ts"
 import type { Call } from "./Step.ts"
@@ -25,33 +25,30 @@ export interface WriteCall {
   readonly writesAt: (reached: Address.Address) => ReadonlyArray<Own>
 }
 
-/** The text of a place, as the log has it. */
-export const textAt = (place: string | Cell): string => typeof place === "string" ? place : place.address.text
-
-export const set = (place: string | Cell, value: unknown): WriteCall => ({
+export const set = (place: Place, value: unknown): WriteCall => ({
   name: "set",
   at: textAt(place),
   act: (draft) => draft.set(place, value),
   writesAt: (reached) => [Write.set(reached, value)]
 })
 
-export const remove = (place: string | Cell): WriteCall => ({ ...set(place, undefined), name: "delete" })
+export const remove = (place: Place): WriteCall => ({ ...set(place, undefined), name: "delete" })
 
-export const merge = (place: string | Cell, fields: { readonly [key: string]: unknown }): WriteCall => ({
+export const merge = (place: Place, fields: { readonly [key: string]: unknown }): WriteCall => ({
   name: "merge",
   at: textAt(place),
   act: (draft) => draft.merge(place, fields),
   writesAt: (reached) => Object.keys(fields).map((key) => Write.set(Address.into(reached, [key]), fields[key]))
 })
 
-export const append = (place: string | Cell, items: ReadonlyArray<unknown>): WriteCall => ({
+export const append = (place: Place, items: ReadonlyArray<unknown>): WriteCall => ({
   name: "append",
   at: textAt(place),
   act: (draft) => draft.append(place, ...items),
   writesAt: (address) => [{ kind: "append", address }]
 })
 
-export const increment = (place: string | Cell, by: number | undefined): WriteCall => ({
+export const increment = (place: Place, by: number | undefined): WriteCall => ({
   name: "increment",
   at: textAt(place),
   act: (draft) => draft.increment(place, by),

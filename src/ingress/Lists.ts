@@ -20,7 +20,11 @@ export interface List {
 
 /** The descriptor of an enzyme as JSON, without its functions. */
 const describe = (enzyme: Enzyme): object =>
-  ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })
+  ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined, declares: pathsOf(enzyme) })
+
+/** The paths of the types that an enzyme declares; absent if there are none. */
+const pathsOf = ({ declares }: Enzyme): ReadonlyArray<string> | undefined =>
+  declares.length === 0 ? undefined : declares.flatMap(({ declared }) => declared?.template.path ?? [])
 
 const own: List = {
   endpoint: Spaces.enzymes,

@@ -10,8 +10,13 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
+import type { Place } from "../cell/Cell.ts"
+import type { Signal } from "../cell/Signal.ts"
+import type { Params } from "../cell/Template.ts"
+import type { Declared } from "../cell/Type.ts"
 import type { Pipeline } from "../stage/Launch.ts"
 import type { Transaction } from "../stage/Transaction.ts"
+import * as Declares from "./Declares.ts"
 import { type Decoded, decode, failing, type Metadata, refusal, type Targeting } from "./EnzymeFields.ts"
 
 export type { BindingDeclaration, Isolation, Targeting } from "./EnzymeFields.ts"
@@ -22,7 +27,11 @@ export type { BindingDeclaration, Isolation, Targeting } from "./EnzymeFields.ts
  * @category models
  * @since 0.1.0
  */
-export interface Event<Payload = unknown, Target extends string | undefined = string | undefined> {
+export interface Event<
+  Payload = unknown,
+  Target extends string | undefined = string | undefined,
+  Names = Readonly<Record<string, string>>
+> {
   /** The id of the signal. */
   readonly id: string
   /** The signal path; `undefined` for a signal without one. */
@@ -32,26 +41,42 @@ export interface Event<Payload = unknown, Target extends string | undefined = st
   /** The decoded payload; `undefined` for an impulse. */
   readonly payload: Payload
   /** The names that the `:name` segments of the enzyme's query captured. */
-  readonly params: Readonly<Record<string, string>>
+  readonly params: Names
   /** The number of the attempt: 1 at first, one more after each retry. */
   readonly attempt: number
   /** The ids of the pipeline run, if the signal continues an operation that belongs to one. */
   readonly pipeline?: Pipeline | undefined
 }
 
-/** A signal that a durable run hears: its path, at the target of the event or at another cell. */
-export type DeclaredSignal = string | { readonly signal: string; readonly target: string }
+/** The signals that an enzyme takes: a pattern, or signals of a type. */
+export type Query = string | Declares.AnySignal
 
-/** The event of an enzyme. One that requires a target has it as a text. */
-export type EventOf<Payload, Required extends Targeting> = Event<Payload, Required extends "required" ? string : string | undefined>
+/** The event of an enzyme. One that requires a target has it as a text. A query tells the names and, with a type, the payload. */
+export type EventOf<Payload, Required extends Targeting, Asked extends Query> = Event<
+  Asked extends Signal<infer Typed, never> ? Typed : Payload,
+  Required extends "required" ? string : string | undefined,
+  Asked extends Signal<unknown, infer Names> ? Names : Asked extends string ? Params<Asked> : never
+>
 
 /** Addresses, or signals, or a function of the event that returns them. */
 type OfEvent<A, E> = ReadonlyArray<A> | ((event: E) => ReadonlyArray<A>)
 
-/** The fields of a definition that are functions, or whose types depend on its payload and its target. */
-export interface Functions<Payload = unknown, Required extends Targeting = Targeting> {
+/** The fields of a definition that are functions, that name cells and signals, or whose types depend on each other. */
+export interface Functions<Payload = unknown, Required extends Targeting = Targeting, Asked extends Query = string> {
+  /** As in {@link Metadata}, or signals of a type: the event then has the names and the payload with their types. */
+  readonly query: Asked
   /** As in {@link Metadata}. */
   readonly target?: Required
+  /** As in {@link Metadata}, or cells and families. */
+  readonly bind?: ReadonlyArray<Declares.BoundIn>
+  /** As in {@link Metadata}, or cells and families. */
+  readonly writes?: ReadonlyArray<Declares.Named>
+  /**
+   * Families, cells and signals of a type that no other field names. They belong to the schema of each space that it runs in.
+   *
+   * @default `[]`
+   */
+  readonly declares?: ReadonlyArray<Declares.Declaring>
   /**
    * The schema of the payload. The run receives the decoded value. A payload that does not fit is a permanent failure.
    *
@@ -65,7 +90,7 @@ export interface Functions<Payload = unknown, Required extends Targeting = Targe
    *
    * @default `[]`
    */
-  readonly reads?: OfEvent<string, EventOf<Payload, Required>>
+  readonly reads?: OfEvent<Place, EventOf<Payload, Required, Asked>>
   /**
    * Signals that a durable run hears from the begin of its handling on, at most 100 of each: a path at the target of the
    * event, a path at another cell, or a function of the event that returns them.
@@ -74,26 +99,31 @@ export interface Functions<Payload = unknown, Required extends Targeting = Targe
    *
    * @default `[]`
    */
-  readonly hears?: OfEvent<DeclaredSignal, EventOf<Payload, Required>>
+  readonly hears?: OfEvent<Declares.HeardIn, EventOf<Payload, Required, Asked>>
   /**
    * `(tx, event) => …`: handles one signal. Returns a value, a promise or an Effect.
    *
    * @default required
    */
-  readonly run: (tx: Transaction, event: EventOf<Payload, Required>) => unknown | Promise<unknown> | Effect.Effect<unknown, unknown, never>
+  readonly run: (
+    tx: Transaction,
+    event: EventOf<Payload, Required, Asked>
+  ) => unknown | Promise<unknown> | Effect.Effect<unknown, unknown, never>
 }
 
 /** The definition of an enzyme. Every field except for `name`, `query` and `run` has a default. */
-export type Definition<Payload = unknown, Required extends Targeting = Targeting> =
-  & Omit<Metadata, "target">
-  & Functions<Payload, Required>
+export type Definition<Payload = unknown, Required extends Targeting = Targeting, Asked extends Query = string> =
+  & Omit<Metadata, keyof Functions>
+  & Functions<Payload, Required, Asked>
 
 /** A decoded enzyme: every field is present. */
 export interface Enzyme extends Decoded {
   readonly _tag: "Enzyme"
   readonly payload: Schema.Decoder<unknown> | undefined
+  /** The families, cells and signals of a type that it names. */
+  readonly declares: ReadonlyArray<Declares.Declaring>
   readonly reads: OfEvent<string, Event>
-  readonly hears: OfEvent<DeclaredSignal, Event>
+  readonly hears: OfEvent<Declares.DeclaredSignal, Event>
   readonly run: Functions["run"]
 }
 
@@ -130,13 +160,31 @@ export class InvalidEnzyme extends Data.TaggedError("InvalidEnzyme")<{ readonly 
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Payload = unknown, Required extends Targeting = Targeting>(definition: Definition<Payload, Required>): Enzyme => {
-  const { hears, payload, reads, run, ...metadata } = definition as Functions & Metadata
+export const make = <Payload = unknown, Required extends Targeting = Targeting, const Asked extends Query = string>(
+  definition: Definition<Payload, Required, Asked>
+): Enzyme => {
+  const texts: InTexts = Declares.inTexts<Functions & Metadata, Event>(definition as unknown as Functions & Metadata)
+  const { declares, hears, payload, reads, run, ...metadata } = texts
   const name = typeof metadata.name === "string" ? metadata.name : String(metadata.name)
-  const reason = refusal(metadata) ?? contradiction(metadata) ?? misrun(payload, run) ?? misreading(reads) ?? mishearing(hears, metadata)
+  const reason = refusal(metadata) ?? contradiction(metadata) ?? misrun(payload, run) ?? misreading(reads) ?? mishearing(hears, metadata) ??
+    (payload === undefined || taken(texts) === undefined ? undefined : TWICE)
   if (reason !== undefined) throw new InvalidEnzyme({ name, reason })
-  return Object.freeze({ _tag: "Enzyme", ...decode(metadata), payload, reads: reads ?? none, hears: hears ?? none, run })
+  return Object.freeze({ _tag: "Enzyme", ...decode(metadata), payload, declares, reads: reads ?? none, hears: hears ?? none, run })
 }
+
+/** A definition with the texts of what it names, and its declarations. */
+type InTexts = Omit<Functions, keyof Declares.Places | "target"> & Metadata & Pick<Declares.Texts<Event>, "declares" | "hears" | "reads">
+
+const TWICE = "its query has the type of the payload, and it declares another; leave payload out"
+
+/**
+ * Returns the type of the signals that an enzyme takes, if its query has one.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const taken = ({ declares, query }: Pick<Enzyme, "declares" | "query">): Declared | undefined =>
+  declares.find(({ declared }) => declared?.kind === "signal" && declared.template.path === query)?.declared
 
 /**
  * Tests whether a module's export is an enzyme.

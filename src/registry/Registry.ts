@@ -392,7 +392,7 @@ const sameQuery = (a: Enzyme, b: Enzyme): boolean => a.name === b.name && a.quer
 
 const sameDescriptor = (a: Enzyme, b: Enzyme): boolean => {
   if (a === b || a.name !== b.name) return a === b
-  const { payload, run, ...rest } = a
-  const { payload: otherPayload, run: otherRun, ...otherRest } = b
+  const { declares: _, payload, run, ...rest } = a
+  const { declares: _other, payload: otherPayload, run: otherRun, ...otherRest } = b
   return payload === otherPayload && run === otherRun && JSON.stringify(rest) === JSON.stringify(otherRest)
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { addressOf, type Cell } from "../cell/Cell.ts"
+import { addressOf, type Place } from "../cell/Cell.ts"
 import type * as Value from "../cell/Value.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Standpoints from "../scheduler/Standpoint.ts"
@@ -44,25 +44,25 @@ export class RecordedRun extends NodeTransaction {
     return (this.standpoint ?? this.draft).now
   }
 
-  override get(place: string | Cell): Value.Value {
+  protected override valueAt(place: Place): Value.Value {
     this.beforeRead()
     return this.draft.get(place)
   }
 
-  override peek(place: string | Cell): Value.Value {
+  protected override glance(place: Place): Value.Value {
     this.beforeRead()
     const seen = this.standpoint && Standpoints.at(this.standpoint, addressOf(place).text)
     return seen === undefined ? this.draft.peek(place) : seen.value
   }
 
-  override keys(place: string | Cell): ReadonlyArray<string> | undefined {
+  protected override keysAt(place: Place): ReadonlyArray<string> | undefined {
     this.beforeRead()
     return this.draft.keys(place)
   }
 
-  override list(id: string): ReadonlyArray<string> {
+  override listed(id: string): ReadonlyArray<string> {
     this.beforeRead()
-    return this.draft.list(id)
+    return this.draft.listed(id)
   }
 
   override start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {

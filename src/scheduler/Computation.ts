@@ -4,20 +4,27 @@
  * @module
  */
 import type { Value } from "../cell/Value.ts"
+import * as Declares from "../registry/Declares.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import type { Common, Definition, Inputs } from "./Definition.ts"
-import { callable, common, document, envelope, InvalidNode, withInputs } from "./Definition.ts"
+import { callable, common, document, envelope, InvalidNode, inTexts, type Texts, withInputs, withType } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
 /** The definition of a computation by its author. */
-export interface ComputationDefinition extends Common {
-  /** The derived cell, which holds the result of `run`. No other node may have it as its output. */
-  readonly output: string
+export interface ComputationDefinition<Output extends Declares.Named = string> extends Common {
+  /**
+   * The derived cell, which holds the result of `run`. No other node may have it as its output. A module with inputs may have a
+   * family, whose `:name` segments are inputs. A result that does not fit the type of its output fails the run (`cell/type`).
+   */
+  readonly output: Output
   /** Further cells that it writes, all declared here. */
-  readonly writes?: ReadonlyArray<string> | undefined
+  readonly writes?: ReadonlyArray<Declares.Named> | undefined
   /** Has to be idempotent: equal reads give equal values. `undefined` deletes the cell. */
-  readonly run: (tx: Transaction, inputs: Inputs) => Value
+  readonly run: (tx: Transaction, inputs: Inputs) => Result<Output>
 }
+
+/** The result of a computation with an output. */
+export type Result<Output extends Declares.Named> = Output extends { readonly Type: infer A } ? A | undefined : Value
 
 /**
  * A computation: it runs when its output is in demand and a value that it read has changed.
@@ -38,12 +45,15 @@ export interface ComputationDefinition extends Common {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (definition: ComputationDefinition): Definition => Piece.templated(definition, build)
+export const make = <Output extends Declares.Named = string>(definition: ComputationDefinition<Output>): Definition => {
+  const given = inTexts(definition as unknown as ComputationDefinition, Declares.templateOf)
+  return Piece.templated(given, (filled, inputs) => build(filled, inputs, definition.output))
+}
 
-const build = (definition: ComputationDefinition, inputs: Inputs): Definition => {
+const build = (definition: Texts<ComputationDefinition>, inputs: Inputs, typed: Declares.Named): Definition => {
   const base = common(definition)
   const { name } = base
-  const output = document(name, "output", definition.output)
+  const output = document(name, "output", definition.output!)
   const writes = (definition.writes ?? []).map((text) => document(name, "writes", text))
   const twice = [output, ...writes].find((key, i, keys) => keys.indexOf(key) < i)
   if (twice !== undefined) {
@@ -58,7 +68,7 @@ const build = (definition: ComputationDefinition, inputs: Inputs): Definition =>
     output,
     writes,
     envelope: envelope(name, writes),
-    run: withInputs(callable(name, "run", definition.run), inputs),
+    run: withType(withInputs(callable(name, "run", definition.run), inputs), typed),
     deliver: undefined,
     speculative: false,
     autoDebounce: false

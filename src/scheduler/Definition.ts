@@ -6,8 +6,10 @@
  */
 import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
+import type { Place } from "../cell/Cell.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
+import * as Declares from "../registry/Declares.ts"
 import { isTagged } from "../registry/Outcome.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Transaction } from "../stage/Transaction.ts"
@@ -18,7 +20,7 @@ export interface Common {
   /** Its name in the space: letters, digits, `_`, `.`, `:` and `-`. */
   readonly name: string
   /** Addresses that it will read. They order its first run, and are brought up to date before it. */
-  readonly reads?: ReadonlyArray<string> | undefined
+  readonly reads?: ReadonlyArray<Place> | undefined
   /** Milliseconds of quiet before a run. */
   readonly debounce?: number | undefined
   /** Milliseconds from one run to the next. */
@@ -53,6 +55,8 @@ export interface Definition {
   readonly output: string | undefined
   /** The further documents that it writes, or the envelope of a materializer. */
   readonly writes: ReadonlyArray<string>
+  /** The families and cells of a type that it names. */
+  readonly declares: ReadonlyArray<Declares.Declaring>
   readonly envelope: Envelope.Envelope
   /** Called without a `this`. */
   readonly run: (this: void, tx: Transaction) => Value | void
@@ -119,9 +123,39 @@ const namePattern = /^[A-Za-z0-9_.:-]{1,128}$/
 /** An empty envelope. */
 const nothing = Envelope.make([], false)
 
+/** The fields of a definition that not all nodes have. */
+type Special = "deliver" | "speculative" | "autoDebounce"
+
+/** The fields of a definition that name cells. */
+interface Places {
+  readonly output?: Declares.Named | undefined
+  readonly reads?: ReadonlyArray<Place> | undefined
+  readonly writes?: ReadonlyArray<Declares.Named> | undefined
+}
+
+/** A definition by its author with the texts of the cells that it names, and their declarations. */
+export type Texts<D extends Places> = Omit<D, keyof Places> & {
+  readonly output?: string | undefined
+  readonly reads?: ReadonlyArray<string> | undefined
+  readonly writes?: ReadonlyArray<string> | undefined
+  readonly declares: ReadonlyArray<Declares.Declaring>
+}
+
+/** A definition by its author with texts; `name` gives that of a family. */
+export const inTexts = <D extends Places>(definition: D, name: (named: Declares.Named) => string): Texts<D> => {
+  const { output, reads, writes, ...rest } = definition
+  return {
+    ...rest,
+    ...output !== undefined && { output: Declares.templateOf(output) },
+    ...reads && { reads: Declares.each(reads, Declares.placeOf) },
+    ...writes && { writes: Declares.each(writes, name) },
+    declares: Declares.among([output, ...reads ?? [], ...writes ?? []])
+  }
+}
+
 /** The validated common fields. */
-export const common = (given: Common): Pick<Definition, "name" | "reads" | "debounce" | "throttle" | "changeGroup"> => {
-  const { changeGroup, debounce = 0, name, reads = [], throttle = 0 } = given
+export const common = (given: Texts<Common>): Omit<Definition, "_tag" | "output" | "writes" | "envelope" | "run" | Special> => {
+  const { changeGroup, debounce = 0, declares, name, reads = [], throttle = 0 } = given
   if (typeof name !== "string" || !namePattern.test(name) || Name.refusal(name) !== undefined) {
     throw new InvalidNode({ name: String(name), reason: "its name is not 1 to 128 letters, digits, _, ., : or -; give it one" })
   }
@@ -131,7 +165,7 @@ export const common = (given: Common): Pick<Definition, "name" | "reads" | "debo
     }
   }
   for (const address of reads) checked(name, "reads", () => Address.parse(address))
-  return { name, reads, debounce, throttle, changeGroup }
+  return { name, reads, debounce, throttle, changeGroup, declares }
 }
 
 /** The key of a document that a node writes. It has to be a whole document. */
@@ -186,6 +220,18 @@ const attempt = <A>(look: () => A, otherwise: A): A => {
 /** A run with the inputs of its piece. A function without that parameter is returned unchanged. */
 export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, inputs: Inputs): (tx: Transaction) => R =>
   run.length < 2 ? run as (tx: Transaction) => R : (tx) => run(tx, inputs)
+
+/** A run whose results are checked by the type of its output. Answers that are no value are left to {@link answered}. */
+export const withType = <R>(run: (tx: Transaction) => R, output: Declares.Named): (tx: Transaction) => R => {
+  const declared = Declares.is(output) ? output.declared : undefined
+  if (declared === undefined) return run
+  return (tx) => {
+    const value = run(tx)
+    const isValue = value !== undefined && !isTagged(value, "Retry") && !isTagged(value, "Fatal") && !isPromise(value)
+    if (isValue) declared.type.check(value, declared.template.path)
+    return value
+  }
+}
 
 /** The thrown value as an error. */
 export const raised = (thrown: unknown): Error => attempt(() => thrown instanceof Error, false) ? thrown as Error : new NodeThrew(thrown)

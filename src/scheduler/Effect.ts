@@ -4,9 +4,10 @@
  * @module
  */
 import type { Value } from "../cell/Value.ts"
+import * as Declares from "../registry/Declares.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import type { Common, Definition, Delivery, Inputs } from "./Definition.ts"
-import { callable, common, envelope, withInputs } from "./Definition.ts"
+import { callable, common, envelope, inTexts, type Texts, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
 /** The definition of an effect by its author. */
@@ -41,9 +42,10 @@ export interface EffectDefinition<Seen extends Value> extends Common {
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Seen extends Value>(definition: EffectDefinition<Seen>): Definition => Piece.templated(definition, build)
+export const make = <Seen extends Value>(definition: EffectDefinition<Seen>): Definition =>
+  Piece.templated(inTexts(definition, Declares.patternOf), build)
 
-const build = <Seen extends Value>(definition: EffectDefinition<Seen>, inputs: Inputs): Definition => {
+const build = <Seen extends Value>(definition: Texts<EffectDefinition<Seen>>, inputs: Inputs): Definition => {
   const base = common(definition)
   const { name } = base
   return {

@@ -107,7 +107,7 @@ export class Locations {
   }
 
   /** The location of a cell, which the cell caches. */
-  of(cell: Cell): Location {
+  of(cell: Cell<unknown>): Location {
     const location = this.at(cell.address)
     cell.home = this
     cell.found = location
@@ -115,7 +115,7 @@ export class Locations {
   }
 
   /** The location of a cell that was looked up here before. */
-  fresh(cell: Cell): Location {
+  fresh(cell: Cell<unknown>): Location {
     const location = cell.found as Location
     return (location.flags & DROPPED) === 0 ? location : this.of(cell)
   }

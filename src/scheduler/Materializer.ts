@@ -3,15 +3,16 @@
  *
  * @module
  */
+import * as Declares from "../registry/Declares.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import type { Common, Definition, Inputs } from "./Definition.ts"
-import { callable, common, envelope, InvalidNode, withInputs } from "./Definition.ts"
+import { callable, common, envelope, InvalidNode, inTexts, type Texts, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
 /** The definition of a materializer by its author. */
 export interface MaterializerDefinition extends Common {
-  /** The envelope: patterns of the cells that it may write. */
-  readonly writes: ReadonlyArray<string>
+  /** The envelope: the cells that it may write, as patterns, cells or families. */
+  readonly writes: ReadonlyArray<Declares.Named>
   /** Has to be idempotent: equal reads make equal writes. */
   readonly run: (tx: Transaction, inputs: Inputs) => void
 }
@@ -42,9 +43,10 @@ export interface MaterializerDefinition extends Common {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (definition: MaterializerDefinition): Definition => Piece.templated(definition, build)
+export const make = (definition: MaterializerDefinition): Definition =>
+  Piece.templated(inTexts(definition, Declares.patternOf), build)
 
-const build = (definition: MaterializerDefinition, inputs: Inputs): Definition => {
+const build = (definition: Texts<MaterializerDefinition>, inputs: Inputs): Definition => {
   const base = common(definition)
   const { name } = base
   const { writes } = definition

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { Cell } from "../cell/Cell.ts"
-import type { Value } from "../cell/Value.ts"
+import type { Place } from "../cell/Cell.ts"
 import type { Draft } from "../stage/Draft.ts"
-import { barOf, Faces, type Ledgers } from "../stage/Ledgers.ts"
+import { Calls } from "../stage/Calls.ts"
+import { barOf, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 
@@ -30,36 +30,32 @@ export const frozen = (): TransactionRefused =>
  * @category models
  * @since 0.1.0
  */
-export abstract class NodeTransaction extends Faces implements Transaction {
+export abstract class NodeTransaction extends Calls implements Transaction {
   abstract readonly beat: number
   abstract readonly now: number
-  abstract get(place: string | Cell): Value
-  abstract peek(place: string | Cell): Value
-  abstract keys(place: string | Cell): ReadonlyArray<string> | undefined
-  abstract list(id: string): ReadonlyArray<string>
   abstract start(definition: Startable | string, inputs?: { readonly [name: string]: unknown }): string
   /** The draft of the run's writes. */
   protected abstract writing(): Draft
   /** Records a refusal, so that no `catch` hides it. */
   protected abstract refuse(error: unknown): unknown
 
-  set(place: string | Cell, value: unknown): void {
+  set(place: Place, value: unknown): void {
     this.writing().set(place, value)
   }
 
-  merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
+  merge(place: Place, fields: { readonly [key: string]: unknown }): void {
     this.writing().merge(place, fields)
   }
 
-  append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
+  append(place: Place, ...items: ReadonlyArray<unknown>): void {
     this.writing().append(place, ...items)
   }
 
-  increment(place: string | Cell, by?: number): void {
+  increment(place: Place, by?: number): void {
     this.writing().increment(place, by)
   }
 
-  delete(place: string | Cell): void {
+  delete(place: Place): void {
     this.writing().delete(place)
   }
 
@@ -75,7 +71,7 @@ export abstract class NodeTransaction extends Faces implements Transaction {
     throw this.forbidden("mints no ids")
   }
 
-  signal(): string {
+  send(): string {
     throw this.forbidden("sends no signals")
   }
 

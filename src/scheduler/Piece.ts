@@ -10,7 +10,7 @@
 import * as Codec from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import { isContainer, type Value } from "../cell/Value.ts"
-import type { Common, Definition, Inputs } from "./Definition.ts"
+import type { Common, Definition, Inputs, Texts } from "./Definition.ts"
 import { InvalidNode } from "./Definition.ts"
 
 /** Separates a module's name from the digest in a piece's name. */
@@ -25,7 +25,7 @@ const MAX_INPUTS = 64
 const inputPattern = /^[A-Za-z_]\w{0,63}$/
 
 /** Addresses of a definition that may contain inputs. */
-interface Places extends Common {
+interface Places extends Texts<Common> {
   readonly output?: string | undefined
   readonly writes?: ReadonlyArray<string> | undefined
 }

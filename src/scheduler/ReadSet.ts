@@ -8,7 +8,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import { addressOf, Cell } from "../cell/Cell.ts"
+import { addressOf, Cell, type Place } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type * as Value from "../cell/Value.ts"
@@ -59,7 +59,9 @@ const AGAIN = Symbol("again")
  * @since 0.1.0
  */
 export abstract class ReadSet extends RunState {
-  override get(place: string | Cell): Value.Value {
+  override get<A>(cell: Cell<A>): A | undefined
+  override get(place: Place): Value.Value
+  override get(place: Place): Value.Value {
     if (current.simple === this) {
       const location = typeof place === "string" ? this.locations.named(place) : place.found as Location | undefined
       const edge = current.cursor
@@ -72,10 +74,12 @@ export abstract class ReadSet extends RunState {
         }
       } else if (location !== undefined && location.mark === current.number && (location.flags & READY) !== 0) return location.value
     }
-    return this.read(place, "deep")
+    return super.get(place)
   }
 
-  override peek(place: string | Cell): Value.Value {
+  protected override valueAt(place: Place): Value.Value { return this.read(place, "deep") }
+
+  protected override glance(place: Place): Value.Value {
     this.isPeeking = true
     try {
       return this.read(place, "deep")
@@ -84,11 +88,11 @@ export abstract class ReadSet extends RunState {
     }
   }
 
-  override keys(place: string | Cell): ReadonlyArray<string> | undefined {
+  protected override keysAt(place: Place): ReadonlyArray<string> | undefined {
     return this.read(place, "shallow") as ReadonlyArray<string> | undefined
   }
 
-  override list(id: string): ReadonlyArray<string> {
+  override listed(id: string): ReadonlyArray<string> {
     const address = Address.ofKey(id)
     if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
     return this.read(new Cell(address), "children") as ReadonlyArray<string>
@@ -239,7 +243,7 @@ export abstract class ReadSet extends RunState {
    *
    * It is one function, however long: engines would inline its parts into `get`, and then `get` would be too large for inlining.
    */
-  private read(place: string | Cell, depth: Depth): Value.Value {
+  private read(place: Place, depth: Depth): Value.Value {
     this.alive()
     this.goesOn()
     const { draft, locations } = this

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { addressOf, type Cell } from "../cell/Cell.ts"
+import { addressOf, type Place } from "../cell/Cell.ts"
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
@@ -61,11 +61,11 @@ export class Runner extends ReadSet implements NodeRun {
     return this.recalled?.now ?? this.environment.moment.date
   }
 
-  override peek(place: string | Cell): Value.Value {
+  protected override glance(place: Place): Value.Value {
     const { text } = addressOf(place)
     const seen = this.recalled && Standpoints.at(this.recalled, text)
     if (seen !== undefined) return seen.value
-    const value = super.peek(place)
+    const value = super.glance(place)
     this.sights ??= []
     this.sights.push([text, value])
     return value

@@ -8,7 +8,7 @@
  * @module
  */
 import type * as Address from "../cell/Address.ts"
-import { addressOf, type Cell } from "../cell/Cell.ts"
+import { addressOf, type Place } from "../cell/Cell.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type * as Values from "../cell/Value.ts"
@@ -171,7 +171,7 @@ export class SpaceScheduler {
   }
 
   /** Writes a cell from outside. Readers whose values differ become invalid. */
-  set(place: string | Cell, value: unknown, options?: { readonly group?: string }): void {
+  set(place: Place, value: unknown, options?: { readonly group?: string }): void {
     const { locations } = this.graph
     const root = typeof place !== "string" && place.home === locations && place.address.path.length === 0
       ? locations.fresh(place)
@@ -256,7 +256,7 @@ export class SpaceScheduler {
    *
    * @throws InvalidAddress, LinkLoop
    */
-  pull(place: string | Cell): Values.Value {
+  pull(place: Place): Values.Value {
     return this.demands.pull(addressOf(place))
   }
 

@@ -7,7 +7,7 @@
  * @module
  */
 import type { Launched } from "./Launches.ts"
-import { Faces } from "./Ledgers.ts"
+import { Calls } from "./Calls.ts"
 import type * as Write from "./Write.ts"
 import type { WriteSet } from "./WriteSet.ts"
 
@@ -31,7 +31,7 @@ export interface Savepoint {
  * @category models
  * @since 0.1.0
  */
-export abstract class Changes extends Faces {
+export abstract class Changes extends Calls {
   /** Lists are created on first use, because most runs need few of them. */
   writes: Array<Write.Write> = none
   launches: Array<Launched> = none

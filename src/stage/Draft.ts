@@ -8,10 +8,11 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Binding from "./Binding.ts"
-import { addressOf, type Cell } from "../cell/Cell.ts"
+import { addressOf, check, checkFields, checkItems, type Place, textAt } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Link from "../cell/Link.ts"
+import type { Declared } from "../cell/Type.ts"
 import * as Value from "../cell/Value.ts"
 import { Changes } from "./Changes.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
@@ -107,21 +108,17 @@ export class Draft extends Changes implements Transaction {
     return `${this.beat}.${this.run < 0 ? MARKS[this.run] : this.run}.${this.minted++}`
   }
 
-  get(place: string | Cell): Value.Value {
+  protected valueAt(place: Place): Value.Value {
     this.alive()
     const address = addressOf(place)
     if (address.id.charCodeAt(1) === 114) this.refuseView(address)
     return this.read(address, 0)
   }
 
-  peek(place: string | Cell): Value.Value { return this.get(place) }
+  protected glance(place: Place): Value.Value { return this.valueAt(place) }
+  protected keysAt(place: Place): ReadonlyArray<string> | undefined { return Value.keysOf(this.valueAt(place)) }
 
-  keys(place: string | Cell): ReadonlyArray<string> | undefined {
-    const value = this.get(place)
-    return Value.isContainer(value) ? Object.keys(value) : undefined
-  }
-
-  list(id: string): ReadonlyArray<string> {
+  listed(id: string): ReadonlyArray<string> {
     this.alive()
     const address = Address.ofKey(id)
     if (address.path.length > 0) throw this.refuse(refused(`list needs a cell and ${id} is a place inside one`))
@@ -132,9 +129,10 @@ export class Draft extends Changes implements Transaction {
     return this.shown === undefined ? mine : adjusted(mine, { scope: address.scope, id: address.id, own: this.shown })
   }
 
-  set(place: string | Cell, value: unknown): void {
+  set(place: Place, value: unknown): void {
     this.alive()
     try {
+      check(place, value)
       this.write(Write.set(this.settle(addressOf(place), WriteMode.of(value)), value))
     } catch (error) {
       throw this.refuse(error)
@@ -154,29 +152,33 @@ export class Draft extends Changes implements Transaction {
     for (const [key, document] of documents) this.enter({ kind: "set", address: Address.ofKey(key), document })
   }
 
-  merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
+  merge(place: Place, fields: { readonly [key: string]: unknown }): void {
     this.guarded(() => {
+      checkFields(place, fields)
       const address = this.settle(addressOf(place), "into")
       for (const key of Object.keys(fields)) this.write(Write.set(Address.into(address, [key]), fields[key]))
     })
   }
 
-  append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
+  append(place: Place, ...items: ReadonlyArray<unknown>): void {
     this.guarded(() => {
+      checkItems(place, items)
       const canonical = Value.canonical(items).value as ReadonlyArray<Value.Value>
       this.write({ kind: "append", address: this.settle(addressOf(place), "into"), items: canonical })
     })
   }
 
-  increment(place: string | Cell, by = 1): void {
+  increment(place: Place, by = 1): void {
     this.guarded(() => {
       const reason = `increment by ${by}, which is not a finite number`
       if (!Number.isFinite(by)) throw new Value.InvalidValue({ at: addressOf(place).text, reason })
-      this.write({ kind: "increment", address: this.settle(addressOf(place), "into"), by })
+      const address = this.settle(addressOf(place), "into")
+      this.write({ kind: "increment", address, by })
+      check(place, Document.peek(this.visible(address.key)!, address.path))
     })
   }
 
-  delete(place: string | Cell): void { this.set(place, undefined) }
+  delete(place: Place): void { this.set(place, undefined) }
 
   blob(bytes: Uint8Array): string {
     return this.guarded(() => {
@@ -195,8 +197,9 @@ export class Draft extends Changes implements Transaction {
     })
   }
 
-  signal(request: SignalRequest): string {
+  send(request: SignalRequest, declared?: Declared): string {
     return this.guarded(() => {
+      if (declared !== undefined) Emitted.checkPayload(declared, request.payload)
       if (this.emissions.length >= MAX_EMISSIONS) throw refused(`one run sends at most ${MAX_EMISSIONS} signals`)
       const id = this.id()
       const emission = Emitted.make(id, request, this.beat)
@@ -207,12 +210,12 @@ export class Draft extends Changes implements Transaction {
     })
   }
 
-  bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): void {
-    this.binding(cell, { enzyme, propagate: options.propagate ?? true, tombstone: false })
+  bind(cell: Place, enzyme: string, options: { readonly propagate?: boolean } = {}): void {
+    this.binding(textAt(cell), { enzyme, propagate: options.propagate ?? true, tombstone: false })
   }
 
-  unbind(cell: string, enzyme: string): void {
-    this.binding(cell, { enzyme, propagate: true, tombstone: true })
+  unbind(cell: Place, enzyme: string): void {
+    this.binding(textAt(cell), { enzyme, propagate: true, tombstone: true })
   }
 
   start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {

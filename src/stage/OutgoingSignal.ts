@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
+import { type Declared, misfit } from "../cell/Type.ts"
 import { checkSpaceName } from "../persistence/Persistence.ts"
 import { MAX_WAIT } from "./Due.ts"
 import type { At, OutgoingSignal, Qos, SignalRequest } from "./Launch.ts"
@@ -19,6 +20,16 @@ export class InvalidSignal extends Data.TaggedError("InvalidSignal")<{ readonly 
   override get message() {
     return `The signal is refused: ${this.reason}`
   }
+}
+
+/**
+ * Checks a payload by the type of its signal.
+ *
+ * @throws InvalidSignal
+ */
+export const checkPayload = ({ type }: Declared, payload: unknown): void => {
+  const mistakes = type.mistakes(payload)
+  if (mistakes.length > 0) throw refuse(misfit(type, mistakes))
 }
 
 /** The refusal of a label. Unknown atoms and inaccessible atoms get the same message, which names only the given atoms. */

@@ -7,11 +7,13 @@
  *
  * @module
  */
-import type { Cell } from "../cell/Cell.ts"
+import type { Cell, Family, Place } from "../cell/Cell.ts"
+import type { Sent, Signal } from "../cell/Signal.ts"
 import type { Value } from "../cell/Value.ts"
 import type { EventEnd } from "./EventEnd.ts"
 import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "./Launch.ts"
 import type { Ledgers } from "./Ledgers.ts"
+import type { Fields, Given, Heard, Item, TypedRequest, Under } from "./Typed.ts"
 
 /** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
@@ -22,8 +24,10 @@ export interface Startable {
 /**
  * The interface through which a run reads and writes its space.
  *
- * Addresses are texts such as `/data/orders/17` or `/data/orders/17#/status`, or `Cell` values made of them. A refused
- * call throws a tagged error with a stable `code`. A refused write aborts the run, even if the error is caught. One run
+ * Addresses are texts such as `/data/orders/17` or `/data/orders/17#/status`, or `Cell` values. A cell of a type gives its type
+ * to reads and takes it in writes: a value that does not fit is refused (`cell/type`).
+ *
+ * A refused call throws a tagged error with a stable `code`. A refused write aborts the run, even if the error is caught. One run
  * makes at most 100,000 writes and sends at most 10,000 signals.
  *
  * @example Counting
@@ -68,35 +72,104 @@ export interface Transaction extends Ledgers {
   random(): number
   /** Returns an id that is unique in this space. A replay mints the same ids. */
   id(): string
-  /** Returns the value at an address, or `undefined` if there is none. Follows links. */
-  readonly get: (address: string | Cell) => Value
+  /**
+   * Returns the value at an address, or `undefined` if there is none. Follows links.
+   *
+   * @throws CellMistyped, if the upgrade of an older value does not fit the type of its cell
+   */
+  readonly get: {
+    <A>(cell: Cell<A>): A | undefined
+    (address: string): Value
+  }
   /** Reads like `get`, but a change of the value does not run a node again. Use it for values that are only passed on. */
-  readonly peek: (address: string | Cell) => Value
+  readonly peek: {
+    <A>(cell: Cell<A>): A | undefined
+    (address: string): Value
+  }
   /**
    * Returns the keys of the object, or the indexes of the array, at an address; `undefined` for other values. The items
    * are not read.
    */
-  readonly keys: (address: string | Cell) => ReadonlyArray<string> | undefined
-  /** Returns the names of the documents directly below a cell, in code-unit order. */
-  readonly list: (id: string) => ReadonlyArray<string>
-  /** Writes a value; `undefined` deletes. The value's objects and arrays are frozen. */
-  readonly set: (address: string | Cell, value: unknown) => void
-  /** Writes the given fields of an object and keeps the others. */
-  readonly merge: (address: string | Cell, fields: { readonly [key: string]: unknown }) => void
+  readonly keys: (address: Place) => ReadonlyArray<string> | undefined
+  /**
+   * Returns the names of the documents directly below a cell, in code-unit order. For a family they are the values of its last
+   * `:name`; `under` gives the ones before it.
+   */
+  readonly list: {
+    <A, Names, Outer>(family: Family<A, Names, Outer>, ...under: Under<NoInfer<Outer>>): ReadonlyArray<string>
+    (id: string): ReadonlyArray<string>
+  }
+  /**
+   * Returns the cells of a family that have a value: the names of each, and its value, in code-unit order. `under` gives the names
+   * before the last.
+   *
+   * @example The sum of all orders
+   * ```ts
+   * import * as Schema from "effect/Schema"
+   * import { Cell, Computation } from "systole"
+   *
+   * const Orders = Cell.family("/data/orders/:id", Schema.Struct({ cents: Schema.Natural }))
+   *
+   * export default Computation.make({
+   *   name: "takings",
+   *   output: Cell.of("/data/takings", Schema.Natural),
+   *   run: (tx) => tx.entries(Orders).reduce((sum, [, { cents }]) => sum + cents, 0)
+   * })
+   * ```
+   */
+  readonly entries: <A, Names, Outer>(
+    family: Family<A, Names, Outer>,
+    ...under: Under<NoInfer<Outer>>
+  ) => ReadonlyArray<readonly [names: Names, value: A]>
+  /**
+   * Writes a value; `undefined` deletes. The value's objects and arrays are frozen.
+   *
+   * @throws CellMistyped, InvalidValue
+   */
+  readonly set: {
+    <A>(cell: Cell<A>, value: NoInfer<A> | undefined): void
+    <V>(address: string, value: Given<V>): void
+  }
+  /**
+   * Writes the given fields of an object and keeps the others. Of a cell with a type, these fields alone are checked.
+   *
+   * @throws CellMistyped, InvalidValue
+   */
+  readonly merge: {
+    <A>(cell: Cell<A>, fields: Fields<NoInfer<A>>): void
+    (address: string, fields: { readonly [key: string]: unknown }): void
+  }
   /** Appends items to an array. Runs of one beat append in agenda order, without a conflict. */
-  readonly append: (address: string | Cell, ...items: ReadonlyArray<unknown>) => void
-  /** Adds `by` (default 1) to a number, from 0 if there is none. Increments of several runs never conflict. */
-  readonly increment: (address: string | Cell, by?: number) => void
-  /** Deletes the value at an address; the same as writing `undefined`. */
-  readonly delete: (address: string | Cell) => void
+  readonly append: {
+    <A>(cell: Cell<A>, ...items: ReadonlyArray<Item<NoInfer<A>>>): void
+    (address: string, ...items: ReadonlyArray<unknown>): void
+  }
+  /**
+   * Adds `by` (default 1) to a number, from 0 if there is none. Increments of several runs never conflict. The sum that this run
+   * sees has to fit the type of the cell.
+   */
+  readonly increment: {
+    (cell: Cell<number | undefined>, by?: number): void
+    (address: string, by?: number): void
+  }
+  /** Deletes the value at an address, of any type; the same as writing `undefined`. */
+  readonly delete: (address: Place) => void
   /** Stores content under its digest, at most 32 MiB per run. Returns its address, `/cas/<sha256>`, which `get` reads as bytes. */
   readonly blob: (bytes: Uint8Array) => string
-  /** Sends a signal for the next beat or a later one. Returns its id. */
-  readonly signal: (request: SignalRequest) => string
+  /**
+   * Sends a signal for the next beat or a later one. Returns its id. A signal of a type takes its names and its payload in the
+   * request.
+   *
+   * @throws InvalidSignal, InvalidAddress, InvalidValue
+   */
+  readonly signal: {
+    <A, Names>(signal: Signal<A, Names>, request: TypedRequest<NoInfer<A>, NoInfer<Names>>): string
+    (request: SignalRequest): string
+  }
   /** Binds an enzyme's name to a cell, and to all its descendants unless `propagate` is false. */
-  readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => void
+  readonly bind: (cell: Place, enzyme: string, options?: { readonly propagate?: boolean }) => void
   /** Withdraws a name at a cell, and masks the bindings inherited from ancestors. */
-  readonly unbind: (cell: string, enzyme: string) => void
+  readonly unbind: (cell: Place, enzyme: string) => void
   /**
    * Starts a piece: a node of the named module, with a value for each of its inputs. Returns the piece's name. Two
    * equal starts are one piece.
@@ -145,7 +218,7 @@ export interface Transaction extends Ledgers {
    * })
    * ```
    */
-  readonly hear: (signal: string, target: string) => void
+  readonly hear: (signal: Sent, target: Place) => void
   /**
    * Waits, in a durable run, for the next signal to a cell. In any other run it is refused (`transaction/refused`).
    *
@@ -168,7 +241,10 @@ export interface Transaction extends Ledgers {
    * })
    * ```
    */
-  readonly waitForSignal: (signal: string, target: string) => PendingResult<HeardSignal>
+  readonly waitForSignal: {
+    <A>(signal: Signal<A, object>, target: Place): PendingResult<Heard<A>>
+    (signal: string, target: Place): PendingResult<HeardSignal>
+  }
   /**
    * Waits, in a durable run, for the end of an event that it sends. In any other run it is refused (`transaction/refused`).
    *

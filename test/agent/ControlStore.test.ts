@@ -45,9 +45,12 @@ const inCells = Effect.map(Effect.clockWith((clock) => Effect.succeed(clock)), (
     get now() {
       return clock.currentTimeMillisUnsafe()
     },
-    get: (address) => at(String(address)) as never,
-    set: (address, value) => void cells.set(String(address), value),
-    list: (folder) => [...cells.keys()].filter((id) => id.startsWith(`${folder}/`)).map((id) => id.slice(folder.length + 1)).sort(),
+    get: (address: unknown) => at(String(address)) as never,
+    set: (address: unknown, value: unknown) => void cells.set(String(address), value),
+    list: (folder: unknown) => {
+      const prefix = `${String(folder)}/`
+      return [...cells.keys()].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length)).sort()
+    },
     blob: (bytes) => {
       const content = `/cas/${hash.hex(bytes)}`
       cells.set(content, bytes)

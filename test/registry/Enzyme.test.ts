@@ -32,6 +32,7 @@ describe("Enzyme.make", () => {
       bind: [],
       target: undefined,
       payload: undefined,
+        declares: [],
       reads: [],
       writes: undefined,
       retry: { attempts: 10 },

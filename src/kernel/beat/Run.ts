@@ -18,11 +18,12 @@ import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
 import { CANCELLED, CODE_MISSING, FOREIGN, FULL, OWN, STALE, TAKEN_BACK, UNDO_LOST } from "../../durable/RunCode.ts"
 import * as Dossier from "../../operation/Dossier.ts"
-import type { Event } from "../../registry/Enzyme.ts"
+import { type Event, taken as takenBy } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
 import * as PayloadSchema from "../../registry/PayloadSchema.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
+import { checkPayload } from "../../stage/OutgoingSignal.ts"
 import * as Semantics from "../../stage/Semantics.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import type { RunHost } from "./RunHost.ts"
@@ -131,7 +132,7 @@ interface RunContext {
 /**
  * The event of a handling, as its enzyme sees it; without a draft, it names no pipeline.
  *
- * @throws InvalidPayload
+ * @throws InvalidPayload, InvalidSignal
  * @category constructors
  * @since 0.1.0
  */
@@ -142,6 +143,8 @@ export const toEvent = (
   const entry = taker!
   const payload = Codec.read(signal.payload, [])
   const { payload: schema } = entry.enzyme
+  const taken = takenBy(entry.enzyme)
+  if (taken !== undefined) checkPayload(taken, payload)
   return {
     id: signal.id,
     signal: signal.signal,

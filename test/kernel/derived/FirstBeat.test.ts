@@ -29,7 +29,7 @@ const pulled = (space: Space, address: string) =>
 interface Way {
   readonly name: string
   /** The computation shows this. */
-  readonly look: Parameters<typeof Computation.make>[0]["run"]
+  readonly look: Computation.ComputationDefinition["run"]
   readonly prepare?: (space: Space) => Fx.Effect<unknown, unknown>
   readonly change: (space: Space, oid: string) => Fx.Effect<unknown, unknown>
 }
