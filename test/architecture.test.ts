@@ -26,12 +26,11 @@ const rooms: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
   kernel
 }
 
-/** The files of the kernel that may name a ledger: the features, clients of operations, and the faces of a space. */
+/** The files of the kernel that may name a ledger: clients of operations, durable runs with their requests, and the composition. */
 const NAMING = new Set([
   "model/Command", "beat/RollbackPlan", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run",
   "beat/Hearing", "beat/ReadyRuns", "beat/RunRetry", "beat/Segment", "beat/SegmentCommit", "beat/SegmentResults",
-  "view/Expected", "view/Requests", "view/Space", "space/Slice", "space/Kernel",
-  "space/SpaceIo", "space/SpaceRuns"
+  "view/Requests", "space/Slice", "space/Kernel", "space/SpaceIo", "space/SpaceRuns"
 ].map((file) => `kernel/${file}.ts`))
 
 /** The highest room that a replay may use. */

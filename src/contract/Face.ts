@@ -109,6 +109,14 @@ export interface Face<K extends Kinds = Kinds> {
 }
 
 /**
+ * The faces of the ledgers by their names in the API of a space. The folder of a ledger adds its own, by declaration merging.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Faces {}
+
+/**
  * Makes a face.
  *
  * @category constructors

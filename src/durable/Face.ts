@@ -73,3 +73,9 @@ export const face = Face.make("run", {
     lines
   }
 })
+
+declare module "../contract/Face.ts" {
+  interface Faces {
+    readonly runs: typeof face
+  }
+}

@@ -198,3 +198,9 @@ export class RunState extends Data.TaggedError("RunState")<{ readonly oid: strin
     return `The run ${this.oid} cannot do "${this.verb}": ${this.reason}`
   }
 }
+
+declare module "../ledger/LedgerError.ts" {
+  interface Refusals {
+    readonly run: RunAbsent | RunState
+  }
+}

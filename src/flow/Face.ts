@@ -81,3 +81,9 @@ export const face = Face.make("flow", {
     })
   }
 })
+
+declare module "../contract/Face.ts" {
+  interface Faces {
+    readonly flows: typeof face
+  }
+}

@@ -72,3 +72,9 @@ export type FlowError = InvalidFlowRequest | FlowUnknown | FlowsFull | InstanceA
 
 /** The refusal classes, which distinguish refusals from unexpected failures. */
 export const refusals = [InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceAbsent, InstanceExists, InstanceRefused] as const
+
+declare module "../ledger/LedgerError.ts" {
+  interface Refusals {
+    readonly flow: FlowError
+  }
+}

@@ -97,3 +97,9 @@ export const face = Face.make("op", {
     version
   }
 })
+
+declare module "../contract/Face.ts" {
+  interface Faces {
+    readonly ops: typeof face
+  }
+}

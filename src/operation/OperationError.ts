@@ -53,3 +53,9 @@ export class WatchersFull extends Data.TaggedError("WatchersFull")<{ readonly li
     return `There are ${this.limit}, which is the limit. Let some of them end, or await with a ttl`
   }
 }
+
+declare module "../ledger/LedgerError.ts" {
+  interface Refusals {
+    readonly op: InvalidOperation | OperationAbsent | OperationClosed | OperationHeld | AwaitUnheard | WatchersFull
+  }
+}

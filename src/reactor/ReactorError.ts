@@ -68,3 +68,9 @@ export class RequestFinished extends Data.TaggedError("RequestFinished")<{ reado
 
 /** All refusals of requests. */
 export const refusals = [InvalidRequest, ChannelAbsent, OpcodeAbsent, RequestUnheard, ReactorFull, RequestAbsent, RequestFinished]
+
+declare module "../ledger/LedgerError.ts" {
+  interface Refusals {
+    readonly io: RequestAbsent | RequestFinished | InvalidRequest | ReactorFull
+  }
+}

@@ -95,3 +95,9 @@ export const face = Face.make("rv", {
     version
   }
 })
+
+declare module "../contract/Face.ts" {
+  interface Faces {
+    readonly rv: typeof face
+  }
+}

@@ -82,3 +82,9 @@ export const refusals = [
   InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold,
   TokenRefused
 ] as const
+
+declare module "../ledger/LedgerError.ts" {
+  interface Refusals {
+    readonly rv: RendezvousError
+  }
+}

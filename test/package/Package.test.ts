@@ -176,4 +176,25 @@ export default defineConfig({
     await installed().write("enzymes/wrong.ts", enzyme.replace("query:", "quarry:"))
     assert.include((await installed().types("enzymes/wrong.ts")).output, "quarry")
   })
+
+  it("has the types of the ledgers in a space and in a transaction, which the folders of ledgers add", async () => {
+    const uses = `
+import type { Space, Transaction } from "systole"
+
+export const used = (space: Space, tx: Transaction) => {
+  tx.op.start({ verb: "a", target: "/data/a", mode: "opm:direct" })
+  return [space.ops.cancel("a"), space.rv.kill("a", {}), space.flows.list({ limit: 1 }), space.io.channels, space.runs.get("a")]
+}
+`
+    await installed().write("types.ts", uses)
+    assert.deepInclude(await installed().types("types.ts"), { output: "", code: 0 })
+    await installed().write("wrong.ts", uses.replace("flows.list({ limit: 1 })", "flows.list({ most: 1 })"))
+    assert.include((await installed().types("wrong.ts")).output, "most")
+    await installed().write("testing.ts", `
+import type { TestSpace } from "systole/testing"
+
+export const used = ({ space }: TestSpace) => space.flows.list({ limit: 1 })
+`)
+    assert.deepInclude(await installed().types("testing.ts"), { output: "", code: 0 })
+  })
 })

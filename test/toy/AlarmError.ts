@@ -22,3 +22,9 @@ export class AlarmAbsent extends Data.TaggedError("AlarmAbsent")<{ readonly key:
     return `There is no alarm "${this.key}". Arm it first`
   }
 }
+
+declare module "../../src/ledger/LedgerError.ts" {
+  interface Refusals {
+    readonly toy: AlarmAbsent | AlarmRefused
+  }
+}

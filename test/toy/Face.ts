@@ -38,3 +38,9 @@ export const face = Face.make("toy", {
     version: ({ state }: { readonly state: string }): Face.Version => ({ fields: { state }, line: state })
   }
 })
+
+declare module "../../src/contract/Face.ts" {
+  interface Faces {
+    readonly toys: typeof face
+  }
+}

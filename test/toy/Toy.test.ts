@@ -7,20 +7,12 @@ import * as Cli from "../../src/cli/Cli.ts"
 import { Host } from "../../src/cli/Host.ts"
 import { Disk } from "../../src/agent/store/Disk.ts"
 import { ofLedger } from "../../src/ingress/Slice.ts"
-import type { SpaceFace } from "../../src/kernel/view/Space.ts"
 import { Hash } from "../../src/persistence/Hash.ts"
 import * as Routes from "../docs/Routes.ts"
 import { problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { present } from "../support/Present.ts"
-import type { face } from "./Face.ts"
 import { make, World } from "./Ledger.ts"
 import { outside } from "./Outside.ts"
-
-declare module "../../src/kernel/view/Space.ts" {
-  interface SpaceParts {
-    readonly toys: SpaceFace<typeof face>
-  }
-}
 
 // The one line that adds a ledger to a runtime.
 const toy = ofLedger("toy", { ledger: () => make(new World()), outside })
@@ -69,7 +61,7 @@ describe("A ledger with a folder and one line", () => {
       assert.deepInclude(yield* space.toys.cancel("tea"), { key: "tea" })
       const { alarms, next } = yield* space.toys.list({ limit: 10 })
       assert.deepStrictEqual([alarms.map(({ key, state }) => [key, state]), next], [[["tea", "done"]], undefined])
-      assert.strictEqual((yield* Effect.flip(space.toys.cancel("none")))._tag as string, "AlarmAbsent")
+      assert.strictEqual((yield* Effect.flip(space.toys.cancel("none")))._tag, "AlarmAbsent")
     }))
   })
 

@@ -7,15 +7,8 @@ import type * as Effect from "effect/Effect"
 import { InvalidAddress } from "../../cell/Address.ts"
 import type { LinkLoop } from "../../cell/Link.ts"
 import { InvalidValue } from "../../cell/Value.ts"
-import type * as Flows from "../../flow/FlowError.ts"
-import type {
-  AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, OperationHeld, WatchersFull
-} from "../../operation/OperationError.ts"
-import type { CellLocked, RefusalClass } from "../../ledger/LedgerError.ts"
+import type { CellLocked, RefusalClass, Refusals } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
-import type { RunAbsent, RunState } from "../../durable/RunError.ts"
-import type * as Requests from "../../reactor/ReactorError.ts"
-import type * as Meetings from "../../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
 import { SliceAbsent } from "../../ledger/Slices.ts"
@@ -26,10 +19,7 @@ export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReus
 export type ControlError =
   | InvalidAddress | InvalidValue | InvalidNode | InvalidSignal
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
-  | InvalidOperation | OperationAbsent | OperationClosed | OperationHeld | AwaitUnheard | WatchersFull
-  | Meetings.RendezvousError | Flows.FlowError | Requests.RequestAbsent | Requests.RequestFinished | Requests.InvalidRequest
-  | Requests.ReactorFull
-  | RunAbsent | RunState | SliceAbsent
+  | SliceAbsent | Refusals[keyof Refusals]
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**

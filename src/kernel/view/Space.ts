@@ -12,10 +12,6 @@ import type { Label } from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BlobPart, BlobWriter, JournalRow } from "../../persistence/Persistence.ts"
-import type { face as runs } from "../../durable/Face.ts"
-import type { AwaitedRow, RunDetails, RunRow, StepRow } from "../../durable/Schemas.ts"
-import type { face as flows } from "../../flow/Face.ts"
-import type { face as rendezvous } from "../../rendezvous/Face.ts"
 import type {
   SignalRequest
 } from "../../stage/Launch.ts"
@@ -26,9 +22,7 @@ import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
 import type { ExternalChange, ChangedPlace } from "../model/ExternalChange.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
-import type { Client } from "../../contract/Face.ts"
-import type { face as operations } from "../../operation/Face.ts"
-import type { OperationDossier, OperationRow } from "../../operation/DossierView.ts"
+import type { Client, Faces } from "../../contract/Face.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
@@ -87,8 +81,7 @@ export type { ClockStatus }
 export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
 export type { ChannelRow, Drain, DrainPage, DrainedCompletion, RequestDetails, RequestRow, SpaceIo }
-export type { AwaitedRow, RunDetails, RunRow, StepRow }
-export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationRow }
+export type { DeadLetter, DeadPage, OpenLetter }
 
 /** The API of a ledger in a space. */
 export type SpaceFace<F> = Client<F, ControlError, ReadError>
@@ -196,13 +189,12 @@ export interface Reader {
   readonly waiting: (page: Page) => Effect.Effect<ShownPage, ReadError>
 }
 
-/** The parts of the API of a space that its slices make. A further ledger adds its own by declaration merging. */
-export interface SpaceParts {
-  readonly ops: SpaceFace<typeof operations>
-  readonly rv: SpaceFace<typeof rendezvous>
-  readonly flows: SpaceFace<typeof flows>
+/** The parts of the API of a space for its ledgers. */
+export type LedgerParts = { readonly [Name in keyof Faces]: SpaceFace<Faces[Name]> }
+
+/** The parts of the API of a space that its slices make. */
+export interface SpaceParts extends LedgerParts {
   readonly io: SpaceIo
-  readonly runs: SpaceFace<typeof runs>
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug
 }
