@@ -38,6 +38,8 @@ export class HistoricStore implements SpaceStore {
   /** Content that no beat had captured or made yet. */
   private readonly unseen = new Set<string>()
   private newest: Head
+  /** The content that the recorded entry of the next beat names as made, once it is asked for. */
+  private recorded: { readonly beat: number; readonly made: ReadonlySet<string> } | undefined
   /** The beat down to which the present is undone. */
   private undone: number
 
@@ -176,9 +178,17 @@ export class HistoricStore implements SpaceStore {
     return false
   }
 
+  /**
+   * Whether content that the next beat makes was there before. Content comes and goes, and no entry tells that it went, so the
+   * recorded entry of that beat decides: it names the content that was not there.
+   */
   holds(hash: string): boolean {
-    this.catchUp()
-    return !this.unseen.has(hash) && this.source.holds(hash)
+    const beat = this.newest.beat + 1
+    if (this.recorded?.beat !== beat) {
+      const row = this.source.entry(beat)
+      this.recorded = row && { beat, made: new Set(Journal.parse(row.text).made) }
+    }
+    return this.recorded === undefined ? this.source.holds(hash) : !this.recorded.made.has(hash)
   }
 
   undated(): [] {

@@ -93,6 +93,27 @@ for (const [name, persistence] of persistences) {
   })
 }
 
+for (const [name, persistence] of persistences) {
+  describe(`Content that is made again, in ${name}`, () => {
+    it.effect("was there for a beat that does not name it, also when it is removed since, and made once more", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space(enzymes)
+        const isEqual = Effect.gen(function*() {
+          const { difference, impossible } = yield* space.examine((history) => replay(history, undefined, Infinity))
+          assert.deepStrictEqual([difference, impossible], [undefined, undefined])
+        })
+        yield* beat(space, "lose")
+        yield* pass(space, "59 minutes")
+        yield* beat(space, "lose")
+        yield* pass(space, "2 minutes")
+        assert.isUndefined(yield* space.blob(hash))
+        yield* isEqual
+        yield* beat(space, "lose")
+        yield* isEqual
+      }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 3_600_000, contentMillis: 1 } }, persistence))))
+  })
+}
+
 describe("Content that arrived after the last beat of a process", () => {
   it.effect("is dated by the first beat of the next process", () =>
     Effect.gen(function*() {

@@ -177,20 +177,20 @@ const actions = {
     if (run === undefined) return
     world.touched.add(run.event)
     yield* space.runs.cancel(run.oid, { now: now % 2 === 0 })
-    if (now % 2 === 0) world.cancelled.set(run.event, world.bank.attempts.length)
+    if (now % 2 === 0) world.cancelled.set(`${space.name} ${run.event}`, world.bank.attempts.length)
   })),
   retry: inSpace((space, { numbers: [, n] }, world) => Effect.gen(function*() {
     const run = at((yield* space.runs.list({ limit: 20 })).runs, n)
     if (run === undefined) return
     world.touched.add(run.event)
-    world.cancelled.delete(run.event)
+    world.cancelled.delete(`${space.name} ${run.event}`)
     yield* space.runs.retry(run.oid)
   })),
   redeliver: inSpace((space, { numbers: [, n] }, world) => Effect.gen(function*() {
     const letter = at((yield* space.dead({ limit: 20 })).letters, n)
     if (letter === undefined) return
     world.touched.add(letter.id)
-    world.cancelled.delete(letter.id)
+    world.cancelled.delete(`${space.name} ${letter.id}`)
     yield* space.redeliver(letter.id, letter.enzyme)
   })),
   swap: (world, { numbers: [, node, version] }) =>

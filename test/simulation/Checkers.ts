@@ -172,7 +172,7 @@ const requests: Checker = async (world) => {
   // An older host of a space does not hear what the newer one made durable.
   if (world.wasSplit) return undefined
   const { attempts } = world.bank
-  const late = attempts.find(({ payload }, i) => (world.cancelled.get(eventOf(payload)) ?? Infinity) <= i)
+  const late = attempts.find(({ payload, space }, i) => (world.cancelled.get(`${space} ${eventOf(payload)}`) ?? Infinity) <= i)
   if (late !== undefined) return `an attempt of ${late.payload} began after the cancellation of its run was durable`
   const keys = new Map<string, string>()
   for (const [i, { key, payload, space }] of attempts.entries()) {

@@ -90,7 +90,7 @@ export class World {
   wasSplit = false
   /** The events with a handling that an operator began again or ended. */
   readonly touched = new Set<string>()
-  /** The events with a run that was cancelled at once, with the number of attempts that the bank had seen. */
+  /** The spaces and events with a run that was cancelled at once, with the number of attempts that the bank had seen. */
   readonly cancelled = new Map<string, number>()
   /** The answers to actions, by the order of these. */
   readonly answers: Array<string> = []
@@ -271,6 +271,7 @@ export class World {
     this.renewals.set(space.name, this.bank.attempts.length)
     this.deliveries.forget(space.name)
     this.gated.delete(space.name)
+    for (const key of Array.from(this.cancelled.keys())) if (key.startsWith(`${space.name} `)) this.cancelled.delete(key)
     this.acknowledged = this.acknowledged.filter(({ space: name }) => name !== space.name)
     await this.run(kernel.remove(space.name))
     await this.furnish(number)
