@@ -8,8 +8,8 @@ import * as Data from "effect/Data"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import type { Lazy } from "./Face.ts"
+import * as Fault from "./Fault.ts"
 
 /**
  * Input does not fit its schema.
@@ -24,53 +24,12 @@ export class Misfit extends Data.TaggedError("Misfit")<{
   readonly isMissing: boolean
 }> {}
 
-/** The place in the input, and what is wrong there. */
-interface Fault {
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly issue: SchemaIssue.Issue
-}
-
-/** The first fault, at its innermost place. */
-const faultOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = []): Fault => {
-  switch (issue._tag) {
-    case "Pointer":
-      return faultOf(issue.issue, [...path, ...issue.path])
-    case "Composite":
-      return faultOf(issue.issues[0], path)
-    case "Encoding":
-      return faultOf(issue.issue, path)
-    default:
-      return { path, issue }
-  }
-}
-
-/** The most characters of the name of a field in a message. */
-const MAX_NAME = 100
-
-const nameOf = (path: ReadonlyArray<PropertyKey>): string => JSON.stringify(path.map(String).join(".").slice(0, MAX_NAME))
-
-/** The names of types that differ from their tags. */
-const types: Readonly<Record<string, string>> = { Arrays: "list", Objects: "object", Literal: "such text" }
-
-/** A type in words. */
-interface Typed {
-  readonly _tag: string
-  readonly types?: ReadonlyArray<Typed>
-}
-
-const named = ({ _tag, types: members }: Typed): string =>
-  members === undefined ? types[_tag] ?? _tag.toLowerCase() : members.map(named).join(" or ")
-
-const typeOf = (issue: SchemaIssue.Issue): string => {
-  const { ast } = issue as { readonly ast?: Typed }
-  return ast === undefined ? "such value" : named(ast)
-}
-
-const misfit = ({ issue, path }: Fault, expected: string): Misfit => {
-  const send = `Send { ${expected} }`
-  if (issue._tag === "MissingKey") return new Misfit({ reason: `has no field ${nameOf(path)}. ${send}`, isMissing: true })
-  if (issue._tag === "UnexpectedKey") return new Misfit({ reason: `has a field ${nameOf(path)}. ${send}`, isMissing: false })
-  return new Misfit({ reason: `has a field ${nameOf(path)} that is no ${typeOf(issue)}. ${send}`, isMissing: false })
+const misfit = ({ expected, field, given, kind }: Fault.Fault, fields: string): Misfit => {
+  const name = JSON.stringify(field)
+  const send = `Send { ${fields} }`
+  if (kind === "missing") return new Misfit({ reason: `has no field ${name}. ${send}`, isMissing: true })
+  if (kind === "unknown") return new Misfit({ reason: `has an unknown field ${name}. ${send}`, isMissing: false })
+  return new Misfit({ reason: `has a field ${name} that is ${given} instead of ${expected}. ${send}`, isMissing: false })
 }
 
 type Code = (value: unknown) => unknown
@@ -131,7 +90,7 @@ const textDecoder = (schema: Schema.Top): Code => {
     if (Exit.isSuccess(exit)) return exit.value
     const error = Cause.squash(exit.cause)
     if (!Schema.isSchemaError(error)) throw error
-    const name = String(faultOf(error.issue).path[0])
+    const name = Fault.of(error.issue, input)[0]!.field
     const given = (input as Readonly<Record<string, string>>)[name]
     const expected = SchemaAST.resolve(fields[name]!.ast)?.expected ?? "a text"
     const shown = given === undefined ? `has no ${name}` : `has ${name}=${JSON.stringify(given.slice(0, MAX_TEXT))}`
@@ -146,12 +105,12 @@ const decoder = (schema: Schema.Top): Code => {
   return (input) => {
     // A schema whose fields may all be absent takes a list as an object without them.
     if (typeof input !== "object" || input === null || Array.isArray(input)) {
-      throw new Misfit({ reason: `is no object. Send { ${expected} }`, isMissing: false })
+      throw new Misfit({ reason: `is ${Fault.shown(input)}, and no object. Send { ${expected} }`, isMissing: false })
     }
     const exit = decode(input)
     if (Exit.isSuccess(exit)) return exit.value
     const error = Cause.squash(exit.cause)
     if (!Schema.isSchemaError(error)) throw error
-    throw misfit(faultOf(error.issue), expected)
+    throw misfit(Fault.of(error.issue, input)[0]!, expected)
   }
 }

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
+import * as Fault from "../contract/Fault.ts"
 import * as Slices from "../ledger/Slices.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import * as ChannelLabels from "../reactor/ChannelLabels.ts"
@@ -222,7 +223,7 @@ export const secured = (settings: Settings, variables: Secrets.Variables): Effec
 export const settings = (definition: unknown, environment?: string): Effect.Effect<Settings, InvalidConfig> =>
   checkRetired(definition).pipe(
     Effect.andThen(decodeDefinition(definition ?? {})),
-    Effect.mapError((error) => error instanceof InvalidConfig ? error : refuse(error.message.replaceAll(/\s+/g, " "))),
+    Effect.mapError((error) => error instanceof InvalidConfig ? error : refuse(Fault.of(error.issue, definition).map(told).join("; "))),
     Effect.flatMap((decoded) => chosen(decoded, environment)),
     Effect.filterOrFail(
       ({ boot }) => boot !== false,
@@ -244,6 +245,13 @@ const chosen = ({ environments = {}, ...base }: Definition, name: string | undef
 }
 
 const refuse = (reason: string) => new InvalidConfig({ reason })
+
+/** A fault as a clause. */
+const told = ({ expected, field, given, kind }: Fault.Fault): string => {
+  if (kind === "unknown") return `there is no field "${field}"; there are ${expected}`
+  if (kind === "missing") return `${field} is missing; give it ${expected}`
+  return `${field === "" ? "it" : field} is ${given}; give ${expected}`
+}
 
 /** Refuses the field `features`: each runtime has all slices unless it is without some. */
 const checkRetired = (definition: unknown): Effect.Effect<void, InvalidConfig> => {

@@ -20,14 +20,14 @@ describe("Input from outside", () => {
   it.each([
     [{ want: "ist:ok", signal: "/x" }, "fits", false],
     [{ want: "ist:ok", signal: "/x", ttl: 5, payload: { deep: [1, null] } }, "fits", false],
-    [null, `is no object. ${send}`, false],
-    [[], `is no object. ${send}`, false],
-    ["text", `is no object. ${send}`, false],
+    [null, `is null, and no object. ${send}`, false],
+    [[], `is [], and no object. ${send}`, false],
+    ["text", `is "text", and no object. ${send}`, false],
     [{ want: "ist:ok" }, `has no field "signal". ${send}`, true],
-    [{ want: "ist:ok", signal: "/x", ttl: "5" }, `has a field "ttl" that is no number. ${send}`, false],
-    [{ want: 1, signal: "/x" }, `has a field "want" that is no string. ${send}`, false],
-    [{ want: "ist:ok", signal: "/x", more: 1 }, `has a field "more". ${send}`, false],
-    [JSON.parse("{\"want\":\"a\",\"signal\":\"/x\",\"__proto__\":1}") as unknown, `has a field "__proto__". ${send}`, false]
+    [{ want: "ist:ok", signal: "/x", ttl: "5" }, `has a field "ttl" that is "5" instead of a number. ${send}`, false],
+    [{ want: 1, signal: "/x" }, `has a field "want" that is 1 instead of a string. ${send}`, false],
+    [{ want: "ist:ok", signal: "/x", more: 1 }, `has an unknown field "more". ${send}`, false],
+    [JSON.parse("{\"want\":\"a\",\"signal\":\"/x\",\"__proto__\":1}") as unknown, `has an unknown field "__proto__". ${send}`, false]
   ])("tells of %j: %s", (input, reason, isMissing) => assert.deepStrictEqual(misfit(input), [reason, isMissing]))
 })
 

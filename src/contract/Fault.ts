@@ -1,0 +1,117 @@
+/**
+ * Faults of input by its schema, each with its place, the value there, and the expected one in words.
+ *
+ * @module
+ */
+import * as SchemaAST from "effect/SchemaAST"
+import type * as SchemaIssue from "effect/SchemaIssue"
+
+/** A fault of input. */
+export interface Fault {
+  /** The field with its place, such as `limits.hops`; empty for the whole input. */
+  readonly field: string
+  /** A field is `missing` or `unknown`; or its value is `wrong`. */
+  readonly kind: "missing" | "unknown" | "wrong"
+  /** The value, shortened; for a secret its type alone. */
+  readonly given: string
+  /** The expected value, such as `a number`; for an unknown field the fields that there are. */
+  readonly expected: string
+}
+
+/** The most characters of the name of a field in a message, and of a value. */
+const MAX_NAME = 100
+const MAX_VALUE = 60
+
+/**
+ * The faults of a failed decoding, in their order.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const of = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Fault> => faultsOf(issue, { path: [], value: input })
+
+/** A place in the input: the way to it, and the value there; `undefined` for none. */
+interface Place {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly value: unknown
+}
+
+const faultsOf = (issue: SchemaIssue.Issue, place: Place): ReadonlyArray<Fault> => {
+  switch (issue._tag) {
+    case "Pointer":
+      return faultsOf(issue.issue, issue.path.reduce<Place>(below, place))
+    case "Composite":
+      return issue.issues.flatMap((part) => faultsOf(part, place))
+    case "Encoding":
+      return faultsOf(issue.issue, place)
+    case "AnyOf":
+      return nested(issue, place) ?? [faultOf(issue, place)]
+    default:
+      return [faultOf(issue, place)]
+  }
+}
+
+/** The faults within one member of a union, if the others take no object. */
+const nested = ({ ast, issues }: SchemaIssue.AnyOf, place: Place): ReadonlyArray<Fault> | undefined => {
+  if (typeof place.value !== "object" || place.value === null) return undefined
+  const inner = ast.types.filter(({ _tag }) => _tag === "Objects" || _tag === "Arrays").length === 1
+    ? issues.flatMap((part) => faultsOf(part, place)).filter(({ field }) => field !== nameOf(place.path))
+    : []
+  return inner.length === 0 ? undefined : inner
+}
+
+const below = ({ path, value }: Place, key: PropertyKey): Place => ({
+  path: [...path, key],
+  value: typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+})
+
+const nameOf = (path: ReadonlyArray<PropertyKey>): string => path.map(String).join(".").slice(0, MAX_NAME)
+
+const faultOf = (issue: SchemaIssue.Issue, { path, value }: Place): Fault => {
+  const place = { field: nameOf(path), given: isSecret(path) ? typeOf(value) : shown(value) }
+  if (issue._tag === "MissingKey") return { ...place, kind: "missing", expected: "a value" }
+  if (issue._tag === "UnexpectedKey") return { ...place, kind: "unknown", expected: fieldsOf(issue.ast) }
+  return { ...place, kind: "wrong", expected: expectedBy(issue) }
+}
+
+/** Whether a field holds a secret, which no message may show. */
+const isSecret = (path: ReadonlyArray<PropertyKey>): boolean => path.at(-1) === "token"
+
+const typeOf = (value: unknown): string => typeof value === "string" ? `a text of ${value.length} characters` : `a ${typeof value}`
+
+/**
+ * A value in a message, shortened.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const shown = (value: unknown): string => {
+  if (typeof value === "function") return "a function"
+  // A value without JSON, such as `undefined`, has no text there.
+  const text = (JSON.stringify(value) as string | undefined) ?? String(value)
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
+}
+
+const fieldsOf = (ast: SchemaAST.AST): string =>
+  ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)).join(", ") : "none"
+
+/** The names of types in words. */
+const types: Readonly<Partial<Record<string, string>>> = {
+  String: "a string", Number: "a number", Boolean: "true or false", Objects: "an object", Arrays: "a list", Null: "null"
+}
+
+const expectedBy = (issue: SchemaIssue.Issue): string => {
+  if (issue._tag === "Filter") {
+    const { expected, message } = issue.filter.annotations ?? {}
+    return typeof message === "string" ? message : typeof expected === "string" ? expected : "another value"
+  }
+  return "ast" in issue ? named(issue.ast) : "another value"
+}
+
+/** A type in words. */
+const named = (ast: SchemaAST.AST): string => {
+  if (ast._tag === "Union") return [...new Set(ast.types.map(named))].join(" or ")
+  if (ast._tag === "Literal") return JSON.stringify(ast.literal)
+  const { expected } = SchemaAST.resolve(ast) ?? {}
+  return types[ast._tag] ?? (typeof expected === "string" ? expected : `a value of type ${ast._tag}`)
+}
