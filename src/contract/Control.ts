@@ -15,11 +15,17 @@ const CONTROL = `${SPACE}/control` as const
 const CLOCK = `${SPACE}/clock` as const
 const DEBUG = `${SPACE}/debug` as const
 
+/** The state of a whole space, and a page of its locks. */
 const status = () => Schema.Struct({
+  /** `gated` while a pause or a shutdown is in progress. */
   state: Schema.Literals(["running", "gated", "paused", "halted"]),
+  /** Whether beats run by `step` alone. Input is accepted and waits. */
   held: Schema.Boolean,
+  /** The control operation in progress. */
   control: Schema.NullOr(Schema.Struct({ verb: text, oid: text })),
+  /** Number of signals that wait until the space resumes. */
   parked: count,
+  /** The beat of a rollback, until the space resumes. */
   view_hzn: Schema.NullOr(count),
   boot_oid: Schema.NullOr(text),
   shdn_oid: Schema.NullOr(text),
@@ -73,16 +79,24 @@ export const holds = {
   release: Endpoint.make("POST", `${CONTROL}/release`, { does: "Releases a held space.", answer: status, effect: "controls" })
 }
 
+/** The clock of a space. Dates are in milliseconds since 1970. */
+const times = () => Schema.Struct({
+  /** The date that runs see. */
+  date: count,
+  /** The date of the host. */
+  host: count,
+  /** Milliseconds by which the date is ahead of the host: it was set back by more than a limit. 0 otherwise. */
+  offset: count,
+  /** The resets: each beat, and the offset that it took off later dates. */
+  shifts: Schema.Array(Schema.Struct({ beat: count, by: count })),
+  /** When the newest jump or sleep of over a day is confirmed. Until then it makes nothing older; `null` if all are confirmed. */
+  keeps: Schema.NullOr(count)
+})
+
 /** The clock of a space. */
 export const clock = Endpoint.make("GET", CLOCK, {
   does: "The date of the space and that of its host, its offset, and the resets.",
-  answer: () => Schema.Struct({
-    date: count,
-    host: count,
-    offset: count,
-    shifts: Schema.Array(Schema.Struct({ beat: count, by: count })),
-    keeps: Schema.NullOr(count)
-  })
+  answer: times
 })
 
 /** The reset of the clock. */
@@ -99,7 +113,15 @@ export const locks = {
   unlock: Endpoint.make("DELETE", `${SPACE}/locks/*`, { does: "Unlocks a cell.", answer: locked })
 }
 
-const debugged = () => Schema.Struct({ beat: count, breakpoints: Schema.Array(text), held: Schema.Boolean })
+/** The debugging state of a space. */
+const debugged = () => Schema.Struct({
+  /** The newest durable beat; -1 before the first. */
+  beat: count,
+  /** The nodes before whose runs the attached debugger stops the process. */
+  breakpoints: Schema.Array(text),
+  /** Whether beats run by `step` alone. */
+  held: Schema.Boolean
+})
 
 /** The state of the debugger. */
 export const debug = Endpoint.make("GET", DEBUG, {

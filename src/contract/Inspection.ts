@@ -17,25 +17,63 @@ const maybe = Schema.optional
 
 const GRAPH = `${SPACE}/graph` as const
 
-const node = () => Schema.Struct({
+/** The state of one node. */
+export const node = () => Schema.Struct({
   name: text,
-  kind: text,
-  status: text,
+  kind: Schema.Literals(["computation", "effect", "materializer"]),
+  /** A failed node stays at rest until a value that it read changes. */
+  status: Schema.Literals(["never-ran", "clean", "invalid", "failed"]),
   live: flag,
   liveRefs: count,
   level: count,
   ordinal: count,
   parent: maybe(text),
   outputs: texts,
+  /** The reads of its newest run by address, without those covered by another one. */
   reads: texts,
+  /** The reads that made it invalid. */
   causes: texts,
   runs: count,
+  /** The opening of its gate, in milliseconds since 1970; 0 without a gate. */
   eligibleAt: count,
-  heldBy: maybe(text),
+  /** The kind of that gate. */
+  heldBy: maybe(Schema.Literals(["debounce", "throttle", "backoff"])),
+  /** Successive passes in which it was restless, and the number of such episodes. */
   streak: count,
   episodes: count,
+  /** The error of its newest run, with its code. */
   error: maybe(text),
   code: maybe(text)
+})
+
+/** An edge from a writer to a reader. */
+export const edge = () => Schema.Struct({
+  from: text,
+  to: text,
+  /** The address read. */
+  address: text,
+  /** Whether it closes a cycle, and so does not order the two nodes. */
+  back: flag
+})
+
+/** Counts of nodes by state. */
+export const stats = () => Schema.Struct({
+  nodes: count,
+  edges: count,
+  live: count,
+  clean: count,
+  invalid: count,
+  neverRan: count,
+  failed: count,
+  restless: count,
+  runs: count
+})
+
+/** A notable property of a node. */
+export const finding = () => Schema.Struct({
+  node: text,
+  code: Schema.Literals(["node/failed", "node/restless", "node/cycle", "node/held", "node/dormant"]),
+  reason: text
 })
 
 /** A page of the reactive graph. */
@@ -50,34 +88,35 @@ export const graph = Endpoint.make("GET", GRAPH, {
   }),
   answer: () => Schema.Struct({
     nodes: Schema.Array(node()),
-    edges: Schema.Array(Schema.Struct({ from: text, to: text, address: text, back: flag })),
+    edges: Schema.Array(edge()),
     next: Query.next(count),
-    stats: Schema.Struct({
-      nodes: count,
-      edges: count,
-      live: count,
-      clean: count,
-      invalid: count,
-      neverRan: count,
-      failed: count,
-      restless: count,
-      runs: count
-    }),
-    findings: Schema.Array(Schema.Struct({ node: text, code: text, reason: text }))
+    stats: stats(),
+    findings: Schema.Array(finding())
   })
 })
 
-const kinds = () => Schema.Array(Schema.Literals(["run", "invalid", "pass"]))
+/** The kinds of traces. */
+export const KINDS = ["run", "invalid", "pass"] as const
+
+const kinds = () => Schema.Array(Schema.Literals(KINDS))
+
+/** The lines of each kind. */
+export const lines = () => ({
+  /** One run: its node, beat, causes and error, and whether a handling demanded it, or it was part of the pass. */
+  run: Schema.Struct({ beat: count, node: text, in: Schema.Literals(["gate", "pass"]), causes: texts, error: maybe(text) }),
+  /** A node that became invalid. */
+  invalid: Schema.Struct({ beat: count, node: text }),
+  /** The derivations of one beat. */
+  pass: Schema.Struct({ beat: count, runs: count, invalid: count, restless: texts })
+})
 
 /** The recorded trace. */
 export const trace = Endpoint.make("GET", `${GRAPH}/trace`, {
   does: "The recorded trace: the newest 150 lines of each kind.",
-  answer: () => Schema.Struct({
-    kinds: kinds(),
-    run: Schema.Array(Schema.Struct({ beat: count, node: text, in: text, causes: texts, error: maybe(text) })),
-    invalid: Schema.Array(Schema.Struct({ beat: count, node: text })),
-    pass: Schema.Array(Schema.Struct({ beat: count, runs: count, invalid: count, restless: texts }))
-  })
+  answer: () => {
+    const { invalid, pass, run } = lines()
+    return Schema.Struct({ kinds: kinds(), run: Schema.Array(run), invalid: Schema.Array(invalid), pass: Schema.Array(pass) })
+  }
 })
 
 /** The kinds of lines that are recorded. */
@@ -89,37 +128,64 @@ export const setTrace = Endpoint.make("PUT", `${GRAPH}/trace`, {
   effect: "controls"
 })
 
+const fault = () => Schema.Struct({
+  code: Schema.Literals(["journal/changed", "journal/version", "store/damaged"]),
+  /** The beat of a faulty journal row. */
+  beat: Schema.optionalKey(count),
+  reason: text
+})
+
+/** The result of a verification. */
+export const verified = () => Schema.Struct({
+  /** The first and the last verified beat; absent if there are none. */
+  first: maybe(count),
+  last: maybe(count),
+  entries: count,
+  /** The first fault; absent if there is none. */
+  fault: maybe(fault())
+})
+
 /** The verification of a space. */
 export const verification = Endpoint.make("GET", `${SPACE}/journal/verification`, {
   does: "Verifies every journal row and every other row of the store.",
-  answer: () => Schema.Struct({
-    first: maybe(count),
-    last: maybe(count),
-    entries: count,
-    fault: maybe(Schema.Struct({ code: text, beat: maybe(count), reason: text }))
-  })
+  answer: verified
+})
+
+/** A beat whose replay differs from its entry. */
+export const difference = () => Schema.Struct({
+  beat: count,
+  /** The enzyme with a different run, or the writer of a different value; absent if there is none. */
+  enzyme: maybe(text),
+  /** The address of a different value; absent for any other difference. */
+  address: maybe(text),
+  what: text,
+  /** The recorded value and the replayed one; `absent` if there is none. */
+  recorded: text,
+  replayed: text
+})
+
+/** The result of a replay. */
+export const replayed = () => Schema.Struct({
+  /** The first and the last replayed beat. */
+  from: count,
+  to: count,
+  /** The number of replayed beats. */
+  beats: count,
+  /** The beat to continue with, if the limit of one request was reached; absent at the end. */
+  next: maybe(count),
+  /** Modules named by the journal with unavailable code; the current modules ran instead. */
+  changed: texts,
+  /** The first difference; absent if every entry is equal. */
+  difference: maybe(difference()),
+  /** The point at which the replay had to end, because code or journal rows are gone. */
+  impossible: maybe(Schema.Struct({ beat: count, code: text, reason: text }))
 })
 
 /** The replay of beats. */
 export const replay = Endpoint.make("GET", `${SPACE}/replay`, {
   does: "Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues.",
   query: () => Schema.Struct({ from: Query.count(), to: Query.count() }),
-  answer: () => Schema.Struct({
-    from: count,
-    to: count,
-    beats: count,
-    next: maybe(count),
-    changed: texts,
-    difference: maybe(Schema.Struct({
-      beat: count,
-      enzyme: maybe(text),
-      address: maybe(text),
-      what: text,
-      recorded: text,
-      replayed: text
-    })),
-    impossible: maybe(Schema.Struct({ beat: count, code: text, reason: text }))
-  })
+  answer: replayed
 })
 
 const writer = () => Schema.Struct({
@@ -149,49 +215,79 @@ export const why = Endpoint.make("GET", `${SPACE}/why`, {
   })
 })
 
+/** An explanation of an enzyme and a signal in a beat. */
+export const explanation = () => Schema.Struct({
+  /** The id of the signal. The name of a segment of a durable run follows it: `<event>#/segment/<k>`. */
+  id: text,
+  signal: maybe(text),
+  target: maybe(text),
+  /**
+   * The verdict. `waits` is the end of a segment that awaits a result. `ran`, `retry`, `dead`, `fatal` and `conflict`
+   * are the outcomes of its run; `parked` is a wait for a lock.
+   * `shared` means that an equal impulse ran for it. `no-match`, `not-bound`, `masked`,
+   * `cycle`, `other-attempt` and `not-registered` are reasons why it did not run. `unknown` means that the beat cannot
+   * be replayed.
+   */
+  verdict: text,
+  detail: text
+})
+
+/** The explanations of an enzyme in a beat: one per captured signal, and none for a beat that captured none. */
+export const explained = () => Schema.Struct({ beat: count, enzyme: text, signals: Schema.Array(explanation()) })
+
 /** The reasons for the runs of an enzyme in a beat. */
 export const explain = Endpoint.make("GET", `${SPACE}/explain`, {
   does: "Why an enzyme ran in a beat, or did not.",
   query: () => Schema.Struct({ beat: Query.number(), enzyme: Schema.NonEmptyString.annotate({ expected: "the name of an enzyme" }) }),
-  answer: () => Schema.Struct({
-    beat: count,
-    enzyme: text,
-    signals: Schema.Array(Schema.Struct({ id: text, signal: maybe(text), target: maybe(text), verdict: text, detail: text }))
-  })
+  answer: explained
 })
 
 const WORLD = `${SPACE}/io` as const
 
+/** A channel of the runtime, with its jobs for all spaces. */
+export const channel = () => Schema.Struct({
+  channel: text,
+  provider: text,
+  caps: texts,
+  shim: flag,
+  /** The hosts on which the channel works. */
+  hosts: Schema.Array(Schema.Literals(["node", "deno", "bun", "workers"])),
+  /** The atoms that data on the channel may have, and those of its completions. */
+  clearance: texts,
+  label: texts,
+  /** The jobs in the queue, and those in progress. */
+  waiting: count,
+  active: count,
+  /** The jobs that did not end in time after their abort. */
+  hung: count,
+  /** `impaired` with hung jobs, and `stuck` while no job can begin because of them. */
+  state: Schema.Literals(["sound", "impaired", "stuck"]),
+  /** The opcodes, and whether each may be executed again after a restart. */
+  opcodes: Schema.Record(text, flag)
+})
+
+/** The completions that one beat captured, in the order of submission. */
+export const drain = () => Schema.Struct({
+  beat: count,
+  completions: Schema.Array(Schema.Struct({
+    rid: text,
+    channel: text,
+    attempt: count,
+    /** `ok`, or the stable code of the failure. */
+    outcome: text,
+    errno: Schema.optionalKey(count)
+  }))
+})
+
 /** The channels of the runtime. No id of a request is such a word, since each begins with its channel and a colon. */
 export const channels = Endpoint.make("GET", `${WORLD}/channels`, {
   does: "The channels of the runtime: provider, opcodes, hosts, clearance, and jobs for all spaces.",
-  answer: () => Schema.Struct({
-    channels: Schema.Array(Schema.Struct({
-      channel: text,
-      provider: text,
-      caps: texts,
-      shim: flag,
-      hosts: texts,
-      clearance: texts,
-      label: texts,
-      waiting: count,
-      active: count,
-      hung: count,
-      state: text,
-      opcodes: Schema.Record(text, flag)
-    }))
-  })
+  answer: () => Schema.Struct({ channels: Schema.Array(channel()) })
 })
 
 /** The beats that captured completions. */
 export const drains = Endpoint.make("GET", `${WORLD}/drains`, {
   does: "The beats that captured completions, newest first, each with its completions.",
   query: () => Schema.Struct({ before: Query.count(), limit: Query.limit() }),
-  answer: () => Schema.Struct({
-    drains: Schema.Array(Schema.Struct({
-      beat: count,
-      completions: Schema.Array(Schema.Struct({ rid: text, channel: text, attempt: count, outcome: text, errno: maybe(count) }))
-    })),
-    next: Query.next(count)
-  })
+  answer: () => Schema.Struct({ drains: Schema.Array(drain()), next: Query.next(count) })
 })

@@ -79,25 +79,39 @@ export const receipt = Endpoint.make("GET", `${SPACE}/receipts/:id`, {
   access: "reader"
 })
 
-const row = () => Schema.Struct({
-  id: maybe(text),
-  signal: maybe(text),
-  target: maybe(text),
-  why: text,
-  on: maybe(text),
-  owner: maybe(text),
-  code: maybe(text),
-  enzymes: maybe(Schema.Array(text)),
-  attempt: maybe(count),
-  due: maybe(Schema.Struct({ beat: maybe(count), moment: maybe(count) }))
+const given = Schema.optionalKey
+
+/** A pending signal, or a pending attempt. */
+export const waitingRow = () => Schema.Struct({
+  id: text,
+  signal: given(text),
+  target: given(text),
+  why: Schema.Literals(["next", "parked", "delayed", "retrying", "awaiting", "held", "conflict", "lane", "leaving"]),
+  /**
+   * `pause` or `gate` if parked; otherwise the contended or locked address, the lane, the destination space, or the next
+   * segment of a durable run.
+   */
+  on: given(text),
+  /** The owner of the lock, if it waits for one. */
+  owner: given(text),
+  /** `enzyme/held` if all its enzymes are absent. */
+  code: given(text),
+  /** The enzymes that will run. */
+  enzymes: given(Schema.Array(text)),
+  attempt: given(count),
+  /** The earliest time: a beat, or a moment in milliseconds since 1970, or both. */
+  due: given(Schema.Struct({ beat: maybe(count), moment: maybe(count) }))
 })
+
+/** A row as a reader sees it. */
+const shownRow = () => Schema.Struct({ ...waitingRow().fields, id: given(text) })
 
 /** The waiting list. The cursor of a reader is a text. */
 export const waiting = Endpoint.make("GET", `${SPACE}/waiting`, {
   does: "The waiting signals, each with its reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, its lane or " +
     "its turn.",
   query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(100, Query.MOST) }),
-  answer: () => Schema.Struct({ waiting: Schema.Array(row()), next: Query.next(Schema.Union([count, text])) }),
+  answer: () => Schema.Struct({ waiting: Schema.Array(shownRow()), next: Query.next(Schema.Union([count, text])) }),
   access: "reader"
 })
 

@@ -5,8 +5,10 @@
  */
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
+import type { AnswerOf } from "../contract/Endpoint.ts"
+import type * as Inspection from "../contract/Inspection.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { Channel, HostName } from "./Channel.ts"
+import type { Channel } from "./Channel.ts"
 import * as Input from "./Input.ts"
 import type { JobState } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
@@ -15,48 +17,16 @@ import * as Requests from "./Request.ts"
 import type { RequestDetails, RequestRow } from "./Schemas.ts"
 
 /** A channel of the runtime, with its jobs for all spaces. */
-export interface ChannelRow {
-  readonly channel: string
-  readonly provider: string
-  readonly caps: ReadonlyArray<string>
-  /** The opcodes, and whether each may be executed again after a restart. */
-  readonly opcodes: { readonly [opcode: string]: boolean }
-  readonly shim: boolean
-  /** The hosts on which the channel works. */
-  readonly hosts: ReadonlyArray<HostName>
-  /** The atoms that data on the channel may have, and those of its completions. */
-  readonly clearance: ReadonlyArray<string>
-  readonly label: ReadonlyArray<string>
-  /** The jobs in the queue, and those in progress. */
-  readonly waiting: number
-  readonly active: number
-  /** The jobs that did not end in time after their abort. */
-  readonly hung: number
-  /** `impaired` with hung jobs, and `stuck` while no job can begin because of them. */
-  readonly state: "sound" | "impaired" | "stuck"
-}
+export type ChannelRow = ReturnType<typeof Inspection.channel>["Type"]
 
 /** A completion that a beat captured. */
-export interface DrainedCompletion {
-  readonly rid: string
-  readonly channel: string
-  readonly attempt: number
-  /** `ok`, or the stable code of the failure. */
-  readonly outcome: string
-  readonly errno?: number
-}
+export type DrainedCompletion = Drain["completions"][number]
 
 /** The completions that one beat captured, in the order of submission. */
-export interface Drain {
-  readonly beat: number
-  readonly completions: ReadonlyArray<DrainedCompletion>
-}
+export type Drain = ReturnType<typeof Inspection.drain>["Type"]
 
 /** Drains, newest first, and the beat to continue before; `undefined` at the end. */
-export interface DrainPage {
-  readonly drains: ReadonlyArray<Drain>
-  readonly next: number | undefined
-}
+export type DrainPage = AnswerOf<typeof Inspection.drains>
 
 /** The documents of a store. */
 type Stored = Pick<SpaceStore, "read">

@@ -3,29 +3,15 @@
  *
  * @module
  */
+import type * as Inspection from "../contract/Inspection.ts"
 import type { RunLine } from "../kernel/model/RunLine.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { CellRecord } from "../kernel/model/CellLine.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
 
-/**
- * The first difference.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Difference {
-  readonly beat: number
-  /** The enzyme with a different run, or the writer of a different value; `undefined` if there is none. */
-  readonly enzyme: string | undefined
-  /** The address of a different value; `undefined` for any other difference. */
-  readonly address: string | undefined
-  readonly what: string
-  /** The recorded value and the replayed one; `absent` if there is none. */
-  readonly recorded: string
-  readonly replayed: string
-}
+/** The first difference between an entry and its replay. */
+export type Difference = ReturnType<typeof Inspection.difference>["Type"]
 
 /**
  * Returns the first difference between an entry and its replay; `undefined` if they are equal.

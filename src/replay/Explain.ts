@@ -7,6 +7,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
+import type * as Inspection from "../contract/Inspection.ts"
 import * as Cells from "../durable/Cells.ts"
 import { Log } from "../durable/Log.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
@@ -24,29 +25,10 @@ import type { Stage } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
 
 /** The explanation of an enzyme's handling of one signal. */
-export interface Explanation {
-  /** The id of the signal. The name of a segment of a durable run follows it: `<event>#/segment/<k>`. */
-  readonly id: string
-  readonly signal: string | undefined
-  readonly target: string | undefined
-  /**
-   * The verdict. `waits` is the end of a segment that awaits a result. `ran`, `retry`, `dead`, `fatal` and `conflict`
-   * are the outcomes of its run; `parked` is a wait for a lock.
-   * `shared` means that an equal impulse ran for it. `no-match`, `not-bound`, `masked`,
-   * `cycle`, `other-attempt` and `not-registered` are reasons why it did not run. `unknown` means that the beat cannot
-   * be replayed.
-   */
-  readonly verdict: string
-  readonly detail: string
-}
+export type Explanation = ReturnType<typeof Inspection.explanation>["Type"]
 
 /** The explanations of an enzyme in a beat. */
-export interface Explained {
-  readonly beat: number
-  readonly enzyme: string
-  /** One explanation per captured signal; empty for a beat that captured none. */
-  readonly signals: ReadonlyArray<Explanation>
-}
+export type Explained = ReturnType<typeof Inspection.explained>["Type"]
 
 /**
  * Explains the runs of an enzyme in a beat, signal by signal; resolves to `undefined` if the journal does not contain

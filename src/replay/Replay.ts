@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type * as Inspection from "../contract/Inspection.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { SpaceState } from "../kernel/beat/SpaceState.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -32,21 +33,7 @@ import { RecordedDerivation, type Started } from "./RecordedDerivation.ts"
 import { RecordedInput } from "./RecordedInput.ts"
 
 /** The result of a replay. */
-export interface Replayed {
-  /** The first and the last replayed beat. */
-  readonly from: number
-  readonly to: number
-  /** The number of replayed beats. */
-  readonly beats: number
-  /** The beat to continue with, if the limit of one request was reached; `undefined` at the end. */
-  readonly next: number | undefined
-  /** Modules named by the journal with unavailable code; the current modules ran instead. */
-  readonly changed: ReadonlyArray<string>
-  /** The first difference; `undefined` if every entry is equal. */
-  readonly difference: Difference | undefined
-  /** The point at which the replay had to end, because code or journal rows are gone. */
-  readonly impossible: Impossible | undefined
-}
+export type Replayed = ReturnType<typeof Inspection.replayed>["Type"]
 
 /** The reason why a beat cannot be replayed. */
 export type Impossible = Pick<NotReplayable, "beat" | "code" | "reason">

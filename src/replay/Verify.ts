@@ -6,28 +6,17 @@
  *
  * @module
  */
+import type * as Inspection from "../contract/Inspection.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { Anchor, JournalRow } from "../persistence/Persistence.ts"
 import { JournalVersion, PersistenceError } from "../persistence/PersistenceError.ts"
 
-/** A fault of the journal, or of another row of the store. */
-export interface Fault {
-  readonly code: "journal/changed" | "journal/version" | "store/damaged"
-  /** The beat of a faulty journal row. */
-  readonly beat?: number
-  readonly reason: string
-}
+/** A fault of the journal or of another row of the store. */
+export type Fault = NonNullable<Verification["fault"]>
 
 /** The result of a verification. */
-export interface Verification {
-  /** The first and the last verified beat; `undefined` if there are none. */
-  readonly first: number | undefined
-  readonly last: number | undefined
-  readonly entries: number
-  /** The first fault; `undefined` if there is none. */
-  readonly fault: Fault | undefined
-}
+export type Verification = ReturnType<typeof Inspection.verified>["Type"]
 
 /**
  * Verifies every journal entry, from the oldest to the newest, and then all other rows of the store.

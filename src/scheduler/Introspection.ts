@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type * as Inspection from "../contract/Inspection.ts"
 import { codeOf } from "../registry/Outcome.ts"
 import * as Flag from "./Flag.ts"
 import { eligibleAt, heldBy } from "./Gates.ts"
@@ -18,43 +19,10 @@ import type { Registry } from "./Registry.ts"
 const { NEVER_RAN, UNSETTLED } = Flag
 
 /** The state of one node. */
-export interface NodeView {
-  readonly name: string
-  readonly kind: "computation" | "effect" | "materializer"
-  /** A failed node stays at rest until a value that it read changes. */
-  readonly status: "never-ran" | "clean" | "invalid" | "failed"
-  readonly live: boolean
-  readonly liveRefs: number
-  readonly level: number
-  readonly ordinal: number
-  readonly parent: string | undefined
-  readonly outputs: ReadonlyArray<string>
-  /** The reads of its newest run by address, without those covered by another one. */
-  readonly reads: ReadonlyArray<string>
-  /** The reads that made it invalid. */
-  readonly causes: ReadonlyArray<string>
-  readonly runs: number
-  /** The opening of its gate, in milliseconds since 1970; 0 without a gate. */
-  readonly eligibleAt: number
-  /** The kind of that gate. */
-  readonly heldBy: "debounce" | "throttle" | "backoff" | undefined
-  /** Successive passes in which it was restless, and the number of such episodes. */
-  readonly streak: number
-  readonly episodes: number
-  /** The error of its newest run, with its code. */
-  readonly error: string | undefined
-  readonly code: string | undefined
-}
+export type NodeView = ReturnType<typeof Inspection.node>["Type"]
 
 /** An edge from a writer to a reader. */
-export interface EdgeView {
-  readonly from: string
-  readonly to: string
-  /** The address read. */
-  readonly address: string
-  /** Whether it closes a cycle, and so does not order the two nodes. */
-  readonly back: boolean
-}
+export type EdgeView = ReturnType<typeof Inspection.edge>["Type"]
 
 /** The state of the whole graph. */
 export interface GraphView {
@@ -79,24 +47,10 @@ export interface GraphPage extends GraphView {
 export const MAX_PARTS = 100
 
 /** Counts of nodes by state. */
-export interface Stats {
-  readonly nodes: number
-  readonly edges: number
-  readonly live: number
-  readonly clean: number
-  readonly invalid: number
-  readonly neverRan: number
-  readonly failed: number
-  readonly restless: number
-  readonly runs: number
-}
+export type Stats = ReturnType<typeof Inspection.stats>["Type"]
 
 /** A notable property of a node. */
-export interface Finding {
-  readonly node: string
-  readonly code: "node/failed" | "node/restless" | "node/cycle" | "node/held" | "node/dormant"
-  readonly reason: string
-}
+export type Finding = ReturnType<typeof Inspection.finding>["Type"]
 
 const kinds = { Computation: "computation", Effect: "effect", Materializer: "materializer" } as const
 

@@ -5,45 +5,18 @@
  *
  * @module
  */
+import * as Inspection from "../contract/Inspection.ts"
 
 /** Most lines of one kind; older ones are dropped. */
 export const MAX_LINES = 150
 
-/** One run: its node, beat, causes and error. */
-export interface RunLine {
-  readonly beat: number
-  readonly node: string
-  /** Whether a handling demanded the run, or it was part of the pass. */
-  readonly in: "gate" | "pass"
-  readonly causes: ReadonlyArray<string>
-  readonly error: string | undefined
-}
-
-/** A node that became invalid. */
-export interface InvalidLine {
-  readonly beat: number
-  readonly node: string
-}
-
-/** The derivations of one beat. */
-export interface PassLine {
-  readonly beat: number
-  readonly runs: number
-  readonly invalid: number
-  readonly restless: ReadonlyArray<string>
-}
-
 /** The lines of each kind. */
-export interface Lines {
-  readonly run: RunLine
-  readonly invalid: InvalidLine
-  readonly pass: PassLine
-}
+export type Lines = { readonly [K in Kind]: ReturnType<typeof Inspection.lines>[K]["Type"] }
 
 /** The kinds of traces. */
-export type Kind = keyof Lines
+export type Kind = (typeof Inspection.KINDS)[number]
 
-export const kinds: ReadonlyArray<Kind> = ["run", "invalid", "pass"]
+export const kinds: ReadonlyArray<Kind> = Inspection.KINDS
 
 /**
  * The traces of one graph.

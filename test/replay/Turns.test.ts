@@ -115,7 +115,7 @@ describe("A history session", () => {
       const parts: Array<unknown> = []
       for (let from: number | undefined = 0; from !== undefined;) {
         const part: {
-          readonly beats: number; readonly to: number; readonly next: number | undefined; readonly difference: unknown
+          readonly beats: number; readonly to: number; readonly next?: number | undefined; readonly difference?: unknown
         } = yield* space.examine((history) => replay(history, from, Infinity))
         assert.isUndefined(part.difference)
         parts.push([part.beats, part.to])

@@ -4,16 +4,15 @@
  * @module
  */
 import type * as Effect from "effect/Effect"
-import type { Finding, GraphPage, Stats } from "../../scheduler/Introspection.ts"
-import type { Kind, Lines } from "../../scheduler/Trace.ts"
+import type * as Control from "../../contract/Control.ts"
+import type { AnswerOf } from "../../contract/Endpoint.ts"
+import type * as Contract from "../../contract/Inspection.ts"
+import type { Kind } from "../../scheduler/Trace.ts"
 import type { ReadError } from "./Expected.ts"
 import type { Page } from "./Pages.ts"
 
 /** Nodes and edges with their statistics and findings, and the ordinal to continue after; `undefined` at the end. */
-export interface GraphReport extends GraphPage {
-  readonly stats: Stats
-  readonly findings: ReadonlyArray<Finding>
-}
+export type GraphReport = AnswerOf<typeof Contract.graph>
 
 /** A node whose newest run failed. */
 export interface FailedNode {
@@ -23,12 +22,7 @@ export interface FailedNode {
 }
 
 /** The newest trace lines of each active kind, oldest first. */
-export interface TraceReport {
-  readonly kinds: ReadonlyArray<Kind>
-  readonly run: ReadonlyArray<Lines["run"]>
-  readonly invalid: ReadonlyArray<Lines["invalid"]>
-  readonly pass: ReadonlyArray<Lines["pass"]>
-}
+export type TraceReport = AnswerOf<typeof Contract.trace>
 
 /**
  * The reactive graph of a space. Views and traces change no run and no order.
@@ -52,14 +46,7 @@ export interface SpaceGraph {
 }
 
 /** The debugging state of a space. */
-export interface DebugReport {
-  /** The newest durable beat; -1 before the first. */
-  readonly beat: number
-  /** The nodes before whose runs the attached debugger stops the process. */
-  readonly breakpoints: ReadonlyArray<string>
-  /** Whether beats run by `step` alone. */
-  readonly held: boolean
-}
+export type DebugReport = AnswerOf<typeof Control.debug>
 
 /**
  * Debugging of a space in development. The journal does not record it, and it ends with the process.

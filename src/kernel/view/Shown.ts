@@ -4,16 +4,13 @@
  * @module
  */
 import type { Value } from "../../cell/Value.ts"
+import type { AnswerOf } from "../../contract/Endpoint.ts"
+import type { denials } from "../../contract/Signals.ts"
 import type { HandlingReceipt, Receipt } from "../model/Receipt.ts"
 import type { WaitingRow } from "./WaitingList.ts"
 
 /** A denial: a reader was refused an address. */
-export interface Denial {
-  /** In milliseconds since 1970. */
-  readonly at: number
-  readonly reader: string
-  readonly address: string
-}
+export type Denial = AnswerOf<typeof denials>["denials"][number]
 
 /** One of the values at an address, with the cursor after it. */
 export interface Seen {

@@ -22,6 +22,8 @@ import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
 import type { ExternalChange, ChangedPlace } from "../model/ExternalChange.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
+import type * as Control from "../../contract/Control.ts"
+import type { AnswerOf } from "../../contract/Endpoint.ts"
 import type { Client, Faces } from "../../contract/Face.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
@@ -87,28 +89,10 @@ export type { DeadLetter, DeadPage, OpenLetter }
 export type SpaceFace<F> = Client<F, ControlError, ReadError>
 
 /** A control operation, and the beat that began it. */
-export interface Begun {
-  readonly oid: string
-  readonly beat: number
-}
+export type Begun = AnswerOf<typeof Control.rollback>
 
-/** The state of a whole space. */
-export interface SpaceStatus {
-  /** `gated` while a pause or a shutdown is in progress. */
-  readonly state: "running" | "gated" | "paused" | "halted"
-  /** Whether beats run by `step` alone. Input is accepted and waits. */
-  readonly held: boolean
-  /** The control operation in progress. */
-  readonly control: { readonly verb: string; readonly oid: string } | null
-  /** Number of signals that wait until the space resumes. */
-  readonly parked: number
-  /** The beat of a rollback, until the space resumes. */
-  readonly view_hzn: number | null
-  readonly boot_oid: string | null
-  readonly shdn_oid: string | null
-  /** All of them, at most 1,001: those from outside, and that of a pause. They are in memory. */
-  readonly locks: ReadonlyArray<{ readonly cell: string; readonly by: string }>
-}
+/** The state of a whole space. All its locks are in memory, at most 1,001: those from outside, and that of a pause. */
+export type SpaceStatus = Omit<AnswerOf<typeof Control.state>, "next">
 
 /**
  * The control operations of a space. All but the locks and `hold` have a dossier and advance by one state per beat. The answer

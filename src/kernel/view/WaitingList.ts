@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type * as Contract from "../../contract/Signals.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Awaited from "../beat/Awaited.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
@@ -13,7 +14,7 @@ import { Pending, runName, type Signal } from "../model/Signal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 
 /** The reason for which a signal or an attempt waits. */
-export type Reason = "next" | "parked" | "delayed" | "retrying" | "awaiting" | "held" | "conflict" | "lane" | "leaving"
+export type Reason = WaitingRow["why"]
 
 /**
  * A pending signal, or a pending attempt.
@@ -21,26 +22,7 @@ export type Reason = "next" | "parked" | "delayed" | "retrying" | "awaiting" | "
  * @category models
  * @since 0.1.0
  */
-export interface WaitingRow {
-  readonly id: string
-  readonly signal?: string
-  readonly target?: string
-  readonly why: Reason
-  /** `enzyme/held` if all its enzymes are absent. */
-  readonly code?: string
-  /**
-   * `pause` or `gate` if parked; otherwise the contended or locked address, the lane, the destination space, or the next
-   * segment of a durable run.
-   */
-  readonly on?: string
-  /** The owner of the lock, if it waits for one. */
-  readonly owner?: string
-  /** The enzymes that will run. */
-  readonly enzymes?: ReadonlyArray<string>
-  readonly attempt?: number
-  /** The earliest time: a beat, or a moment in milliseconds since 1970, or both. */
-  readonly due?: { readonly beat?: number | undefined; readonly moment?: number | undefined }
-}
+export type WaitingRow = ReturnType<typeof Contract.waitingRow>["Type"]
 
 /** A page in the order of arrival, and the sequence number to continue after; `undefined` at the end. */
 export interface WaitingPage {
