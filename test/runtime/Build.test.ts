@@ -53,6 +53,24 @@ describe("systole build --target workers", () => {
       })
     }))
 
+  it("is without the slices that the configuration leaves out, and says how to get them", () =>
+    built(async ({ build, folder }) => {
+      const config = join(folder, "systole.config.ts")
+      const without = "without: [\"rendezvous\", \"flows\", \"history\"],"
+      writeFileSync(config, readFileSync(config, "utf8").replace("defineConfig({", `defineConfig({ ${without}`))
+      await build()
+      const { slices } = JSON.parse(readFileSync(join(folder, "out", "build.json"), "utf8")) as BuildFile
+      assert.deepStrictEqual(slices, ["requests", "durable", "graph", "debug"])
+      await Edge.running({ folder: join(folder, "out") }, async ({ fetch, json }) => {
+        for (const path of ["/v1/flows", "/v1/spaces/shop/flows", "/v1/spaces/shop/flows/a", "/v1/spaces/shop/replay"]) {
+          assert.strictEqual((await fetch(path)).status, 404)
+          const { code, detail } = await json(path) as { readonly code: string; readonly detail: string }
+          assert.strictEqual(code, "slice/absent")
+          assert.include(detail, "out of the field without")
+        }
+      })
+    }))
+
   it("lists its flows and its enzymes without a space", () =>
     built(async ({ build, folder }) => {
       const flow = `import { Flow } from "systole"

@@ -25,12 +25,12 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 579_000, deno: 574_000, bun: 567_000, workers: 228_000 }
+const limits: Readonly<Record<Target, number>> = { node: 597_000, deno: 589_000, bun: 585_000, workers: 306_000 }
 
 /** The limits of the Worker in front, of a Worker with all slices, and of one without those of {@link rest}, compressed, in bytes. */
-const FRONT = 11_000
-const ALL = 265_000
-const LEAN = 205_000
+const FRONT = 11_500
+const ALL = 302_500
+const LEAN = 234_500
 
 /** The slices of a lean Worker. */
 const rest: ReadonlyArray<SliceName> = ["debug"]
