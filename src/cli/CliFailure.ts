@@ -50,6 +50,7 @@ export const from = (error: { readonly code: string; readonly message: string })
 /** The exit codes of the kinds of refusals. All others failed. */
 const byKind: Partial<Record<Refusal.Kind, number>> = {
   invalid: exits.usage,
+  unfit: exits.usage,
   absent: exits.absent,
   full: exits.unreachable,
   unavailable: exits.unreachable,

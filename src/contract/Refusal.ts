@@ -36,6 +36,8 @@ const codes = {
   media: ["body/media-type"],
   /** The content has no such bytes. */
   range: ["blob/range"],
+  /** The value does not fit the type of its cell or signal. */
+  unfit: ["cell/type"],
   /** The id belongs to another request. */
   reused: ["signal/id-reused"],
   /** A lock keeps the cell from changes. */

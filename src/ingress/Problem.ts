@@ -79,6 +79,7 @@ const statuses: Readonly<Record<Refusal.Kind, readonly [status: number, title: s
   large: [413, "Content Too Large"],
   media: [415, "Unsupported Media Type"],
   range: [416, "Range Not Satisfiable"],
+  unfit: [422, "Unprocessable Content"],
   reused: [422, "Unprocessable Content"],
   locked: [423, "Locked"],
   full: [429, "Too Many Requests"],
@@ -121,7 +122,7 @@ export interface Problem {
  */
 export const of = (failure: unknown): Problem => {
   const code = codeOf(failure)
-  const kind = code === undefined ? undefined : Refusal.kindOf(code) ?? Refusal.statedBy(failure)
+  const kind = code === undefined ? undefined : Refusal.statedBy(failure) ?? Refusal.kindOf(code)
   if (code === undefined || kind === undefined) {
     return {
       type: "about:blank",

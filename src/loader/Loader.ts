@@ -15,6 +15,7 @@ import { Kernel } from "../kernel/space/Kernel.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import { ModuleRestore } from "../kernel/model/ModuleRestore.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
+import { clashAmong } from "../registry/SpaceTypes.ts"
 import * as Node from "../scheduler/Definition.ts"
 import * as Channel from "../reactor/Channel.ts"
 import type { Config } from "./Config.ts"
@@ -143,7 +144,8 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
  * Reloads all modules, and replaces the ones with changed code. A module that is broken now keeps its previous version,
  * and is reported unless it was broken before.
  *
- * The kernel applies all changes at one capture, so no beat sees a part of them.
+ * The kernel applies all changes at one capture, so no beat sees a part of them. Modules whose declarations contradict each other
+ * change nothing: all modules stay as they were.
  *
  * @category combinators
  * @since 0.1.0
@@ -158,18 +160,32 @@ export const reload = (before: Found, sources: Sources): Effect.Effect<Found, ne
     const kept = before.enzymes.filter((old) => broken.has(old.file) || now.enzymes.some((item) => isSame(item, old)))
     const isSameNode = (a: FoundNode, b: FoundNode) => a.file === b.file && a.hash === b.hash && a.node.name === b.node.name
     const keptNodes = before.nodes.filter((old) => broken.has(old.file) || now.nodes.some((item) => isSameNode(item, old)))
+    const newEnzymes = now.enzymes.filter((item) => !kept.some((old) => isSame(old, item)))
+    const newNodes = now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
+    const clash = clashing([...kept, ...keptNodes, ...newEnzymes, ...newNodes])
+    if (clash !== undefined) {
+      yield* tell(before.broken.some(({ message }) => message === clash.message) ? [] : [clash])
+      return { ...before, broken: [...before.broken.filter(({ message }) => message !== clash.message), clash] }
+    }
     for (const { enzyme } of before.enzymes.filter((old) => !kept.includes(old))) yield* Effect.ignore(kernel.unregister(enzyme))
     for (const { node } of before.nodes.filter((old) => !keptNodes.includes(old))) yield* Effect.ignore(kernel.unregister(node))
     const swapped = yield* enroll({
       ...now,
-      enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))),
-      nodes: now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
+      enzymes: newEnzymes,
+      nodes: newNodes
     })
     // Done last: signals held for the file would otherwise match no enzyme.
     for (const { file } of before.broken) if (!broken.has(file)) yield* kernel.mends(file)
     yield* tell(swapped.broken.filter(({ message }) => !before.broken.some((old) => old.message === message)))
     return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
   })
+
+/** The failure of modules that declare contradictory types; `undefined` if they do not. */
+const clashing = (modules: ReadonlyArray<FoundEnzyme | FoundNode>): ModuleBroken | undefined => {
+  const clash = clashAmong(modules, (item) => "enzyme" in item ? item.enzyme : item.node)
+  if (clash === undefined) return undefined
+  return new ModuleBroken({ file: clash.module.file, reason: `${clash.reason}. All modules stay as they were` })
+}
 
 /**
  * Restores modules from their texts, for replays.

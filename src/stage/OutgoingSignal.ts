@@ -15,7 +15,11 @@ import { MAX_WAIT } from "./Due.ts"
 import type { At, OutgoingSignal, Qos, SignalRequest } from "./Launch.ts"
 
 /** A signal request is invalid. `reason` names the rule that it breaks. */
-export class InvalidSignal extends Data.TaggedError("InvalidSignal")<{ readonly reason: string }> {
+export class InvalidSignal extends Data.TaggedError("InvalidSignal")<{
+  readonly reason: string
+  /** Given if the signal is well formed, and its payload does not fit the type of its path. */
+  readonly kind?: "unfit"
+}> {
   readonly code = "signal/invalid"
   override get message() {
     return `The signal is refused: ${this.reason}`
@@ -29,7 +33,7 @@ export class InvalidSignal extends Data.TaggedError("InvalidSignal")<{ readonly 
  */
 export const checkPayload = ({ type }: Declared, payload: unknown): void => {
   const mistakes = type.mistakes(payload)
-  if (mistakes.length > 0) throw refuse(misfit(type, mistakes))
+  if (mistakes.length > 0) throw new InvalidSignal({ reason: misfit(type, mistakes), kind: "unfit" })
 }
 
 /** The refusal of a label. Unknown atoms and inaccessible atoms get the same message, which names only the given atoms. */

@@ -21,6 +21,7 @@ import * as ClockChange from "./ClockChange.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as LostBeats from "./LostBeats.ts"
 import * as Modules from "../model/Modules.ts"
+import * as SpaceSchema from "../model/SpaceSchema.ts"
 import * as Titles from "../model/Titles.ts"
 import type { ParkedNote } from "../model/Parked.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
@@ -137,9 +138,17 @@ export class LiveInput implements BeatInput {
       spent: this.state.derivation.spent,
       content: documents.capture(),
       labels: this.opened ? undefined : LabelCheck.change(settings.labels, documents),
-      titled: changed.enzymes === undefined ? [] : Titles.activation(enzymes, documents, beat),
+      titled: this.titled(changed, beat),
       ...changed.enzymes === undefined && changed.nodes === undefined ? Modules.unchanged : Modules.activation(changed, documents)
     }
+  }
+
+  /** The titles of enzymes and the schema of the space, as far as they change with the modules. */
+  private titled(changed: { readonly enzymes: unknown; readonly nodes: unknown }, beat: number): ReadonlyArray<Titles.Titled> {
+    if (changed.enzymes === undefined && changed.nodes === undefined) return none
+    const { documents, enzymes, hash } = this.state
+    const titles = changed.enzymes === undefined ? none : Titles.activation(enzymes, documents, beat)
+    return [...titles, ...SpaceSchema.activation(this.state, documents, hash)]
   }
 
   commands(): ReadonlyArray<Queued> {

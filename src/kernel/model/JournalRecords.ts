@@ -21,6 +21,7 @@ import type { SentRecord } from "./SentLine.ts"
 import * as SentLine from "./SentLine.ts"
 import { runName } from "./Signal.ts"
 import * as Cells from "../../durable/Cells.ts"
+import * as SpaceSchema from "./SpaceSchema.ts"
 import * as Titles from "./Titles.ts"
 
 /** A sent signal; `run` is `undefined` if the beat itself sent it. */
@@ -141,13 +142,16 @@ export const descriptionsOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<
   cells.filter(isCaptured).flatMap(({ after, key }) => Modules.fromDescription(key, documentOf(after)) ?? [])
 
 /**
- * Returns the titles of enzymes that changed from a beat on.
+ * Returns the titles of enzymes, and the parts of the schema of the space, that changed from a beat on.
  *
  * @category getters
  * @since 0.1.0
  */
 export const titlesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Titles.Titled> =>
-  cells.flatMap(({ after, key }) => Titles.fromCell(key, after === undefined ? undefined : JSON.stringify(after)) ?? [])
+  cells.flatMap(({ after, key }) => {
+    const text = after === undefined ? undefined : JSON.stringify(after)
+    return Titles.fromCell(key, text) ?? SpaceSchema.fromCell(key, text) ?? []
+  })
 
 /**
  * Returns the label rules that took effect in a beat; `undefined` if none did.

@@ -13,6 +13,7 @@ import type * as Launch from "../../stage/Launch.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import * as Signal from "../model/Signal.ts"
+import { typesOf } from "../model/SpaceSchema.ts"
 import type { PostedSignal } from "../view/Space.ts"
 import { IdReused, InboxFull } from "../model/SpaceError.ts"
 
@@ -63,6 +64,8 @@ export class Admission {
   enter(posted: PostedSignal): Entered {
     const { state } = this
     const sent = OutgoingSignal.make("", posted, state.store.head().beat)
+    const declared = typesOf(state).signal(sent.signal)
+    if (declared !== undefined) OutgoingSignal.checkPayload(declared, posted.payload)
     const label = this.labelOf(posted)
     const callers = posted.id === undefined ? undefined : this.callersId({ ...posted, label }, posted.id, sent)
     return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0, label })

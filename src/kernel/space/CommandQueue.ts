@@ -22,6 +22,7 @@ import * as ExternalChange from "../model/ExternalChange.ts"
 import * as Slices from "../../ledger/Slices.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
+import { typesOf } from "../model/SpaceSchema.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { ClockStatus, SpaceControl, SpaceStatus } from "../view/Space.ts"
 import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
@@ -77,6 +78,7 @@ export class CommandQueue implements SpaceControl {
   set(address: string, value: unknown, options: { readonly group?: string }): Effect.Effect<number, ControlError> {
     return this.tell(() => {
       const write = Write.set(ExternalChange.place(address), value)
+      typesOf(this.live).check(write.address, value)
       return { kind: "set", write, group: ExternalChange.groupOf(options.group, address) }
     })
   }
@@ -91,7 +93,12 @@ export class CommandQueue implements SpaceControl {
   }
 
   integrate(change: ExternalChange.ExternalChange): Effect.Effect<number, ControlError> {
-    return this.tell(() => ({ kind: "integrate", notice: ExternalChange.notice(change) }))
+    return this.tell(() => {
+      const notice = ExternalChange.notice(change)
+      const types = typesOf(this.live)
+      for (const [i, { address }] of notice.writes.entries()) types.check(address, change.changes[i]?.value)
+      return { kind: "integrate", notice }
+    })
   }
 
   bind(change: BindingChange): Effect.Effect<number, ControlError> {

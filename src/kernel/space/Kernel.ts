@@ -33,6 +33,7 @@ import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { CurrentHolds } from "../model/Holds.ts"
 import { KernelSettings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
+import { typesOf } from "../model/SpaceSchema.ts"
 import { Losses } from "../model/Losses.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
 import { ModuleRestore } from "../model/ModuleRestore.ts"
@@ -195,6 +196,10 @@ const ledgersOf = (slices: ReadonlyArray<KernelSlice>, reactor: Reactor["Service
 const runsOf = (slices: ReadonlyArray<KernelSlice>): RunsOfSpaces =>
   slices.find(({ runs }) => runs !== undefined)?.runs ?? NoDurableRuns.runs
 
+/** The refusal of a module. */
+const refusedBy = ({ _tag, name }: Enzyme | NodeDefinition, reason: string): InvalidEnzyme | InvalidNode =>
+  _tag === "Enzyme" ? new InvalidEnzyme({ name, reason }) : new InvalidNode({ name, reason })
+
 /** Registers and withdraws modules. A node may give an idle space work. */
 const registrar = ({ nodes, registry, runs, wake }: {
   readonly runs: Pick<RunsOfSpaces, "check">
@@ -204,6 +209,8 @@ const registrar = ({ nodes, registry, runs, wake }: {
 }): Pick<Kernel["Service"], "register" | "unregister" | "leaveOut" | "breaks" | "mends"> => ({
   register: (module, code) => Effect.try({
     try: () => {
+      const clash = module.declares.length === 0 ? undefined : typesOf({ enzymes: registry, nodes }).clash(module)
+      if (clash !== undefined) throw refusedBy(module, clash)
       if (module._tag === "Enzyme") {
         runs.check(module)
         registry.register(module, code)

@@ -6,6 +6,7 @@
 import type * as Effect from "effect/Effect"
 import { InvalidAddress } from "../../cell/Address.ts"
 import type { LinkLoop } from "../../cell/Link.ts"
+import { CellMistyped } from "../../cell/Type.ts"
 import { InvalidValue } from "../../cell/Value.ts"
 import type { CellLocked, RefusalClass, Refusals } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
@@ -17,7 +18,7 @@ import { ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRef
 /** The errors of a signal from outside, of control input, and of a read. */
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
 export type ControlError =
-  | InvalidAddress | InvalidValue | InvalidNode | InvalidSignal
+  | InvalidAddress | InvalidValue | CellMistyped | InvalidNode | InvalidSignal
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
   | SliceAbsent | Refusals[keyof Refusals]
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
@@ -42,7 +43,7 @@ export const asRefusal = expected<SignalError>(
 export const asControlError = (ledgers: ReadonlyArray<RefusalClass>): (error: unknown) => ControlError => {
   const known = ledgers as ReadonlyArray<abstract new(...args: never) => ControlError>
   return expected<ControlError>(
-    InvalidAddress, InvalidValue, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, SliceAbsent, ...known
+    InvalidAddress, InvalidValue, CellMistyped, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, SliceAbsent, ...known
   )
 }
 
