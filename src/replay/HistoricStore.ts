@@ -38,8 +38,8 @@ export class HistoricStore implements SpaceStore {
   /** Content that no beat had captured or made yet. */
   private readonly unseen = new Set<string>()
   private newest: Head
-  /** The content that the recorded entry of the next beat names as made, once it is asked for. */
-  private recorded: { readonly beat: number; readonly made: ReadonlySet<string> } | undefined
+  /** The content that the recorded entry of the next beat names as made. */
+  private recorded: ReadonlySet<string> = new Set()
   /** The beat down to which the present is undone. */
   private undone: number
 
@@ -183,20 +183,20 @@ export class HistoricStore implements SpaceStore {
    * recorded entry of that beat decides: it names the content that was not there.
    */
   holds(hash: string): boolean {
-    const beat = this.newest.beat + 1
-    if (this.recorded?.beat !== beat) {
-      const row = this.source.entry(beat)
-      this.recorded = row && { beat, made: new Set(Journal.parse(row.text).made) }
-    }
-    return this.recorded === undefined ? this.source.holds(hash) : !this.recorded.made.has(hash)
+    return !this.recorded.has(hash)
   }
 
   undated(): [] {
     return []
   }
 
-  /** Makes content visible to runs from now on. */
-  see(hashes: ReadonlyArray<string>): void {
+  /** Prepares the beat of a recorded entry. The content that it captured is visible to runs from now on. */
+  load({ content = [], made = [] }: Pick<Journal.Parsed, "content" | "made">): void {
+    this.see(content)
+    this.recorded = new Set(made)
+  }
+
+  private see(hashes: ReadonlyArray<string>): void {
     for (const hash of hashes) this.unseen.delete(hash)
   }
 

@@ -70,7 +70,7 @@ export class RecordedInput implements BeatInput {
   begin(beat: number): Begun {
     const { entry } = this
     const { activated = 0, clock, content = [], isolation = "snapshot", made = [], seed, semantics, spent = [], tempo = 0 } = entry
-    this.historic.see(content)
+    this.historic.load(entry)
     const cells = Records.cellsOf(entry)
     const modules = Records.modulesOf(cells)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
