@@ -21,8 +21,8 @@ const different: ReadonlySet<Actions.ActionName> = new Set<Actions.ActionName>([
 ])
 
 /**
- * A plan whose actions are the same whatever the secrets are: without faults, on one host. Nothing is pruned, since the size of a
- * journal is no secret.
+ * A plan whose actions are the same whatever the secrets are: without faults, on one host, and without pruning, since the size of
+ * a journal is no secret.
  */
 const alike = (plan: Plan, secrets: number): Plan => ({
   ...plan, secrets, isLabelled: true, hosts: 1, retention: {}, faults: [], steps: plan.steps.filter(({ action }) => !different.has(action))
@@ -57,7 +57,7 @@ const keysBelow = (reader: Reader) => Effect.gen(function*() {
 })
 
 /**
- * The question for the newest beat. The number of beats is public, and what a reader sees has numbers of beats in ids and waits by
+ * The question for the newest beat. The number of beats is public, and the answers to a reader have numbers of beats in ids and wait by
  * them. So spaces are compared where they have as many beats.
  */
 const BEATS = "beats"
