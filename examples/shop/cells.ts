@@ -4,37 +4,29 @@
  * @module
  */
 import * as Schema from "effect/Schema"
-import type { Transaction } from "systole"
+import { Cell } from "systole"
 
-/** The stored cell `/data/products/<item>`. `received` is the total count received so far. */
-export type Product = {
-  readonly price: number
-  readonly received: number
-}
+const Price = Schema.Natural
 
-/** The stored cell `/data/orders/<id>`. */
-export type Order = {
-  readonly item: string
-  readonly count: number
-  readonly price: number
-}
+/** The stored cells of the products, by item. `received` is the total count received so far. */
+export const Products = Cell.family("/data/products/:item", Schema.Struct({ price: Price, received: Schema.Natural }))
 
-/** The derived cell `/data/stock`: the remaining count of each item. */
-export type Stock = { readonly [item: string]: number }
+/** The stored cells of the orders, by the id of their signal. */
+export const Orders = Cell.family("/data/orders/:id", Schema.Struct({ item: Schema.String, count: Schema.Natural, price: Price }))
 
-/** The derived cell `/data/dashboard`. */
-export type Dashboard = {
-  readonly orders: number
-  readonly takings: number
-  readonly items: ReadonlyArray<{ readonly item: string; readonly price: number; readonly left: number }>
-}
+/** The derived cell of the remaining count of each item. */
+export const Stock = Cell.of("/data/stock", Schema.Record(Schema.String, Schema.Number))
 
-export const Goods = Schema.Struct({ price: Schema.Natural, count: Schema.Natural })
+const Row = Schema.Struct({ item: Schema.String, price: Price, left: Schema.Number })
+
+/** The derived cell of the dashboard. */
+export const Dashboard = Cell.of(
+  "/data/dashboard",
+  Schema.Struct({ orders: Schema.Natural, takings: Schema.Natural, items: Schema.Array(Row) })
+)
+
+export const Goods = Schema.Struct({ price: Price, count: Schema.Natural })
 export const Wanted = Schema.Struct({ count: Schema.Natural.pipe(Schema.check(Schema.isGreaterThan(0))) })
 
-/** All documents directly below a cell, with their names. */
-export const below = <Kept>(tx: Transaction, id: string): ReadonlyArray<readonly [name: string, kept: Kept]> =>
-  tx.list(id).map((name) => [name, tx.get(`${id}/${name}`) as Kept])
-
 /** The item of a signal: the last segment of its target. */
-export const itemOf = (target: string | undefined): string => target?.split("/").at(-1) ?? ""
+export const itemOf = (target: string): string => target.slice(target.lastIndexOf("/") + 1)

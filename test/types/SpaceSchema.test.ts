@@ -161,7 +161,7 @@ export default Enzyme.make({ name: "${file}", query: "/signals/${file}", writes:
       assert.deepStrictEqual(found.broken, [])
       assert.notDeepEqual(yield* look, before)
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer))))))
-  }), 30_000)
+  }))
 
   it.effect("check a value by the narrower path", () => Effect.gen(function*() {
     const wide = declaring("wide", "/data/x/:a", Schema.String)

@@ -4,18 +4,18 @@
  * @module
  */
 import { Computation } from "systole"
-import { below, type Dashboard, type Order, type Product, type Stock } from "../cells.ts"
+import { Dashboard, Orders, Products, Stock } from "../cells.ts"
 
 export default Computation.make({
   name: "dashboard",
-  output: "/data/dashboard",
-  run: (tx): Dashboard => {
-    const orders = below<Order>(tx, "/data/orders")
-    const stock = tx.get("/data/stock") as Stock
+  output: Dashboard,
+  run: (tx) => {
+    const orders = tx.entries(Orders)
+    const stock = tx.get(Stock) ?? {}
     return {
       orders: orders.length,
       takings: orders.reduce((sum, [, { count, price }]) => sum + count * price, 0),
-      items: below<Product>(tx, "/data/products").map(([item, { price }]) => ({ item, price, left: stock[item] ?? 0 }))
+      items: tx.entries(Products).map(([{ item }, { price }]) => ({ item, price, left: stock[item] ?? 0 }))
     }
   }
 })

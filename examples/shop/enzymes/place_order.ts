@@ -6,23 +6,22 @@
  *
  * @module
  */
-import { Enzyme } from "systole"
-import { itemOf, type Order, type Product, Wanted } from "../cells.ts"
+import { Cell, Enzyme } from "systole"
+import { itemOf, Orders, Products, Stock, Wanted } from "../cells.ts"
 
 export default Enzyme.make({
   name: "place_order",
   query: "/signals/order/place",
-  bind: ["/data/products"],
+  bind: [Products],
   target: "required",
   payload: Wanted,
-  writes: ["/data/orders/*"],
+  writes: [Orders],
   run: (tx, { id, payload: { count }, target }) => {
     const item = itemOf(target)
-    const product = tx.get(target) as Product | undefined
-    const left = (tx.get(`/data/stock#/${item}`) ?? 0) as number
+    const product = tx.get(Products.at({ item }))
+    const left = tx.get(Cell.into(Stock, item)) ?? 0
     if (product === undefined || left < count) return { placed: false, left }
-    const order: Order = { item, count, price: product.price }
-    tx.set(`/data/orders/${id}`, order)
+    tx.set(Orders.at({ id }), { item, count, price: product.price })
     return { placed: true, left: left - count }
   }
 })

@@ -4,19 +4,19 @@
  * @module
  */
 import { Enzyme } from "systole"
-import { Goods, type Product } from "../cells.ts"
+import { Goods, itemOf, Products } from "../cells.ts"
 
 export default Enzyme.make({
   name: "receive_goods",
   query: "/signals/goods/receive",
-  bind: ["/data/products"],
+  bind: [Products],
   target: "required",
   payload: Goods,
-  writes: ["/data/products/*"],
+  writes: [Products],
   run: (tx, { payload: { count, price }, target }) => {
-    const before = tx.get(target) as Product | undefined
-    const product: Product = { price, received: (before?.received ?? 0) + count }
-    tx.set(target, product)
+    const cell = Products.at({ item: itemOf(target) })
+    const product = { price, received: (tx.get(cell)?.received ?? 0) + count }
+    tx.set(cell, product)
     return product
   }
 })

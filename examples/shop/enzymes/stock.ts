@@ -6,15 +6,15 @@
  * @module
  */
 import { Computation } from "systole"
-import { below, type Order, type Product, type Stock } from "../cells.ts"
+import { Orders, Products, Stock } from "../cells.ts"
 
 export default Computation.make({
   name: "stock",
-  output: "/data/stock",
-  run: (tx): Stock => {
+  output: Stock,
+  run: (tx) => {
     const left: Record<string, number> = {}
-    for (const [item, { received }] of below<Product>(tx, "/data/products")) left[item] = received
-    for (const [, { count, item }] of below<Order>(tx, "/data/orders")) left[item] = (left[item] ?? 0) - count
+    for (const [{ item }, { received }] of tx.entries(Products)) left[item] = received
+    for (const [, { count, item }] of tx.entries(Orders)) left[item] = (left[item] ?? 0) - count
     return left
   }
 })
