@@ -361,15 +361,20 @@ const refused = (reason: string) => new Plugin.InvalidPlugin({ name: "sqlite", r
 
 type Provider = NonNullable<Plugin.Plugin["provides"]["persistence"]>
 
-const provider = (syncMicros: number | undefined): Provider => ({ folder, options }) => {
+/** A driver in the place of that of a space. */
+type Around = (driver: SqlDriver, space: string) => SqlDriver
+
+const provider = (syncMicros: number | undefined, around: Around = (driver) => driver): Provider => ({ folder, options }) => {
   const [option] = Object.keys(options)
   if (option !== undefined) throw refused(`it has no option "${option}". Remove it from the configuration`)
-  return SqlStore.layer(source(folder, { caches: new PageCaches(), syncMicros }))
+  const files = source(folder, { caches: new PageCaches(), syncMicros })
+  return SqlStore.layer({ ...files, open: (space, choice) => around(files.open(space, choice), space) })
 }
 
 /**
  * The provider with a simulated disk, for tests and benchmarks: each commit waits for a fixed time in microseconds instead
- * of the disk. A power failure may damage its files. No configuration selects it.
+ * of the disk, and `around` may put a faulty driver in the place of each. A power failure may damage its files. No
+ * configuration selects it.
  *
  * @throws InvalidPlugin for a time that is not from 0 to 1,000,000
  * @example Fast tests
@@ -382,8 +387,8 @@ const provider = (syncMicros: number | undefined): Provider => ({ folder, option
  * @category constructors
  * @since 0.1.0
  */
-export const unsynced = (syncMicros: number): Provider => {
-  if (syncMicros >= 0 && syncMicros <= 1_000_000) return provider(syncMicros)
+export const unsynced = (syncMicros: number, around?: Around): Provider => {
+  if (syncMicros >= 0 && syncMicros <= 1_000_000) return provider(syncMicros, around)
   throw refused(`a sync cannot take ${syncMicros} microseconds. Give a number from 0 to 1000000`)
 }
 

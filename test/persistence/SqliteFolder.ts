@@ -13,8 +13,12 @@ import { unsynced } from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 
 /** SQLite files in `folder`. Nothing waits for the disk: tests end processes, and never the power. */
-export const layerIn = (folder: string, syncMicros = 0): Layer.Layer<Persistence, PersistenceError> =>
-  unsynced(syncMicros)({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))
+export const layerIn = (
+  folder: string,
+  syncMicros = 0,
+  around?: Parameters<typeof unsynced>[1]
+): Layer.Layer<Persistence, PersistenceError> =>
+  unsynced(syncMicros, around)({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))
 
 /** A folder that is removed with the scope. */
 export const folder = Effect.acquireRelease(

@@ -79,7 +79,7 @@ const actions = {
     for (const { i } of posts.slice(-1 - count % 4)) await send(world, i)
     await world.quiet()
   },
-  wake: inSpace((space, { numbers: [, n] }) => space.signal(one(wakes, n))),
+  wake: inSpace((space, { numbers: [, n, urgent] }) => space.signal({ ...one(wakes, n), ...urgent % 2 === 0 ? { qos: "control" } : {} })),
   set: inSpace((space, { numbers: [, n, value] }, { plan }) => {
     const name = one(["0", "1", "secret"], n)
     const made = name === "secret" ? `secret-${value % 5 + plan.secrets}` : value % 5

@@ -320,6 +320,7 @@ export const leftIn = async (world: World, space: Space): Promise<ReadonlyArray<
 const pieces: Checker = (world, _, space) => LedgerChecks.pieces(world, space)
 const content: Checker = (world, _, space) => LedgerChecks.content(world, space)
 const flows: Checker = (world, _, space) => LedgerChecks.flows(world, space)
+const handed: Checker = (world, _, space) => LedgerChecks.handed(world, space)
 const ends: Checker = (world, _, space) => LedgerChecks.ends(world, space)
 const deliveries: Checker = (world, _, space) => LedgerChecks.deliveries(world, space)
 const agent: Checker = (world, _, space) => Agent.lives(world, space)
@@ -328,7 +329,7 @@ const attempts: Checker = (world, { over }, space) => LedgerChecks.attempts(worl
 /** The checkers that look at times, and those that cost more. */
 export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, attempts, streams }
 export const sometimes: Readonly<Record<string, Checker>> = { derived, pieces, content, deliveries, history, reasons, secrets }
-export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes, ends, flows, agent }
+export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes, ends, handed, flows, agent }
 
 /** Looks with these checkers at each space. Throws a violation. */
 export const check = async (world: World, memory: Memory, checkers: Readonly<Record<string, Checker>>): Promise<void> => {

@@ -6,6 +6,7 @@
 import * as Actions from "./Actions.ts"
 import * as Bank from "./Bank.ts"
 import * as Disk from "./Disk.ts"
+import * as Driver from "./Driver.ts"
 import * as Network from "./Network.ts"
 import type { Plan } from "./Plan.ts"
 import * as Program from "./Program.ts"
@@ -15,6 +16,7 @@ export const kinds: ReadonlyArray<string> = [
   ...Actions.kinds.map((kind) => `action ${kind}`),
   ...Program.kinds.map((kind) => `program ${kind}`),
   ...Disk.faultKinds.map((kind) => `disk ${kind}`),
+  ...Driver.faultKinds.map((kind) => `driver ${kind}`),
   ...Network.faults.map((kind) => `network ${kind}`),
   ...Bank.faults.map((kind) => `bank ${kind}`)
 ]
@@ -27,7 +29,7 @@ function* instructionsIn(part: unknown): Iterable<Program.Instruction> {
 }
 
 /** The kinds of events for which a plan asks. Whether each instruction is reached and each fault is met shows in its world alone. */
-export const kindsOf = ({ bank, faults, hosts, network, steps }: Plan): ReadonlySet<string> => {
+export const kindsOf = ({ bank, driver, faults, hosts, network, steps }: Plan): ReadonlySet<string> => {
   const actions = steps.map(({ action }) => `action ${action}`)
   const instructions = steps.flatMap(({ program }) => [...instructionsIn(program)])
   const pays = instructions.some((instruction) => instruction.do === "pay" || instruction.do === "job" || instruction.do === "drop")
@@ -37,6 +39,7 @@ export const kindsOf = ({ bank, faults, hosts, network, steps }: Plan): Readonly
     ...actions,
     ...instructions.map((instruction) => `program ${instruction.do}`),
     ...faults.map(({ kind }) => `disk ${kind}`),
+    ...driver.map(({ kind }) => `driver ${kind}`),
     ...(pays ? bank.map((fault) => `bank ${fault}`) : []),
     ...(crosses ? network.map((fault) => `network ${fault}`) : [])
   ])

@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { createHash } from "node:crypto"
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, type Layer, Scope } from "effect"
-import { Persistence, PersistenceError, type SpaceStore } from "systole"
+import { Persistence, PersistenceError, type SpaceStore, type SqlDriver } from "systole"
 import { layerIn } from "../persistence/SqliteFolder.ts"
 import * as Random from "../support/Random.ts"
 
@@ -40,6 +41,9 @@ const contentOf = (store: SpaceStore): Content => {
   return { head, journal, cells: new Map(keys.map((key) => [key, store.read(key)])) }
 }
 
+/** The digest of a row of a journal: that of its first line. */
+const digest = (text: string): string => createHash("sha256").update(text.split("\n", 1).join()).digest("hex")
+
 const errorOf = (error: unknown): Error => error instanceof Error ? error : new Error(String(error))
 
 /** Whether an error is a refusal that names its reason. */
@@ -55,8 +59,9 @@ export class Files {
     this.count = count
   }
 
-  get layer(): Layer.Layer<Persistence, PersistenceError> {
-    return layerIn(join(this.folder, "spaces"))
+  /** The store of these files, with drivers that `around` makes of its own. */
+  layer(around: (driver: SqlDriver, space: string) => SqlDriver): Layer.Layer<Persistence, PersistenceError> {
+    return layerIn(join(this.folder, "spaces"), 0, around)
   }
 
   end(): void {
@@ -92,7 +97,7 @@ export class Files {
     const scope = Effect.runSync(Scope.make())
     const open = Effect.gen(function*() {
       const persistence = yield* Persistence
-      const store = yield* persistence.open(space, { create: false })
+      const store = yield* persistence.open(space, { create: false, digest })
       return yield* Effect.try({ try: () => contentOf(store), catch: errorOf })
     })
     const exit = await Effect.runPromise(Effect.result(Scope.provide(Effect.provide(open, layerIn(folder)), scope)))

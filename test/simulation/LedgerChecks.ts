@@ -9,6 +9,7 @@ import type { Space } from "systole"
 import type { Attempt } from "./Bank.ts"
 import * as Derived from "./Derived.ts"
 import * as Ledgers from "./Ledgers.ts"
+import { HANDED } from "./Running.ts"
 import type { World } from "./World.ts"
 
 /** The most names of a list that a check reads. */
@@ -77,6 +78,19 @@ export const ends: Check = async (world, space) => {
   if (isUncounted(world, space)) return undefined
   const twice = (await look(world, counts(space)))?.find(({ times, told }) => told > times)
   return twice && `${space.name}: the end of ${twice.name} is told ${twice.told} times instead of ${twice.times}`
+}
+
+/** The end of an event that a run was told is that of its receipt, while there is one. An operator may begin it again. */
+export const handed: Check = async (world, space) => {
+  if (isUncounted(world, space)) return undefined
+  const cells = Effect.flatMap(space.below(HANDED, { limit: LIMIT }), Effect.forEach((key) => space.get(key)))
+  for (const end of await look(world, cells) ?? []) {
+    const { id, status } = end as { readonly id: string; readonly status: string }
+    const receipt = await look(world, space.receipt(id))
+    if (receipt === undefined || receipt.status === status) continue
+    return `${space.name}: a run was told that ${id} is ${status}, and its receipt says ${receipt.status}`
+  }
+  return undefined
 }
 
 /** The pieces are those that the handlers started last, and their cells equal their functions. */

@@ -23,6 +23,9 @@ const SLOTS = 3
 /** The signal that a run asks for at a cell of its own. */
 const OWN = "/signals/wake/own"
 
+/** How urgent a signal is. One of control comes in a pause, too. */
+type Qos = "control" | "retain"
+
 /** An instruction of this file. */
 export type Work =
   | { readonly do: "job"; readonly timeoutMs: number }
@@ -35,7 +38,7 @@ export type Work =
   | { readonly do: "keep"; readonly slot: number; readonly size: number }
   | { readonly do: "late"; readonly slot: number; readonly ms: number }
   | { readonly do: "take"; readonly slot: number; readonly address: string }
-  | { readonly do: "ask"; readonly count: number; readonly space: number; readonly ms: number; readonly sleep: number }
+  | { readonly do: "ask"; readonly count: number; readonly space: number; readonly ms: number; readonly sleep: number; readonly qos: Qos }
   | { readonly do: "reply"; readonly space: string; readonly cell: string }
 
 /** The way to draw an instruction, and to execute it. One that is not drawn is sent by another one. */
@@ -60,7 +63,7 @@ const nameOf = (cell: string | undefined): string => cell?.slice(cell.lastIndexO
 const own = ({ event }: Running, path: string): string => `${event.id.slice(0, 24)}-${path}`
 
 /** Asks for signals at a cell of its own, and awaits them in their order. */
-const ask = async (running: Running, { count, ms, sleep, space }: Extract<Work, { readonly do: "ask" }>): Promise<void> => {
+const ask = async (running: Running, { count, ms, qos, sleep, space }: Extract<Work, { readonly do: "ask" }>): Promise<void> => {
   const { outside, tx } = running
   const [self, other] = [tx.get(SELF), outside.spaces[space]]
   const cell = `/data/wake/${tx.id()}`
@@ -70,7 +73,7 @@ const ask = async (running: Running, { count, ms, sleep, space }: Extract<Work, 
   if (isFar) {
     const reply: Program = [{ do: "reply", space: self, cell }]
     tx.signal({ signal: "/signals/plain/0", target: "/data/t/0", payload: reply, space: other })
-  } else for (let i = 0; i < count; i++) tx.signal({ signal: OWN, target: cell, payload: i, ...at })
+  } else for (let i = 0; i < count; i++) tx.signal({ signal: OWN, target: cell, payload: i, qos, ...at })
   if (sleep > 0) await tx.sleep(sleep)
   for (let i = 0, last = -1; i < (isFar ? 1 : count); i++) {
     const { payload } = await tx.waitForSignal(OWN, cell)
@@ -200,7 +203,8 @@ const kinds: Kinds = {
       count: 1 + draw(3),
       space: draw(spaces),
       ms: Random.pick(draw, [0, 0, 10, 2000]),
-      sleep: Random.pick(draw, [0, 0, 5, 3000])
+      sleep: Random.pick(draw, [0, 0, 5, 3000]),
+      qos: Random.pick(draw, ["control", "retain"] as const)
     }),
     isDurable: true,
     run: ask

@@ -9,6 +9,7 @@ import { type ActionName, kinds as actionKinds } from "./Actions.ts"
 import * as Bank from "./Bank.ts"
 import * as Derived from "./Derived.ts"
 import { type Fault, faultKinds } from "./Disk.ts"
+import * as Driver from "./Driver.ts"
 import * as Network from "./Network.ts"
 import * as Program from "./Program.ts"
 
@@ -43,6 +44,8 @@ export interface Plan {
   /** The derived nodes that are absent at first. */
   readonly absent: ReadonlyArray<number>
   readonly faults: ReadonlyArray<Fault>
+  /** The faults of SQLite, if the spaces are its files. */
+  readonly driver: ReadonlyArray<Driver.Fault>
   /** The faults of the server and of the network. */
   readonly bank: ReadonlyArray<Bank.Fault>
   readonly network: ReadonlyArray<Network.Fault>
@@ -85,5 +88,9 @@ export const make = (seed: number, only?: ActionName): Plan => {
   const retention = Random.pick(draw, retentions)
   const hasAgent = draw(8) === 0
   const isOnFiles = seed % 100 === 50
-  return { seed, hosts: 1 + draw(2), spaces, ...limits, hasAgent, secrets: 0, isOnFiles, retention, absent, faults, ...faulty, steps }
+  const driver = isOnFiles
+    ? Array.from({ length: draw(6) }, (): Driver.Fault => ({ transaction: draw(2 * length), kind: Random.pick(draw, Driver.faultKinds) }))
+    : []
+  const stored = { isOnFiles, retention, faults, driver }
+  return { seed, hosts: 1 + draw(2), spaces, ...limits, hasAgent, secrets: 0, ...stored, absent, ...faulty, steps }
 }

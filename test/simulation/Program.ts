@@ -30,6 +30,7 @@ export type Instruction =
   | { readonly do: "derived"; readonly node: number }
   | { readonly do: "fail"; readonly attempts: number; readonly again: boolean }
   | { readonly do: "send"; readonly space: number; readonly enzyme: number; readonly ms: number; readonly body: Program }
+  | { readonly do: "hand"; readonly enzyme: number; readonly ms: number; readonly body: Program }
   | { readonly do: "operate"; readonly body: Program; readonly isClosed: boolean }
   | { readonly do: "spy"; readonly body: Program; readonly other: Program }
   | { readonly do: "sleep"; readonly ms: number }
@@ -67,6 +68,7 @@ const execute = (running: Running, instruction: Instruction, path: string): Prom
     case "derived": return void running.derived(instruction.node)
     case "fail": return void running.fail(instruction)
     case "send": return void running.send(instruction)
+    case "hand": return running.hand(instruction)
     case "operate": return void running.operate(instruction)
     case "spy": return go(running, running.spy(instruction), `${path}.s`)
     case "sleep": return sleep(running, instruction.ms)
@@ -121,8 +123,9 @@ export const runAtOnce = (tx: Transaction, event: Event, about: About): void => 
 }
 
 /** The instructions that need a durable run, and those with programs of their own. */
-const durable: ReadonlySet<Kind> = new Set<Kind>(["sleep", "decide", "wait", "pay", "all", "race", "finally", "undo", ...Ledgers.durable])
-const nested: ReadonlySet<Kind> = new Set<Kind>(["all", "race", "finally", "undo", "send", "operate", "spy"])
+const durable: ReadonlySet<Kind> =
+  new Set<Kind>(["sleep", "decide", "hand", "wait", "pay", "all", "race", "finally", "undo", ...Ledgers.durable])
+const nested: ReadonlySet<Kind> = new Set<Kind>(["all", "race", "finally", "undo", "send", "hand", "operate", "spy"])
 
 /** The bounds of a drawn program. */
 interface Bounds {
@@ -146,6 +149,7 @@ const makers: Readonly<Record<string, (draw: Random.Random, below: Below) => Ins
   fail: (draw) => ({ do: "fail", attempts: draw(4), again: draw(2) === 0 }),
   send: (draw, { plain, spaces }) =>
     ({ do: "send", space: draw(spaces), enzyme: draw(16), ms: Random.pick(draw, [0, 0, 20, 3000]), body: plain() }),
+  hand: (draw, { plain }) => ({ do: "hand", enzyme: draw(16), ms: Random.pick(draw, [0, 0, 20, 3000]), body: plain() }),
   operate: (draw, { plain }) => ({ do: "operate", body: plain(), isClosed: draw(2) === 0 }),
   spy: (_, { body }) => ({ do: "spy", body: body(), other: body() }),
   sleep: (draw) => ({ do: "sleep", ms: Random.pick(draw, [0, 1, 10, 1000, 60_000]) }),

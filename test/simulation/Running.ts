@@ -8,6 +8,9 @@ import { present } from "../support/Present.ts"
 import * as Derived from "./Derived.ts"
 import type { Instruction, Outside, Program, Way } from "./Program.ts"
 
+/** The folder of the ends of events that runs waited for. */
+export const HANDED = "/data/handed"
+
 /** A run of a program. Derived cells do not show the writes of their own run in the same beat. */
 export class Running {
   readonly tx: Transaction
@@ -79,12 +82,20 @@ export class Running {
     throw again ? new Retry({ reason: "not yet" }) : new Error("a program failed")
   }
 
-  send({ body, enzyme, ms, space }: Extract<Instruction, { readonly do: "send" }>): void {
+  send({ body, enzyme, ms, space }: Pick<Extract<Instruction, { readonly do: "send" }>, "body" | "enzyme" | "ms" | "space">): string {
     const { enzymes, spaces } = this.outside
     const to = space === 0 ? {} : { space: present(spaces[space]) }
     const at = ms === 0 || space !== 0 ? {} : { at: { ms } }
     const name = present(enzymes[enzyme % enzymes.length])
-    this.tx.signal({ signal: `/signals/${name}/0`, target: "/data/t/0", payload: body as unknown as Value, ...to, ...at })
+    return this.tx.signal({ signal: `/signals/${name}/0`, target: "/data/t/0", payload: body as unknown as Value, ...to, ...at })
+  }
+
+  /** Sends an event, waits for its end, and notes that beside its id. */
+  async hand(instruction: Extract<Instruction, { readonly do: "hand" }>): Promise<void> {
+    const { tx } = this
+    const id = this.send({ ...instruction, space: 0 })
+    const { status } = await tx.waitForEvent(id)
+    tx.set(`${HANDED}/${tx.id()}`, { id, status })
   }
 
   /** The program that a secret chooses. */

@@ -45,7 +45,7 @@ const smaller = (program: Program): ReadonlyArray<Program> => [
         ...smaller(instruction.other).map((other) => put({ ...instruction, other }))
       ]
     }
-    if (instruction.do !== "send" && instruction.do !== "operate") return []
+    if (instruction.do !== "send" && instruction.do !== "hand" && instruction.do !== "operate") return []
     return smaller(instruction.body).map((body) => put({ ...instruction, body }))
   })
 ]
@@ -56,6 +56,7 @@ function* candidates(plan: Plan): Iterable<Plan> {
   for (const list of without(plan.steps)) yield steps(list)
   for (const absent of without(plan.absent)) yield { ...plan, absent }
   for (const faults of without(plan.faults)) yield { ...plan, faults }
+  for (const driver of without(plan.driver)) yield { ...plan, driver }
   for (const bank of without(plan.bank)) yield { ...plan, bank }
   for (const network of without(plan.network)) yield { ...plan, network }
   if (plan.open !== undefined) yield { ...plan, open: undefined }

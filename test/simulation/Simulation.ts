@@ -7,6 +7,7 @@ import { Exit } from "effect"
 import * as Actions from "./Actions.ts"
 import * as Checkers from "./Checkers.ts"
 import * as Digest from "./Digest.ts"
+import * as Leaks from "./Leaks.ts"
 import * as LedgerChecks from "./LedgerChecks.ts"
 import type { Plan } from "./Plan.ts"
 import { wakes } from "./Program.ts"
@@ -90,6 +91,8 @@ const finish = async (world: World, memory: Checkers.Memory): Promise<void> => {
   await Checkers.check(world, memory, Checkers.atTheEnd)
   for (let i = 0; i < 8; i++) await Actions.damage(world)
   await Checkers.watch(world)
+  const leak = await Leaks.find(world)
+  if (leak !== undefined) throw new Checkers.Violation("leaks", leak)
 }
 
 /** Starts the hosts of a world, and makes the first cells. */

@@ -25,7 +25,8 @@ const different: ReadonlySet<Actions.ActionName> = new Set<Actions.ActionName>([
  * a journal is no secret.
  */
 const alike = (plan: Plan, secrets: number): Plan => ({
-  ...plan, secrets, isLabelled: true, hosts: 1, retention: {}, faults: [], steps: plan.steps.filter(({ action }) => !different.has(action))
+  ...plan, secrets, isLabelled: true, hosts: 1, retention: {}, faults: [], driver: [],
+  steps: plan.steps.filter(({ action }) => !different.has(action))
 })
 
 const low = [

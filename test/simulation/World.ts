@@ -22,6 +22,7 @@ import { Deliveries } from "./Deliveries.ts"
 import * as Derived from "./Derived.ts"
 import * as Door from "./Door.ts"
 import { Disk } from "./Disk.ts"
+import { Drivers } from "./Driver.ts"
 import { Files } from "./Files.ts"
 import * as Hosts from "./Host.ts"
 import * as Ledgers from "./Ledgers.ts"
@@ -121,7 +122,8 @@ export class World {
     this.hosts = Array.from({ length: plan.hosts }, Hosts.make)
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
     this.files = plan.isOnFiles ? new Files(tell.count) : undefined
-    const layer = this.files?.layer ?? Layer.provide(MemoryStore.layer, HashLayer.layer)
+    const drivers = new Drivers(plan.driver, { count: tell.count, isWell: () => this.disk.isWell })
+    const layer = this.files?.layer(drivers.around) ?? Layer.provide(MemoryStore.layer, HashLayer.layer)
     const isSteady = plan.steps.every(({ action }) => action !== "clock")
     this.code = new Code({
       absent: plan.absent,
