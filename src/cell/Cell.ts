@@ -144,7 +144,7 @@ export const make = (address: string): Cell => new Cell(Address.parse(address))
  * import * as Schema from "effect/Schema"
  * import { Cell, Enzyme } from "systole"
  *
- * const Sold = Cell.of("/data/sold", Schema.Natural)
+ * export const Sold = Cell.of("/data/sold", Schema.Natural)
  *
  * export default Enzyme.make({
  *   name: "sell",
@@ -180,8 +180,8 @@ export const of = <A extends Value>(path: string, schema: Schematic<A>, options:
  * import * as Schema from "effect/Schema"
  * import { Cell, Enzyme } from "systole"
  *
- * const Order = Schema.Struct({ item: Schema.String, count: Schema.Natural })
- * const Orders = Cell.family("/data/orders/:id", Order)
+ * export const Order = Schema.Struct({ item: Schema.String, count: Schema.Natural })
+ * export const Orders = Cell.family("/data/orders/:id", Order)
  *
  * export default Enzyme.make({
  *   name: "place_order",
@@ -217,8 +217,8 @@ export const family = <const Path extends string, A extends Value>(
  * import * as Schema from "effect/Schema"
  * import { Cell, Enzyme } from "systole"
  *
- * const Order = Schema.Struct({ status: Schema.Literals(["open", "paid"]), cents: Schema.Natural })
- * const Orders = Cell.family("/data/orders/:id", Order)
+ * export const Order = Schema.Struct({ status: Schema.Literals(["open", "paid"]), cents: Schema.Natural })
+ * export const Orders = Cell.family("/data/orders/:id", Order)
  *
  * export default Enzyme.make({
  *   name: "pay",

@@ -52,7 +52,7 @@ export class Signal<out A, in Given> {
  * import * as Schema from "effect/Schema"
  * import { Enzyme, Signal } from "systole"
  *
- * const Place = Signal.make("/signals/order/:id/place", Schema.Struct({ count: Schema.Natural }))
+ * export const Place = Signal.make("/signals/order/:id/place", Schema.Struct({ count: Schema.Natural }))
  *
  * export default Enzyme.make({
  *   name: "place_order",
