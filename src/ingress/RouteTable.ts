@@ -78,11 +78,14 @@ export class RouteTable {
   /** Serves an endpoint to all callers but readers. */
   serve<E extends Endpoint>(endpoint: E, handle: (asked: Asked<E>) => Reply<E>): void {
     this.endpoints.push(endpoint)
-    this.operator.on(endpoint.method, endpoint.path, (c) => {
-      const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
-      if (refused !== undefined) throw refused
-      return answered(endpoint, c, handle)
-    })
+    this.operator.on(endpoint.method, endpoint.path, (c) => this.answer(endpoint, c, handle))
+  }
+
+  /** The answer to a request, whoever asks; while the host is full, one that adds data is refused. */
+  protected answer<E extends Endpoint>(endpoint: E, c: Context, handle: (asked: Asked<E>) => Reply<E>): Response | Promise<Response> {
+    const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
+    if (refused !== undefined) throw refused
+    return answered(endpoint, c, handle)
   }
 
   /** The answer for a request without a route: 404, or 405 with the allowed methods. */

@@ -7,6 +7,7 @@ import { SpaceHost } from "../../src/main/workers/SpaceHost.ts"
 import * as MemoryObject from "./MemoryObject.ts"
 
 const TOKEN = "a-token-of-some-length"
+const READER = "the-token-of-a-reader"
 
 /** The host of a space without data, whose runtime fails to open. */
 const hosted = () => {
@@ -55,17 +56,18 @@ describe("The host of a space", () => {
 const opened = (storage: Storage, manifest: Parameters<typeof make>[0]["manifest"] = {}, remove = async () => {}) => {
   const directory = { add: async () => {}, remove } as unknown as DirectoryStub
   const env: Env = { SPACES: { getByName: () => assert.fail("no other object is called") }, DIRECTORY: { getByName: () => directory } }
-  const settings = { ...make({ manifest, config: { token: TOKEN } }, env), reporter: { report: () => {} } } as unknown as
+  const config = { token: TOKEN, labels: { cells: {}, readers: { web: { token: READER, clearance: [] } } } }
+  const settings = { ...make({ manifest, config }, env), reporter: { report: () => {} } } as unknown as
     ReturnType<typeof make>
   const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
   const host = new SpaceHost({ space: "shop", storage, state, env, settings })
-  const ask = (method: string, path = "", body?: object) =>
+  const as = (token: string) => (method: string, path = "", body?: object) =>
     host.fetch(new Request(`https://worker.example/v1/spaces/shop${path}`, {
       method,
-      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...body === undefined ? {} : { body: JSON.stringify(body) }
     }))
-  return { ask, host }
+  return { as, ask: as(TOKEN), host }
 }
 
 describe("An object whose storage is nearly full", () => {
@@ -81,11 +83,13 @@ describe("An object whose storage is nearly full", () => {
         }
       }
     }
-    const { ask } = opened(storage)
+    const { as, ask } = opened(storage)
     await ask("PUT")
     databaseSize = 9_500_000_000
-    const codeOf = async (method: string, path: string) =>
-      (await (await ask(method, path, method === "POST" ? {} : undefined)).json() as { readonly code?: string }).code
+    const codeOf = async (method: string, path: string, send = ask) =>
+      (await (await send(method, path, method === "POST" ? {} : undefined)).json() as { readonly code?: string }).code
+    assert.strictEqual(await codeOf("POST", "/signals", as(READER)), "store/full")
+    assert.isUndefined(await codeOf("GET", "/waiting", as(READER)))
     for (const path of ["/signals", "/rv", "/flows", "/ops", "/ops/o/state", "/clock/reset"]) {
       assert.strictEqual(await codeOf("POST", path), "store/full", path)
     }
