@@ -11,6 +11,7 @@ import * as JsonParser from "../cell/JsonParser.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import * as Endpoints from "../contract/Cells.ts"
+import type { Endpoint } from "../contract/Endpoint.ts"
 import type { ListedCell, Observation, Space } from "../kernel/view/Space.ts"
 import { WriteRefused } from "../kernel/model/SpaceError.ts"
 import { textOf } from "../kernel/view/Observed.ts"
@@ -33,10 +34,17 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-let parameters: ReadonlyArray<string> | undefined
+/** An endpoint whose path ends with a cell. */
+type AtCell = Pick<Endpoint, "query">
 
-/** The parameters that a query may have. */
-const queries = (): ReadonlyArray<string> => parameters ??= Object.keys(Endpoints.read.query?.().fields ?? {})
+const parameters = new WeakMap<AtCell, ReadonlyArray<string>>()
+
+/** The parameters that the query of an endpoint may have. */
+const queries = (endpoint: AtCell): ReadonlyArray<string> => {
+  let names = parameters.get(endpoint)
+  if (names === undefined) parameters.set(endpoint, names = Object.keys(endpoint.query?.().fields ?? {}))
+  return names
+}
 
 /**
  * Adds the routes to a table.
@@ -46,16 +54,16 @@ const queries = (): ReadonlyArray<string> => parameters ??= Object.keys(Endpoint
  */
 export const routes = (table: SpaceTable, { kernel, stream }: Pick<RouteContext, "kernel" | "stream">): void => {
   table.serve(Endpoints.read, async ({ params, request }) => {
-    const at = place(request.url)
+    const at = place(request.url, Endpoints.read)
     const space = await Effect.runPromise(table.space(params.space))
     return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, request)
   })
   table.serve(Endpoints.write, async ({ params, request }) => {
-    const write = await writeOf(place(request.url), request)
+    const write = await writeOf(place(request.url, Endpoints.write), request)
     return write(await WrittenSpace.find(kernel, params.space))
   })
   table.serve(Endpoints.remove, ({ params, request }) => {
-    const at = place(request.url)
+    const at = place(request.url, Endpoints.remove)
     return Effect.flatMap(table.space(params.space), (space) => Effect.map(space.set(address(at), undefined), (beat) => ({ beat })))
   })
 }
@@ -64,24 +72,28 @@ export const routes = (table: SpaceTable, { kernel, stream }: Pick<RouteContext,
 const MAX_VALUES = 1_048_576
 
 /**
- * Parses the cell id and the query of a URL. The path is percent-decoded once.
+ * Parses the cell id and the query of a URL, which has only parameters of the endpoint. The path is percent-decoded once.
  *
  * @throws RequestRefused
  * @category constructors
  * @since 0.1.0
  */
-export const place = (url: string): Place => {
+export const place = (url: string, endpoint: AtCell): Place => {
   const { pathname, searchParams } = new URL(url)
+  const names = queries(endpoint)
   for (const name of searchParams.keys()) {
-    if (!queries().includes(name)) throw new RequestRefused({
+    if (!names.includes(name)) throw new RequestRefused({
       code: "query/invalid",
-      reason: `The query has "${name}". What may be there is ${queries().join(", ")}`
+      reason: `The query has ${JSON.stringify(name.slice(0, 100))}. What may be there is ${names.join(", ") || "nothing"}`
     })
   }
   const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)
   if (cells === null) throw new RequestRefused({ code: "route/absent", reason: `There is nothing at ${pathname.slice(0, 200)}` })
   return { id: decoded(cells[1]!), query: searchParams }
 }
+
+/** Whether a switch of the query is set, as the contract defines it: it is there, and not as `false`. */
+export const isSet = ({ query }: Place, name: string): boolean => (query.get(name) ?? "false") !== "false"
 
 /**
  * The address of a cell: `?scope=user:42` selects a scope, `?path=/a/b` a path inside the document.
@@ -110,19 +122,19 @@ export const address = ({ id, query }: Place): string => {
  * */
 const read = async (space: Space, place: Place, asked: Request): Promise<Response> => {
   const { signal } = asked
-  if (place.query.has("list")) {
+  if (isSet(place, "list")) {
     const { names, next = null } = await Effect.runPromise(space.names(folder(place), page(place)), { signal })
     return Json.answer({ names, next }, Json.noStore)
   }
-  if (place.query.has("below")) {
-    const hasValues = place.query.has("values")
+  if (isSet(place, "below")) {
+    const hasValues = isSet(place, "values")
     const request = { ...page(place), ...hasValues ? { size: MAX_VALUES } : {} }
     const { cells, next = null } = await Effect.runPromise(space.cells(folder(place), request), { signal })
     const keys = cells.map(({ key }) => key)
     return Json.answer({ cells: keys, ...hasValues ? { values: cells.map(shownValue) } : {}, next }, Json.noStore)
   }
   const text = address(place)
-  const read = place.query.has("pull") ? space.pull(text, SignalRequest.waits(asked)) : space.get(text)
+  const read = isSet(place, "pull") ? space.pull(text, SignalRequest.waits(asked)) : space.get(text)
   // The wait is cancelled when the client disconnects.
   const value = await Effect.runPromise(read, { signal })
   if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
@@ -133,7 +145,7 @@ const read = async (space: Space, place: Place, asked: Request): Promise<Respons
     })
   }
   if (value !== undefined) return Wire.response(value)
-  const failed = place.query.has("pull") ? await failureAt(space, text) : ""
+  const failed = isSet(place, "pull") ? await failureAt(space, text) : ""
   throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"${failed}` })
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import { write } from "../contract/Cells.ts"
 import * as Endpoints from "../contract/Control.ts"
 import * as Query from "../contract/Query.ts"
 import type { SpaceStatus } from "../kernel/view/Space.ts"
@@ -30,7 +31,8 @@ export const routes = (table: SpaceTable): void => {
   table.ofSpace(Endpoints.resetClock, ({ control }) => control.resetClock())
   for (const verb of namesOf(Endpoints.locks)) {
     table.serve(Endpoints.locks[verb], ({ params, request: { url } }) => {
-      const cell = Cells.address(Cells.place(url))
+      // A lock of a place in a cell is refused by the space, which tells what to lock instead.
+      const cell = Cells.address(Cells.place(url, write))
       return Effect.flatMap(table.space(params.space), ({ control }) => Effect.map(control[verb](cell), (beat) => ({ cell, beat })))
     })
   }

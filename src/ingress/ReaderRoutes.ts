@@ -32,7 +32,7 @@ import * as Wire from "./Wire.ts"
  */
 export const routes = (table: SpaceTable, { stream, transfers }: Pick<RouteContext, "stream" | "transfers">): void => {
   table.toReaders(Cell.read, async (reader, { request }, { name }) => {
-    const place = Cells.place(request.url)
+    const place = Cells.place(request.url, Cell.read)
     if (!Sse.isWanted(request)) return read(reader, place, request)
     const address = Cells.address(place)
     // Refuse before the stream starts: a browser reconnects to a stream that ends, but not after an error status.
@@ -62,12 +62,12 @@ export const routes = (table: SpaceTable, { stream, transfers }: Pick<RouteConte
 
 const read = async (reader: Reader, place: Cells.Place, request: Request): Promise<Response> => {
   const { signal } = request
-  if (place.query.has("list")) {
+  if (Cells.isSet(place, "list")) {
     const { names, next = null } = await Effect.runPromise(reader.names(Cells.folder(place), Cells.page(place)), { signal })
     return Json.answer({ names, next }, Json.noStore)
   }
-  if (place.query.has("below")) {
-    if (place.query.has("values")) throw new Problem.RequestRefused({
+  if (Cells.isSet(place, "below")) {
+    if (Cells.isSet(place, "values")) throw new Problem.RequestRefused({
       code: "query/invalid",
       reason: "The query has \"values\", which readers do not have. Read the cells one by one"
     })

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
+import * as CellEndpoints from "../../contract/Cells.ts"
 import * as Cells from "../../ingress/Cells.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
@@ -168,7 +169,7 @@ export class Sockets {
   /** The events of a query after the last one that was sent. */
   private async frames({ last, reader, url }: Attached): Promise<Stream.Stream<Sse.Frame, unknown>> {
     const { kernel, readers, space } = this.deps
-    const place = Cells.place(new URL(url, "http://object").href)
+    const place = Cells.place(new URL(url, "http://object").href, CellEndpoints.read)
     const found = await Effect.runPromise(kernel.space(space, { create: false }))
     if (reader === null) return Cells.follow(found, Cells.address(place), last)
     const clearance = readers.find(({ name }) => name === reader)
