@@ -16,9 +16,24 @@ export const SPACE = `${SPACES}/:space` as const
 export const REPORT = `${SPACE}/rv/:key/report` as const
 
 /**
- * An expression that matches the paths of an endpoint, whose path is a pattern such as {@link REPORT}.
+ * Whether a path is one of an endpoint, whose path is a pattern such as {@link REPORT}: a parameter is a segment that is not empty,
+ * and `*` is all that follows.
+ *
+ * @category guards
+ * @since 0.2.0
+ */
+export const isOf = (pattern: string, path: string): boolean => {
+  const [wanted, given] = [pattern.split("/"), path.split("/")]
+  if (wanted.at(-1) === "*") given.splice(wanted.length - 1, Infinity, given.slice(wanted.length - 1).join("/"))
+  if (given.length !== wanted.length) return false
+  return wanted.every((segment, i) => /^[:*]/.test(segment) ? given[i] !== "" : given[i] === segment)
+}
+
+/**
+ * The segment of a path that names a space; `undefined` in a path that is not of one space.
  *
  * @category getters
  * @since 0.2.0
  */
-export const expression = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+").replace("*", ".+")}$`)
+export const spaceIn = (path: string): string | undefined =>
+  path.startsWith(`${SPACES}/`) ? path.slice(SPACES.length + 1).split("/", 1)[0] || undefined : undefined

@@ -5,9 +5,6 @@
  */
 import * as Paths from "../contract/Paths.ts"
 
-/** The paths of reports. */
-const PATHS = Paths.expression(Paths.REPORT)
-
 /** The `authorization` header of a worker: the token of a rendezvous. */
 const PROOF = /^rendezvous +([0-9a-f]{1,200})$/i
 
@@ -26,4 +23,4 @@ export const of = (headers: Headers): string | undefined => PROOF.exec(headers.g
  * @since 0.1.0
  */
 export const isReport = ({ headers, method }: Request, path: string): boolean =>
-  method === "POST" && of(headers) !== undefined && PATHS.test(path)
+  method === "POST" && of(headers) !== undefined && Paths.isOf(Paths.REPORT, path)

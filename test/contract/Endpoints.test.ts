@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as CellEndpoints from "../../src/contract/Cells.ts"
 import * as Codec from "../../src/contract/Codec.ts"
-import { expression, LIVE, READY, REPORT } from "../../src/contract/Paths.ts"
+import { isOf, LIVE, READY, REPORT, spaceIn } from "../../src/contract/Paths.ts"
 import * as Signals from "../../src/contract/Signals.ts"
 import * as SignalRequest from "../../src/ingress/SignalRequest.ts"
 import * as Wire from "../../src/ingress/Wire.ts"
@@ -59,9 +59,22 @@ describe("The endpoints", () => {
     assert.deepStrictEqual(named(({ effect, method }) => method === "GET" && effect !== "reads"), [])
   })
 
-  it("have paths of which no expression takes more than one segment for a parameter", () => {
-    assert.isTrue(expression(REPORT).test("/v1/spaces/shop/rv/a/report"))
-    assert.isFalse(expression(REPORT).test("/v1/spaces/shop/rv/a/b/report"))
+  it("have paths with one segment for a parameter, and with any rest", () => {
+    const rest = (path: string): boolean => isOf("/v1/spaces/:space/cells/*", path)
+    assert.deepStrictEqual(
+      ["/v1/spaces/shop/rv/a/report", "/v1/spaces/shop/rv/a/b/report", "/v1/spaces//rv/a/report", "/v1/spaces/shop/rv/a/report/"]
+        .map((path) => isOf(REPORT, path)),
+      [true, false, false, false]
+    )
+    assert.deepStrictEqual(["a", "a/b/", "", "/b"].map((end) => rest(`/v1/spaces/shop/cells/${end}`)), [true, true, false, true])
+    assert.isFalse(rest("/v1/spaces/shop/cells"))
+  })
+
+  it("are of one space by their first segments", () => {
+    assert.deepStrictEqual(
+      ["/v1/spaces/shop", "/v1/spaces/shop/", "/v1/spaces/a%2Fb/ops", "/v1/spaces/", "/v1/spaces", "/v1/flows/shop"].map(spaceIn),
+      ["shop", "shop", "a%2Fb", undefined, undefined, undefined]
+    )
   })
 })
 

@@ -13,7 +13,7 @@ describe("The limits of a host", () => {
     assert.deepStrictEqual(HostLimits.within(defaults, HostLimits.hosts.process), defaults)
   })
 
-  it("let an object refuse new data from 90 % of its storage on", () => {
+  it("let an object be full from 90 % of its storage on", () => {
     assert.deepStrictEqual([8_999_999_999, 9_000_000_000].map((bytes) => HostLimits.isFull(bytes, bound)), [false, true])
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { Endpoint } from "../../src/contract/Endpoint.ts"
-import { expression } from "../../src/contract/Paths.ts"
+import { isOf } from "../../src/contract/Paths.ts"
 import { endpoints } from "../docs/Generated.ts"
 import * as HttpAnswers from "./HttpAnswers.ts"
 import { script } from "./HttpScript.ts"
@@ -10,7 +10,7 @@ const all = endpoints()
 
 /** The endpoint of a request: the first one with its method and path. */
 const endpointOf = ({ method, path }: { readonly method: string; readonly path: string }): Endpoint | undefined =>
-  all.find((endpoint) => endpoint.method === method && expression(endpoint.path).test(path.replace(/\?.*/, "")))
+  all.find((endpoint) => endpoint.method === method && isOf(endpoint.path, path.replace(/\?.*/, "")))
 
 /** Routes that succeed only long after the script ends: a quarantine follows the last grace of a silent worker. */
 const LATER = ["/v1/spaces/:space/rv/:key/release"]

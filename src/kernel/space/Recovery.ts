@@ -6,6 +6,7 @@
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
 import type { Hash } from "../../persistence/Hash.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
@@ -62,10 +63,14 @@ export interface Parts {
   readonly cursorKey: CursorKey | undefined
 }
 
-/** The newest entry has the newest form: whoever wrote a newer one did so last. */
+/** The newest entry has the newest form: whoever wrote a newer one did so last. A damaged one keeps only its own beat from readers. */
 const checkJournal = (store: SpaceStore): void => {
-  const row = store.entry(store.head().beat)
-  if (row !== undefined) Journal.checkVersion(row.text, store.space)
+  try {
+    const row = store.entry(store.head().beat)
+    if (row !== undefined) Journal.checkVersion(row.text, store.space)
+  } catch (error) {
+    if (!(error instanceof PersistenceError && error.code === "store/damaged")) throw error
+  }
 }
 
 /**

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { LIVE, READY, SPACES } from "../../contract/Paths.ts"
+import { LIVE, READY, spaceIn, SPACES } from "../../contract/Paths.ts"
 import * as Access from "../../ingress/Access.ts"
 import * as Json from "../../ingress/Json.ts"
 import * as Problem from "../../ingress/Problem.ts"
@@ -17,9 +17,6 @@ import type { Gate } from "./Gate.ts"
 import type { Inside } from "./Inside.ts"
 import type { Env } from "./Platform.ts"
 import { MAX_REFUSED, Refusals } from "./Refusals.ts"
-
-/** The paths of one space. */
-const OF_SPACE = new RegExp(`^${SPACES}/([^/]+)(?:/|$)`)
 
 /** The parts of a Worker. */
 export interface Parts {
@@ -46,7 +43,7 @@ export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => asyn
   }
   const { reader, refused } = access
   if (refused !== undefined) return Problem.response(refused)
-  const named = OF_SPACE.exec(path)?.[1]
+  const named = spaceIn(path)
   const space = named === undefined ? undefined : decoded(named)
   if (space !== undefined && isSpaceName(space)) {
     const pass = () => forwarded({ env, inside }, space, request)

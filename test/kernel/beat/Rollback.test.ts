@@ -286,7 +286,7 @@ describe("a rollback", () => {
   it("reads a part of the journal in each beat, and fails if it is pruned or the changes exceed the limit", () => {
     const cellsOf = (beat: number) =>
       [["/data/x", 0, [beat - 1], [beat]], [`/data/long${beat}`, 0, [], ["x".repeat(600_000)]], ["/rt/x", 0, [1], [2]]]
-    const textOf = (beat: number) => JSON.stringify({ in: [], runs: [], cells: cellsOf(beat) })
+    const textOf = (beat: number) => JSON.stringify({ v: 3, beat, in: [], runs: [], cells: cellsOf(beat) })
     const rows = Array.from({ length: 5 }, (_, beat) => ({ beat, clock: 0, hash: "", text: textOf(beat) }))
     const store = (anchor: number) => ({
       head: () => ({ beat: 4, clock: 0, hash: "" }),
