@@ -16,7 +16,7 @@ const maybe = Schema.optional
 const natural = () => Schema.Number.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
 
 /** The moment of a delayed signal. */
-const at = () => Schema.Union([
+const moment = () => Schema.Union([
   Schema.Struct({ beat: natural() }),
   Schema.Struct({ beats: natural() }),
   Schema.Struct({ ms: natural() })
@@ -28,7 +28,7 @@ export const signal = () => Schema.Struct({
   target: Schema.optionalKey(text),
   payload: Schema.optionalKey(Schema.Unknown),
   id: Schema.optionalKey(Schema.NonEmptyString),
-  at: Schema.optionalKey(at()),
+  at: Schema.optionalKey(moment()),
   qos: Schema.optionalKey(Schema.Literals(["control", "retain", "discard"])),
   label: Schema.optionalKey(Schema.Array(text))
 })
