@@ -9,6 +9,7 @@ import * as Random from "../support/Random.ts"
 import * as Agent from "./Agent.ts"
 import * as Derived from "./Derived.ts"
 import * as LedgerChecks from "./LedgerChecks.ts"
+import * as Ledgers from "./Ledgers.ts"
 import * as Modules from "./Modules.ts"
 import { LOGS, marksOf } from "./Program.ts"
 import type { World } from "./World.ts"
@@ -172,7 +173,8 @@ const requests: Checker = async (world) => {
   // An older host of a space does not hear what the newer one made durable.
   if (world.wasSplit) return undefined
   const { attempts } = world.bank
-  const late = attempts.find(({ payload, space }, i) => (world.cancelled.get(`${space} ${eventOf(payload)}`) ?? Infinity) <= i)
+  const late = attempts.find(({ payload, space }, i) =>
+    !payload.endsWith(Ledgers.ALONE) && (world.cancelled.get(`${space} ${eventOf(payload)}`) ?? Infinity) <= i)
   if (late !== undefined) return `an attempt of ${late.payload} began after the cancellation of its run was durable`
   const keys = new Map<string, string>()
   for (const [i, { key, payload, space }] of attempts.entries()) {

@@ -16,6 +16,9 @@ import type { Running } from "./Running.ts"
 export const BEGUN = "/data/begun"
 export const ENDED = "/data/ended"
 
+/** The end of the payloads of requests with a signal, which live on when their run is over. */
+export const ALONE = ".alone"
+
 /** The number of pieces, and of cells with content. */
 export const PIECES = 3
 const SLOTS = 3
@@ -121,7 +124,8 @@ const kinds: Kinds = {
       const { enzyme, event, tx } = running
       const limit = timeoutMs > 0 ? { timeoutMs } : {}
       const signal = `/signals/${enzyme}/paid`
-      begin(running, "job", { name: tx.io.request({ channel: "bank", opcode: "pay", payload: `${event.id}.${path}`, signal, ...limit }) })
+      const payload = `${event.id}.${path}${ALONE}`
+      begin(running, "job", { name: tx.io.request({ channel: "bank", opcode: "pay", payload, signal, ...limit }) })
     }
   },
   drop: {
