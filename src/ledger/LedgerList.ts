@@ -66,6 +66,7 @@ const check = (ledgers: ReadonlyArray<Ledger>): void => {
   const field = repeated(ledgers.flatMap(({ input }) => input?.field ?? []))
   const reserved = ledgers.find(({ name }) => RESERVED.has(name) || !ledgerName.test(name))
   const kind = repeated(ledgers.flatMap(({ expiry }) => expiry?.kind ?? []))
+  const order = repeated(ledgers.flatMap(({ expiry }) => expiry === undefined ? [] : String(expiry.order)))
   if (repeated(ledgers.map(({ name }) => name)) !== undefined) fail("two ledgers have one name")
   if (reserved !== undefined) fail(`a ledger has the name ${JSON.stringify(reserved.name)}. Choose another one of the letters a-z`)
   if (ledgers.length > MAX_LEDGERS) fail(`there are ${ledgers.length} ledgers, and the limit is ${MAX_LEDGERS}`)
@@ -77,6 +78,7 @@ const check = (ledgers: ReadonlyArray<Ledger>): void => {
   if (shared !== undefined) fail(`two ledgers have their documents below ${shared}`)
   if (field !== undefined) fail(`two ledgers capture input as ${field}`)
   if (kind !== undefined) fail(`two ledgers have finished records of the kind ${kind}`)
+  if (order !== undefined) fail(`the finished records of two ledgers have the place ${order}. Choose the next one that is free`)
 }
 
 /**
@@ -103,8 +105,8 @@ export class LedgerList {
   private readonly byName: ReadonlyMap<string, Placed>
 
   /**
-   * Throws where ledgers share a name, a first folder, a field or a kind, where several have urgent timers, where users can
-   * write to a folder, where a folder has under 7 characters, or over 30 ledgers.
+   * Throws where ledgers share a name, a first folder, a field, a kind or its place, or where several have urgent timers. It
+   * throws, too, where users can write to a folder, where a folder has under 7 characters, or over 30 ledgers.
    */
   constructor(ledgers: ReadonlyArray<Ledger>) {
     check(ledgers)

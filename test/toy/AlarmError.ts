@@ -6,11 +6,11 @@
 import * as Data from "effect/Data"
 
 /** An alarm is refused. */
-export class AlarmRefused extends Data.TaggedError("AlarmRefused")<{ readonly key: string }> {
+export class AlarmRefused extends Data.TaggedError("AlarmRefused")<{ readonly reason: string }> {
   readonly code = "toy/refused"
   readonly kind = "invalid"
   override get message() {
-    return `The alarm "${this.key}" is refused. Arm it for at least one beat`
+    return `The alarm is refused: ${this.reason}`
   }
 }
 
@@ -19,7 +19,7 @@ export class AlarmAbsent extends Data.TaggedError("AlarmAbsent")<{ readonly key:
   readonly code = "toy/absent"
   readonly kind = "absent"
   override get message() {
-    return `There is no alarm "${this.key}". Arm it first`
+    return `There is no alarm "${this.key.slice(0, 200)}". Arm it first`
   }
 }
 

@@ -17,7 +17,7 @@ export const face = Face.make("toy", {
     record: Schemas.row,
     cell: (key) => `/net/toy/${key}`,
     absent: (key) => new AlarmAbsent({ key }),
-    invalid: (reason) => new AlarmRefused({ key: reason })
+    invalid: (reason) => new AlarmRefused({ reason })
   },
   verbs: {
     arm: {

@@ -8,6 +8,7 @@
 import { Kernel } from "systole"
 import * as Address from "../../src/cell/Address.ts"
 import * as Document from "../../src/cell/Document.ts"
+import * as Name from "../../src/cell/Name.ts"
 import * as Diagnostic from "../../src/diagnostic/Diagnostic.ts"
 import { type ExpiryRule, nameBelow, whole } from "../../src/ledger/Expiry.ts"
 import type { InputRule, Ledger, LedgerBeat } from "../../src/ledger/Ledger.ts"
@@ -93,16 +94,22 @@ const newest = (stage: Stage, key: string): Alarm | undefined => read(stage.newe
 const put = (stage: Stage, key: string, { alarm, writer }: { readonly alarm: Alarm; readonly writer: number }): void =>
   stage.put(addressOf(key), Document.encode(alarm), writer)
 
+/** Whether a key names a cell: it comes from outside. */
+export const isKey = (key: string): boolean => Name.refusal(key) === undefined
+
 const arm = (draft: Draft, key: string, beats: number): string => {
-  if (beats < 1) throw new AlarmRefused({ key })
+  const reason = Name.refusal(key)
+  if (reason !== undefined) throw new AlarmRefused({ reason: `${reason}. Give a name as its key` })
+  if (!Number.isSafeInteger(beats) || beats < 1) throw new AlarmRefused({ reason: `${beats} is no number of beats. Give 1 or more` })
   const { beat, moment } = Due.after(beats, draft.moment)
   const alarm = { state: "armed", due: { beat, moment }, since: draft.beat, asked: 0 }
   draft.operate([Write.set(addressOf(key), alarm)])
   return key
 }
 
-const cancel = (draft: Draft, stage: Stage, key: string): string => {
-  const alarm = newest(stage, key)
+// The draft has what earlier commands of the beat wrote; the stage has not.
+const cancel = (draft: Draft, key: string): string => {
+  const alarm = isKey(key) ? draft.get(addressOf(key).id) as unknown as Alarm | undefined : undefined
   if (alarm === undefined) throw new AlarmAbsent({ key })
   draft.operate([Write.set(addressOf(key), { ...alarm, state: "done" })])
   return key
@@ -154,7 +161,7 @@ const see = ({ armed, timers }: State, key: string, alarm: Alarm | undefined) =>
 
 const expiry: ExpiryRule = {
   kind: "toy",
-  order: 3,
+  order: 4,
   folders: [FOLDER],
   ended: ({ address, after, before }) => {
     const isOver = (alarm: Alarm | undefined) => alarm !== undefined && alarm.state !== "armed"
@@ -177,7 +184,7 @@ export const make = (world: World): Ledger<Toy> => ({
         return arm(draft, key, beats)
       }
     },
-    cancel: { runsWhileHalted: true, execute: (draft, { key }, { stage }) => cancel(draft, stage, key) }
+    cancel: { runsWhileHalted: true, execute: (draft, { key }) => cancel(draft, key) }
   },
   open: ({ documents, store }) => {
     const state: State = { timers: new CellTimers(), armed: new Set(), arrived: [] }

@@ -7,10 +7,10 @@ import * as Document from "../../src/cell/Document.ts"
 import type { KindsOf } from "../../src/contract/Face.ts"
 import type { Outside, RecordStore } from "../../src/ledger/Outside.ts"
 import { face } from "./Face.ts"
-import { type Alarm, FOLDER, type ToyCommand } from "./Ledger.ts"
+import { type Alarm, FOLDER, isKey, type ToyCommand } from "./Ledger.ts"
 
 const find = (store: RecordStore, key: string) => {
-  const text = store.read(`${FOLDER}/${key}`)
+  const text = isKey(key) ? store.read(`${FOLDER}/${key}`) : undefined
   if (text === undefined) return undefined
   const { due: _, ...alarm } = Document.read(Document.decode(text), []) as unknown as Alarm
   return { key, ...alarm }

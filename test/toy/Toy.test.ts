@@ -59,8 +59,12 @@ describe("A ledger with a folder and one line", () => {
       assert.deepInclude(yield* space.toys.arm({ key: "tea", beats: 100 }), { key: "tea" })
       assert.deepInclude(yield* space.toys.get("tea"), { key: "tea", state: "armed", asked: 0 })
       assert.deepInclude(yield* space.toys.cancel("tea"), { key: "tea" })
+      // Commands of one beat follow each other.
+      const both = [space.toys.arm({ key: "egg", beats: 100 }), space.toys.cancel("egg")] as const
+      const [armed, cancelled] = yield* Effect.all(both, { concurrency: "unbounded" })
+      assert.strictEqual(cancelled.beat, armed.beat)
       const { alarms, next } = yield* space.toys.list({ limit: 10 })
-      assert.deepStrictEqual([alarms.map(({ key, state }) => [key, state]), next], [[["tea", "done"]], undefined])
+      assert.deepStrictEqual([alarms.map(({ key, state }) => [key, state]), next], [[["egg", "done"], ["tea", "done"]], undefined])
       assert.strictEqual((yield* Effect.flip(space.toys.cancel("none")))._tag, "AlarmAbsent")
     }))
   })
@@ -77,7 +81,10 @@ describe("A ledger with a folder and one line", () => {
     assert.deepInclude((await ask(`${alarms}/tea`)).body, { key: "tea", state: "done" })
     assert.deepInclude((await ask(`${alarms}?limit=1`)).body, { next: null })
     assert.deepStrictEqual(problem(await ask(`${alarms}/none`)), [404, "toy/absent"])
-    assert.deepStrictEqual(problem(await post(alarms, { key: "tea", beats: 0 })), [400, "toy/refused"])
+    for (const refused of [{ key: "tea", beats: 0 }, { key: "tea", beats: 1.5 }, { key: "a/b", beats: 1 }, { key: "", beats: 1 }]) {
+      assert.deepStrictEqual(problem(await post(alarms, refused)), [400, "toy/refused"])
+    }
+    assert.deepStrictEqual(problem(await ask(`${alarms}/a%2Fb`)), [404, "toy/absent"])
     assert.deepStrictEqual(problem(await post(alarms, { key: "tea", beats: "soon" })), [400, "body/malformed"])
     assert.strictEqual((await ask(alarms, { method: "DELETE" })).status, 405)
     assert.deepStrictEqual(accidents, [])

@@ -48,6 +48,8 @@ describe("A ledger added to the list", () => {
     const toy = ToyLedger.make(new ToyLedger.World())
     assert.throws(() => new LedgerList([toy, toy]), "two ledgers have one name")
     assert.throws(() => new LedgerList([{ ...toy, folders: ["/data/toy"] }]), "where users write")
+    const other = { ...toy, name: "other", folders: ["/net/other"], expiry: { ...toy.expiry!, kind: "other" } } as const
+    assert.throws(() => new LedgerList([toy, { ...other, input: { ...toy.input!, field: "other" } }]), "have the place 4")
     const timers = { encode: (key: string) => key, decode: String }
     assert.throws(() => new LedgerList([operations, { ...toy, urgentTimers: timers }]), "urgent")
   })
