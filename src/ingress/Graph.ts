@@ -32,7 +32,8 @@ export const routes = (table: SpaceTable): void => {
     Effect.map(graph.page(page), (report) => {
       const response = forms[format](report)
       const path = Endpoints.graph.path.replace(":space", name)
-      if (report.next !== undefined) response.headers.set("link", `<${path}?format=${format}&after=${report.next}>; rel="next"`)
+      const next = `${path}?format=${format}&limit=${page.limit}&after=${report.next}`
+      if (report.next !== undefined) response.headers.set("link", `<${next}>; rel="next"`)
       return response
     }))
   table.ofSpace(Endpoints.trace, ({ graph }) => graph.traces)

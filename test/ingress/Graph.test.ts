@@ -30,6 +30,19 @@ describe("The graph over HTTP", () => {
     assert.deepStrictEqual(problem(await ask("/v1/spaces/nowhere/graph")), [404, "space/unknown"])
   })
 
+  test("leads from page to page of one size and one form by its header", async ({ ask, put }) => {
+    await put("/v1/spaces/shop/cells/data/one", 4)
+    const nextOf = (headers: Headers): string | undefined => /^<(.+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1]
+    const shown: Array<ReadonlyArray<string>> = []
+    for (let page: string | undefined = `${graph}?format=dot&limit=1`; page !== undefined;) {
+      const { body, headers } = await ask(page)
+      shown.push(["double", "show"].filter((name) => String(body).includes(`"${name}" [`)))
+      page = nextOf(headers)
+      if (page !== undefined) assert.strictEqual(new URL(page, "http://localhost").searchParams.get("limit"), "1")
+    }
+    assert.deepStrictEqual(shown.filter((names) => names.length > 0), [["double"], ["show"]])
+  })
+
   test("is traced on demand", async ({ ask, put }) => {
     await put("/v1/spaces/shop/cells/data/one", 1)
     assert.deepStrictEqual((await put(`${graph}/trace`, { kinds: ["run"] })).body, { kinds: ["run"] })
