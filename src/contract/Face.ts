@@ -21,7 +21,7 @@ export interface Verb {
   readonly does: string
   /** Whether it makes a record, or changes one. */
   readonly on: "list" | "record"
-  /** The fields of its body. Without them it has no body. */
+  /** The fields of its body, whose schemas only check: HTTP and the API of a space decode them in turn. Without them it has no body. */
   readonly body?: Fields
   /** Switches, as parameters of the query. */
   readonly switches?: Switches
@@ -31,7 +31,10 @@ export interface Verb {
   readonly isSecret?: boolean
   /** Whether it ends or controls accepted work, so that a full host takes it, too. */
   readonly isControl?: boolean
-  /** For a verb of workers, who show a token of the record: the variable of the environment that has it on the command line. */
+  /**
+   * For a verb of workers, who show a token of the record: the variable of the environment that has it on the command line.
+   * The guard of a server lets only the path of `REPORT` in `Paths.ts` pass with such a token alone.
+   */
   readonly worker?: string
   /** The line of the command line that confirms it, from the id, the beat and the whole answer. */
   readonly done: (id: string, beat: number, answer: Readonly<Record<string, unknown>>) => string
