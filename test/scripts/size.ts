@@ -25,12 +25,12 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 597_000, deno: 589_000, bun: 585_000, workers: 306_000 }
+const limits: Readonly<Record<Target, number>> = { node: 620_000, deno: 612_000, bun: 608_000, workers: 319_500 }
 
 /** The limits of the Worker in front, of a Worker with all slices, and of one without those of {@link rest}, compressed, in bytes. */
 const FRONT = 11_500
-const ALL = 302_500
-const LEAN = 234_500
+const ALL = 313_000
+const LEAN = 246_000
 
 /** The slices of a lean Worker. */
 const rest: ReadonlyArray<SliceName> = ["debug"]
