@@ -51,6 +51,7 @@ export const from = (error: { readonly code: string; readonly message: string })
 const byKind: Partial<Record<Refusal.Kind, number>> = {
   invalid: exits.usage,
   unfit: exits.usage,
+  ambiguous: exits.usage,
   absent: exits.absent,
   full: exits.unreachable,
   unavailable: exits.unreachable,

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Printable from "../diagnostic/Printable.ts"
 import type { DeadLetter } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
@@ -15,15 +16,18 @@ import * as SpaceArgument from "./SpaceArgument.ts"
 /** A dead letter as the ingress returns it, with its payload as JSON. */
 type LetterJson = DeadLetter & { readonly payload?: unknown; readonly message?: string }
 
+/** A dead letter that is sent again, and the beat. */
+type Sent = Pick<DeadLetter, "id" | "own"> & { readonly beat: number }
+
 const ls = PageList.command<DeadLetter>({
   name: "ls",
   description: "List the dead letters of a space",
   after: "Where the list before ended, as <id>/<enzyme>",
   page: PageList.served("dead", "letters"),
-  columns: (letter) => [letter.id, letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)]
+  columns: (letter) => [Printable.event(letter.id, letter.own), letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)]
 })
 
-const id = Argument.String("id").pipe(Argument.withDescription("The id of the event"))
+const id = Argument.String("id").pipe(Argument.withDescription("The id of the event, or the own id that it was sent with"))
 const enzyme = Argument.String("enzyme").pipe(Argument.withDescription("The enzyme that failed, as the list names it"))
 
 const path = (space: string, id: string, enzyme: string): string =>
@@ -33,7 +37,7 @@ const show = Command.make("show", { space: SpaceArgument.name, id, enzyme, json:
   Client.use((client) => client.ask<LetterJson>(path(space, id, enzyme))).pipe(
     Effect.flatMap((letter) =>
       Output.data(json, letter, [
-        `${letter.id} ${about(letter)}`,
+        `${Printable.event(letter.id, letter.own)} ${about(letter)}`,
         `  ${letter.enzyme} gave it up in beat ${letter.beat}, after ${letter.attempt} ${letter.attempt === 1 ? "attempt" : "attempts"}`,
         `  ${letter.code} ${letter.tag}${letter.message === undefined ? "" : `: ${letter.message}`}`,
         `  payload ${letter.payload === undefined ? "none" : JSON.stringify(letter.payload)}`
@@ -42,8 +46,10 @@ const show = Command.make("show", { space: SpaceArgument.name, id, enzyme, json:
   )).pipe(Command.withDescription("Print one dead letter with its payload and message"))
 
 const send = Command.make("send", { space: SpaceArgument.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
-  Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space, id, enzyme)}/redelivery`, { method: "POST" })).pipe(
-    Effect.flatMap((answer) => Output.data(json, answer, `sent ${id} to ${enzyme} again in beat ${answer.beat}`))
+  Client.use((client) => client.ask<Sent>(`${path(space, id, enzyme)}/redelivery`, { method: "POST" })).pipe(
+    Effect.flatMap((sent) =>
+      Output.data(json, sent, `sent ${Printable.event(sent.id, sent.own)} to ${enzyme} again in beat ${sent.beat}`)
+    )
   )).pipe(Command.withDescription("Send a dead letter again: its enzyme runs once more, and a durable run goes on from its log"))
 
 const about = ({ signal, space, target }: DeadLetter): string =>

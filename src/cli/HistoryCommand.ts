@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Printable from "../diagnostic/Printable.ts"
 import type { Explained } from "../replay/Explain.ts"
 import type { Replayed } from "../replay/Replay.ts"
 import type { Asked } from "../replay/SignalChain.ts"
@@ -149,8 +150,8 @@ const describe = ({ address, beat, before, value, writers }: Reason): ReadonlyAr
     `written by ${by}`,
     ...reads.map(({ address, value }) => `  read ${address}: ${shown(value)}`),
     ...results.map(taken),
-    ...chain.map(({ beat, id, request, sentBy, signal, target }) =>
-      `  on ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ${beat}, ` +
+    ...chain.map(({ beat, id, own, request, sentBy, signal, target }) =>
+      `  on ${Printable.event(id, own)} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ${beat}, ` +
       `${sentBy === undefined ? "from outside" : `sent by ${sentBy}`}` +
       `${request === undefined ? "" : `, the result of ${askedFor(request)}`}`)
   ])
@@ -186,8 +187,8 @@ export const explain = Command.make("explain", {
       Output.data(json, explained, explained.signals.length === 0
         ? `beat ${beat} captured no signal`
         : explained.signals.map(
-          ({ detail, id, signal, target, verdict }) =>
-            `${verdict}  ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`}: ${detail}`
+          ({ detail, id, own, signal, target, verdict }) =>
+            `${verdict}  ${Printable.event(id, own)} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`}: ${detail}`
         ))
     )
   )).pipe(Command.withDescription("Tell why an enzyme ran in a beat, or did not"), Command.provide(Client.layer))

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Printable from "../diagnostic/Printable.ts"
 import { MAX_WAIT_SECONDS } from "../ingress/SignalRequest.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client, foreign } from "./Client.ts"
@@ -27,7 +28,10 @@ export const command = Command.make("signal", {
   target: Flag.String("target").pipe(Flag.withDescription("The cell it is asked of, such as /data/orders/17"), Flag.optional),
   payload: Flag.String("payload").pipe(Flag.withDescription("The payload, as JSON"), Flag.optional),
   qos: Flag.String("qos").pipe(Flag.withDescription("Its treatment by pause and rollback: control, retain or discard"), Flag.optional),
-  id: Flag.String("id").pipe(Flag.withDescription("Your own id: sent twice, the signal is handled once"), Flag.optional),
+  id: Flag.String("id").pipe(
+    Flag.withDescription("Your own id, of 1 to 512 characters: sent twice, the signal is handled once, and its event is found by it"),
+    Flag.optional
+  ),
   at: Flag.String("at").pipe(Flag.withDescription("When, as JSON: {\"ms\":1000}, {\"beats\":3} or {\"beat\":17}"), Flag.optional),
   wait: Flag.Int("wait").pipe(
     Flag.withDescription(`Wait this many seconds for the receipt, up to ${MAX_WAIT_SECONDS}`),
@@ -55,7 +59,7 @@ export const command = Command.make("signal", {
       headers: Option.match(wait, { onNone: () => ({}), onSome: (seconds): Record<string, string> => ({ prefer: `wait=${seconds}` }) })
     })
     if (typeof answer.id !== "string") return yield* foreign("without \"id\"")
-    yield* Output.data(json, answer, describe(answer))
+    yield* Output.data(json, answer, describe(answer, Option.getOrUndefined(id)))
     if ("status" in answer || Option.isSome(wait)) yield* checkHandled(answer)
   })).pipe(
     Command.withDescription("Send a signal to a space"),
@@ -71,13 +75,14 @@ const parsed = (name: string, text: Option.Option<string>) =>
 const field = (name: string, value: Option.Option<string>): Readonly<Record<string, string>> =>
   Option.isSome(value) ? { [name]: value.value } : {}
 
-const describe = (answer: Answer): ReadonlyArray<string> => {
-  if (!("status" in answer)) return [`accepted ${answer.id}${answer.beat === undefined ? "" : ` in beat ${answer.beat}`}`]
+const describe = (answer: Answer, own: string | undefined): ReadonlyArray<string> => {
+  const id = Printable.event(answer.id, own)
+  if (!("status" in answer)) return [`accepted ${id}${answer.beat === undefined ? "" : ` in beat ${answer.beat}`}`]
   const handlings = answer.handlings.map((handling) => [
     handling.enzyme,
     handling.outcome,
     `beat ${handling.beat}`,
     handling.error === undefined ? JSON.stringify(handling.value) : `${handling.error.code}: ${handling.error.message}`
   ])
-  return [`${answer.status} ${answer.id}`, ...Output.table(handlings).map((row) => `  ${row}`)]
+  return [`${answer.status} ${id}`, ...Output.table(handlings).map((row) => `  ${row}`)]
 }

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Printable from "../diagnostic/Printable.ts"
 import type { ClockStatus, SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
@@ -36,8 +37,8 @@ const state = Command.make("state", { space: SpaceArgument.name, json: Output.js
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
   )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, its parked signals, and its locks"))
 
-const columns = ({ attempt, due, enzymes = [], id, on, owner, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
-  id,
+const columns = ({ attempt, due, enzymes = [], id, on, own, owner, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
+  Printable.event(id, own),
   on === undefined ? why : `${why} (${on}${owner === undefined ? "" : `, locked by ${owner}`})`,
   `${enzymes.join(", ")}${attempt === undefined ? "" : ` attempt ${attempt}`}`,
   [

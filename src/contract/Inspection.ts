@@ -194,6 +194,8 @@ const writer = () => Schema.Struct({
   results: maybe(Schema.Array(Schema.Unknown)),
   chain: Schema.Array(Schema.Struct({
     id: text,
+    /** The id as the caller of the event gave it, until its receipt is pruned. */
+    own: Schema.optionalKey(text),
     signal: maybe(text),
     target: maybe(text),
     beat: count,
@@ -219,6 +221,8 @@ export const why = Endpoint.make("GET", `${SPACE}/why`, {
 export const explanation = () => Schema.Struct({
   /** The id of the signal. The name of a segment of a durable run follows it: `<event>#/segment/<k>`. */
   id: text,
+  /** The id as the caller of the event gave it, until its receipt is pruned. */
+  own: Schema.optionalKey(text),
   signal: maybe(text),
   target: maybe(text),
   /**

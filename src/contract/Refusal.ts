@@ -14,6 +14,8 @@ const codes = {
     "io/opcode-absent", "ops/invalid", "query/invalid", "rv/invalid", "rv/no-spec", "signal/id-malformed", "signal/id-unequal",
     "signal/invalid", "space/name", "value/invalid"
   ],
+  /** The id names several events, which the answer lists. */
+  ambiguous: ["id/ambiguous"],
   /** The caller did not tell who it is. */
   unidentified: ["auth/missing"],
   /** The caller may not do that. */

@@ -12,6 +12,7 @@ import * as Query from "./Query.ts"
 const text = Schema.String
 const count = Schema.Number
 const maybe = Schema.optional
+const given = Schema.optionalKey
 
 const natural = () => Schema.Number.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
 
@@ -48,6 +49,8 @@ const handling = () => Schema.Struct({
 /** A receipt. A reader sees only its id, its status, and the handlings that its clearance admits. */
 const receipts = () => Schema.Struct({
   id: text,
+  /** The id as its caller gave it, if one did. */
+  own: given(text),
   status: Schema.Literals(["pending", "handled", "no-match", "cycle", "dead", "discarded", "pruned", "withheld"]),
   beat: maybe(count),
   handlings: Schema.Array(handling()),
@@ -73,17 +76,18 @@ export const post = Endpoint.make("POST", `${SPACE}/signals`, {
 
 /** The receipt of an event. */
 export const receipt = Endpoint.make("GET", `${SPACE}/receipts/:id`, {
-  does: "The receipt of an event: the outcome of each handling, or the `reason` why no enzyme ran.",
+  does: "The receipt of an event, by its id or its caller's own id: the outcome of each handling, or the `reason` why no enzyme ran. " +
+    "300 with `events` if an own id names several: `{ id, status, enzymes }` of the newest 20.",
   headers: [WAIT],
   answer: receipts,
   access: "reader"
 })
 
-const given = Schema.optionalKey
-
 /** A pending signal, or a pending attempt. */
 export const waitingRow = () => Schema.Struct({
   id: text,
+  /** The id as its caller gave it. */
+  own: given(text),
   signal: given(text),
   target: given(text),
   why: Schema.Literals(["next", "parked", "delayed", "retrying", "awaiting", "held", "conflict", "lane", "leaving"]),
@@ -132,7 +136,9 @@ const letters = {
   target: maybe(text),
   undone: maybe(Schema.Literal(true)),
   wait: maybe(Schema.Unknown),
-  id: text
+  id: text,
+  /** The id as the event's caller gave it, until its receipt is pruned. */
+  own: given(text)
 }
 
 /** The list of dead letters. */
@@ -156,7 +162,7 @@ export const letter = Endpoint.make("GET", `${SPACE}/dead/:id/:enzyme`, {
 /** The redelivery of a dead letter. */
 export const redeliver = Endpoint.make("POST", `${SPACE}/dead/:id/:enzyme/redelivery`, {
   does: "Runs the handling again, once: 202 with a link to the receipt.",
-  answer: () => Schema.Struct({ id: text, enzyme: text, beat: count, receipt: text }),
+  answer: () => Schema.Struct({ id: text, own: given(text), enzyme: text, beat: count, receipt: text }),
   status: 202,
   location: ({ receipt }) => receipt
 })

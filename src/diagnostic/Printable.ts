@@ -27,3 +27,11 @@ export const lines = (text: string): string => text.replaceAll("\r\n", "\n").rep
  * @since 0.1.0
  */
 export const line = (text: string): string => lines(text.replaceAll(/[\s\u0085]+/g, " "))
+
+/**
+ * The id of an event, with the id that its caller gave it.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const event = (id: string, own: string | undefined): string => own === undefined ? id : `${id} (${line(own)})`

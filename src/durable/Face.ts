@@ -4,6 +4,7 @@
  * @module
  */
 import * as Face from "../contract/Face.ts"
+import * as Printable from "../diagnostic/Printable.ts"
 import { RunAbsent } from "./RunError.ts"
 import * as Schemas from "./Schemas.ts"
 
@@ -18,7 +19,7 @@ const standing = ({ cancel, note, state }: Schemas.RunRow): string =>
   [state, ...note === undefined ? [] : [note], ...cancel === undefined ? [] : [`cancelled (${cancel})`]].join(" ")
 
 const lines = ({ awaits = [], begun, steps, ...row }: Schemas.RunDetails): ReadonlyArray<string> => [
-  `${row.oid} ${row.enzyme} on ${row.event}`,
+  `${row.oid} ${row.enzyme} on ${Printable.event(row.event, row.own)}`,
   `  ${standing(row)}, begun in beat ${begun}; next is segment ${row.segment}`,
   ...steps.flatMap(({ beat, called, calls, now, on, results, segment }) => [
     `  #/segment/${segment} beat ${beat} ${new Date(now).toISOString()}${results.length === 0 ? "" : ` with ${results.join(", ")}`}`,
@@ -67,7 +68,7 @@ export const face = Face.make("run", {
     many: "durable runs that are not over",
     example: "OPS:12.0.0",
     columns: (row) => [
-      row.oid, row.enzyme, row.event, standing(row), `segment ${row.segment}`, `since beat ${row.since}`,
+      row.oid, row.enzyme, Printable.event(row.event, row.own), standing(row), `segment ${row.segment}`, `since beat ${row.since}`,
       (row.awaits ?? []).map(awaited).join(", ")
     ],
     lines

@@ -23,6 +23,8 @@ const shown = () => ({
   /** Its operation, which names the run; the id of its event. */
   oid: text,
   event: text,
+  /** The id as the event's caller gave it, until its receipt is pruned. */
+  own: Schema.optionalKey(text),
   enzyme: text,
   /** The beat of its newest step, from which it waits. */
   since: count,

@@ -7,7 +7,7 @@
  * @module
  */
 import * as Refusal from "../contract/Refusal.ts"
-import type { CellHeld, SpaceStopped } from "../kernel/model/SpaceError.ts"
+import type { CellHeld, IdAmbiguous, SpaceStopped } from "../kernel/model/SpaceError.ts"
 
 /**
  * The ingress refuses a request before it reaches a space.
@@ -70,6 +70,7 @@ const troubles: Readonly<Record<string, (space: string) => string>> = {
 
 /** The HTTP status of each kind of refusal, with its name. */
 const statuses: Readonly<Record<Refusal.Kind, readonly [status: number, title: string]>> = {
+  ambiguous: [300, "Multiple Choices"],
   invalid: [400, "Bad Request"],
   unidentified: [401, "Unauthorized"],
   denied: [403, "Forbidden"],
@@ -112,6 +113,8 @@ export interface Problem {
   readonly code: string
   /** The time of the next useful retry, in milliseconds since 1970, if known. */
   readonly retry_at?: number
+  /** The events that an own id names, newest first: at most 20. */
+  readonly events?: ReadonlyArray<{ readonly id: string; readonly status: string; readonly enzymes: ReadonlyArray<string> }>
 }
 
 /**
@@ -136,6 +139,7 @@ export const of = (failure: unknown): Problem => {
   const trouble = isOfRemoval(failure) ? undefined : troubles[code]
   const detail = trouble?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
   const problem: Problem = { type: "about:blank", title, status, detail, code }
+  if (isAmbiguous(failure)) return { ...problem, events: failure.events.map(eventOf) }
   return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
 }
 
@@ -156,6 +160,12 @@ const isOfRemoval = (failure: unknown): boolean => (failure as Partial<SpaceStop
 
 /** By its tag, because the class would bring the runtime into the Worker in front. */
 const isHeld = (failure: unknown): failure is CellHeld => (failure as { readonly _tag?: unknown } | undefined)?._tag === "CellHeld"
+
+const isAmbiguous = (failure: unknown): failure is IdAmbiguous =>
+  (failure as { readonly _tag?: unknown } | undefined)?._tag === "IdAmbiguous"
+
+const eventOf = ({ handlings, id, status }: IdAmbiguous["events"][number]): NonNullable<Problem["events"]>[number] =>
+  ({ id, status, enzymes: handlings.map(({ enzyme }) => enzyme) })
 
 /** The name of the failed space; empty if the failure names none. */
 const spaceOf = (failure: unknown): string => {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { PostedSignal, Waits } from "../kernel/view/Space.ts"
+import * as OwnId from "../kernel/model/OwnId.ts"
 import * as OutgoingSignal from "../stage/OutgoingSignal.ts"
 import type { At } from "../stage/Launch.ts"
 import { RequestRefused } from "./Problem.ts"
@@ -81,9 +82,6 @@ export const decode = (body: unknown, idempotencyKey: string | null): PostedSign
   return { ...request, id }
 }
 
-/** The maximum length of a caller's id, in characters. */
-const MAX_ID = 512
-
 /**
  * Refuses a signal that every space would refuse.
  *
@@ -93,9 +91,7 @@ const MAX_ID = 512
  */
 export const check = (request: PostedSignal): void => {
   OutgoingSignal.make("", request, -1)
-  const length = request.id?.length ?? 1
-  if (length >= 1 && length <= MAX_ID) return
-  throw new OutgoingSignal.InvalidSignal({ reason: `its id has ${length} characters; give 1 to ${MAX_ID}` })
+  if (request.id !== undefined) OwnId.check(request.id)
 }
 
 /**

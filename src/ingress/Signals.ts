@@ -50,10 +50,12 @@ export const routes = (table: SpaceTable, { kernel }: Pick<RouteContext, "kernel
       (letter) => letter !== undefined,
       () => new DeadAbsent({ space: space.name, id, enzyme })
     ))
-  table.ofSpace(Endpoints.redeliver, (space, { params: { enzyme, id } }) =>
-    Effect.map(space.redeliver(id, enzyme), (beat) => {
+  table.ofSpace(Endpoints.redeliver, (space, { params: { enzyme, id: text } }) =>
+    Effect.gen(function*() {
+      const { id, own } = (yield* space.letter(text, enzyme)) ?? { id: text }
+      const beat = yield* space.redeliver(id, enzyme)
       const receipt = `/v1/spaces/${space.name}/receipts/${encodeURIComponent(id)}`
-      return { id, enzyme, beat, receipt }
+      return { id, ...own === undefined ? {} : { own }, enzyme, beat, receipt }
     }))
   table.ofSpace(Endpoints.denials, (space) => Effect.map(space.denials, (denials) => ({ denials })))
 }

@@ -97,6 +97,8 @@ export interface Backend {
   journal(from: number, to: number, limit: number): Iterable<JournalRow>
   /** The rows of a signal's id, in any order. */
   receipts(id: string): ReadonlyArray<ReceiptRow>
+  /** The ids of the receipts with this own id, each once: the newest flush first, and at most `limit`, of as many flushes. */
+  named(own: string, limit: number): ReadonlyArray<string>
   /** At most `limit` rows with numbers above `after`, in order; `after` is -1 at first. */
   queue(after: number, limit: number): ReadonlyArray<QueueRow>
   /** At most `limit` rows in order: the first with this number or one above it. It may return fewer where numbers are missing. */

@@ -138,6 +138,11 @@ export class GroupStore implements SpaceStore {
     return rows.length < 2 ? rows : [...rows].sort((a, b) => a.enzyme < b.enzyme ? -1 : 1)
   }
 
+  named(own: string, limit: number): ReadonlyArray<string> {
+    const written = this.overlay.ownedBy(own)
+    return [...new Set([...written, ...this.backend.named(own, limit)])].slice(0, limit)
+  }
+
   *queue(from = -1): Iterable<QueueRow> {
     for (let after = from, more = true; more;) {
       // A flush between two pages puts another overlay in the place of this one.

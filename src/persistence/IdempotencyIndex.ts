@@ -8,6 +8,9 @@
  * Once many receipts have gathered, they move into an index on disk in its order. Each flush moves one slice, so one
  * page takes many receipts. Opening a store reads the receipts that are not indexed yet.
  *
+ * A receipt with its caller's own id has a second entry, by that id. One own id may stand in many receipts, so these
+ * entries have a range of their own, and a search by an event's id meets none of them.
+ *
  * @module
  */
 import * as BloomFilter from "./BloomFilter.ts"
@@ -22,20 +25,49 @@ const GATHERED = 16_384
 /** The maximum number of receipts per row. */
 const ROW = 1024
 
+/** The most characters of own ids per row. A character takes at most six in the row's text. */
+const OWNED = 131_072
+
 /** The minimum number of entries per flush that move into the index, or that the sweep for dangling entries examines. */
 const SLICE = 64
 const LOOKED_AT = 256
 
 /** A receipt as its row stores it. */
-type Stored = readonly [id: string, digest: string, beat: number]
+type Stored = readonly [id: string, digest: string, beat: number, own?: string]
 
 /** The stored state of the index. A sweep that runs has the age of the oldest row at its begin. */
 type State = readonly [indexed: number, swept: number, sweep: number | null, hash: number, age: number]
 
 const UNUSED: State = [0, 0, null, 0, 0]
 
-/** Gathered receipts by id, each with the age of its row. */
-type Gathered = Map<string, number>
+/** Gathered receipts that are not indexed yet. */
+class Gathered {
+  /** By id, each with the age of its row. */
+  readonly ages = new Map<string, number>()
+  /** The hash of each own id, followed by the age of its row. */
+  readonly owned: Array<number> = []
+
+  add({ id, own }: Pick<ReceiptRow, "id" | "own">, age: number): void {
+    this.ages.set(id, age)
+    if (own !== undefined) this.owned.push(hashOfOwn(own), age)
+  }
+
+  /** The ages of the rows with the hash of an own id, newest first. */
+  agesOf(hash: number): ReadonlyArray<number> {
+    const ages: Array<number> = []
+    for (let i = this.owned.length - 2; i >= 0; i -= 2) if (this.owned[i] === hash) ages.push(this.owned[i + 1]!)
+    return ages
+  }
+
+  /** Hash and age of each entry as one number, which sorts by hash. Ages count from `first`. */
+  sorted(first: number): Float64Array {
+    const entries = new Float64Array(this.ages.size + this.owned.length / 2)
+    let next = 0
+    for (const [id, age] of this.ages) entries[next++] = (hashOf(id) + 2 ** 31) * SPAN + (age - first)
+    for (let i = 0; i < this.owned.length; i += 2) entries[next++] = (this.owned[i]! + 2 ** 31) * SPAN + (this.owned[i + 1]! - first)
+    return entries.sort()
+  }
+}
 
 /** A sweep through the index, with the last entry examined. */
 interface Sweep {
@@ -67,7 +99,7 @@ export class IdempotencyIndex {
   private readonly filter: BloomFilter.BloomFilter
   /** Receipts that are in no row yet. Pruning bounds their number. After a failed flush only a new handle has them. */
   private loose = new Map<string, ReceiptRow>()
-  private fresh: Gathered = new Map()
+  private fresh = new Gathered()
   private moving: Moving | undefined
   /** The age of the newest row: the number of receipts up to it. */
   private newest: number
@@ -83,7 +115,7 @@ export class IdempotencyIndex {
   constructor(sql: Statements, rows: SqlRows, { isNew, notes }: { readonly isNew: boolean; readonly notes: ReadonlyArray<string> }) {
     this.sql = sql
     this.rows = rows
-    for (const note of notes) for (const [id, digest, beat] of parse(note)) this.loose.set(id, { id, enzyme: "", digest, beat })
+    for (const note of notes) for (const stored of parse(note)) this.loose.set(stored[0], rowOf(stored))
     const [indexed, swept, to, hash, age] = isNew ? UNUSED : sql.callerState.get() as unknown as State
     this.indexed = indexed
     this.swept = swept
@@ -92,13 +124,13 @@ export class IdempotencyIndex {
     this.newest = isNew ? 0 : Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed, swept, to ?? 0)
     this.filter = new BloomFilter.BloomFilter({
       size: () => this.newest - this.oldest(),
-      page: (after, limit) => this.page(after, limit),
+      page: (after, limit) => this.page(after, limit).map(([age, [id]]) => [age, id]),
       hash: hashOf
     })
     let last = indexed
     for (let page = this.page(last, ROW); page.length > 0; page = this.page(last, ROW)) {
-      for (const [age, id] of page) {
-        this.fresh.set(id, age)
+      for (const [age, stored] of page) {
+        this.fresh.add(rowOf(stored), age)
         last = age
       }
     }
@@ -109,13 +141,27 @@ export class IdempotencyIndex {
     const loose = this.loose.get(id)
     if (loose !== undefined) return loose
     if (!this.filter.mayHave(id)) return undefined
-    const age = this.fresh.get(id) ?? this.moving?.gathered.get(id)
+    const age = this.fresh.ages.get(id) ?? this.moving?.gathered.ages.get(id)
     if (age !== undefined) return this.read(age, id)
     for (const [age] of this.sql.indexedAges.all(hashOf(id))) {
       const row = this.read(age as number, id)
       if (row !== undefined) return row
     }
     return undefined
+  }
+
+  /** Returns the ids of the receipts with this own id, newest first: at most `limit`, of at most as many rows. */
+  named(own: string, limit: number): ReadonlyArray<string> {
+    const found = new Set<string>()
+    for (const row of [...this.loose.values()].reverse()) if (row.own === own) found.add(row.id)
+    const hash = hashOfOwn(own)
+    const gathered = [...this.fresh.agesOf(hash), ...this.moving?.gathered.agesOf(hash) ?? []]
+    const indexed = this.sql.newestIndexed.all(hash, limit).map(([age]) => age as number)
+    for (const age of [...new Set([...gathered, ...indexed])].slice(0, limit)) {
+      if (found.size >= limit) break
+      for (const stored of this.rowAt(age).toReversed()) if (stored[3] === own) found.add(stored[0])
+    }
+    return [...found].slice(0, limit)
   }
 
   /** Adds the receipts of a flush, which must then note them in the journal or call {@link gather}. */
@@ -128,39 +174,44 @@ export class IdempotencyIndex {
     if (this.loose.size === 0) return
     const rows = [...this.loose.values()]
     this.loose = new Map()
-    for (let start = 0; start < rows.length; start += ROW) {
-      const part = rows.slice(start, start + ROW)
+    for (let start = 0; start < rows.length;) {
+      const part = partAt(rows, start)
+      start += part.length
       this.append(part, clock)
       if (this.moving === undefined && this.newest - this.indexed >= GATHERED) this.begin()
-      if (this.moving !== undefined) this.move(this.moving, Math.max(SLICE, 2 * part.length))
+      if (this.moving !== undefined) this.move(this.moving, Math.max(SLICE, ENTRIES * part.length))
     }
     this.filter.add(rows.map(({ id }) => id))
-    this.clean(LOOKED_AT + 4 * rows.length)
+    this.clean(LOOKED_AT + 2 * ENTRIES * rows.length)
   }
 
   private append(rows: ReadonlyArray<ReceiptRow>, clock: number): void {
     const age = this.newest + rows.length
     const text = noteOf(rows)
     this.sql.addCallers.run(age, clock, text.length, RowChecksums.callers(age, text), text)
-    for (const { id } of rows) this.fresh.set(id, age)
+    for (const row of rows) this.fresh.add(row, age)
     this.newest = age
   }
 
   private read(age: number, id: string): ReceiptRow | undefined {
+    const found = this.rowAt(age).findLast(([other]) => other === id)
+    return found === undefined ? undefined : rowOf(found)
+  }
+
+  /** The receipts of a row; none if it is pruned. */
+  private rowAt(age: number): ReadonlyArray<Stored> {
     const row = this.sql.callers.get(age)
-    if (row === undefined) return undefined
+    if (row === undefined) return []
     this.rows.callers([age, ...row])
-    const found = parse(row[1] as string).findLast(([other]) => other === id)
-    return found === undefined ? undefined : { id, enzyme: "", digest: found[1], beat: found[2] }
+    return parse(row[1] as string)
   }
 
   /** Starts the move of the gathered receipts into the index, in its order, so that each page is changed once. */
   private begin(): void {
     const gathered = this.fresh
     const first = this.indexed
-    const sorted = Float64Array.from(gathered, ([id, age]) => (hashOf(id) + 2 ** 31) * SPAN + (age - first)).sort()
-    this.moving = { gathered, sorted, first, last: this.newest, next: 0 }
-    this.fresh = new Map()
+    this.moving = { gathered, sorted: gathered.sorted(first), first, last: this.newest, next: 0 }
+    this.fresh = new Gathered()
   }
 
   private move(moving: Moving, count: number): void {
@@ -210,14 +261,14 @@ export class IdempotencyIndex {
     return this.first ?? this.newest
   }
 
-  /** Returns at least `limit` ids after a row, in order of age; fewer if there are no more. */
-  private page(after: number, limit: number): ReadonlyArray<readonly [number, string]> {
-    const page: Array<readonly [number, string]> = []
+  /** Returns at least `limit` receipts after a row, in order of age; fewer if there are no more. */
+  private page(after: number, limit: number): ReadonlyArray<readonly [number, Stored]> {
+    const page: Array<readonly [number, Stored]> = []
     if (after >= this.newest) return page
     let age = after
     for (let row = this.sql.callersAfter.get(age); row !== undefined && page.length < limit; row = this.sql.callersAfter.get(age)) {
       age = this.rows.callers(row)
-      for (const [id] of parse(row[2] as string)) page.push([age, id])
+      for (const stored of parse(row[2] as string)) page.push([age, stored])
     }
     return page
   }
@@ -227,6 +278,12 @@ export class IdempotencyIndex {
 const TAIL = 12
 
 const hashOf = (id: string): number => BloomFilter.hashOf(id, Math.max(0, id.length - TAIL))
+
+/** The hash of an own id, greater than that of any id. */
+const hashOfOwn = (own: string): number => BloomFilter.hashOf(own) + 2 ** 32
+
+/** The slots of a receipt in a slice: two for each entry that it has at most, so that a move ends before the next begins. */
+const ENTRIES = 4
 
 /** Greater than the largest difference in age of gathered receipts: the last flush may exceed the limit by far. */
 const SPAN = 2 ** 20
@@ -238,6 +295,20 @@ const SPAN = 2 ** 20
  * @since 0.1.0
  */
 export const noteOf = (rows: ReadonlyArray<ReceiptRow>): string =>
-  JSON.stringify(rows.flatMap(({ beat, digest, id }): ReadonlyArray<Stored> => digest === undefined ? [] : [[id, digest, beat]]))
+  JSON.stringify(rows.flatMap(({ beat, digest, id, own }): ReadonlyArray<Stored> =>
+    digest === undefined ? [] : own === undefined ? [[id, digest, beat]] : [[id, digest, beat, own]]))
+
+/** The receipts of the next row: at most {@link ROW}, with own ids of at most {@link OWNED} characters. */
+const partAt = (rows: ReadonlyArray<ReceiptRow>, start: number): ReadonlyArray<ReceiptRow> => {
+  let [end, size] = [start, 0]
+  while (end < rows.length && end - start < ROW && (end === start || size + (rows[end]?.own?.length ?? 0) <= OWNED)) {
+    size += rows[end]?.own?.length ?? 0
+    end++
+  }
+  return rows.slice(start, end)
+}
+
+const rowOf = ([id, digest, beat, own]: Stored): ReceiptRow =>
+  ({ id, enzyme: "", digest, beat, ...own === undefined ? {} : { own } })
 
 const parse = (text: string): ReadonlyArray<Stored> => JSON.parse(text) as ReadonlyArray<Stored>

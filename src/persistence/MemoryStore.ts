@@ -41,6 +41,8 @@ class Space {
   readonly receipts = new Map<string, ReadonlyArray<ReceiptRow>>()
   /** The ids with a digest, each with the clock of the group that last wrote it, in order of age. */
   readonly callers = new Map<string, number>()
+  /** The id with each own id: almost always one, so only several are a set, in order of age. */
+  readonly owned = new Map<string, string | Set<string>>()
   /** The ids of the receipts that are stored with the journal row of a beat. */
   readonly pointers = new Map<number, Array<string>>()
   readonly queue = new Map<number, QueueRow>()
@@ -113,6 +115,10 @@ class MemoryBackend implements Backend {
 
   receipts(id: string): ReadonlyArray<ReceiptRow> {
     return this.data.receipts.get(id) ?? []
+  }
+
+  named(own: string, limit: number): ReadonlyArray<string> {
+    return [...setOf(this.data.owned.get(own))].reverse().slice(0, limit)
   }
 
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
@@ -263,18 +269,39 @@ class MemoryBackend implements Backend {
     for (const [id, written] of group.receipts) {
       const older = receipts.get(id)?.filter((row) => !written.some((newer) => newer.enzyme === row.enzyme))
       receipts.set(id, older === undefined ? written : [...older, ...written])
-      for (const { beat, digest } of written) {
+      for (const { beat, digest, own } of written) {
         if (digest !== undefined) {
           callers.delete(id)
           callers.set(id, group.head.clock)
+          if (own !== undefined) this.own(own, id)
         } else if (pointers.get(beat)?.push(id) === undefined) pointers.set(beat, [id])
       }
     }
   }
 
+  /** Makes an id the newest with an own id. */
+  private own(own: string, id: string): void {
+    const { owned } = this.data
+    const older = owned.get(own)
+    if (older === undefined || older === id) return void owned.set(own, id)
+    const ids = setOf(older)
+    ids.delete(id)
+    owned.set(own, ids.add(id))
+  }
+
+  /** Removes an id from those with an own id. */
+  private disown(own: string, id: string): void {
+    const { owned } = this.data
+    const ids = owned.get(own)
+    if (ids === id) owned.delete(own)
+    else if (ids instanceof Set && ids.delete(id) && ids.size === 0) owned.delete(own)
+  }
+
   /** Removes the receipts of an id, except for the rows that `isKept` accepts. */
   private dropReceipts(id: string, isKept: (row: ReceiptRow) => boolean): void {
     const { receipts } = this.data
+    const { own } = receipts.get(id)?.find((row) => row.own !== undefined && !isKept(row)) ?? {}
+    if (own !== undefined) this.disown(own, id)
     const kept = receipts.get(id)?.filter(isKept) ?? []
     if (kept.length === 0) receipts.delete(id)
     else receipts.set(id, kept)
@@ -310,6 +337,8 @@ class MemoryBackend implements Backend {
     if (data.content.collect({ ...collected, limit: budget.rows })) pruning.lookAgain()
   }
 }
+
+const setOf = (ids: string | Set<string> = new Set()): Set<string> => typeof ids === "string" ? new Set([ids]) : ids
 
 const openSpace = (spaces: Map<string, Space>, name: string, create: boolean): Space => {
   checkSpaceName(name)

@@ -102,6 +102,13 @@ export class Overlay implements Group {
     return this.byId.get(id)?.filter((row) => this.queued.get(row.seq) === row) ?? []
   }
 
+  /** Returns the ids of the receipts with this own id, newest first. */
+  ownedBy(own: string): ReadonlyArray<string> {
+    const ids: Array<string> = []
+    for (const [id, rows] of this.receipts) if (rows.some((row) => row.own === own)) ids.push(id)
+    return ids.reverse()
+  }
+
   private addReceipt(row: ReceiptRow): void {
     const rows = this.receipts.get(row.id)
     if (rows === undefined) {

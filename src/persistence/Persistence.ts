@@ -47,6 +47,8 @@ export interface ReceiptRow {
   readonly beat: number
   /** The digest of the payload, in the row of an event with an id chosen by its caller. */
   readonly digest?: string
+  /** The id as its caller gave it, up to 512 characters; only beside a digest. */
+  readonly own?: string
 }
 
 /**
@@ -182,6 +184,11 @@ export interface SpaceStore {
   readonly scanJournal: (from: number, to: number) => Iterable<JournalRow>
   /** Returns the receipt rows of a signal: one per enzyme, and one for the event itself. */
   readonly receipts: (id: string) => ReadonlyArray<ReceiptRow>
+  /**
+   * Returns the ids of the events whose receipt has this own id, each once: the newest flush first, and at most `limit`. A store
+   * need not look at more than `limit` flushes. The own id of an event never changes.
+   */
+  readonly named: (own: string, limit: number) => ReadonlyArray<string>
   /** Iterates over the queued signals in the order of their numbers, optionally only over numbers greater than `after`. */
   readonly queue: (after?: number) => Iterable<QueueRow>
   /**

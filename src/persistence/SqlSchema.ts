@@ -192,6 +192,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   oldestCallers: prepare("SELECT clock, size, age FROM caller ORDER BY age LIMIT ?"),
   pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
   indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
+  newestIndexed: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC LIMIT ?"),
   indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
   addIndexed: Batch.insertion({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
   dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),

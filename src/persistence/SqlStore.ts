@@ -128,6 +128,8 @@ class SqlBackend implements Backend {
     return rows
   }
 
+  named(own: string, limit: number): ReadonlyArray<string> { return this.callers.named(own, limit) }
+
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
     return this.isBlank ? [] : this.rows.queue(after, limit)
   }

@@ -11,6 +11,7 @@ import type * as Inspection from "../contract/Inspection.ts"
 import * as Cells from "../durable/Cells.ts"
 import { Log } from "../durable/Log.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
+import * as Receipts from "../kernel/beat/Receipts.ts"
 import type { CapturedSignal } from "../kernel/model/InFlight.ts"
 import type { Again } from "../kernel/model/Signal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
@@ -43,8 +44,9 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
   const observed = await Replay.observe(history, row)
   const entry = Journal.parse(row.text)
   const runs = Records.runsOf(entry)
+  const ownOf = (id: string) => Receipts.owned(Receipts.ownOf(history.store, id))
   if (observed === undefined) {
-    return { beat, enzyme, signals: Records.inputsOf(entry).map((input, i) => fromEntry(input, runOf(runs, i, enzyme))) }
+    return { beat, enzyme, signals: Records.inputsOf(entry).map((input, i) => fromEntry(input, runOf(runs, i, enzyme), ownOf(input.id))) }
   }
   const { enzymes, executed: { captured: { inputs, stage, transaction: { bindings: { table } } } } } = observed
   const entries = enzymes.active().filter(({ name }) => name === enzyme)
@@ -57,17 +59,17 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
     const verdict = run === undefined
       ? absent(captured, { enzyme, entries, table })
       : ended(run, { again: captured.pending.again, on: openAfter(captured, run, stage) })
-    return { id, signal, target, ...verdict }
+    return { id, ...ownOf(captured.flight.signal.id), signal, target, ...verdict }
   })
   return { beat, enzyme, signals }
 }
 
 /** Explains a signal from the entry alone, if its beat cannot be replayed. */
-const fromEntry = (input: InputRecord, run: RunRecord | undefined): Explanation => {
+const fromEntry = (input: InputRecord, run: RunRecord | undefined, own: Pick<Explanation, "own">): Explanation => {
   const verdict: Verdict = run === undefined
     ? { verdict: "unknown", detail: "It did not run, and the beat cannot be run again to see why." }
     : ended(run, { again: undefined, on: [] })
-  return { id: Records.nameOf(input, run), signal: undefined, target: undefined, ...verdict }
+  return { id: Records.nameOf(input, run), ...own, signal: undefined, target: undefined, ...verdict }
 }
 
 /** Returns the handling of an input by an enzyme. */

@@ -228,6 +228,10 @@ export class HistoricStore implements SpaceStore {
     return []
   }
 
+  named(): [] {
+    return []
+  }
+
   queue(): [] {
     return []
   }

@@ -5,6 +5,7 @@
  */
 import * as Document from "../cell/Document.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
+import * as Receipts from "../kernel/beat/Receipts.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { RunRecord } from "../kernel/model/RunLine.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
@@ -27,6 +28,8 @@ export interface Asked {
 export interface Link {
   /** The id of the signal. The name of a segment of a durable run follows it: `<event>#/segment/<k>`. */
   readonly id: string
+  /** The id as the caller of the event gave it, until its receipt is pruned. */
+  readonly own?: string
   readonly signal: string | undefined
   readonly target: string | undefined
   /** The beat that took it. */
@@ -73,7 +76,8 @@ const follow = (history: HistorySource, { entry: handled, run }: Cause, chain: A
   const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? "commit"
   const asking = sending?.signal.awaits === undefined ? undefined : askingRun(history, target)
   const request = asking && askedIn(history, target)
-  const link = { id: Records.nameOf(input, run), signal, target, beat: handled.beat, sentBy }
+  const own = Receipts.owned(Receipts.ownOf(history.store, input.id))
+  const link = { id: Records.nameOf(input, run), ...own, signal, target, beat: handled.beat, sentBy }
   chain.push(request === undefined ? link : { ...link, request })
   return entry === undefined || sending?.run === undefined ? asking : { entry, run: sending.run }
 }

@@ -12,6 +12,7 @@ const breaches: ReadonlyArray<readonly [breach: string, group: string, broken: B
   ["skips keys of a page", "reads", (store) => ({ below: (id, page) => store.below(id, page).slice(1) })],
   ["hides rows of the journal", "reads", (store) => ({ scanJournal: (from) => store.scanJournal(from + 1, Infinity) })],
   ["forgets digests of receipts", "receipts", (store) => ({ receipts: (id) => store.receipts(id).map(({ digest: _, ...row }) => row) })],
+  ["mixes up own ids", "receipts", (store) => ({ named: (_own, limit) => store.named("a", limit) })],
   ["gives the queue backwards", "queue", (store) => ({ queue: (after) => [...store.queue(after)].toReversed() })],
   ["forgets observations", "observations", () => ({ observations: () => [] })],
   ["cuts content short", "blobs", (store) => ({ blob: (hash) => store.blob(hash)?.subarray(1) })],

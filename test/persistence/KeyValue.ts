@@ -42,3 +42,38 @@ export class KeyValue {
     return low
   }
 }
+
+/** Changes that are written at once, and reads that see them. */
+export class Changes {
+  readonly all = new Map<string, Entry | undefined>()
+  private readonly below: KeyValue
+
+  constructor(below: KeyValue) {
+    this.below = below
+  }
+
+  set(key: string, entry: Entry | undefined): void {
+    this.all.set(key, entry)
+  }
+
+  get(key: string): Entry | undefined {
+    return this.all.has(key) ? this.all.get(key) : this.below.get(key)
+  }
+
+  json<A>(key: string): A | undefined {
+    return parsed<A>(this.get(key))
+  }
+
+  list(prefix: string, limit = Infinity): ReadonlyArray<string> {
+    const keys = new Set(this.below.list(prefix))
+    for (const [key, entry] of this.all) {
+      if (!key.startsWith(prefix)) continue
+      if (entry === undefined) keys.delete(key)
+      else keys.add(key)
+    }
+    return [...keys].sort().slice(0, limit)
+  }
+}
+
+/** The value of an entry. */
+export const parsed = <A>(entry: Entry | undefined): A | undefined => entry === undefined ? undefined : JSON.parse(entry as string) as A

@@ -9,39 +9,7 @@ import type { Head, JournalRow, ObservationRow, QueueRow, ReceiptRow, Retention 
 import {
   Address, Backend, checkSpaceName, ContentReferences, GroupStore, NoSuchSpace, Persistence, PersistenceError, Pruning, retention
 } from "systole"
-import { type Entry, KeyValue } from "./KeyValue.ts"
-
-/** Changes that are written at once, and reads that see them. */
-class Changes {
-  readonly all = new Map<string, Entry | undefined>()
-  private readonly below: KeyValue
-
-  constructor(below: KeyValue) {
-    this.below = below
-  }
-
-  set(key: string, entry: Entry | undefined): void {
-    this.all.set(key, entry)
-  }
-
-  get(key: string): Entry | undefined {
-    return this.all.has(key) ? this.all.get(key) : this.below.get(key)
-  }
-
-  json<A>(key: string): A | undefined {
-    return parsed<A>(this.get(key))
-  }
-
-  list(prefix: string, limit = Infinity): ReadonlyArray<string> {
-    const keys = new Set(this.below.list(prefix))
-    for (const [key, entry] of this.all) {
-      if (!key.startsWith(prefix)) continue
-      if (entry === undefined) keys.delete(key)
-      else keys.add(key)
-    }
-    return [...keys].sort().slice(0, limit)
-  }
-}
+import { Changes, KeyValue, parsed } from "./KeyValue.ts"
 
 /** The state of a space beside its rows. */
 interface Meta {
@@ -60,8 +28,6 @@ interface Blob {
   readonly beat: number
   readonly due?: string | undefined
 }
-
-const parsed = <A>(entry: Entry | undefined): A | undefined => entry === undefined ? undefined : JSON.parse(entry as string) as A
 
 /** A number as a part of a key, in order. */
 const digits = (number: number): string => String(number).padStart(16, "0")
@@ -119,6 +85,11 @@ class KeyValueBackend implements Backend.Backend {
 
   receipts(id: string): ReadonlyArray<ReceiptRow> {
     return this.rows(this.data.list(`receipt ${id}\0`))
+  }
+
+  named(own: string, limit: number): ReadonlyArray<string> {
+    const ages = this.rows<ReceiptRow>(this.data.list("receipt ")).flatMap((row) => row.own === own ? [this.data.get(`age ${row.id}`)] : [])
+    return ages.sort().reverse().slice(0, limit).map((age) => tail(age as string))
   }
 
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {

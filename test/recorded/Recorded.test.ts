@@ -16,6 +16,10 @@ const differences = (actual: Recording.Views, expected: Recording.Views): Readon
       .map((name) => `${space}: ${name}: ${a[name]} instead of ${b[name]}`.slice(0, 600))
   })
 
+/** The views without own ids. The recorded stores come from a version that did not keep them, and never change. */
+const withoutOwn = (views: Recording.Views): Recording.Views =>
+  JSON.parse(JSON.stringify(views).replaceAll(/,\\"own\\":\\"[^"\\]*\\"/g, "")) as Recording.Views
+
 describe("A recorded store", () => {
   it.each([...all, ...earlier])("of $name opens, verifies, replays to the byte and shows the same", async (story) => {
     const views = await Recording.inFolder((root) => {
@@ -27,7 +31,7 @@ describe("A recorded store", () => {
 
   it.each(all)("of $name is made again, each journal row to the byte", async (story) => {
     const views = await Recording.inFolder((root) => Effect.andThen(Recording.act(story, root), Recording.look(story, root)))
-    assert.deepStrictEqual(differences(views, Recording.recorded(story)), [])
+    assert.deepStrictEqual(differences(withoutOwn(views), Recording.recorded(story)), [])
   })
 
   it("has its runs go on under the rules with which they began", async () => {

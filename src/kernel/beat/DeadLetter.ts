@@ -22,6 +22,7 @@ import type { Refusal } from "../../ledger/LedgerError.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import { oidOf } from "./ReadyRuns.ts"
+import * as Receipts from "./Receipts.ts"
 import type * as RunRetry from "./RunRetry.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import { letterPlace, type Redelivery } from "../model/Command.ts"
@@ -35,8 +36,8 @@ const FOLDER = "/rt/dead"
 /** Replaces the enzyme in the letter of a signal at the hop limit. */
 export const STORM = { key: "storm", code: "signal/storm" } as const
 
-/** The most letters of one page. It looks at twice as many names, since a letter may have a payload, and at each letter. */
-export const MAX_LETTERS = 150
+/** The most letters of one page. It looks at twice as many names, since a letter may have a payload, at each letter and its receipt. */
+export const MAX_LETTERS = 100
 
 /**
  * A letter of a handling that was given up.
@@ -46,6 +47,8 @@ export const MAX_LETTERS = 150
  */
 export interface DeadLetter {
   readonly id: string
+  /** The id as the event's caller gave it, until the receipt is pruned. */
+  readonly own?: string
   readonly enzyme: string
   readonly signal?: string
   readonly target?: string
@@ -127,14 +130,14 @@ const isLetter = (key: string): boolean => key.slice(FOLDER.length + 1).split("/
  * @since 0.1.0
  */
 export const list = (
-  store: Pick<SpaceStore, "below" | "read">,
+  store: Pick<SpaceStore, "below" | "read" | "receipts">,
   { after, limit }: { readonly after?: string | undefined; readonly limit: number }
 ): DeadPage => {
   const from = after === undefined ? undefined : `${FOLDER}/${after}`
   const { keys, next } = keysAfter(store, { after: from, limit: Math.min(Math.max(1, limit), MAX_LETTERS) })
   const letters = keys.flatMap(([id, enzyme]) => {
     const place = letterPlace(id, enzyme)
-    return letterAt(place, store.read(place)) ?? []
+    return named(store, letterAt(place, store.read(place))) ?? []
   })
   return { letters: letters.slice(0, limit), next: next?.slice(FOLDER.length + 1) }
 }
@@ -148,7 +151,7 @@ export const list = (
 export const find = (store: SpaceStore, id: string, enzyme: string): (DeadLetter & { readonly payload: Value }) | undefined => {
   const place = placeOf(id, enzyme)
   if (place === undefined) return undefined
-  const letter = letterAt(place, store.read(place))
+  const letter = named(store, letterAt(place, store.read(place)))
   if (letter === undefined) return undefined
   const payload = store.read(payloadOf(place).key)
   return { ...letter, payload: payload === undefined ? undefined : Document.read(Document.decode(payload), []) }
@@ -171,7 +174,7 @@ interface Capturing {
   readonly draft: Draft
   readonly transaction: BeatTransaction
   readonly ledgers: Pick<LedgerBeats, "refusal">
-  readonly state: Pick<SpaceState, "durable" | "hash" | "number" | "space">
+  readonly state: Pick<SpaceState, "durable" | "hash" | "number" | "space" | "store">
 }
 
 /**
@@ -204,7 +207,8 @@ export const redeliver = (
     expected: Signal.expectedBy(id),
     to: space === undefined ? undefined : { space, sent: work.moment.clock, wait: letter.wait },
     awaits,
-    label
+    label,
+    own: Receipts.ownOf(state.store, id)
   })
   const { moment } = work
   const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, moment, next) : {}
@@ -246,6 +250,16 @@ export const keysAfter = (
   })
   if (letters.length > limit) return { keys, next: shown.at(-1) }
   return { keys, next: cells.length < most ? undefined : cells.at(-1) }
+}
+
+/** A letter with the own id of its event. */
+const named = (store: Pick<SpaceStore, "receipts">, letter: DeadLetter | undefined): DeadLetter | undefined =>
+  letter && { ...letter, ...Receipts.owned(Receipts.ownOf(store, letter.id)) }
+
+/** Tests whether a handling has a letter. */
+export const has = (store: Pick<SpaceStore, "read">, id: string, enzyme: string): boolean => {
+  const place = placeOf(id, enzyme)
+  return place !== undefined && store.read(place) !== undefined
 }
 
 /** The letter in a cell; `undefined` if the cell is absent or holds a payload. */

@@ -19,7 +19,7 @@ import * as Journal from "../model/Journal.ts"
 import * as Records from "../model/JournalRecords.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import type { HandlingReceipt, Receipt } from "../model/Receipt.ts"
-import { expectedBy } from "../model/Signal.ts"
+import { expectedBy, originOf } from "../model/Signal.ts"
 
 /**
  * The digest of a payload, stored with a caller's id: 32 hexadecimal digits.
@@ -44,10 +44,10 @@ const DISCARDED = "(discarded)"
  */
 export const rowsOf = (flight: InFlight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
   const { captured, discarded, over, signal } = flight
-  const { event, expected, id, origin, payload } = signal
+  const { event, expected, id, origin, own, payload } = signal
   if (!event || (captured === beat && expected === beat)) return none
   const rows: Array<ReceiptRow> = []
-  if (origin === "caller") rows.push({ id, enzyme: "", beat: captured, digest: digest(payload?.text ?? "", hash) })
+  if (origin === "caller") rows.push({ id, enzyme: "", beat: captured, digest: digest(payload?.text ?? "", hash), ...owned(own) })
   else if (captured === beat) rows.push({ id, enzyme: "", beat })
   if (captured !== beat && discarded) rows.push({ id, enzyme: DISCARDED, beat })
   if (captured !== beat) for (const handling of over) if (handling.beat === beat) rows.push({ id, enzyme: handling.key, beat })
@@ -64,8 +64,23 @@ export const ofFlight = (flight: InFlight): Receipt => {
   // After a redelivery, the last handling of the enzyme counts.
   const handlings = [...new Map(flight.over.map((handling) => [handling.key, ofHandling(handling)])).values()]
   const status = flight.discarded ? "discarded" : handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
-  return { id: flight.signal.id, status, beat: flight.captured, handlings, ...labelled(flight.signal.label) }
+  const { id, label, own } = flight.signal
+  return { id, ...owned(own), status, beat: flight.captured, handlings, ...labelled(label) }
 }
+
+/** The own id in records that have a place for one. */
+export const owned = (own: string | undefined): { readonly own?: string } => own === undefined ? {} : { own }
+
+/**
+ * The own id of an event, from its receipt; `undefined` if its caller gave none, and after the receipt is pruned.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const ownOf = (store: Pick<SpaceStore, "receipts">, id: string): string | undefined =>
+  originOf(id) === "caller" ? ownIn(store.receipts(id)) : undefined
+
+const ownIn = (rows: ReadonlyArray<ReceiptRow>): string | undefined => rows.find(({ own }) => own !== undefined)?.own
 
 const labelled = (label: Label | undefined): { readonly label?: Label } => label === undefined || label.length === 0 ? {} : { label }
 
@@ -127,7 +142,7 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   // After a redelivery, the last handling of the enzyme counts.
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [nameOf(handling), handling])).values()]
   const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.unhandled ?? statusOf(handlings)
-  return { id, status, beat: captured, handlings, ...labelled(first?.label) }
+  return { id, ...owned(ownIn(rows)), status, beat: captured, handlings, ...labelled(first?.label) }
 }
 
 /**

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { hashOf } from "../../persistence/BloomFilter.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreDamaged } from "../../persistence/PersistenceError.ts"
 import { ChurnMap } from "./ChurnMap.ts"
@@ -38,6 +39,9 @@ export class SignalBuffer {
   private read = -Infinity
   /** Signals from outside without a row, from their arrival until a beat has finished with them. */
   private readonly unsaved = new ChurnMap<string, Signal>()
+  /** The hashes of the own ids of stored signals that no beat has finished with, by number; and the numbers that the beat took. */
+  private readonly owned = new ChurnMap<number, number>()
+  private taken: Array<number> = []
   /** Upper bound of the number of rows, and the number of rows that the beat in progress took. */
   private stored = 0
   private leaving = 0
@@ -53,7 +57,7 @@ export class SignalBuffer {
   /** Adds a pending signal. */
   add(pending: Pending): void {
     const { signal, stored } = pending
-    if (stored) this.stored++
+    if (stored) this.addRow(pending)
     else if (signal.origin !== "run") this.unsaved.set(signal.id, signal)
     if (!stored || this.hasRoom) this.keep(pending)
   }
@@ -75,6 +79,7 @@ export class SignalBuffer {
   /** A beat takes the signal. Its row stays until that beat is committed. */
   take(pending: Pending): void {
     if (pending.stored) this.leaving++
+    if (pending.stored && pending.signal.own !== undefined) this.taken.push(pending.seq)
     this.drop(pending)
   }
 
@@ -82,6 +87,9 @@ export class SignalBuffer {
   committed(): void {
     this.stored -= this.leaving
     this.leaving = 0
+    if (this.taken.length === 0) return
+    for (const seq of this.taken) this.owned.delete(seq)
+    this.taken = []
   }
 
   /** Arrived, uncaptured signals have their rows now. */
@@ -90,7 +98,7 @@ export class SignalBuffer {
       const pending = pendings[i]!
       // A signal that the beat in progress took stays findable here until `done`.
       if (!this.resident.has(pending.seq)) continue
-      this.stored++
+      this.addRow(pending)
       this.unsaved.delete(pending.signal.id)
       if (this.isOver) this.drop(pending)
     }
@@ -116,9 +124,29 @@ export class SignalBuffer {
     yield* this.unsaved.keys()
   }
 
+  /** The ids of the pending signals with this own id, newest first. */
+  ownedBy(own: string): ReadonlyArray<string> {
+    const ids: Array<string> = []
+    const hash = hashOf(own)
+    for (const seq of this.owned.keys()) {
+      if (this.owned.get(seq) !== hash) continue
+      const row = this.resident.has(seq) ? undefined : this.rows?.queued(seq, 1).find((row) => row.seq === seq)
+      const signal = this.resident.get(seq)?.signal ?? (row && Pending.fromRow(row).signal)
+      if (signal?.own === own) ids.push(signal.id)
+    }
+    for (const { id, own: other } of this.unsaved.values()) if (other === own) ids.push(id)
+    return ids.reverse()
+  }
+
   /** All rows of an id. */
   named(id: string): ReadonlyArray<Pending> {
     return this.stored === 0 ? [] : this.rows?.waiting(id).map(Pending.fromRow) ?? []
+  }
+
+  /** Records the row of a pending signal. An attempt is found by the receipt of its event. */
+  private addRow({ again, seq, signal: { own } }: Pending): void {
+    this.stored++
+    if (own !== undefined && again === undefined) this.owned.set(seq, hashOf(own))
   }
 
   /** The text of a row. Sequential access reads ahead. */

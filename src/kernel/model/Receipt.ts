@@ -26,6 +26,8 @@ export interface HandlingReceipt {
 /** The receipt of an event. */
 export interface Receipt {
   readonly id: string
+  /** The id as its caller gave it, if one did. */
+  readonly own?: string
   /**
    * `pending` until the last handling is over; `discarded` if a rollback dropped the event; `pruned` if all handlings are
    * over and the journal no longer has their entries.

@@ -40,6 +40,8 @@ export interface Signal {
   readonly label?: Label.Label | undefined
   /** Its quality of service in a pause and a rollback. */
   readonly qos?: Qos | undefined
+  /** The id as its caller gave it. Rows of versions before 0.2 have none, and no beat depends on it. */
+  readonly own?: string | undefined
 }
 
 /** Another space, and the signal's wait there, which is kept across repeated deliveries. */
@@ -126,13 +128,16 @@ export interface Again {
   readonly label?: Label.Label | undefined
 }
 
+/** The part of a signal that tells where it comes from. */
+type Source = Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits" | "label" | "own">
+
 /**
  * A signal from an outgoing one.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (sent: OutgoingSignal, from: Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits" | "label">): Signal => ({
+export const make = (sent: OutgoingSignal, from: Source): Signal => ({
   id: sent.id,
   signal: sent.signal,
   target: sent.target,
@@ -147,7 +152,8 @@ export const make = (sent: OutgoingSignal, from: Pick<Signal, "origin" | "depth"
   awaits: from.awaits,
   tells: sent.tells,
   label: from.label,
-  qos: sent.qos
+  qos: sent.qos,
+  own: from.own
 })
 
 /** A label in the form that signals carry: `undefined` for an empty one. */
@@ -284,10 +290,10 @@ export class Pending {
 
   /** The row's text, made only for a signal that outlives its group. */
   get text(): string {
-    const { awaits, depth, event, id, label, origin, payload, qos, signal, target, tells, to } = this.signal
+    const { awaits, depth, event, id, label, origin, own, payload, qos, signal, target, tells, to } = this.signal
     const { again, anew, due, since, undelivered } = this
     return JSON.stringify({
-      id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, tells, label, qos, due, again, undelivered,
+      id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, tells, label, qos, own, due, again, undelivered,
       anew: anew || undefined,
       since
     })

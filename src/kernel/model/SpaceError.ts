@@ -15,6 +15,23 @@ export class IdReused extends Data.TaggedError("IdReused")<{ readonly id: string
   }
 }
 
+/** An event that an own id names. */
+export interface NamedEvent {
+  readonly id: string
+  readonly status: string
+  readonly handlings: ReadonlyArray<{ readonly enzyme: string }>
+}
+
+/** An own id names several events. */
+export class IdAmbiguous extends Data.TaggedError("IdAmbiguous")<{ readonly id: string; readonly events: ReadonlyArray<NamedEvent> }> {
+  readonly code = "id/ambiguous"
+  override get message() {
+    const told = ({ handlings, id, status }: NamedEvent) => `${id} (${[status, ...handlings.map(({ enzyme }) => enzyme)].join(", ")})`
+    return `The id "${this.id}" names ${this.events.length} events: ${this.events.map(told).join("; ")}. Give the id of one of them, ` +
+      "which is 32 digits long"
+  }
+}
+
 /** The inbox is full. */
 export class InboxFull extends Data.TaggedError("InboxFull")<{ readonly space: string; readonly limit: string }> {
   readonly code = "inbox/full"

@@ -12,6 +12,7 @@ import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type * as Launch from "../../stage/Launch.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import * as Receipts from "../beat/Receipts.ts"
+import * as OwnId from "../model/OwnId.ts"
 import * as Signal from "../model/Signal.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
 import type { PostedSignal } from "../view/Space.ts"
@@ -31,10 +32,9 @@ interface Sender {
   /** The time from which its delay counts, by the clock of the host; by default that of its arrival. */
   readonly since?: number | undefined
   readonly label?: Label.Label | undefined
+  /** The id as a caller gave it. */
+  readonly own?: string | undefined
 }
-
-/** Most characters of a caller's id. */
-const MAX_ID = 512
 
 /**
  * Makes events of the signals posted to one space.
@@ -67,8 +67,12 @@ export class Admission {
     const declared = typesOf(state).signal(sent.signal)
     if (declared !== undefined) OutgoingSignal.checkPayload(declared, posted.payload)
     const label = this.labelOf(posted)
-    const callers = posted.id === undefined ? undefined : this.callersId({ ...posted, label }, posted.id, sent)
-    return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0, label })
+    const { id: own, principal } = posted
+    if (own !== undefined) OwnId.check(own)
+    // A minted id would reveal the beat to a named sender.
+    const given = own ?? (principal === undefined ? undefined : this.state.seed())
+    const id = given === undefined ? undefined : this.callersId({ ...posted, label }, given, sent)
+    return this.take(sent, { id, given: given ?? "", depth: 0, label, own })
   }
 
   /**
@@ -81,7 +85,7 @@ export class Admission {
     return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
   }
 
-  private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, since }: Sender): Entered {
+  private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, own, since }: Sender): Entered {
     const { state } = this
     const { inbox, settings: { limits } } = state
     const head = state.store.head()
@@ -91,7 +95,7 @@ export class Admission {
     const from = known === undefined
       ? { origin: "ingress", expected: head.beat + 1 } as const
       : { origin: "caller", expected: undefined } as const
-    const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label })
+    const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label, own })
     const wait = sent.at === undefined ? {} : this.wait(sent.at, since)
     return { kind: "new", pending: new Signal.Pending(state.number(), signal, wait) }
   }
@@ -132,9 +136,6 @@ export class Admission {
 
   /** Derived from the parsed signal and target, so that all spellings of them give one id. */
   private callersId({ label, principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.OutgoingSignal): string {
-    if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
-      throw new OutgoingSignal.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
-    }
     const { hash, space } = this.state
     return hash(JSON.stringify([principal, "signal", id, signal, target, space, ...label === undefined ? [] : [label]])).slice(0, 32)
   }

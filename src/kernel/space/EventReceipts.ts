@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import type { LiveState } from "../beat/SpaceState.ts"
 import type { Beat } from "../beat/Commit.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
+import * as DeadLetter from "../beat/DeadLetter.ts"
 import * as Receipts from "../beat/Receipts.ts"
+import * as OwnId from "../model/OwnId.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import { ReceiptWaiters } from "./ReceiptWaiters.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
@@ -73,7 +75,7 @@ export class EventReceipts {
   onReceipt(id: string, { fail, settled }: ReceiptCallbacks): () => void {
     let cancel = nothing
     const look = (): void => {
-      const receipt = this.find(id)
+      const receipt = this.at(id)
       if (receipt !== undefined && receipt.status !== "pending") settled(receipt)
       else cancel = this.waiters.add(id, settled, fail)
     }
@@ -81,10 +83,37 @@ export class EventReceipts {
     return () => cancel()
   }
 
-  find(id: string): Receipt | undefined {
+  /** The receipt of the only event that a text names. @throws IdAmbiguous */
+  find(text: string): Receipt | undefined {
+    return OwnId.only(text, this.named(text))
+  }
+
+  /** The receipts of the events that a text names. */
+  named(text: string): ReadonlyArray<Receipt> {
+    return this.idsOf(text).flatMap((id) => this.at(id) ?? [])
+  }
+
+  /** The id of the only event that a text names and that has a dead letter of an enzyme; the text if there is none. @throws IdAmbiguous */
+  letterId(text: string, enzyme: string): string {
+    const ids = this.idsOf(text).filter((id) => DeadLetter.has(this.state.store, id, enzyme))
+    return ids.length > 1 ? OwnId.only(text, ids.flatMap((id) => this.at(id) ?? []))?.id ?? text : ids[0] ?? text
+  }
+
+  /** The ids of the events that a text names: itself, or those of the newest events with this own id. */
+  private idsOf(text: string): ReadonlyArray<string> {
+    if (OwnId.isMinted(text)) return [text]
     const { inbox, store } = this.state
-    const isOpen = inbox.waiting.has(id) || inbox.flights.has(id)
-    return Receipts.find(store, id, isOpen) ?? (isOpen ? { id, status: "pending", beat: undefined, handlings: [] } : undefined)
+    const ids = new Set([...inbox.waiting.ownedBy(text), ...store.named(text, OwnId.MAX_NAMED)])
+    return ids.size === 0 ? [text] : [...ids].slice(0, OwnId.MAX_NAMED)
+  }
+
+  /** The receipt of an event, by its id. */
+  private at(id: string): Receipt | undefined {
+    const { inbox, store } = this.state
+    const open = inbox.flights.get(id)?.signal ?? inbox.waiting.get(id)
+    const receipt = Receipts.find(store, id, open !== undefined)
+    if (receipt !== undefined || open === undefined) return receipt
+    return { id, ...Receipts.owned(open.own), status: "pending", beat: undefined, handlings: [] }
   }
 
   captured(id: string): number | undefined {

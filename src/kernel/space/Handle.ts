@@ -35,7 +35,7 @@ type Plain = Exclude<
 >
 
 const members: Members<Plain> = {
-  signal: "method", handled: "method", receipt: "method", settled: "method", set: "method", integrate: "method",
+  signal: "method", handled: "method", receipt: "method", receipts: "method", settled: "method", set: "method", integrate: "method",
   bind: "method", unbind: "method", dead: "method", letter: "method", redeliver: "method", start: "method",
   stop: "method", step: "effect", idle: "effect", get: "method", list: "method", names: "method", below: "method",
   cells: "method", beatsBefore: "method", pull: "method",

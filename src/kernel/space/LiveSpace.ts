@@ -30,6 +30,7 @@ import type { Turn } from "../model/Pacemaker.ts"
 import type { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type { LiveSources } from "../view/BeatView.ts"
+import * as OwnId from "../model/OwnId.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
@@ -79,7 +80,7 @@ export class LiveSpace implements Omit<Space, PartName>, Peer {
   private readonly admission: Admission
   private readonly outbox: OutboxRelay
   private readonly history: HistorySession
-  private readonly receipts: EventReceipts
+  private readonly outcomes: EventReceipts
   private readonly durable: DurableReads
   private readonly queries: LiveQueries
   readonly beatsBefore: Space["beatsBefore"]
@@ -96,7 +97,7 @@ export class LiveSpace implements Omit<Space, PartName>, Peer {
   private readonly uploads: Uploads
   private readonly large: LargeUploads
   private readonly ledgers: LiveLedgers
-  private readonly sources: LiveSources = { receipt: (id) => this.receipts.find(id), view: (id) => this.ledgers.view(id) }
+  private readonly sources: LiveSources = { receipt: (id) => this.outcomes.find(id), view: (id) => this.ledgers.view(id) }
   private readonly deps: Dependencies
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
@@ -120,17 +121,17 @@ export class LiveSpace implements Omit<Space, PartName>, Peer {
         if (!this.closing) state.reporter.report(UnexpectedFailure.of(error))
         this.outbox.stop()
         this.ledgers.stop()
-        this.receipts.fail(error)
+        this.outcomes.fail(error)
         for (const end of this.ends) end(error)
       }
     })
     this.deliveries = new EffectDelivery(state)
     const rows = new CountedRows(state.store)
     this.durable = new DurableReads(this.group, { turns: deps.pages, rows })
-    const lists = new LiveLists(state, { rows, reads: this.durable, receiptOf: (id) => this.receipts.find(id) })
+    this.outcomes = new EventReceipts(state, this.group)
+    const lists = new LiveLists(state, { rows, reads: this.durable, receipts: this.outcomes })
     ;[this.beatsBefore, this.below, this.cells, this.dead] = [lists.beatsBefore, lists.below, lists.cells, lists.dead]
     ;[this.letter, this.list, this.names, this.waiting] = [lists.letter, lists.list, lists.names, lists.waiting]
-    this.receipts = new EventReceipts(state, this.group)
     this.admission = new Admission(state)
     this.control = new CommandQueue(state, this.group)
     this.history = new HistorySession(state, deps.turn, this.group)
@@ -193,8 +194,8 @@ export class LiveSpace implements Omit<Space, PartName>, Peer {
 
   /** Whether it has no users and no work in progress, so that closing it is unnoticed. */
   get isResting(): boolean {
-    const { state, deliveries, ends, history, group, receipts, listeners, outbox, uploads, uses } = this
-    const isWaitedFor = uses + receipts.size + listeners.size + ends.size + uploads.open > 0
+    const { state, deliveries, ends, history, group, outcomes, listeners, outbox, uploads, uses } = this
+    const isWaitedFor = uses + outcomes.size + listeners.size + ends.size + uploads.open > 0
     const isSupervised = state.sentry?.isQuiet(group.durable + 1) === false
     const isDelivering = !outbox.isEmpty || !deliveries.isQuiet || !this.ledgers.isQuiet
     const isBusy = !group.isResting || isSupervised || isDelivering || history.isBusy || state.derivation.inspector.isPaid
@@ -247,27 +248,31 @@ export class LiveSpace implements Omit<Space, PartName>, Peer {
       const { id } = entered
       let cancel = nothing
       this.group.whenDurable(() => {
-        accepted?.({ id, beat: this.receipts.captured(id), duplicate: true })
-        if (settled !== undefined) cancel = this.receipts.onReceipt(id, { settled, fail })
+        accepted?.({ id, beat: this.outcomes.captured(id), duplicate: true })
+        if (settled !== undefined) cancel = this.outcomes.onReceipt(id, { settled, fail })
       }, fail)
       return () => cancel()
     }
     const { pending } = entered
     const { id } = pending.signal
     // A waiter registered before the beat gets the receipt from memory, and is told of a stop.
-    const cancel = settled === undefined ? nothing : this.receipts.add(id, settled, fail)
+    const cancel = settled === undefined ? nothing : this.outcomes.add(id, settled, fail)
     const open = (): void => accepted?.({ id, beat: pending.beat, duplicate: false })
     this.group.accept(pending, { open, fail: settled === undefined ? fail : nothing })
     return cancel
   }
 
   receipt(id: string): Effect.Effect<Receipt | undefined, ReadError> {
-    return this.durable.read(() => this.receipts.find(id))
+    return this.durable.read(() => this.outcomes.find(id))
+  }
+
+  receipts(text: string): Effect.Effect<ReadonlyArray<Receipt>, ReadError> {
+    return this.durable.read(() => this.outcomes.named(text))
   }
 
   settled(id: string): Effect.Effect<Receipt | undefined, ReadError> {
     return Effect.flatMap(this.receipt(id), (receipt) =>
-      receipt?.status === "pending" ? this.receipts.receiptOf(id) : Effect.succeed(receipt))
+      receipt?.status === "pending" ? this.outcomes.receiptOf(receipt.id) : Effect.succeed(receipt))
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
@@ -286,8 +291,9 @@ export class LiveSpace implements Omit<Space, PartName>, Peer {
     return this.control.bind({ cell, enzyme, propagate: true, tombstone: true })
   }
 
-  redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.control.redeliver(id, enzyme)
+  redeliver(text: string, enzyme: string): Effect.Effect<number, ControlError | ReadError> {
+    if (OwnId.isMinted(text)) return this.control.redeliver(text, enzyme)
+    return Effect.flatMap(this.durable.read(() => this.outcomes.letterId(text, enzyme)), (id) => this.control.redeliver(id, enzyme))
   }
 
   start(module: string, inputs: { readonly [name: string]: unknown } = {}): Effect.Effect<string, ControlError> {
@@ -374,7 +380,7 @@ export class LiveSpace implements Omit<Space, PartName>, Peer {
 
   /** Publishes a durable beat. */
   private published(beat: Beat): void {
-    this.receipts.publish(beat)
+    this.outcomes.publish(beat)
     this.state.sentry?.passed(beat.number)
     this.queries.subscriptions.publish(beat)
     this.tell(beat, false)

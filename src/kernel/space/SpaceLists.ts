@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import type { Receipt } from "../model/Receipt.ts"
+import type { EventReceipts } from "./EventReceipts.ts"
 import type { DurableReads } from "../view/DurableReads.ts"
 import type { CountedRows } from "../view/CountedRows.ts"
 import * as NameList from "../view/NameList.ts"
@@ -29,17 +29,18 @@ export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" 
   readonly names: Space["names"]
   readonly waiting: Space["waiting"]
 
-  constructor(state: LiveState, { reads, receiptOf, rows }: {
+  constructor(state: LiveState, { reads, receipts, rows }: {
     readonly rows: CountedRows
     readonly reads: Pick<DurableReads, "page" | "read">
-    readonly receiptOf: (id: string) => Receipt | undefined
+    readonly receipts: Pick<EventReceipts, "find" | "letterId">
   }) {
     this.beatsBefore = (before, limit) => reads.page(() => Queries.beatsBefore(state, before, limit))
     this.cells = (id, page) => reads.page(() => Queries.cells(state, rows, { ...page, id }))
     this.dead = (page) => reads.page(() => DeadLetter.list(rows, page))
-    this.letter = (id, enzyme) => reads.read(() => {
+    this.letter = (text, enzyme) => reads.read(() => {
+      const id = receipts.letterId(text, enzyme)
       const letter = DeadLetter.find(state.store, id, enzyme)
-      const handling = receiptOf(id)?.handlings.find((handling) => handling.enzyme === enzyme)
+      const handling = letter && receipts.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)
       return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
     })
     this.names = (id, page) => reads.page(() => NameList.page(state, rows, { ...page, id }))

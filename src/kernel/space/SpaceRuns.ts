@@ -16,6 +16,7 @@ import type { AwaitedRow, RunDetails, RunRow, StepRow } from "../../durable/Sche
 import * as Step from "../../durable/Step.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
+import * as Receipts from "../beat/Receipts.ts"
 import { stepAddress } from "../beat/Segment.ts"
 import { oidOf } from "../beat/ReadyRuns.ts"
 import { reader } from "../beat/SegmentReceipts.ts"
@@ -192,6 +193,7 @@ export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
     const { enzyme, event, oid, status } = run
     return {
       oid, event, enzyme, since,
+      ...Receipts.owned(Receipts.ownOf(this.host.store, event)),
       ...standing,
       ...log === undefined || status !== undefined ? {} : { awaits: Array.from(log.open.values(), (handle) => this.awaited(handle)) }
     }

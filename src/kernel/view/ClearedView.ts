@@ -20,6 +20,7 @@ import type { ReadError, SignalError } from "./Expected.ts"
 import type { LiveQueries } from "./LiveQueries.ts"
 import * as Queries from "./Queries.ts"
 import * as Receipts from "../beat/Receipts.ts"
+import * as OwnId from "../model/OwnId.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
 import type { KeyPage, NamePage, Page } from "./Pages.ts"
@@ -39,7 +40,7 @@ const RESERVED = ["/CEP:", "/signals/heartbeat/"]
 /** The dependencies of a cleared view, beside the API of the space. */
 export interface Dependencies {
   readonly state: LiveState
-  readonly space: Pick<Space, "blobPart" | "cells" | "list" | "names" | "receipt" | "settled" | "signal" | "watch">
+  readonly space: Pick<Space, "blobPart" | "cells" | "list" | "names" | "receipts" | "settled" | "signal" | "watch">
   readonly denials: Array<Denial>
   readonly cursor: Cursor
   readonly queries: Pick<LiveQueries, "pull">
@@ -120,14 +121,15 @@ export class ClearedView implements Reader {
       Stream.map(space.watch(text, { after }), (observation) => cursor.seen(observation))))
   }
 
-  /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. */
-  receipt(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
-    return Effect.map(this.deps.space.receipt(id), (receipt) => receipt && this.shown(receipt))
+  /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. Withheld events make no own id ambiguous. */
+  receipt(text: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
+    return Effect.flatMap(this.deps.space.receipts(text), (receipts) =>
+      this.looked(() => OwnId.only(text, receipts.flatMap((receipt) => this.shown(receipt) ?? []))))
   }
 
-  /** Sends a signal in the reader's name. A signal without an id gets a random one, since minted ids reveal the beat. */
+  /** Sends a signal in the reader's name. */
   signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved> {
-    const { state, space } = this.deps
+    const { space } = this.deps
     const { signal = "" } = request
     if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) {
       return Effect.fail(new SignalReserved({ signal, reader: this.clearance.name }))
@@ -137,7 +139,7 @@ export class ClearedView implements Reader {
       return Effect.fail(OutgoingSignal.labelled(request.label))
     }
     return Effect.suspend(() => {
-      const accepted = space.signal({ ...request, id: request.id ?? state.seed(), principal: this.principal })
+      const accepted = space.signal({ ...request, principal: this.principal })
       return Effect.map(accepted, ({ duplicate, id }) => ({ id, duplicate }))
     })
   }
@@ -169,7 +171,7 @@ export class ClearedView implements Reader {
     return `reader ${this.clearance.name}`
   }
 
-  private shown({ handlings, id, label, status }: Receipt): ShownReceipt | undefined {
+  private shown({ handlings, id, label, own, status }: Receipt): ShownReceipt | undefined {
     const { atoms } = this.clearance
     if (!Label.isWithin(label ?? Label.none, atoms)) return undefined
     const open = handlings.filter((handling) => Label.isWithin(handling.label ?? Label.none, atoms))
@@ -178,7 +180,7 @@ export class ClearedView implements Reader {
     const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
     const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...(error === undefined ? {} : { error }) }))
     const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
-    return { id, status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
+    return { id, ...Receipts.owned(own), status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
   }
 
   /** The names below a cell that the clearance admits. */
@@ -206,8 +208,9 @@ export class ClearedView implements Reader {
   }
 }
 
-const shownWaiting = ({ pending, row: { attempt, code, enzymes, id, signal, target, why } }: WaitingList.Found): ShownWaiting => ({
+const shownWaiting = ({ pending, row: { attempt, code, enzymes, id, own, signal, target, why } }: WaitingList.Found): ShownWaiting => ({
   ...pending.signal.origin === "caller" ? { id } : {},
+  ...Receipts.owned(own),
   ...signal && { signal },
   ...target && { target },
   why,

@@ -12,7 +12,7 @@ import type { Committed } from "../../stage/BeatClock.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 
 /** The reads of a store by which lists look at it. */
-export type ListedStore = Pick<SpaceStore, "below" | "entry" | "head" | "read" | "waiting">
+export type ListedStore = Pick<SpaceStore, "below" | "entry" | "head" | "read" | "receipts" | "waiting">
 
 /**
  * The reads of one store, counted since the page in progress began.
@@ -70,6 +70,11 @@ export class CountedRows implements ListedStore {
   read(key: string): string | undefined {
     this.looked++
     return this.store.read(key)
+  }
+
+  receipts(id: string): ReturnType<SpaceStore["receipts"]> {
+    this.looked++
+    return this.store.receipts(id)
   }
 
   waiting(id: string): ReturnType<SpaceStore["waiting"]> {

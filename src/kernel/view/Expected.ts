@@ -13,7 +13,7 @@ import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
 import { SliceAbsent } from "../../ledger/Slices.ts"
-import { ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
+import { ControlRefused, DeadAbsent, type IdAmbiguous, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /** The errors of a signal from outside, of control input, and of a read. */
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
@@ -21,7 +21,7 @@ export type ControlError =
   | InvalidAddress | InvalidValue | CellMistyped | InvalidNode | InvalidSignal
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
   | SliceAbsent | Refusals[keyof Refusals]
-export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
+export type ReadError = InvalidAddress | IdAmbiguous | LinkLoop | PersistenceError | SpaceStopped
 
 /**
  * Passes errors of these classes on, and throws any other error as a defect.

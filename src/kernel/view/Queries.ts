@@ -26,6 +26,7 @@ import type { CountedRows } from "./CountedRows.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 import type { BeatPage, CellPage, ListedCell } from "./Pages.ts"
 import type { Space } from "./Space.ts"
+import { IdAmbiguous } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
 
 const CONTENT = "/cas/"
@@ -169,7 +170,7 @@ export const watchable = (text: string): Address.Address => {
 }
 
 /** The expected errors of a read. */
-export const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, Link.LinkLoop)
+export const asReadError = expected<ReadError>(Address.InvalidAddress, IdAmbiguous, PersistenceError, Link.LinkLoop)
 
 /**
  * The failure of a read. An unexpected error fails the read and not the space.

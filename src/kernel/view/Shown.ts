@@ -30,12 +30,13 @@ export type ShownHandling = Pick<HandlingReceipt, "enzyme" | "outcome" | "value"
 /** A receipt as a reader sees it. */
 export interface ShownReceipt {
   readonly id: string
+  readonly own?: string
   readonly status: Receipt["status"] | "withheld"
   readonly handlings: ReadonlyArray<ShownHandling>
 }
 
 /** A pending signal as a reader sees it. Minted ids, times and addresses are left out, since they reveal activity. */
-export type ShownWaiting = Pick<WaitingRow, "signal" | "target" | "why" | "code" | "enzymes" | "attempt"> & { readonly id?: string }
+export type ShownWaiting = Pick<WaitingRow, "own" | "signal" | "target" | "why" | "code" | "enzymes" | "attempt"> & { readonly id?: string }
 
 /** A page of the waiting list as a reader sees it, and the cursor of the next page; `undefined` at the end. */
 export interface ShownPage {

@@ -37,9 +37,9 @@ import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, with or without a payload. */
 export interface PostedSignal extends Omit<SignalRequest, "space"> {
-  /** The caller's own id. A second delivery of the same id gets the receipt of the first. */
+  /** The caller's own id, of 1 to 512 characters. A second delivery of the same id gets the receipt of the first. */
   readonly id?: string | undefined
-  /** The sender, which is part of the identity of a caller's id. Default `local`. */
+  /** The sender, which is part of the identity of a caller's id. Default `local`. A named sender without an own id gets a random one. */
   readonly principal?: string | undefined
   /** The label of the signal: atoms from the rules of the space. */
   readonly label?: ReadonlyArray<string> | undefined
@@ -200,8 +200,13 @@ export interface Space extends SpaceParts {
   readonly post: (request: PostedSignal, hears: PostHears) => () => void
   /** Sends a signal. Returns once all its handlings are over and durable. */
   readonly handled: (request: PostedSignal) => Effect.Effect<Receipt, SignalError>
-  /** The receipt of an accepted event; `undefined` for an unknown id. */
+  /**
+   * The receipt of an accepted event, by its id or by its own id; `undefined` for an unknown one. Fails with `IdAmbiguous` for an
+   * own id of several events. So do all methods that take the id of an event.
+   */
   readonly receipt: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
+  /** The receipts of the events that a text names: of the event with this id, or of the newest 20 with this own id. */
+  readonly receipts: (text: string) => Effect.Effect<ReadonlyArray<Receipt>, ReadError>
   /** Waits until all handlings of an event are over and durable. */
   readonly settled: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
   /**
@@ -223,7 +228,7 @@ export interface Space extends SpaceParts {
    * Redelivers a dead letter, by the next beat: to its enzyme alone or, for a chain that was too long, to all matching ones.
    * Returns the beat, once durable.
    */
-  readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
+  readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError | ReadError>
   readonly control: SpaceControl
   /**
    * Starts a piece of a node module, by the next beat, with a value for each input. Returns its name, once durable. Two equal

@@ -83,7 +83,10 @@ export class ViewSubscriptions {
     if (this.byName.size === 0) return
     this.change(`beat/${number}`)
     this.change(LIVE)
-    for (const { signal } of flights) this.change(`receipts/${signal.id}`)
+    for (const { signal: { id, own } } of flights) {
+      this.change(`receipts/${id}`)
+      if (own !== undefined) this.change(`receipts/${own}`)
+    }
     if (facts.length > 0) this.change(COUNTS)
   }
 

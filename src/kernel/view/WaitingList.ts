@@ -79,9 +79,10 @@ export const page = (state: LiveState, request: { readonly after?: number | unde
 }
 
 const rowOf = (pending: Pending, state: LiveState): WaitingRow => {
-  const { again, due, signal: { id, signal, target } } = pending
+  const { again, due, signal: { id, own, signal, target } } = pending
   return {
     id,
+    ...own === undefined ? {} : { own },
     ...signal === undefined ? {} : { signal },
     ...target === undefined ? {} : { target },
     ...reasonOf(pending, state),

@@ -100,7 +100,7 @@ describe("an event with its caller's id", () => {
       assert.isUndefined(yield* space.journal(0))
       assert.deepStrictEqual(yield* space.signal(post), { id: first.id, beat: 0, duplicate: true })
       assert.strictEqual((yield* Effect.flip(space.signal({ ...post, payload: 0 }))).code, "signal/id-reused")
-      assert.deepStrictEqual(yield* space.handled(post), { id: first.id, status: "pruned", beat: 0, handlings: [] })
+      assert.deepStrictEqual(yield* space.handled(post), { id: first.id, own: "order-7", status: "pruned", beat: 0, handlings: [] })
       yield* TestClock.adjust("8 days")
       yield* steps(space, 300)
       assert.isFalse((yield* space.signal(post)).duplicate)
@@ -128,7 +128,8 @@ describe("an event with its caller's id", () => {
       yield* steps(space, 600)
       yield* space.signal(post)
       yield* steps(space, 1)
-      assert.deepStrictEqual([state.runs, yield* space.receipt(id)], [3, { id, status: "pending", beat: 1202, handlings: [] }])
+      const again = { id, own: "order-7", status: "pending", beat: 1202, handlings: [] }
+      assert.deepStrictEqual([state.runs, yield* space.receipt(id)], [3, again])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("is the same event for all spellings of its target", () =>

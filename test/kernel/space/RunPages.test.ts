@@ -35,7 +35,7 @@ class Cells {
 
   get store(): ListedStore {
     const nothing = (): never => { throw new Error("not read") }
-    return { read: (key) => this.texts.get(key), waiting: () => [], below: nothing, entry: nothing, head: nothing }
+    return { read: (key) => this.texts.get(key), waiting: () => [], receipts: () => [], below: nothing, entry: nothing, head: nothing }
   }
 }
 

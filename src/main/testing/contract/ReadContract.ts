@@ -156,7 +156,21 @@ export const receipts: Group = {
     }, (store) => {
       same(store.receipts("x"), [{ id: "x", enzyme: "", beat: 0, digest: "e" }, { id: "x", enzyme: "a", beat: 1 }])
       same(store.receipts("y"), [{ id: "y", enzyme: "", beat: 0, digest: "d" }])
+    }),
+  "finds the events of a caller's own id, those of the newest flush first": () => {
+    const event = (id: string, own: string, beat: number) => ({ id, enzyme: "", beat, digest: "d", own })
+    return mixed({
+      before: beat(0, { receipts: [event("w", "a", 0), event("x", "b", 0), { id: "y", enzyme: "", beat: 0, digest: "d" }] }),
+      after: beat(1, { receipts: [event("z", "a", 1), event("x", "b", 1), event("v", "\ud800\"\u0000]", 1)] })
+    }, (store) => {
+      same(store.named("a", 10), ["z", "w"])
+      same(store.named("a", 1), ["z"])
+      same(store.named("b", 10), ["x"])
+      same(store.named("\ud800\"\u0000]", 10), ["v"])
+      for (const none of ["", "w", "y", "c"]) same(store.named(none, 10), [])
+      same(store.receipts("x"), [event("x", "b", 1)])
     })
+  }
 }
 
 const row = (node: string, text: string | undefined = `{"of":"${node}"}`) => ({ node, text })

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { SpaceStore } from "../../../persistence/Persistence.ts"
+import type { ReceiptRow, SpaceStore } from "../../../persistence/Persistence.ts"
 import { atLeast, atMost, same } from "../Check.ts"
 import { beat, using, write } from "./Batches.ts"
 import type { Group } from "./StoreTest.ts"
@@ -14,7 +14,10 @@ const day = 86_400_000
 const at = (number: number, clock: number, text: string) => ({
   ...beat(number),
   entry: { beat: number, clock, text, hash: `hash${number}` },
-  receipts: [{ id: `id${number}`, enzyme: "e", beat: number }, { id: `caller${number}`, enzyme: "", beat: number, digest: "d" }]
+  receipts: [
+    { id: `id${number}`, enzyme: "e", beat: number },
+    { id: `caller${number}`, enzyme: "", beat: number, digest: "d", own: `own${number}` }
+  ]
 })
 const fill = (store: SpaceStore, text: string) =>
   Effect.gen(function*() {
@@ -39,6 +42,7 @@ export const retained: Group = {
           same(store.anchor(), { beat: last, hash: `hash${last}` })
           const receipts = Array.from({ length: 2000 }, (_, n) => store.receipts(`caller${n}`).length)
           same(receipts.lastIndexOf(0), receipts.indexOf(1) - 1)
+          same(Array.from({ length: 2000 }, (_, n) => store.named(`own${n}`, 10).length), receipts)
           atLeast(2000 - receipts.indexOf(1), 200)
           atMost(2000 - receipts.indexOf(1), 200 + 256)
           yield* write(store, at(5000, 5000 * day, "far ahead"))
@@ -79,7 +83,7 @@ export const retained: Group = {
     using("shop", (store) =>
       Effect.gen(function*() {
         const text = "x".repeat(100)
-        const step = (n: number, receipts: ReturnType<typeof at>["receipts"]) => write(store, { ...at(n, n * day / 100, text), receipts })
+        const step = (n: number, receipts: ReadonlyArray<ReceiptRow>) => write(store, { ...at(n, n * day / 100, text), receipts })
         const renewed = { id: "renewed", enzyme: "", beat: 0, digest: "d" }
         yield* step(0, [renewed, { id: "left", enzyme: "", beat: 0, digest: "d" }, { id: "renewed", enzyme: "e", beat: 0 }])
         for (let n = 1; n < 2000; n++) yield* step(n, n === 1000 ? [renewed] : [])

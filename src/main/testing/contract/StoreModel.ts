@@ -46,11 +46,12 @@ const randomBatch = (draw: Random.Random, state: State, seq: () => number): Batc
   return draw(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
 }
 
-/** Of an even id the row without an enzyme has a digest; an odd one has no such row. */
+/** Of an even id the row without an enzyme has a digest, and most have an own id; an odd one has no such row. */
 const randomReceipt = (draw: Random.Random, beat: number): ReceiptRow => {
   const n = draw(20)
   const id = `id${n}`
-  return n % 2 === 0 && draw(2) === 0 ? { id, enzyme: "", beat, digest: `d${draw(1000)}` } : { id, enzyme: `e${draw(3)}`, beat }
+  if (n % 2 === 1 || draw(2) === 1) return { id, enzyme: `e${draw(3)}`, beat }
+  return { id, enzyme: "", beat, digest: `d${draw(1000)}`, ...n % 3 === 0 ? {} : { own: `own${n % 5}` } }
 }
 
 const apply = (state: State, batch: Batch): void => {
@@ -76,6 +77,10 @@ const expectEqual = (store: SpaceStore, state: State): void => {
   same(store.head().beat, state.journal.at(-1)?.beat ?? -1)
   const receipts = Array.from({ length: 20 }, (_, n) => store.receipts(`id${n}`)).flat()
   same(new Map(receipts.map((row) => [`${row.id} ${row.enzyme}`, row])), new Map([...state.receipts].sort(byNumber)))
+  for (let n = 0; n < 5; n++) {
+    const events = [...state.receipts.values()].flatMap(({ id, own }) => own === `own${n}` ? [id] : [])
+    same([...store.named(`own${n}`, 1000)].sort(), events.sort())
+  }
   const queue = [...state.queue.values()].sort((a, b) => a.seq - b.seq)
   const plain = (rows: Iterable<QueueRow>) => Array.from(rows, ({ seq, text }) => [seq, text])
   same(plain(store.queue()), plain(queue))
