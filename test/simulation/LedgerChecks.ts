@@ -80,14 +80,14 @@ export const ends: Check = async (world, space) => {
   return twice && `${space.name}: the end of ${twice.name} is told ${twice.told} times instead of ${twice.times}`
 }
 
-/** The end of an event that a run was told is that of its receipt, while there is one. An operator may begin it again. */
+/** The end of an event that a run was told is that of its receipt, until that is pruned. An operator may begin the event again. */
 export const handed: Check = async (world, space) => {
   if (isUncounted(world, space)) return undefined
   const cells = Effect.flatMap(space.below(HANDED, { limit: LIMIT }), Effect.forEach((key) => space.get(key)))
   for (const end of await look(world, cells) ?? []) {
     const { id, status } = end as { readonly id: string; readonly status: string }
     const receipt = await look(world, space.receipt(id))
-    if (receipt === undefined || receipt.status === status) continue
+    if (receipt === undefined || receipt.status === status || receipt.status === "pruned") continue
     return `${space.name}: a run was told that ${id} is ${status}, and its receipt says ${receipt.status}`
   }
   return undefined
