@@ -40,6 +40,9 @@ export interface Answer {
   readonly text: string
 }
 
+/** A response that did not come in time. */
+export class Late extends Error {}
+
 /** A server under attack. */
 export interface Target {
   readonly server: Server
@@ -240,7 +243,7 @@ export const request = (url: string, path: string, { body, headers = {}, method 
       response.on("end", end)
       response.on("error", end)
     })
-    asked.on("timeout", () => asked.destroy(new Error(`${method} ${path.slice(0, 100)} is not answered within ${PATIENCE} ms`)))
+    asked.on("timeout", () => asked.destroy(new Late(`${method} ${path.slice(0, 100)} is not answered within ${PATIENCE} ms`)))
     asked.on("error", reject)
     asked.end(body)
   })

@@ -27,9 +27,10 @@ try {
   const columns = ["figure", "unit", "first", "last", "median", "growth", "most", "flat"]
   console.log(render(columns, trends.map(({ first, growth, isFlat, last, median, most, name, unit }) =>
     [name, unit, ...[first, last, median, growth, most].map((value) => value.toFixed(1)), isFlat ? "yes" : "NO"])))
-  const counts = ["acknowledged", "attempts", "spaces", "receipts", "calls", "faults"]
+  const counts = ["acknowledged", "attempts", "spaces", "receipts", "calls", "late", "longest (s)", "faults"]
+  const { calls, late, longest, receipts, spaces } = proof
   console.log(render(["minutes", ...counts], [
-    [minutes, acknowledged, attempts, proof.spaces, proof.receipts, proof.calls, faults.length].map(String)
+    [minutes, acknowledged, attempts, spaces, receipts, calls, late, (longest / 1000).toFixed(1), faults.length].map(String)
   ]))
   for (const fault of faults) console.error(fault)
   if (faults.length > 0) process.exitCode = 1

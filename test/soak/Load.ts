@@ -42,7 +42,7 @@ export class Load {
   private sent = 0
   /** Signals without an answer, which are sent again to the next server. */
   private unanswered: ReadonlyArray<Sent> = []
-  private target: Target
+  private readonly target: Target
   private readonly draw: Random
 
   constructor(target: Target, names: ReadonlyArray<string>, draw: Random) {
@@ -81,16 +81,19 @@ export class Load {
     }
   }
 
-  /** Sends all signals without an answer again, to the server that has restarted. */
-  async resend(target: Target): Promise<void> {
-    this.target = target
-    for (const sent of this.unanswered) await this.post(sent)
+  /** Sends all signals without an answer again, to the server that has restarted. Returns the faults of those that it does not take. */
+  async resend(target: Pick<Target, "ask">): Promise<ReadonlyArray<string>> {
+    const faults: Array<string> = []
+    for (const sent of this.unanswered) {
+      await this.post(sent, target).catch((error: unknown) => faults.push(`${sent.id} of ${sent.space}: ${String(error)}`))
+    }
     this.unanswered = []
+    return faults
   }
 
-  private async post({ id, kind, payload, space }: Sent): Promise<void> {
+  private async post({ id, kind, payload, space }: Sent, { ask }: Pick<Target, "ask"> = this.target): Promise<void> {
     const body = JSON.stringify({ signal: `/signals/soak/${kind}/${id}`, id, payload })
-    const { status, text } = await this.target.ask(`/v1/spaces/${space}/signals`, { method: "POST", headers: json, body })
+    const { status, text } = await ask(`/v1/spaces/${space}/signals`, { method: "POST", headers: json, body })
     hold(status === 202 || status === 200, `a signal is answered ${status} ${text.slice(0, 200)}`)
     const known = this.spaces.get(space)
     if (known === undefined) return

@@ -6,12 +6,18 @@
 import { join } from "node:path"
 import type { CountingServer } from "../crash/CountingServer.ts"
 import * as History from "../crash/History.ts"
-import { PATIENCE, type Target } from "../attack/Targets.ts"
+import { Late, PATIENCE, type Sent, type Target } from "../attack/Targets.ts"
 import { type Acknowledged, expected, type Load } from "./Load.ts"
 import { DELAY } from "./SoakProject.ts"
 
-/** The concurrent requests of the proof. */
-const AT_ONCE = 16
+/** The concurrent requests of the proof. Each waits for the others, since a server has one thread. */
+const AT_ONCE = 4
+
+/** The beats of one replay. */
+const REPLAYED = 2000
+
+/** The times that a request is asked. */
+const TRIES = 3
 
 /** The most faults of a kind that are told. */
 const TOLD = 20
@@ -21,10 +27,58 @@ export interface Tally {
   readonly spaces: number
   readonly receipts: number
   readonly calls: number
+  /** The requests that were not answered in time, and were asked again. */
+  readonly late: number
+  /** The longest time of a request, in milliseconds. */
+  readonly longest: number
   readonly faults: ReadonlyArray<string>
 }
 
-const get = ({ ask }: Target, space: string): History.Get => async (path) => JSON.parse((await ask(`/v1/spaces/${space}${path}`)).text)
+/** What a proof asks of a server. A late answer is a figure, and ends no proof; one that never comes is a fault. */
+export class Questions {
+  late = 0
+  longest = 0
+  readonly faults: Array<string> = []
+  private readonly target: Pick<Target, "ask" | "data">
+
+  constructor(target: Pick<Target, "ask" | "data">) {
+    this.target = target
+  }
+
+  get data(): string {
+    return this.target.data
+  }
+
+  /** Asks, and again if the answer is late: all requests of a proof may be repeated. */
+  readonly ask: Target["ask"] = async (path, sent?: Sent) => {
+    for (let tries = 1;; tries++) {
+      const began = performance.now()
+      try {
+        return await this.target.ask(path, sent)
+      } catch (error) {
+        if (!(error instanceof Late)) throw error
+        this.late++
+        if (tries === TRIES) throw error
+      } finally {
+        this.longest = Math.max(this.longest, performance.now() - began)
+      }
+    }
+  }
+
+  /** Reads paths of a space. */
+  of(space: string): History.Get {
+    return async (path) => JSON.parse((await this.ask(`/v1/spaces/${space}${path}`)).text)
+  }
+
+  /** Looks for faults. A look that fails is a fault, and the next ones are made. */
+  async look(what: string, find: () => Promise<ReadonlyArray<string>>): Promise<void> {
+    try {
+      this.faults.push(...(await find()).slice(0, TOLD))
+    } catch (error) {
+      this.faults.push(`${what} cannot be proved: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+}
 
 /** Runs work on items, some at a time. */
 const each = async <A>(items: ReadonlyArray<A>, run: (item: A) => Promise<void>): Promise<void> => {
@@ -41,43 +95,50 @@ interface Run {
 
 const isOpen = ({ state }: Run): boolean => state !== "dead"
 
-/** Waits until each space has handled its signals and ended its runs. Returns those that do not come to rest. */
-export const quieted = async (target: Target, names: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  const faults: Array<string> = []
-  await each(names, async (name) => {
-    const body = JSON.stringify({ signal: "/signals/end", at: { ms: 2 * DELAY } })
-    const headers = { "content-type": "application/json", prefer: "wait=60" }
-    const { status, text } = await target.ask(`/v1/spaces/${name}/signals`, { method: "POST", headers, body })
-    if (status !== 200) faults.push(`the last signal of ${name} is answered ${status} ${text.slice(0, 200)}`)
-    const listed = async (): Promise<ReadonlyArray<Run>> =>
-      (await get(target, name)("/runs?limit=10") as { readonly runs: ReadonlyArray<Run> }).runs
-    let runs = await listed()
-    for (const end = performance.now() + PATIENCE; runs.some(isOpen) && performance.now() < end; runs = await listed()) {
-      await new Promise((resolve) => setTimeout(resolve, DELAY))
-    }
-    faults.push(...runs.map((run) =>
-      `a run of ${name} ${isOpen(run) ? "does not end" : "was given up"}: ${JSON.stringify(run).slice(0, 300)}`))
-  })
-  return faults
+/** The time that a request for the end of a signal waits for it, in seconds: less than a request may take. */
+const WAITED = PATIENCE / 2000
+
+/** The faults of a space that does not come to rest: its last signal or one of its runs does not end. */
+const unquiet = async (questions: Questions, name: string, id: string): Promise<ReadonlyArray<string>> => {
+  const body = JSON.stringify({ signal: "/signals/end", id, at: { ms: 2 * DELAY } })
+  const headers = { "content-type": "application/json", prefer: `wait=${WAITED}` }
+  const end = performance.now() + TRIES * PATIENCE
+  const last = () => questions.ask(`/v1/spaces/${name}/signals`, { method: "POST", headers, body })
+  let answer = await last()
+  // The same id is the same signal, so each further request waits on for its end.
+  while (answer.status === 202 && performance.now() < end) answer = await last()
+  if (answer.status !== 200) return [`the last signal of ${name} is answered ${answer.status} ${answer.text.slice(0, 200)}`]
+  const listed = async (): Promise<ReadonlyArray<Run>> =>
+    (await questions.of(name)("/runs?limit=10") as { readonly runs: ReadonlyArray<Run> }).runs
+  let runs = await listed()
+  while (runs.some(isOpen) && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, DELAY))
+    runs = await listed()
+  }
+  return runs.map((run) => `a run of ${name} ${isOpen(run) ? "does not end" : "was given up"}: ${JSON.stringify(run).slice(0, 300)}`)
 }
 
-const counted = async (target: Target, name: string, acknowledged: Acknowledged): Promise<ReadonlyArray<string>> => {
+/** Waits until each space has handled its signals and ended its runs. `id` is that of the last signal, new at each call. */
+export const quieted = (questions: Questions, names: ReadonlyArray<string>, id: string): Promise<void> =>
+  each(names, (name) => questions.look(`the rest of ${name}`, () => unquiet(questions, name, id)))
+
+const counted = async (questions: Questions, name: string, acknowledged: Acknowledged): Promise<ReadonlyArray<string>> => {
   const counts = expected(acknowledged)
   const faults: Array<string> = []
   for (const [counter, most] of Object.entries(counts)) {
-    const count = await get(target, name)(`/cells/data/done/${counter}`)
+    const count = await questions.of(name)(`/cells/data/done/${counter}`)
     if (count !== most) faults.push(`${name} counts ${JSON.stringify(count)} of ${counter}, and ${most} are acknowledged`)
   }
-  const [total, sum] = [await get(target, name)("/cells/data/total?pull"), Object.values(counts).reduce((a, b) => a + b, 0)]
+  const [total, sum] = [await questions.of(name)("/cells/data/total?pull"), Object.values(counts).reduce((a, b) => a + b, 0)]
   if (sum > 0 && total !== sum) faults.push(`${name} derives the sum ${JSON.stringify(total)} from counters of ${sum}`)
   return faults
 }
 
 /** The faults of the receipts: each acknowledged signal has one, of a handling that succeeded. */
-const receipts = async (target: Target, name: string, { ids }: Acknowledged): Promise<ReadonlyArray<string>> => {
+const receipts = async (questions: Questions, name: string, { ids }: Acknowledged): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
   for (const [id, known] of ids) {
-    const { status } = await get(target, name)(`/receipts/${known}`) as { readonly status?: string }
+    const { status } = await questions.of(name)(`/receipts/${known}`) as { readonly status?: string }
     if (status !== "handled") faults.push(`the receipt of ${id} in ${name} is ${status ?? "absent"}`)
   }
   return faults
@@ -103,20 +164,35 @@ const called = ({ isKilled, load: { spaces }, partner: { calls } }: Parties): Re
   return keys.size === calls.size ? faults : [...faults, `${calls.size} calls have ${keys.size} keys`]
 }
 
+/** The spaces of a server; if it does not tell them, those of the load. */
+const spacesOf = async (questions: Questions, load: Load): Promise<ReadonlyArray<string>> => {
+  let spaces: ReadonlyArray<string> = [...load.spaces.keys()]
+  await questions.look("the list of spaces", async () => {
+    spaces = (JSON.parse((await questions.ask("/v1/spaces")).text) as { readonly spaces: ReadonlyArray<string> }).spaces
+    return []
+  })
+  return spaces
+}
+
 /** Proves all spaces of a server that has restarted. */
-export const run = async (target: Target, parties: Parties): Promise<Tally> => {
+export const run = async (questions: Questions, parties: Parties): Promise<Tally> => {
   const { load, partner } = parties
-  const faults: Array<string> = called(parties).slice(0, TOLD)
   const before = partner.count
-  const { spaces } = JSON.parse((await target.ask("/v1/spaces")).text) as { readonly spaces: ReadonlyArray<string> }
+  const spaces = await spacesOf(questions, load)
+  await questions.look("the calls", async () => called(parties))
   await each([...load.spaces], async ([name, acknowledged]) => {
-    faults.push(...await counted(target, name, acknowledged), ...(await receipts(target, name, acknowledged)).slice(0, TOLD))
+    await questions.look(`the counters of ${name}`, () => counted(questions, name, acknowledged))
+    await questions.look(`the receipts of ${name}`, () => receipts(questions, name, acknowledged))
   })
+  const replayed = (read: History.Get) => History.replayed(read, REPLAYED)
+  const damage = (name: string) => async () => History.damage(join(questions.data, `${name}.sqlite`))
   await each(spaces, async (name) => {
-    const read = get(target, name)
-    const found = [...await History.verified(read), ...await History.replayed(read), ...History.damage(join(target.data, `${name}.sqlite`))]
-    faults.push(...found.map((fault) => `${name}: ${fault}`))
+    const named = (find: () => Promise<ReadonlyArray<string>>) => async () => (await find()).map((fault) => `${name}: ${fault}`)
+    await questions.look(`the journal of ${name}`, named(() => History.verified(questions.of(name))))
+    await questions.look(`the replay of ${name}`, named(() => replayed(questions.of(name))))
+    await questions.look(`the file of ${name}`, named(damage(name)))
   })
+  const { faults, late, longest } = questions
   if (partner.count > before) faults.push(`the restart and the replays made ${partner.count - before} calls`)
-  return { spaces: spaces.length, receipts: load.acknowledged, calls: partner.count, faults }
+  return { spaces: spaces.length, receipts: load.acknowledged, calls: partner.count, late, longest, faults }
 }

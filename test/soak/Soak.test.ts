@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Parts from "../attack/Parts.ts"
 import * as Targets from "../attack/Targets.ts"
 import * as Random from "../support/Random.ts"
+import * as Proof from "./Proof.ts"
 import * as Soak from "./Soak.ts"
 import * as Trend from "./Trend.ts"
 
@@ -17,6 +18,38 @@ describe("A soak", () => {
     } finally {
       await packed.remove()
     }
+  })
+})
+
+describe("The questions of a proof", () => {
+  /** Questions to a server that is late at some requests, each a path with the number of the try. */
+  const questions = (isLate: (request: string) => boolean) => {
+    const tries = new Map<string, number>()
+    const ask: Targets.Target["ask"] = async (path) => {
+      const tried = (tries.get(path) ?? 0) + 1
+      tries.set(path, tried)
+      if (isLate(`${path} ${tried}`)) throw new Targets.Late(`GET ${path} is late`)
+      return { status: 200, headers: {}, text: path.includes("/runs") ? `{"runs":[]}` : "{}" }
+    }
+    return new Proof.Questions({ ask, data: "" })
+  }
+
+  it("are asked again if an answer is late, which is a figure and no fault", async () => {
+    const asked = questions((request) => request === "/v1/spaces/a/signals 1" || request === "/v1/spaces/b/runs?limit=10 1")
+    await Proof.quieted(asked, ["a", "b"], "end")
+    assert.deepInclude(asked, { late: 2, faults: [] })
+  })
+
+  it("that are never answered are faults, and all others are asked", async () => {
+    const asked = questions((request) => request.startsWith("/v1/spaces/a/"))
+    const seen: Array<string> = []
+    await Proof.quieted(asked, ["a"], "end")
+    await asked.look("the other", async () => {
+      seen.push(JSON.stringify(await asked.of("b")("/cells/data/x")))
+      return ["a fault"]
+    })
+    assert.deepStrictEqual(asked.faults, ["the rest of a cannot be proved: GET /v1/spaces/a/signals is late", "a fault"])
+    assert.deepStrictEqual(seen, ["{}"])
   })
 })
 

@@ -152,7 +152,7 @@ const soaked = async (target: Target, load: Load, { minutes, onSample, rounds }:
     streams.abort()
     await Promise.all(followed)
     const after = scheduled(pid)
-    await Parts.rested(target)
+    await Parts.rested(target).catch((error: unknown) => void load.faults.add(String(error)))
     if (length >= JUDGED) await wait(REST)
     const [p50, p99] = [quantile(load.latencies, 0.5), quantile(load.latencies, 0.99)]
     const [ran, waited] = [after.ran - before.ran, after.waited - before.waited]
@@ -185,7 +185,9 @@ const worked = async (target: Target, load: Load, { attackers, rounds }: {
 
 /** Waits for the end of all work, and makes the last checks of the parts, of which one ends the server. Returns the faults. */
 const ended = async (target: Target, names: ReadonlyArray<string>, attackers: ReadonlyArray<Attacker>) => {
-  const faults = [...await Proof.quieted(target, names)]
+  const questions = new Proof.Questions(target)
+  await Proof.quieted(questions, names, "end-of-load")
+  const { faults } = questions
   const isLast = ({ part }: Attacker): boolean => part.name === "output"
   for (const { part, ready } of attackers.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))) {
     await ready.check?.(target).catch((error: unknown) => void faults.push(`${part.name}: ${String(error)}`))
@@ -217,9 +219,10 @@ export const run = async (options: Options): Promise<Result> => {
     target = await packed.start(setup).catch((error: unknown) => {
       throw new Error([...load.faults, `the server does not start again: ${String(error)}`].join("\n"))
     })
-    await load.resend(target)
-    for (const fault of await Proof.quieted(target, names)) load.faults.add(fault)
-    const proof = await Proof.run(target, { load, partner, isKilled })
+    const questions = new Proof.Questions(target)
+    await questions.look("the signals without an answer", () => load.resend(questions))
+    await Proof.quieted(questions, names, "end-of-restart")
+    const proof = await Proof.run(questions, { load, partner, isKilled })
     const trends = minutes * 60_000 / ROUNDS >= JUDGED ? trendsOf(samples) : []
     const grown = trends.filter(({ isFlat }) => !isFlat).map(({ name }) => `${name} grows`)
     const all = [...load.faults, ...grown, ...proof.faults]
