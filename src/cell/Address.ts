@@ -9,6 +9,7 @@
  */
 import * as Data from "effect/Data"
 import * as Name from "./Name.ts"
+import { TextCache } from "./TextCache.ts"
 
 /** A place inside a document: keys and array indexes, outermost first. */
 export type Path = ReadonlyArray<string>
@@ -56,9 +57,8 @@ const none: Path = Object.freeze([])
 const SCOPE = "?scope="
 const scopePattern = /^(?:space|(?:user|session):[A-Za-z0-9._@~-]{1,128})$/
 
-/** Addresses by text, because each beat parses the same few. The map is cleared when it is full, so its size is bounded. */
-const interned = new Map<string, Address>()
-const INTERNED = 65_536
+/** Addresses by text, because each beat parses the same few. */
+const interned = new TextCache<Address>(16_384)
 
 /**
  * Parses the text of an address. Equal texts usually give the same object.
@@ -90,7 +90,6 @@ export const parse = (text: string): Address => {
     scope: question < 0 ? SPACE : scopeOf(text, document.slice(question)),
     path: hash < 0 ? none : pathOf(text, text.slice(hash + 1))
   })
-  if (interned.size >= INTERNED) interned.clear()
   interned.set(text, address)
   return address
 }

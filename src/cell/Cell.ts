@@ -8,6 +8,7 @@
  */
 import * as Address from "./Address.ts"
 import type { Outer, Params } from "./Template.ts"
+import { TextCache } from "./TextCache.ts"
 import { type Declared, InvalidType, type Schematic, templateOf, Type, Upgrades } from "./Type.ts"
 import { at, type Value } from "./Value.ts"
 
@@ -68,7 +69,7 @@ export class Family<out A, in Given, in Under> {
   readonly _tag = "Family"
   readonly declared: Declared
   /** The cells by path, because each beat names the same few. The map is cleared when it is full. */
-  private readonly cells = new Map<string, Cell<A>>()
+  private readonly cells = new TextCache<Cell<A>>(KEPT)
 
   constructor(declared: Declared) {
     this.declared = declared
@@ -89,7 +90,6 @@ export class Family<out A, in Given, in Under> {
     const known = this.cells.get(path)
     if (known !== undefined) return known
     const cell = new Cell<A>(Address.parse(path), this.declared)
-    if (this.cells.size >= KEPT) this.cells.clear()
     this.cells.set(path, cell)
     return cell
   }

@@ -6,6 +6,7 @@
 import * as Address from "./Address.ts"
 import * as Name from "./Name.ts"
 import * as Pattern from "./Pattern.ts"
+import { TextCache } from "./TextCache.ts"
 
 /** The `:name` segments of a path, as the fields of an object. A path that the compiler does not know has any. */
 export type Params<Path extends string> = string extends Path
@@ -42,7 +43,7 @@ export class Template {
   /** The names of its `:name` segments, in order. */
   readonly names: ReadonlyArray<string>
   /** The paths by the values of their `:name` segments, because each beat makes the same few. The map is cleared when it is full. */
-  private readonly filled = new Map<string, string>()
+  private readonly filled = new TextCache<string>(KEPT)
 
   /**
    * Parses a template.
@@ -83,7 +84,6 @@ export class Template {
     const known = this.filled.get(key)
     if (known !== undefined) return known
     const path = `/${this.segments.map((segment) => segment.startsWith(":") ? this.value(segment.slice(1), given) : segment).join("/")}`
-    if (this.filled.size >= KEPT) this.filled.clear()
     this.filled.set(key, path)
     return path
   }

@@ -13,6 +13,7 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Pattern from "../cell/Pattern.ts"
+import { TextCache } from "../cell/TextCache.ts"
 import type { BindingChange, OutgoingSignal } from "./Launch.ts"
 import type { Sink } from "./Launches.ts"
 import * as Envelope from "./Envelope.ts"
@@ -99,7 +100,7 @@ export class Labels {
   /** The rules that name cells of the runtime. */
   private readonly named: ReadonlyArray<Envelope.Envelope>
   private readonly granted: ReadonlyMap<string, Label.Label>
-  private readonly known = new Map<string, Label.Label>()
+  private readonly known = new TextCache<Label.Label>(MAX_KNOWN)
   private readonly bounds = new WeakMap<Surface, Label.Label>()
   private readonly levels = new WeakMap<Surface, Label.Label>()
   /** The rules as text: equal rules have equal texts. */
@@ -122,7 +123,6 @@ export class Labels {
     const known = this.known.get(address.key)
     if (known !== undefined) return known
     const label = this.isTelling(address.id) ? this.top : this.joined((envelope) => Envelope.touches(envelope, address))
-    if (this.known.size >= MAX_KNOWN) this.known.clear()
     this.known.set(address.key, label)
     return label
   }

@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
+import { TextCache } from "../cell/TextCache.ts"
 import { type Declared, misfit } from "../cell/Type.ts"
 import { checkSpaceName } from "../persistence/Persistence.ts"
 import { MAX_WAIT } from "./Due.ts"
@@ -43,9 +44,8 @@ export const labelled = (label: unknown): InvalidSignal =>
       "Give a list of atoms that the configuration's labels name and that you are cleared for"
   })
 
-/** Signal paths that passed validation, because each beat uses the same few. The set is cleared when it is full. */
-const checked = new Set<string>()
-const CHECKED = 8192
+/** Signal paths that passed validation, because each beat uses the same few. */
+const checked = new TextCache<true>(8192)
 
 /**
  * Validates a signal request. `beat` is the current or newest beat: a signal for it or an earlier one is refused.
@@ -92,7 +92,7 @@ const cell = (text: string): string => {
 }
 
 const checkPath = (signal: string): void => {
-  if (checked.has(signal)) return
+  if (checked.get(signal) === true) return
   if (typeof signal === "string" && signal.length > Address.MAX_TEXT) {
     throw refuse(
       `its path has ${signal.length} characters and the limit is ${Address.MAX_TEXT}; ` +
@@ -103,8 +103,7 @@ const checkPath = (signal: string): void => {
   if (typeof names === "string") {
     throw refuse(`${JSON.stringify(signal)} is not a signal path: ${names}. Write it like /signals/image/thumbnail`)
   }
-  if (checked.size >= CHECKED) checked.clear()
-  checked.add(signal)
+  checked.set(signal, true)
 }
 
 const checkWait = (at: At, beat: number): void => {

@@ -34,7 +34,7 @@ export interface Tally {
   readonly faults: ReadonlyArray<string>
 }
 
-/** What a proof asks of a server. A late answer is a figure, and ends no proof; one that never comes is a fault. */
+/** The questions of a proof to a server. A late answer is a figure, and ends no proof; one that never comes is a fault. */
 export class Questions {
   late = 0
   longest = 0

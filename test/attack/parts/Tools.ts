@@ -68,10 +68,13 @@ const opensNothing = async (target: Target): Promise<void> => {
   hold(!left.includes(tokens.operator), "server.json has the configured token")
 }
 
+/** The time that a command may take in milliseconds, of which it waits for the processors most. */
+const COMMAND = 3 * PATIENCE
+
 /** Runs a command at a hostile server. It gives way to the server under attack, with which it shares the processors. */
 const command = async ({ command, folder }: Packed, url: string, way: string): Promise<void> => {
-  const line = ["nice", "-n", "19", node(), command, "cell", "get", "home", `/data/${way}`, "--server", url] as const
-  const { code, millis, output } = await run(line, { cwd: folder, limitMillis: PATIENCE })
+  const line = ["nice", "-n", "10", node(), command, "cell", "get", "home", `/data/${way}`, "--server", url] as const
+  const { code, millis, output } = await run(line, { cwd: folder, limitMillis: COMMAND })
   hold(code !== undefined && code > 0, `a command at a server of ${way} ended with ${code ?? "a kill"} after ${Math.round(millis)} ms`)
   hold(!/TypeError|\n {4}at /.test(output), `a command at a server of ${way} prints ${output.slice(0, 300)}`)
 }
