@@ -6,44 +6,30 @@
  * calls one of them, also after an await, is refused; all other code calls through. While no run is in progress, a guard costs
  * one comparison.
  *
+ * It imports no Effect, because a Worker installs the guards before it loads anything else.
+ *
  * @module
  */
-import * as Data from "effect/Data"
-import * as Layer from "effect/Layer"
 import { AsyncLocalStorage, AsyncResource } from "node:async_hooks"
-import { CurrentRunScope, type RunScope } from "../registry/RunScope.ts"
+import type { RunScope } from "../registry/RunScope.ts"
 import { type Calls, ofGlobals, time } from "./GuardedCalls.ts"
 
-/**
- * A run called a function whose result is not in the journal. `place` is that of the call, if the host tells it.
- *
- * @category errors
- * @since 0.1.0
- */
-export class AroundTheRuntime extends Data.TaggedError("AroundTheRuntime")<{
+/** A refused call: the function, what to use instead, and the place of the call if the host tells it. */
+export interface Refused extends Pick<Calls, "instead"> {
   readonly used: string
-  readonly instead: string
   readonly place: string | undefined
-}> {
-  readonly code = "run/nondeterministic"
-  override get message() {
-    const at = this.place === undefined ? "" : ` at ${this.place}`
-    return `A run called ${this.used}${at}, which no replay can repeat. ${this.instead}`
-  }
 }
 
-/** The choices of a host. */
-export interface Options {
+/** The rules for a run. */
+export interface Rules {
+  /** Whether functions of `Math` whose last digits differ between engines are refused, too. */
+  readonly isDevelopment: boolean
   /** The place in the code of a module from which an error comes, such as `enzymes/greet.ts:12:7`. */
-  readonly placeOf?: (error: unknown) => string | undefined
-  /** Refuses functions of `Math` whose last digits differ between engines, too. */
-  readonly isDevelopment?: boolean
+  readonly placeOf: (error: unknown) => string | undefined
+  readonly failure: (refused: Refused) => Error
 }
 
 const { Date: HostDate } = globalThis
-
-/** The rules for a run. */
-type Rules = "production" | "development"
 
 type Call = (...args: ReadonlyArray<unknown>) => unknown
 
@@ -59,8 +45,6 @@ const abandoned = typeof FinalizationRegistry === "undefined" ? undefined : new 
 /** The number of runs under way in this process. While it is 0, a guard costs one comparison. */
 export const underWay = (): number => running
 
-let placeOf: RunScope["placeOf"] = () => undefined
-
 /** The most lines of the stack of a refused call. */
 const LINES = 30
 
@@ -69,14 +53,15 @@ const ofHost = /^\s*at .*\b(?:node|ext|internal|native|bun):/
 
 /** Refuses a call of a guard, if code of a run makes it. */
 const check = (guard: Call, { used, instead, isHosts = false }: Refusal): void => {
-  if (current.getStore() === undefined) return
+  const rules = current.getStore()
+  if (rules === undefined) return
   const { stackTraceLimit } = Error
   const stack: { stack?: string } = {}
   Error.stackTraceLimit = LINES
   Error.captureStackTrace(stack, guard)
   Error.stackTraceLimit = stackTraceLimit
   if (isHosts && ofHost.test(stack.stack?.split("\n", 2)[1] ?? "")) return
-  throw new AroundTheRuntime({ used, instead, place: outside(() => placeOf(stack)) })
+  throw rules.failure({ used, instead, place: outside(() => rules.placeOf(stack)) })
 }
 
 /** The call that a guard refuses. */
@@ -91,7 +76,7 @@ const guard = ({ instead, isHosts = false, isInexact = false, members, owner, pr
     const refusal = { used: /^[A-Z]/.test(member) ? `new ${prefix}${member}()` : `${prefix}${member}()`, instead, isHosts }
     replace(owner, member, (original) => {
       const guarded = function(this: unknown, ...args: ReadonlyArray<unknown>): unknown {
-        if (running !== 0 && (!isInexact || current.getStore() === "development")) check(guarded, refusal)
+        if (running !== 0 && (!isInexact || current.getStore()?.isDevelopment === true)) check(guarded, refusal)
         if (new.target === undefined) return Reflect.apply(original, this, args)
         return Reflect.construct(original, args, (new.target as unknown) === guarded ? original : new.target) as unknown
       }
@@ -148,7 +133,7 @@ const guardDate = (): void => {
 let isInstalled = false
 
 /**
- * Installs the guards, which let all calls through that no kernel with {@link layer} makes in a run. A host does so before it loads
+ * Installs the guards, which let all calls through that no kernel with {@link scopeOf} makes in a run. A host does so before it loads
  * modules, so that none of them keeps an unguarded function. Answers whether this call installed them.
  *
  * @category combinators
@@ -171,7 +156,13 @@ const entry = (rules: Rules | undefined): <A>(call: () => A) => A => {
 /** Calls a function of the host out of the scope of runs, from wherever. It is for rare calls, such as those of a watchdog. */
 export const outside = <A>(act: () => A): A => current.run(undefined, act)
 
-const scopeOf = (rules: Rules): RunScope => {
+/**
+ * The scope of the runs of a kernel, with its rules.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const scopeOf = (rules: Rules): RunScope => {
   const enter = entry(rules)
   return {
     inside: (run) => {
@@ -190,19 +181,6 @@ const scopeOf = (rules: Rules): RunScope => {
       abandoned?.unregister(body)
       running--
     },
-    placeOf: (error) => placeOf(error)
+    placeOf: rules.placeOf
   }
 }
-
-/**
- * Guards the runs of the kernels that are composed with this layer.
- *
- * @category layers
- * @since 0.1.0
- */
-export const layer = (options: Options = {}): Layer.Layer<never> =>
-  Layer.sync(CurrentRunScope, () => {
-    install()
-    if (options.placeOf !== undefined) placeOf = options.placeOf
-    return scopeOf(options.isDevelopment === true ? "development" : "production")
-  })

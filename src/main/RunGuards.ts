@@ -5,9 +5,10 @@
  */
 import * as Layer from "effect/Layer"
 import * as GlobalGuards from "./GlobalGuards.ts"
+import * as GuardedRuns from "./GuardedRuns.ts"
 import * as HostCalls from "./HostCalls.ts"
 
-export { AroundTheRuntime, type Options } from "./GlobalGuards.ts"
+export { AroundTheRuntime, type Options } from "./GuardedRuns.ts"
 
 /**
  * Installs the guards, which let all calls through that no kernel with {@link layer} makes in a run. A host does so before it loads
@@ -26,7 +27,7 @@ export const install = (): void => {
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: GlobalGuards.Options = {}): Layer.Layer<never> => Layer.suspend(() => {
+export const layer = (options: GuardedRuns.Options = {}): Layer.Layer<never> => Layer.suspend(() => {
   install()
-  return GlobalGuards.layer(options)
+  return GuardedRuns.layer(options)
 })

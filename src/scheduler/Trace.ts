@@ -5,7 +5,7 @@
  *
  * @module
  */
-import * as Inspection from "../contract/Inspection.ts"
+import type * as Inspection from "../contract/Inspection.ts"
 
 /** Most lines of one kind; older ones are dropped. */
 export const MAX_LINES = 150
@@ -16,8 +16,6 @@ export type Lines = { readonly [K in Kind]: ReturnType<typeof Inspection.lines>[
 /** The kinds of traces. */
 export type Kind = (typeof Inspection.KINDS)[number]
 
-export const kinds: ReadonlyArray<Kind> = Inspection.KINDS
-
 /**
  * The traces of one graph.
  *
@@ -25,12 +23,13 @@ export const kinds: ReadonlyArray<Kind> = Inspection.KINDS
  * @since 0.1.0
  */
 export class Trace {
-  private readonly lines: { [K in Kind]?: Array<Lines[K]> } = {}
+  /** The lines of each kind; `undefined` of one that is not active. */
+  private readonly lines: { [K in Kind]: Array<Lines[K]> | undefined } = { run: undefined, invalid: undefined, pass: undefined }
 
   /** Activates these kinds and no others. A kind that stays active keeps its lines. */
   set(wanted: ReadonlyArray<Kind>): void {
-    for (const kind of kinds) {
-      if (!wanted.includes(kind)) delete this.lines[kind]
+    for (const kind of this.kinds) {
+      if (!wanted.includes(kind)) this.lines[kind] = undefined
       else this.lines[kind] ??= []
     }
   }
@@ -41,7 +40,11 @@ export class Trace {
 
   /** The active kinds. */
   get active(): ReadonlyArray<Kind> {
-    return kinds.filter((kind) => this.has(kind))
+    return this.kinds.filter((kind) => this.has(kind))
+  }
+
+  private get kinds(): ReadonlyArray<Kind> {
+    return Object.keys(this.lines) as ReadonlyArray<Kind>
   }
 
   add<K extends Kind>(kind: K, line: Lines[K]): void {

@@ -32,7 +32,7 @@ import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreFull, StoreUnavailable } from "../../persistence/PersistenceError.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { TokenRefused } from "../../rendezvous/TokenRefused.ts"
-import * as GlobalGuards from "../GlobalGuards.ts"
+import * as GuardedRuns from "../GuardedRuns.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as HostPacemaker from "../HostPacemaker.ts"
 import * as Runtime from "../Runtime.ts"
@@ -235,7 +235,7 @@ export class SpaceHost {
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
     const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) => hash.hex(JSON.stringify(["systole/cursor", proof, origin])))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
-      Layer.provide([past, GlobalGuards.layer()]),
+      Layer.provide([past, GuardedRuns.layer()]),
       Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, cursorKey, persistence,
         Layer.succeed(CurrentHolds, holds), Layer.succeed(CurrentContentStore, contents)]),
       // The platform ends an object without notice, so this scope is never closed.
