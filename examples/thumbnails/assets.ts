@@ -10,17 +10,9 @@
  * @module
  */
 import * as Schema from "effect/Schema"
-import type { Event, Transaction } from "systole"
+import { Cell, type Event, type Transaction } from "systole"
 import { Exif } from "./exif.ts"
 import type { Source } from "./headers.ts"
-
-/**
- * The cell that lists all assets.
- *
- * @category references
- * @since 0.1.0
- */
-export const INDEX = "/data/index/assets"
 
 const Size = Schema.Natural
 const Address = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/cas\/[0-9a-f]{64}$/)))
@@ -94,12 +86,28 @@ export const Asset = Schema.Struct({
 export type Asset = typeof Asset.Type
 
 /**
- * The cell {@link INDEX}: assets by name.
+ * The cell that lists all assets, by name.
  *
- * @category schemas
+ * @category references
  * @since 0.1.0
  */
-export const Index = Schema.Record(Schema.String, Asset)
+export const Index = Cell.of("/data/index/assets", Schema.Record(Schema.String, Asset))
+
+/**
+ * The cells of the thumbnails, by asset.
+ *
+ * @category references
+ * @since 0.2.0
+ */
+export const ThumbnailsOf = Cell.family("/data/assets/:name/thumbnail", Thumbnails)
+
+/**
+ * The cells of the metadata, by asset.
+ *
+ * @category references
+ * @since 0.2.0
+ */
+export const MetadataOf = Cell.family("/data/assets/:name/metadata", Metadata)
 
 /**
  * The space does not contain the content of a signal.
@@ -115,7 +123,7 @@ export class NoContent extends Schema.TaggedError<NoContent>()("NoContent", { ta
   }
 }
 
-/** An image, and the cell of its asset. */
+/** An image, and the name of its asset. */
 export interface Image extends Source {
   readonly target: string
   readonly address: string
@@ -134,7 +142,7 @@ export const load = (tx: Transaction, event: Event<ImagePayload, string>): Image
   const address = `/cas/${hash}`
   const bytes = tx.get(address)
   if (!(bytes instanceof Uint8Array)) throw new NoContent({ target, address })
-  return { target, address, bytes, asset: `/data/assets/${nameOf(target)}`, name: `The image for ${target} (${address})` }
+  return { target, address, bytes, asset: nameOf(target), name: `The image for ${target} (${address})` }
 }
 
 /** The last name of the target without its extension: `img123` of `/env/fs/projects/p1/img123.jpg`. */

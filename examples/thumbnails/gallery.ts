@@ -6,21 +6,17 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
-import { type Asset, Index } from "./assets.ts"
+import type { Asset } from "./assets.ts"
 import type { Exif } from "./exif.ts"
 
-const decodeIndex = Schema.decodeUnknownSync(Index)
-
 /**
- * Renders the page of a space from the value of its cell `/data/index/assets`.
+ * Renders the page of a space from its assets, by name.
  *
- * @throws SchemaError if the value is invalid
  * @category constructors
  * @since 0.1.0
  */
-export const gallery = (space: string, index: unknown): string => {
-  const assets = Object.entries(decodeIndex(index ?? {}))
+export const gallery = (space: string, index: Readonly<Record<string, Asset>> = {}): string => {
+  const assets = Object.entries(index)
   const figures = assets.map(([name, asset]) => figure(space, name, asset))
   const body = figures.length === 0 ? `<p class="empty">No photograph has been sent to this space yet.</p>` : figures.join("\n")
   return page(space, `${assets.length} ${assets.length === 1 ? "photograph" : "photographs"}`, body)

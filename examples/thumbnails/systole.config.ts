@@ -4,12 +4,12 @@
  * @module
  */
 import { defineConfig } from "systole"
-import { INDEX } from "./assets.ts"
+import { Index } from "./assets.ts"
 import { gallery } from "./gallery.ts"
 
 export default defineConfig({
   enzymes: ["enzymes"],
   persistence: "sqlite",
   spaces: { create: "on-demand" },
-  pages: { "/gallery": async ({ get }) => gallery("photos", await get("photos", INDEX)) }
+  pages: { "/gallery": async ({ get }) => gallery("photos", await get("photos", Index)) }
 })

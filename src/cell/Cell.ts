@@ -275,6 +275,19 @@ const checkPart = ({ address, type }: Cell<unknown>, key: string, value: unknown
   if (value !== undefined) type?.into(key)?.check(value, Address.into(address, [key]).text)
 }
 
+/** Reads the value at a place from a store that answers later, upgraded if it is older than the type of the cell. */
+export const read = async (place: Place, stored: (address: string) => Promise<Value>): Promise<Value> => {
+  if (typeof place === "string" || place.declared?.upgrades === undefined) return stored(textAt(place))
+  const whole = await stored(place.whole.address.text)
+  return current(place, () => whole)
+}
+
+/** Reads of a store that answers later, by text and by typed cell. */
+export interface Reading<Before extends ReadonlyArray<unknown> = []> {
+  <A>(...args: [...Before, cell: Cell<A>]): Promise<A | undefined>
+  (...args: [...Before, address: string]): Promise<Value>
+}
+
 /** Returns the value at a place: that which `read` finds, upgraded if it is older than the type of the cell. */
 export const current = (place: Place, read: (place: Place) => Value): Value => {
   if (typeof place === "string" || place.declared?.upgrades === undefined) return read(place)

@@ -63,15 +63,15 @@ export default defineConfig({
     ...enzyme("greet"),
     "test/greet.test.ts": `import { test } from "node:test"
 import { expectCell, expectReceipt, TestSpace } from "systole/testing"
-import greet from "../enzymes/greet.ts"
+import greet, { Counts } from "../enzymes/greet.ts"
 
 test("greet counts the greetings of each person", () =>
   TestSpace.use([greet], async (space) => {
     for (const times of [1, 2]) {
       expectReceipt(await space.handled({ signal: "/signals/greet/ann" }), { value: { times } })
     }
-    await expectCell(space, "/data/greet/ann", { times: 2 })
-    await expectCell(space, "/data/greet/bob", undefined)
+    await expectCell(space, Counts.at({ who: "ann" }), { times: 2 })
+    await expectCell(space, Counts.at({ who: "bob" }), undefined)
   }))
 `
   }
@@ -85,16 +85,19 @@ test("greet counts the greetings of each person", () =>
  * @since 0.1.0
  */
 export const enzyme = (name: string): Files => ({
-  [`enzymes/${name}.ts`]: `import { Enzyme } from "systole"
+  [`enzymes/${name}.ts`]: `import * as Schema from "effect/Schema"
+import { Cell, Enzyme } from "systole"
+
+export const Counts = Cell.family("/data/${name}/:who", Schema.Struct({ times: Schema.Natural }))
 
 export default Enzyme.make({
   name: "${name}",
   query: "/signals/${name}/:who",
-  writes: ["/data/${name}/*"],
-  run: (tx, event) => {
-    const cell = \`/data/${name}/\${event.params.who}\`
-    tx.increment(\`\${cell}#/times\`)
-    return tx.get(cell)
+  writes: [Counts],
+  run: (tx, { params: { who } }) => {
+    const count = Counts.at({ who })
+    tx.increment(Cell.into(count, "times"))
+    return tx.get(count)
   }
 })
 `
@@ -107,15 +110,18 @@ export default Enzyme.make({
  * @since 0.1.0
  */
 export const plugin = (name: string): Files => ({
-  [`plugins/${name}.ts`]: `import { Enzyme, Plugin } from "systole"
+  [`plugins/${name}.ts`]: `import * as Schema from "effect/Schema"
+import { Cell, Enzyme, Plugin } from "systole"
+
+export const Pings = Cell.of("/data/${name}/pings", Schema.Natural)
 
 const ping = Enzyme.make({
   name: "${name}_ping",
   query: "/signals/${name}/ping",
-  writes: ["/data/${name}/pings"],
+  writes: [Pings],
   run: (tx) => {
-    tx.increment("/data/${name}/pings")
-    return tx.get("/data/${name}/pings")
+    tx.increment(Pings)
+    return tx.get(Pings)
   }
 })
 

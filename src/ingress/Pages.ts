@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Cell from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
 import type { CellHeld } from "../kernel/model/SpaceError.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
@@ -42,9 +43,11 @@ export interface Services {
  */
 export const send = async (page: Page, { hash, read }: Services, signal: AbortSignal): Promise<Response> => {
   const end = Effect.runSync(Clock.currentTimeMillis) + MAX_WAIT
-  const get = (space: string, address: string) => Effect.flatMap(Clock.currentTimeMillis, (now) =>
+  const stored = (space: string, address: string) => Effect.flatMap(Clock.currentTimeMillis, (now) =>
     read({ space, address, wait: Math.max(0, end - now) }))
-  const rendered = await page({ get: (space, address) => Effect.runPromise(get(space, address), { signal }) })
+  const get = (space: string, place: Cell.Place) =>
+    Cell.read(place, (address) => Effect.runPromise(stored(space, address), { signal }))
+  const rendered = await page({ get: get as Cell.Reading<[space: string]> })
   if (typeof rendered === "string") return new Response(rendered, { headers: { ...headers, "content-security-policy": policy } })
   const { html, script } = rendered
   // Only this script may run, so values of cells in the HTML cannot inject another one.

@@ -7,8 +7,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { Reading } from "../cell/Cell.ts"
 import * as Label from "../cell/Label.ts"
-import type { Value } from "../cell/Value.ts"
 import * as Fault from "../contract/Fault.ts"
 import * as Slices from "../ledger/Slices.ts"
 import * as Limits from "../kernel/model/Limits.ts"
@@ -30,12 +30,12 @@ export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 export type Rendered = string | { readonly html: string; readonly script: string }
 
 /**
- * Renders a page of HTML from cells. `get` resolves to `undefined` if the cell or the space does not exist.
+ * Renders a page of HTML from cells, by their addresses or as typed cells. `get` resolves to `undefined` if the cell or the space does not exist.
  *
  * @category models
  * @since 0.1.0
  */
-export type Page = (cells: { readonly get: (space: string, address: string) => Promise<Value> }) => Rendered | Promise<Rendered>
+export type Page = (cells: { readonly get: Reading<[space: string]> }) => Rendered | Promise<Rendered>
 
 const Page = Schema.declare((value): value is Page => typeof value === "function", { expected: "a function that renders a page" })
 const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))

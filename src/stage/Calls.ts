@@ -67,11 +67,19 @@ export abstract class Calls extends Faces {
   }
 
   signal<A, Names>(signal: Signal<A, Names> | SignalRequest, request?: unknown): string {
-    if (!("declared" in signal)) return this.send(signal)
-    const { params, target, ...rest } = (request ?? {}) as Request
-    const path = params === undefined ? pathOf(signal as unknown as Signal<A, object>) : signal.at(params as Names).path
-    return this.send({ ...rest, signal: path, ...target === undefined ? {} : { target: textAt(target) } }, signal.declared)
+    return "declared" in signal ? this.send(requestOf(signal, request), signal.declared) : this.send(signal)
   }
+}
+
+/**
+ * The request for a signal of a type, in texts.
+ *
+ * @throws InvalidType, InvalidAddress
+ */
+export const requestOf = <A, Names>(signal: Signal<A, Names>, request: unknown): SignalRequest => {
+  const { params, target, ...rest } = (request ?? {}) as Request
+  const path = params === undefined ? pathOf(signal as unknown as Signal<A, object>) : signal.at(params as Names).path
+  return { ...rest, signal: path, ...target === undefined ? {} : { target: textAt(target) } }
 }
 
 const folderOf = ({ declared }: AnyFamily, under: unknown): string =>

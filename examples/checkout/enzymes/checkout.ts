@@ -6,10 +6,8 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
-import { Enzyme, type Transaction } from "systole"
-
-const Order = Schema.Struct({ item: Schema.String, card: Schema.String, cents: Schema.Natural })
+import { Cell, Enzyme, type Transaction } from "systole"
+import { Checkout, Confirm, Orders, Partners } from "../cells.ts"
 
 /** The highest price without a confirmation, in cents. */
 const CHEAP = 10_000
@@ -27,11 +25,11 @@ class Unconfirmed extends Error {
 }
 
 /** Returns the stable code of a failure, such as `http/status` of a request. */
-const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code ?? error)
+const codeOf = (error: unknown): string => error instanceof Error && "code" in error ? String(error.code) : String(error)
 
-/** Makes the calls of an order to the partners. Their URL is in the cell `/data/partners`. */
+/** Makes the calls of an order to the partners. */
 const callsOf = (tx: Transaction, order: object) => {
-  const partners = String(tx.get("/data/partners"))
+  const partners = tx.get(Partners)
   return (step: string, attempts: number) => {
     const headers = { "content-type": "application/json" }
     return tx.io.fetch(`${partners}/${step}`, { method: "POST", headers, body: JSON.stringify(order), expect: "2xx" }, { attempts })
@@ -43,44 +41,45 @@ const callsOf = (tx: Transaction, order: object) => {
  *
  * @throws Unconfirmed
  */
-const confirmed = async (tx: Transaction, target: string): Promise<void> => {
+const confirmed = async (tx: Transaction, order: string): Promise<void> => {
   const late = tx.sleep(PATIENCE).then(() => undefined)
-  const answer = await Promise.race([tx.waitForSignal("/signals/order/confirm", target), late])
-  if ((answer?.payload as { readonly confirmed?: unknown } | undefined)?.confirmed !== true) throw new Unconfirmed()
+  const answer = await Promise.race([tx.waitForSignal(Confirm, Orders.at({ order })), late])
+  if (answer?.payload.confirmed !== true) throw new Unconfirmed()
 }
 
 export default Enzyme.make({
   name: "checkout",
-  query: "/signals/order/checkout",
-  bind: ["/data/orders"],
+  query: Checkout,
+  bind: [Orders],
   target: "required",
-  payload: Order,
-  writes: ["/data/orders/*"],
+  writes: [Orders],
   durable: true,
-  hears: ["/signals/order/confirm"],
+  hears: [Confirm],
   run: async (tx, { payload, target }) => {
     const { cents, item } = payload
-    const call = callsOf(tx, { order: target.slice(target.lastIndexOf("/") + 1), ...payload })
-    const enter = (status: string): void => tx.set(`${target}#/status`, status)
-    tx.set(target, { item, cents, status: "placed" })
+    const order = target.slice(target.lastIndexOf("/") + 1)
+    const cell = Orders.at({ order })
+    const status = Cell.into(cell, "status")
+    const call = callsOf(tx, { order, ...payload })
+    tx.set(cell, { item, cents, status: "placed" })
     const undo: Array<string> = []
     try {
       // A failed call may have had its effect, so its compensation is noted before it.
       undo.unshift("release")
       await call("reserve", FEW)
-      enter("reserved")
-      if (cents > CHEAP) await confirmed(tx, target)
+      tx.set(status, "reserved")
+      if (cents > CHEAP) await confirmed(tx, order)
       undo.unshift("refund")
       await call("charge", FEW)
-      enter("charged")
+      tx.set(status, "charged")
     } catch (error) {
       for (const step of undo) await call(step, MANY)
-      tx.merge(target, { status: "released", reason: codeOf(error) })
+      tx.merge(cell, { status: "released", reason: codeOf(error) })
       return "released"
     }
     // From the payment on, the run only goes forward.
     await call("ship", MANY)
-    enter("shipped")
+    tx.set(status, "shipped")
     return "shipped"
   }
 })

@@ -14,12 +14,12 @@ export default Enzyme.make({
   bind: ["/env/fs/projects"],
   target: "required",
   payload: Assets.ImagePayload,
-  writes: ["/data/assets/*/metadata"],
+  writes: [Assets.MetadataOf],
   limitMs: 5_000,
   run: (tx, event) => {
     const image = Assets.load(tx, event)
     const metadata = Images.metadata(image)
-    const cell = `${image.asset}/metadata`
+    const cell = Assets.MetadataOf.at({ name: image.asset })
     tx.set(cell, { target: image.target, source: image.address, bytes: image.bytes.length, ...metadata })
     return { format: metadata.format, width: metadata.width, height: metadata.height }
   }

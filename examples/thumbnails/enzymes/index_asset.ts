@@ -4,7 +4,7 @@
  * @module
  */
 import { Enzyme } from "systole"
-import { INDEX } from "../assets.ts"
+import { type Asset, Index, MetadataOf, ThumbnailsOf } from "../assets.ts"
 
 export default Enzyme.make({
   name: "index_asset",
@@ -12,13 +12,14 @@ export default Enzyme.make({
   query: "/signals/db/write",
   bind: ["/data/assets"],
   target: "required",
-  writes: [INDEX],
+  writes: [Index],
   run: (tx, event) => {
     const [, , , name = ""] = event.target.split("/")
-    const entries = ["thumbnail", "metadata"].map((part) => [part, tx.get(`/data/assets/${name}/${part}`)] as const)
-    const asset = Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+    const thumbnail = tx.get(ThumbnailsOf.at({ name }))
+    const metadata = tx.get(MetadataOf.at({ name }))
+    const asset: Asset = { ...thumbnail && { thumbnail }, ...metadata && { metadata } }
     // Each asset is a separate field, so several can be added in one beat without a conflict.
-    tx.merge(INDEX, { [name]: asset })
+    tx.merge(Index, { [name]: asset })
     return { name }
   }
 })

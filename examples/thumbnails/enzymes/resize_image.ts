@@ -17,7 +17,7 @@ export default Enzyme.make({
   bind: ["/env/fs/projects"],
   target: "required",
   payload: Assets.ImagePayload,
-  writes: ["/data/assets/*/thumbnail"],
+  writes: [Assets.ThumbnailsOf],
   limitMs: 10_000,
   run: (tx, event) => {
     const image = Assets.load(tx, event)
@@ -27,9 +27,9 @@ export default Enzyme.make({
       const { bytes, width, height } = Images.thumbnail(picture, wanted)
       return { width, height, bytes: bytes.length, address: tx.blob(bytes) }
     })
-    const cell = `${image.asset}/thumbnail`
+    const cell = Assets.ThumbnailsOf.at({ name: image.asset })
     tx.set(cell, { target: image.target, source: image.address, sizes })
-    tx.signal({ signal: "/signals/db/write", target: cell })
+    tx.signal({ signal: "/signals/db/write", target: `${cell}` })
     return { sizes: sizes.length }
   }
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Enzyme } from "systole"
 import { expectReceipt, expectSignal, TestSpace } from "systole/testing"
-import { INDEX } from "../assets.ts"
+import { Index, MetadataOf, ThumbnailsOf } from "../assets.ts"
 import imageMetadata from "../enzymes/image_metadata.ts"
 import indexAsset from "../enzymes/index_asset.ts"
 import resizeImage from "../enzymes/resize_image.ts"
@@ -18,21 +18,15 @@ const sent = (enzymes: ReadonlyArray<Enzyme.Enzyme>, bytes: Uint8Array, body: (s
     await body(space)
   })
 
-/** A thumbnail of an asset's cell. */
-interface Size {
-  readonly width: number
-  readonly height: number
-  readonly bytes: number
-  readonly address: string
-}
+const thumbnail = ThumbnailsOf.at({ name: "img123" })
 
-const sizesOf = async (space: TestSpace) => await space.get("/data/assets/img123/thumbnail#/sizes") as unknown as ReadonlyArray<Size>
+const sizesOf = async (space: TestSpace) => (await space.get(thumbnail))?.sizes ?? []
 
 describe("resize_image", () => {
   it("keeps three thumbnails, writes their cell and sends the signal to index them", () =>
     sent([resizeImage], photo("rocket.jpg").bytes, async (space) => {
       const sizes = await sizesOf(space)
-      assert.strictEqual(await space.get("/data/assets/img123/thumbnail#/target"), target)
+      assert.strictEqual((await space.get(thumbnail))?.target, target)
       assert.deepStrictEqual(sizes.map(({ width, height }) => [width, height]), [[64, 43], [160, 107], [320, 214]])
       for (const { address, bytes } of sizes) assert.strictEqual((await space.get(address) as Uint8Array).length, bytes)
       expectSignal(space, { signal: "/signals/db/write", target: "/data/assets/img123/thumbnail", times: 1 })
@@ -72,14 +66,10 @@ describe("resize_image", () => {
 describe("image_metadata", () => {
   it("writes what the image says of itself", () =>
     sent([imageMetadata], photo("blossom.jpg").bytes, async (space) => {
-      const { bytes, exif, source, width } = await space.get("/data/assets/img123/metadata") as {
-        readonly width: number
-        readonly bytes: number
-        readonly source: string
-        readonly exif: { readonly model: string }
-      }
-      assert.deepStrictEqual([width, bytes, exif.model], [500, photo("blossom.jpg").bytes.length, "NIKON D700"])
-      assert.strictEqual(source, `/cas/${await space.keep(photo("blossom.jpg").bytes)}`)
+      const { bytes } = photo("blossom.jpg")
+      const metadata = await space.get(MetadataOf.at({ name: "img123" }))
+      assert.deepStrictEqual([metadata?.width, metadata?.bytes, metadata?.exif.model], [500, bytes.length, "NIKON D700"])
+      assert.strictEqual(metadata?.source, `/cas/${await space.keep(bytes)}`)
     }))
 })
 
@@ -91,8 +81,8 @@ describe("index_asset", () => {
         await space.handled({ signal, target: `/env/fs/projects/${where}`, payload })
       }
       await space.idle()
-      const index = await space.get(INDEX) as Record<string, unknown>
-      assert.sameMembers(Object.keys(index), ["rocket", "chelsea.v2"])
+      const index = await space.get(Index)
+      assert.sameMembers(Object.keys(index ?? {}), ["rocket", "chelsea.v2"])
       const page = gallery("photos", index)
       assert.include(page, "Launch of DSCOVR on a Falcon 9, Cape Canaveral")
       assert.include(page, "451 × 300")

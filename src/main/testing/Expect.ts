@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Cell, textAt } from "../../cell/Cell.ts"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { HandlingReceipt, Receipt } from "../../kernel/model/Receipt.ts"
@@ -72,8 +73,11 @@ const expectHandling = (handling: HandlingReceipt, expected: ExpectedHandling): 
  * @category guards
  * @since 0.1.0
  */
-export const expectCell = async (space: TestSpace, address: string, expected: unknown): Promise<void> =>
-  sameValue(await space.pull(address), expected, address)
+export const expectCell = async <A = unknown>(
+  space: TestSpace,
+  place: string | Cell<A>,
+  expected: NoInfer<A> | undefined
+): Promise<void> => sameValue(await space.pull(place), expected, textAt(place))
 
 /** The parts of a signal that a test names. */
 export interface ExpectedSignal {

@@ -7,7 +7,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
+import * as Cell from "../../cell/Cell.ts"
 import * as Document from "../../cell/Document.ts"
+import type { Signal } from "../../cell/Signal.ts"
 import type { Value } from "../../cell/Value.ts"
 import { CurrentReporter, Reporter, type Told } from "../../diagnostic/Reporter.ts"
 import type { Receipt } from "../../kernel/model/Receipt.ts"
@@ -17,8 +19,12 @@ import type { PostedSignal, Space } from "../../kernel/view/Space.ts"
 import { PART } from "../../persistence/Backend.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
+import type { AnySignal } from "../../registry/Declares.ts"
 import { SystemGrants } from "../../registry/Registry.ts"
 import type { Definition } from "../../scheduler/Definition.ts"
+import { requestOf } from "../../stage/Calls.ts"
+import type { SignalRequest } from "../../stage/Launch.ts"
+import type { TypedRequest } from "../../stage/Typed.ts"
 import * as CallerStack from "./CallerStack.ts"
 import { ExpectationFailed } from "./Check.ts"
 import * as HungRuns from "./HungRuns.ts"
@@ -36,6 +42,9 @@ export interface Options<E = never> extends TestRuntime.Options<E> {
   /** The nodes that fail the idempotency check, as {@link TestRuntime.Unstable}. Default: none. */
   readonly unstable?: ReadonlyArray<string>
 }
+
+/** The rest of a request for a signal of a type, as a caller posts it. */
+export type TypedPost<A, Names> = TypedRequest<A, Names> & Omit<PostedSignal, keyof SignalRequest>
 
 /** A signal that a run sent. */
 export interface SentSignal {
@@ -128,13 +137,18 @@ export class TestSpace {
   }
 
   /** Sends a signal, which the next beat captures; answers its id. */
-  async signal(request: PostedSignal): Promise<string> {
-    return (await this.run(this.space.signal(request))).id
+  signal<A, Names>(signal: Signal<A, Names>, request: TypedPost<NoInfer<A>, NoInfer<Names>>): Promise<string>
+  signal(request: PostedSignal): Promise<string>
+  async signal(signal: PostedSignal | AnySignal, request?: unknown): Promise<string> {
+    return (await this.run(this.space.signal(posted(signal, request)))).id
   }
 
   /** Sends a signal and runs beats until all its handlings are over; answers its receipt. */
-  handled(request: PostedSignal): Promise<Receipt> {
-    return this.until(this.space.handled(request), `the signal ${request.signal ?? request.target ?? ""}`)
+  handled<A, Names>(signal: Signal<A, Names>, request: TypedPost<NoInfer<A>, NoInfer<Names>>): Promise<Receipt>
+  handled(request: PostedSignal): Promise<Receipt>
+  handled(signal: PostedSignal | AnySignal, request?: unknown): Promise<Receipt> {
+    const sent = posted(signal, request)
+    return this.until(this.space.handled(sent), `the signal ${sent.signal ?? sent.target ?? ""}`)
   }
 
   /** The receipt of an event; `undefined` for an id that is not known. */
@@ -171,13 +185,17 @@ export class TestSpace {
   }
 
   /** The value at an address as it is committed. It runs no beat, so a derived cell may be stale. */
-  get(address: string): Promise<Value> {
-    return this.run(this.space.get(address))
+  get<A>(cell: Cell.Cell<A>): Promise<A | undefined>
+  get(address: string): Promise<Value>
+  get(place: Cell.Place): Promise<Value> {
+    return Cell.read(place, (address) => this.run(this.space.get(address)))
   }
 
   /** The value at an address with all that it is derived from up to date. Beats run where that needs them. */
-  pull(address: string): Promise<Value> {
-    return this.until(this.space.pull(address), `the pull of ${address}`)
+  pull<A>(cell: Cell.Cell<A>): Promise<A | undefined>
+  pull(place: Cell.Place): Promise<Value>
+  pull(place: Cell.Place): Promise<Value> {
+    return Cell.read(place, (address) => this.until(this.space.pull(address), `the pull of ${address}`))
   }
 
   /** Stores content of any size; answers its SHA-256 in hexadecimal digits. It is read at `/cas/<sha256>`. */
@@ -234,6 +252,9 @@ export class TestSpace {
     }
   }
 }
+
+const posted = (signal: PostedSignal | AnySignal, request: unknown): PostedSignal =>
+  "declared" in signal ? requestOf(signal, request) : signal
 
 /** A turn of the host, in which answers arrive. */
 const turn = Effect.promise(() => new Promise<void>((resolve) => void setTimeout(resolve, 0)))
