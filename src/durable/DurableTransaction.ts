@@ -16,6 +16,7 @@ import * as Content from "../stage/Content.ts"
 import { Calls } from "../stage/Calls.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { EventEnd } from "../stage/EventEnd.ts"
+import type { IoResult } from "../stage/Io.ts"
 import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "../stage/Launch.ts"
 import { cancellation } from "../stage/Launches.ts"
 import type { Ledgers } from "../stage/Ledgers.ts"
@@ -23,6 +24,7 @@ import * as Semantics from "../stage/Semantics.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 import type { Heard } from "../stage/Typed.ts"
+import * as Answer from "./Answer.ts"
 import { Cancellations } from "./Cancellations.ts"
 import type { Kind } from "./EarlierRead.ts"
 import { type Awaited, Handle, type HandleFollower, type HandleOwner } from "./Handle.ts"
@@ -340,6 +342,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
     }
     if (!isAwaited) return this.call(`io.${verb}`, at, send) as string
     const handle = this.await(`io.${verb}`, at, (draft) => ({ kind: "request", rid: send(draft) }))
+    if (verb === "fetch") handle.shown = (result) => Answer.of(result as unknown as IoResult, (address) => this.get(address))
     if (abort !== undefined) RequestCall.follow(abort, handle)
     return handle
   }

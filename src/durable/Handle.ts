@@ -56,6 +56,8 @@ export class Handle extends Promise<Value> {
   isLoose = false
   number = -1
   awaited: Awaited = { kind: "request", rid: "" }
+  /** Makes the value that the body gets of the settled one. */
+  shown: ((value: Value) => unknown) | undefined
   private resolve: (value: Value) => void = nothing
   private reject: (error: unknown) => void = nothing
   private owner: HandleOwner | undefined
@@ -108,7 +110,7 @@ export class Handle extends Promise<Value> {
 
   /** Settles the handle with a recorded or captured result. Returns the error of a failed one. */
   settle(settled: Settled): FailedWait | undefined {
-    if (settled[1] === "ok") return void this.resolve(settled[2])
+    if (settled[1] === "ok") return void this.resolve(this.shown === undefined ? settled[2] : this.shown(settled[2]) as Value)
     const error = errorOf(settled)
     this.reject(error)
     return error

@@ -35,10 +35,22 @@ const decoders = new WeakMap<object, (payload: unknown) => Exit.Exit<unknown, un
  * @since 0.1.0
  */
 export const decode = (schema: Schema.Decoder<unknown>, payload: unknown): unknown => {
+  const decoded = attempt(schema, payload)
+  if ("reason" in decoded) throw new InvalidPayload(decoded)
+  return decoded.value
+}
+
+/**
+ * Decodes a value by a schema, or gives the reason why it does not fit.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const attempt = (schema: Schema.Decoder<unknown>, value: unknown): { readonly value: unknown } | { readonly reason: string } => {
   let decoder = decoders.get(schema)
   if (decoder === undefined) decoders.set(schema, decoder = Schema.decodeUnknownExit(schema, { errors: "all" }))
-  const decoded = decoder(payload)
-  if (Exit.isSuccess(decoded)) return decoded.value
+  const decoded = decoder(value)
+  if (Exit.isSuccess(decoded)) return { value: decoded.value }
   const error = Cause.squash(decoded.cause)
-  throw new InvalidPayload({ reason: (error as Error).message.slice(0, MAX_REASON).replaceAll("\n", " ") })
+  return { reason: (error as Error).message.slice(0, MAX_REASON).replaceAll("\n", " ") }
 }

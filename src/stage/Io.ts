@@ -4,6 +4,7 @@
  * @module
  */
 
+import type * as Schema from "effect/Schema"
 import type { PendingResult } from "./Launch.ts"
 
 import type { Link } from "../cell/Link.ts"
@@ -93,6 +94,55 @@ export interface IoResult {
   readonly uncertain?: boolean
 }
 
+/**
+ * The result of `tx.io.fetch` that a durable run awaits: an {@link IoResult} with the answer of the server.
+ *
+ * The fields and methods that it adds are not enumerable, so a copy of it has those of an `IoResult` alone. A method reads the body
+ * as often as it is called; one that reads stored content is a read of the run, and is called before the next await.
+ *
+ * @example Reading an answer by a schema
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { Enzyme } from "systole"
+ *
+ * const Rate = Schema.Struct({ currency: Schema.String, rate: Schema.Finite })
+ *
+ * export const convert = Enzyme.make({
+ *   name: "convert",
+ *   query: "/signals/convert",
+ *   durable: true,
+ *   run: async (tx, { payload }) => {
+ *     const answer = await tx.io.fetch(String(payload), { expect: "2xx" })
+ *     return answer.json(Rate).rate
+ *   }
+ * })
+ * ```
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Fetched extends IoResult {
+  /** The status of the answer, such as 200. */
+  readonly status: number
+  /** Its headers, by their names in lower case. */
+  readonly headers: { readonly [name: string]: string }
+  /** Its body, if it is a text of at most 64 KiB; otherwise the address of the stored content. `undefined` without a body. */
+  readonly body: string | undefined
+  /** The body as a text. Bytes that are not UTF-8 become U+FFFD. */
+  readonly text: () => string
+  /** The bytes of the body. Those of a text are UTF-8. */
+  readonly bytes: () => Uint8Array
+  /**
+   * The body as JSON, decoded by a schema. Without a schema it is `unknown`.
+   *
+   * @throws AnswerInvalid
+   */
+  readonly json: {
+    <A>(schema: Schema.Decoder<A>): A
+    (): unknown
+  }
+}
+
 /** The fields of a request in a dossier, as an enzyme records them for work of its own. */
 export interface RequestRecord {
   readonly state?: "pending" | "pending_retry" | "complete" | "cnl" | "fail"
@@ -164,7 +214,7 @@ export interface Io {
    */
   readonly fetch: {
     (url: string, init: FetchInit, options: IoOptions): string
-    (url: string, init?: FetchInit, options?: AwaitOptions): PendingResult<IoResult>
+    (url: string, init?: FetchInit, options?: AwaitOptions): PendingResult<Fetched>
   }
   /** Cancels an open request, which then has the result `cnl`. Returns false if it is unknown or has a result. */
   readonly cancel: (rid: string) => boolean
