@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import { Cell, Signal } from "systole"
 
-/** What a customer wants, as the payload of the signal. */
+/** The wish of a customer, as the payload of the signal. */
 const Wanted = Schema.Struct({ item: Schema.String, card: Schema.String, cents: Schema.Natural })
 
 /** The orders, by the last segment of the signal's target. `reason` is the code of the failure that released it. */

@@ -29,7 +29,7 @@ export class AnswerInvalid extends Data.TaggedError("AnswerInvalid")<{
   }
 }
 
-/** What the channel `http` returns. */
+/** The value that the channel `http` returns. */
 interface Answer {
   readonly status: number
   readonly url: string

@@ -29,7 +29,7 @@ const read = Enzyme.make({
   }
 })
 
-/** What the run reads of a value that the channel returned. */
+/** The parts that the run reads of a value of the channel. */
 const answered = async (value: (space: TestSpace) => Promise<unknown>) => {
   const reactor = new TestReactor({ http: { opcodes: { fetch: {} } } })
   let found: Record<string, unknown> = {}
@@ -69,13 +69,13 @@ describe("The answer that a durable run awaits", () => {
   })
 
   it.each([
-    ["no JSON", "<html>", "http/answer", /json|JSON|syntax/],
-    ["of another shape", `{"rate":"high"}`, "http/answer", /rate/],
-    ["a number that would be another one", `{"rate":616581622363398142}`, "http/answer", /616581622363398144/],
-    ["empty", "", "http/answer", /https:\/\/bank\.example\/rate \(status 200\)/]
-  ])("is refused by name if it is %s", async (_kind, body, code, message) => {
+    ["no JSON", "<html>", /json|JSON|syntax/],
+    ["of another shape", `{"rate":"high"}`, /rate/],
+    ["a number that would be another one", `{"rate":616581622363398142}`, /616581622363398144/],
+    ["empty", "", /https:\/\/bank\.example\/rate \(status 200\)/]
+  ])("is refused by name if it is %s", async (_kind, body, message) => {
     const [found, text] = (await answered(async () => ({ status: 200, url, headers: {}, body })))["json"] as [string, string]
-    assert.strictEqual(found, code)
+    assert.strictEqual(found, "http/answer")
     assert.match(text, message)
   })
 })

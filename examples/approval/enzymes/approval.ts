@@ -13,7 +13,9 @@ const Order = Schema.Struct({ goods: Schema.String, patience: Schema.optionalKey
 const isQuote = Schema.is(Schema.Struct({ outcome: Schema.Literal("applied"), telemetry: Schema.Struct({ price: Schema.Number }) }))
 
 /** The report of a person who agrees. */
-const isAgreed = Schema.is(Schema.Struct({ outcome: Schema.Literal("applied"), telemetry: Schema.Struct({ approved: Schema.Literal(true) }) }))
+const isAgreed = Schema.is(
+  Schema.Struct({ outcome: Schema.Literal("applied"), telemetry: Schema.Struct({ approved: Schema.Literal(true) }) })
+)
 
 /** The highest price that needs no approval. */
 export const CHEAP = 100
