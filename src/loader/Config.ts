@@ -30,7 +30,8 @@ export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 export type Rendered = string | { readonly html: string; readonly script: string }
 
 /**
- * Renders a page of HTML from cells, by their addresses or as typed cells. `get` resolves to `undefined` if the cell or the space does not exist.
+ * Renders a page of HTML from cells, by their addresses or as typed cells. `get` resolves to `undefined` if the cell or the
+ * space does not exist.
  *
  * @category models
  * @since 0.1.0
