@@ -32,7 +32,8 @@ export const count = ({ path, text }: Source): number => {
 export const sets: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   /** The outside of the ledgers, written once for each: verbs of a space, views, routes, commands, and the table of routes. */
   "outside of the ledgers": [
-    /^src\/kernel\/space\/(?:Space(?:Face|Flows|Io|Lists|Operations|Part|Rendezvous|Runs)|Handle|LedgerClient|CommandQueue)\.ts$/,
+    /^src\/kernel\/space\/Space(?:Client|Face|Flows|Io|Lists|Operations|Part|Rendezvous|Runs)\.ts$/,
+    /^src\/kernel\/space\/(?:Access|CommandQueue|Handle|LedgerClient)\.ts$/,
     /^src\/kernel\/view\/(?:Space|Requests|Runs|CellList|WaitingList)\.ts$/,
     /^src\/ingress\/(?:Ops|Rv|Flows|DeclaredFlows|Io|Runs|Dead|RecordRoutes|FaceRoutes|Feature|Slice|Lists)\.ts$/,
     /^src\/cli\/(?:(?:Op|Rv|Flow|Io|Run|Dead|Record)Command|FaceCommands|PageList)\.ts$/,

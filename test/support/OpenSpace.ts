@@ -1,9 +1,23 @@
 /**
- * Access to the open space behind a handle, for tests of its internal state.
+ * Access to the open space behind its API, for tests of its internal state.
  *
  * @module
  */
 import type { Space } from "systole"
+import { Access } from "../../src/kernel/space/Access.ts"
 
-/** The open space of a handle, typed as the part that the test reads. */
-export const of = <A>(space: Space): A => (space as unknown as { readonly door: { readonly space: A } }).door.space
+/** The open space of an API, typed as the part that the test reads. A request that is made and never run shows the access. */
+export const of = <A>(space: Space): A => {
+  const { use } = Access.prototype
+  const used: Array<unknown> = []
+  Access.prototype.use = function(see) {
+    used.push(this)
+    return use.call(this, see) as never
+  }
+  try {
+    void space.receipt("x")
+  } finally {
+    Access.prototype.use = use
+  }
+  return (used[0] as { readonly space: A }).space
+}

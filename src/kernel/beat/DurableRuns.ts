@@ -12,11 +12,11 @@ import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { WaitingRuns } from "../inbox/WaitingRuns.ts"
+import type { Command } from "../model/Command.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { Heard, Pending, WaitingRun } from "../model/Signal.ts"
-import type { Straying } from "../../durable/Ledger.ts"
 import type { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { SliceAbsent } from "../../ledger/Slices.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
@@ -89,8 +89,8 @@ export interface DurableOptions {
  * @since 0.1.0
  */
 export interface DurableRuns {
-  /** Called when a body in memory goes on outside its segments; `undefined` in a replay. */
-  strayed: ((straying: Straying) => void) | undefined
+  /** Called with the command for a body in memory that goes on outside its segments; `undefined` in a replay. */
+  strayed: ((command: Command) => void) | undefined
   /** Step 4: keeps the captured signals that runs hear, and has these runs go on. */
   readonly hear: (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Hearers) => HeardBy
   /** The outcome of a run without its enzyme: its end if it is cancelled at once; `undefined` otherwise. */

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Cells from "../../durable/Cells.ts"
+import * as RunLedger from "../../durable/Ledger.ts"
 import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
 import { Residents } from "../../durable/Residents.ts"
@@ -69,7 +70,8 @@ class Segments implements DurableRuns {
       const { last, reason } = stray
       const place = this.options.placeOf(stray)
       const at = place === undefined ? "" : ` at ${place}`
-      this.strayed?.({ verb: "stray", oid, segment: segment + 1, stray: { reason: `${reason}${at}`, last } })
+      const command: RunLedger.Straying = { verb: "stray", oid, segment: segment + 1, stray: { reason: `${reason}${at}`, last } }
+      this.strayed?.({ kind: "ledger", ledger: RunLedger.runs.name, command })
     })
   }
 

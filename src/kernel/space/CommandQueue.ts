@@ -24,7 +24,7 @@ import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import type { ClockStatus, SpaceControl, SpaceStatus } from "../view/Space.ts"
+import type { ClockStatus, Space, SpaceControl, SpaceStatus } from "../view/Space.ts"
 import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /**
@@ -75,7 +75,7 @@ export class CommandQueue implements SpaceControl {
     return stopped
   }
 
-  set(address: string, value: unknown, options: { readonly group?: string }): Effect.Effect<number, ControlError> {
+  set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
     return this.tell(() => {
       const write = Write.set(ExternalChange.place(address), value)
       typesOf(this.live).check(write.address, value)
@@ -84,7 +84,7 @@ export class CommandQueue implements SpaceControl {
   }
 
   /** Answers the name of the piece. */
-  start(module: string, inputs: { readonly [name: string]: unknown }): Effect.Effect<string, ControlError> {
+  start(module: string, inputs: { readonly [name: string]: unknown } = {}): Effect.Effect<string, ControlError> {
     return Pieces.start((make) => this.submit(make), module, inputs)
   }
 
@@ -108,6 +108,10 @@ export class CommandQueue implements SpaceControl {
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
     return this.tell(() => DeadLetter.redelivery(this.live.space, { id, enzyme }))
   }
+
+  readonly step: Space["step"] = Effect.callback((resume) => {
+    this.group.step((beat) => resume(Effect.succeed(beat)), (error) => resume(Effect.fail(error)))
+  })
 
   readonly state: SpaceControl["state"] = Effect.sync(() => this.look())
 

@@ -11,6 +11,8 @@ import * as DeadLetter from "../beat/DeadLetter.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import * as OwnId from "../model/OwnId.ts"
 import type { Receipt } from "../model/Receipt.ts"
+import type { DurableReads } from "../view/DurableReads.ts"
+import type { ReadError } from "../view/Expected.ts"
 import { ReceiptWaiters } from "./ReceiptWaiters.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
@@ -31,11 +33,16 @@ interface ReceiptCallbacks {
 export class EventReceipts {
   private readonly state: LiveState
   private readonly group: Pick<GroupCommit, "whenDurable">
+  private readonly reads: Pick<DurableReads, "read">
   private readonly waiters = new ReceiptWaiters()
 
-  constructor(state: LiveState, group: Pick<GroupCommit, "whenDurable">) {
+  constructor(state: LiveState, { group, reads }: {
+    readonly group: Pick<GroupCommit, "whenDurable">
+    readonly reads: Pick<DurableReads, "read">
+  }) {
     this.state = state
     this.group = group
+    this.reads = reads
   }
 
   /** Number of events with a waiting caller. */
@@ -62,8 +69,39 @@ export class EventReceipts {
     this.waiters.fail(error)
   }
 
+  /** The receipt of the only event that a text names. */
+  receipt(text: string): Effect.Effect<Receipt | undefined, ReadError> {
+    return this.reads.read(() => this.find(text))
+  }
+
+  /** The receipts of the events that a text names. */
+  receipts(text: string): Effect.Effect<ReadonlyArray<Receipt>, ReadError> {
+    return this.reads.read(() => this.named(text))
+  }
+
+  /** Waits until all handlings of an event are over and durable. */
+  settled(text: string): Effect.Effect<Receipt | undefined, ReadError> {
+    return Effect.flatMap(this.receipt(text), (receipt) =>
+      receipt?.status === "pending" ? this.receiptOf(receipt.id) : Effect.succeed(receipt))
+  }
+
+  /** A dead letter with its payload and message. */
+  letter(text: string, enzyme: string): Effect.Effect<DeadLetter.OpenLetter | undefined, ReadError> {
+    return this.reads.read(() => {
+      const id = this.letterId(text, enzyme)
+      const letter = DeadLetter.find(this.state.store, id, enzyme)
+      const handling = letter && this.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)
+      return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
+    })
+  }
+
+  /** The id of the event of a dead letter. A minted id needs no read. */
+  idOfLetter(text: string, enzyme: string): Effect.Effect<string, ReadError> {
+    return OwnId.isMinted(text) ? Effect.succeed(text) : this.reads.read(() => this.letterId(text, enzyme))
+  }
+
   /** Waits for the receipt of an admitted event. */
-  receiptOf(id: string): Effect.Effect<Receipt, SpaceStopped> {
+  private receiptOf(id: string): Effect.Effect<Receipt, SpaceStopped> {
     return Effect.callback<Receipt, SpaceStopped>((resume) =>
       Effect.sync(
         this.onReceipt(id, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) })
@@ -89,12 +127,12 @@ export class EventReceipts {
   }
 
   /** The receipts of the events that a text names. */
-  named(text: string): ReadonlyArray<Receipt> {
+  private named(text: string): ReadonlyArray<Receipt> {
     return this.idsOf(text).flatMap((id) => this.at(id) ?? [])
   }
 
   /** The id of the only event that a text names and that has a dead letter of an enzyme; the text if there is none. @throws IdAmbiguous */
-  letterId(text: string, enzyme: string): string {
+  private letterId(text: string, enzyme: string): string {
     const ids = this.idsOf(text).filter((id) => DeadLetter.has(this.state.store, id, enzyme))
     return ids.length > 1 ? OwnId.only(text, ids.flatMap((id) => this.at(id) ?? []))?.id ?? text : ids[0] ?? text
   }

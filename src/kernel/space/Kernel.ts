@@ -150,8 +150,8 @@ export class Kernel extends Context.Service<Kernel, {
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
       return Kernel.of({
-        space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
-        opened: (name) => spaces.opened(name)?.handle,
+        space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ client }) => client),
+        opened: (name) => spaces.opened(name)?.client,
         stored: (name, cell) => Effect.map(spaces.stored(name, cell), (text) =>
           text === undefined ? undefined : Document.read(Document.decode(text), [])),
         due: (name) => spaces.opened(name)?.space.due,

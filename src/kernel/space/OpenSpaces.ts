@@ -6,10 +6,10 @@
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { Space } from "../view/Space.ts"
 
-/** An open space with its handle. */
+/** An open space with its API. */
 export interface OpenSpace {
   readonly space: LiveSpace
-  readonly handle: Space
+  readonly client: Space
 }
 
 /** An open space, linked to its neighbours in the order of use. */

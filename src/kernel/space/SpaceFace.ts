@@ -9,25 +9,32 @@ import * as Codec from "../../contract/Codec.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Look, Outside } from "../../ledger/Outside.ts"
 import type { Command } from "../model/Command.ts"
-import { CellList, type Page } from "../view/CellList.ts"
+import type { Page } from "../view/CellList.ts"
+import * as CellList from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { SpaceFace } from "../view/Space.ts"
-import type { FaceHost, Members, SpacePart } from "./SpacePart.ts"
+import type { Access } from "./Access.ts"
+import type { LiveSpace } from "./LiveSpace.ts"
+import type { SpacePart } from "./SpacePart.ts"
+
+/** An open space, as the faces of its ledgers use it. */
+export type Source = Pick<LiveSpace, "commands" | "reads" | "state" | "view">
 
 /** The records of a ledger in an open space. */
 export interface RecordReads<K extends Kinds> {
-  list(page: SwitchedPage<K>): Effect.Effect<Page<ReturnType<K["Row"]>["Type"]>, ReadError>
-  get(id: string): Effect.Effect<ReturnType<K["Record"]>["Type"] | undefined, ReadError>
+  list(space: Source, page: SwitchedPage<K>): Effect.Effect<Page<ReturnType<K["Row"]>["Type"]>, ReadError>
+  get(space: Source, id: string): Effect.Effect<ReturnType<K["Record"]>["Type"] | undefined, ReadError>
 }
 
 /** The commands of the verbs of a face, for the beat. */
-export type BeatCommands<Verbs> = { readonly [Name in keyof Verbs]: (body: BodyOf<Verbs[Name]>, id: string) => Command }
+export type BeatCommands<Verbs> = {
+  readonly [Name in keyof Verbs]: (body: BodyOf<Verbs[Name]>, id: string, space: Source) => Command
+}
 
 /** A face with its commands and its records. */
-export interface Parts<K extends Kinds> {
+export interface Parts<K extends Kinds> extends RecordReads<K> {
   readonly face: Face<K>
   readonly commands: BeatCommands<K["Verbs"]>
-  readonly reads: RecordReads<K>
 }
 
 /** The fields that are given. One that is `undefined` is not; anything but an object stays as it is. */
@@ -48,18 +55,18 @@ const fieldsOf = (reply: unknown, id: string): object =>
  * @category constructors
  * @since 0.2.0
  */
-export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host: Pick<FaceHost, "submit">): SpaceFace<Face<K>> => {
+export const make = <K extends Kinds>({ commands, face, get, list }: Parts<K>, access: Pick<Access, "use">): SpaceFace<Face<K>> => {
   const { records, verbs } = face as Face
   const verb = (name: string, { body, on, worker }: Verb): Execute => {
     const command = (commands as unknown as BeatCommands<Face["verbs"]>)[name]!
-    const submit = (id: string, given: unknown) => host.submit(() => {
+    const submit = (id: string, given: unknown) => access.use((space) => space.commands.submit(() => {
       if (typeof id !== "string") throw records.absent(typeof id)
-      if (body === undefined) return command(given ?? {}, id)
+      if (body === undefined) return command(given ?? {}, id, space)
       const { token, ...fields } = present(given)
       const shown = token === undefined ? {} : { token }
       // A token is no field of a body, where anybody could look for one.
-      return command(worker === undefined ? decode(body, { ...fields, ...shown }) : { ...decode(body, fields), ...shown }, id)
-    })
+      return command(worker === undefined ? decode(body, { ...fields, ...shown }) : { ...decode(body, fields), ...shown }, id, space)
+    }))
     const decode = (schema: NonNullable<Verb["body"]>, given: unknown): object => {
       try {
         return Codec.decode(schema, given) as object
@@ -75,8 +82,9 @@ export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host:
   const acts = Object.entries(verbs).map(([name, each]) => [name, verb(name, each)] as const)
   return {
     ...Object.fromEntries(acts),
-    list: (page: SwitchedPage<K>) => Effect.map(reads.list(page), ({ next, rows }) => ({ [records.rows]: rows, next })),
-    get: (id: string) => reads.get(id)
+    list: (page: SwitchedPage<K>) =>
+      Effect.map(access.use((space) => list(space, page)), ({ next, rows }) => ({ [records.rows]: rows, next })),
+    get: (id: string) => access.use((space) => get(space, id))
   } as unknown as SpaceFace<Face<K>>
 }
 
@@ -88,21 +96,18 @@ export const make = <K extends Kinds>({ commands, face, reads }: Parts<K>, host:
  */
 export const ofCells = <K extends Kinds, C extends LedgerCommand>(
   { cells, commands, face, find }: Outside<K, C>,
-  host: FaceHost
+  access: Access
 ): SpaceFace<Face<K>> => {
-  const list = new CellList(host, cells)
   const made = Object.entries<(body: never, id: string, look: Look) => C>(commands).map(([name, command]) =>
-    [name, (body: never, id: string): Command => ({ kind: "ledger", ledger: face.ledger, command: command(body, id, host) })] as const)
-  const reads: RecordReads<K> = {
-    list: (page) => list.list(page),
-    get: (id) => host.durably(() => typeof id === "string" ? find(host.store, id) : undefined)
-  }
-  return make({ face, commands: Object.fromEntries(made) as BeatCommands<K["Verbs"]>, reads }, host)
+    [name, (body: never, id: string, { state }: Source): Command =>
+      ({ kind: "ledger", ledger: face.ledger, command: command(body, id, state) })] as const)
+  return make({
+    face,
+    commands: Object.fromEntries(made) as BeatCommands<K["Verbs"]>,
+    list: ({ reads }, page) => reads.page((rows) => CellList.page(rows, cells, page)),
+    get: ({ reads, state: { store } }, id) => reads.read(() => typeof id === "string" ? find(store, id) : undefined)
+  }, access)
 }
-
-/** The members of the API of a ledger. */
-export const membersOf = ({ verbs }: Pick<Face, "verbs">): Members =>
-  Object.fromEntries([...Object.keys(verbs), "list", "get"].map((name) => [name, "method"] as const))
 
 /**
  * The part of the API of a space for a ledger whose records are cells.
@@ -112,6 +117,5 @@ export const membersOf = ({ verbs }: Pick<Face, "verbs">): Members =>
  */
 export const part = <K extends Kinds, C extends LedgerCommand>(outside: Outside<K, C>): SpacePart => ({
   name: outside.face.records.segment,
-  members: membersOf(outside.face),
-  make: ({ ledgers }) => ofCells(outside, ledgers)
+  make: (access) => ofCells(outside, access)
 })

@@ -6,10 +6,11 @@
 import * as Effect from "effect/Effect"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import type { EventReceipts } from "./EventReceipts.ts"
+import type { Pending } from "../model/Signal.ts"
 import type { DurableReads } from "../view/DurableReads.ts"
-import type { CountedRows } from "../view/CountedRows.ts"
+import type { ReadError } from "../view/Expected.ts"
 import * as NameList from "../view/NameList.ts"
+import type { Page } from "../view/Pages.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Space } from "../view/Space.ts"
@@ -21,34 +22,42 @@ import * as WaitingList from "../view/WaitingList.ts"
  * @category models
  * @since 0.1.0
  */
-export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" | "dead" | "letter" | "list" | "names" | "waiting"> {
-  readonly beatsBefore: Space["beatsBefore"]
-  readonly cells: Space["cells"]
-  readonly dead: Space["dead"]
-  readonly letter: Space["letter"]
-  readonly names: Space["names"]
-  readonly waiting: Space["waiting"]
+export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" | "dead" | "list" | "names" | "waiting"> {
+  private readonly state: LiveState
+  private readonly reads: Pick<DurableReads, "page">
 
-  constructor(state: LiveState, { reads, receipts, rows }: {
-    readonly rows: CountedRows
-    readonly reads: Pick<DurableReads, "page" | "read">
-    readonly receipts: Pick<EventReceipts, "find" | "letterId">
-  }) {
-    this.beatsBefore = (before, limit) => reads.page(() => Queries.beatsBefore(state, before, limit))
-    this.cells = (id, page) => reads.page(() => Queries.cells(state, rows, { ...page, id }))
-    this.dead = (page) => reads.page(() => DeadLetter.list(rows, page))
-    this.letter = (text, enzyme) => reads.read(() => {
-      const id = receipts.letterId(text, enzyme)
-      const letter = DeadLetter.find(state.store, id, enzyme)
-      const handling = letter && receipts.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)
-      return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
-    })
-    this.names = (id, page) => reads.page(() => NameList.page(state, rows, { ...page, id }))
-    this.waiting = (page) => reads.page(() => WaitingList.page(state, page))
+  constructor(state: LiveState, reads: Pick<DurableReads, "page">) {
+    this.state = state
+    this.reads = reads
   }
 
-  readonly list: Space["list"] = (id) =>
-    Effect.gen({ self: this }, function*() {
+  beatsBefore(before: number, limit: number): ReturnType<Space["beatsBefore"]> {
+    return this.reads.page(() => Queries.beatsBefore(this.state, before, limit))
+  }
+
+  cells(id: string, page: Parameters<Space["cells"]>[1]): ReturnType<Space["cells"]> {
+    return this.reads.page((rows) => Queries.cells(this.state, rows, { ...page, id }))
+  }
+
+  dead(page: Page): ReturnType<Space["dead"]> {
+    return this.reads.page((rows) => DeadLetter.list(rows, page))
+  }
+
+  names(id: string, page: Page): ReturnType<Space["names"]> {
+    return this.reads.page((rows) => NameList.page(this.state, rows, { ...page, id }))
+  }
+
+  waiting(page: Page<number>): ReturnType<Space["waiting"]> {
+    return this.reads.page(() => WaitingList.page(this.state, page))
+  }
+
+  /** The waiting list, as far as a condition admits it. */
+  queued(page: Page<number>, admits: (pending: Pending) => boolean): Effect.Effect<WaitingList.FoundPage, ReadError> {
+    return this.reads.page(() => WaitingList.find(this.state, page, admits))
+  }
+
+  list(id: string): ReturnType<Space["list"]> {
+    return Effect.gen({ self: this }, function*() {
       const all: Array<string> = []
       for (let after: string | undefined; ;) {
         const { names, next } = yield* this.names(id, { after, limit: MAX_ROWS })
@@ -57,9 +66,10 @@ export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" 
         after = next
       }
     })
+  }
 
-  readonly below: Space["below"] = (id, { after, limit }) =>
-    Effect.gen({ self: this }, function*() {
+  below(id: string, { after, limit }: Page): ReturnType<Space["below"]> {
+    return Effect.gen({ self: this }, function*() {
       const keys: Array<string> = []
       for (let from = after; keys.length < limit;) {
         const { cells, next } = yield* this.cells(id, { after: from, limit: limit - keys.length })
@@ -69,4 +79,5 @@ export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" 
       }
       return keys
     })
+  }
 }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Cells from "../../durable/Cells.ts"
 import type { RunCommand } from "../../durable/Ledger.ts"
-import type { KindsOf, SwitchedPage } from "../../contract/Face.ts"
+import type { KindsOf } from "../../contract/Face.ts"
 import { face } from "../../durable/Face.ts"
 import { Log, type OpenHandle } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
@@ -21,14 +21,12 @@ import { stepAddress } from "../beat/Segment.ts"
 import { oidOf } from "../beat/ReadyRuns.ts"
 import { reader } from "../beat/SegmentReceipts.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import type { Command } from "../model/Command.ts"
 import { Pending } from "../model/Signal.ts"
-import { CellList, type Page } from "../view/CellList.ts"
-import type { ListedStore } from "../view/CountedRows.ts"
-import type { ReadError } from "../view/Expected.ts"
+import * as CellList from "../view/CellList.ts"
+import type { Page } from "../view/CellList.ts"
+import type { CountedRows, ListedStore } from "../view/CountedRows.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
-import type { SpaceFace as Client } from "../view/Space.ts"
-import type { FaceHost, SpacePart } from "./SpacePart.ts"
+import type { SpacePart } from "./SpacePart.ts"
 import * as SpaceFace from "./SpaceFace.ts"
 
 /** The cursor of the dead runs, which follow the open ones: this, and the cell of a letter. */
@@ -55,45 +53,43 @@ interface Reading {
 
 type Kinds = KindsOf<typeof face>
 
-/** The parts of a space that tell where its runs stand. */
-type Source = Pick<LiveState, "clock" | "durable" | "inbox" | "mode" | "space" | "store">
-
 /**
- * The durable runs of a space.
- *
- * @category models
- * @since 0.1.0
+ * The open runs in the order of their ids, and then the dead ones; or all runs. A page may have fewer than were asked for,
+ * and costs its runs, however many are over.
  */
-export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
-  private readonly host: FaceHost
-  private readonly source: () => Source
-  private readonly listed: CellList<RunRow>
+const list: SpaceFace.RecordReads<Kinds>["list"] = ({ reads, state }, { after, all = false, limit }) => reads.page((rows) => {
+  const runs = new RunReads(state, rows)
+  if (all) return CellList.page(rows, { folder: Dossier.FOLDER, isDeep: true, rowOf: (_, oid) => runs.rowOf(oid) }, { after, limit })
+  return after?.startsWith(DEAD) === true ? runs.dead(after, limit) : runs.open(after, limit)
+})
 
-  constructor(host: FaceHost, source: () => Source) {
-    const folder = Dossier.FOLDER
-    this.host = host
-    this.source = source
-    this.listed = new CellList(host, { folder, isDeep: true, rowOf: (_, oid) => this.rowOf(oid) })
-    // The run may be over by then, and the space may have stopped.
-    source().durable.strayed = (straying) => void Effect.runFork(Effect.exit(host.submit(() => asked(straying))))
-  }
+/** A run, its log a page at a time. */
+export const get: SpaceFace.RecordReads<Kinds>["get"] = ({ reads, state }, oid) =>
+  Effect.gen(function*() {
+    for (let reading: Reading | undefined; ;) {
+      const next: Reading | undefined = yield* reads.page((rows) => new RunReads(state, rows).read(oid, reading))
+      if (next === undefined || next.details !== undefined) return next?.details
+      reading = next
+    }
+  })
 
-  /**
-   * The open runs in the order of their ids, and then the dead ones; or all runs. A page may have fewer than were asked for,
-   * and costs its runs, however many are over.
-   */
-  list({ after, all = false, limit }: SwitchedPage<Kinds>): Effect.Effect<Page<RunRow>, ReadError> {
-    if (all) return this.listed.list({ after, limit })
-    return this.host.page(() => after?.startsWith(DEAD) === true ? this.dead(after, limit) : this.open(after, limit))
+/** The durable runs of a space, as one page reads them. */
+class RunReads {
+  private readonly state: LiveState
+  private readonly store: CountedRows
+
+  constructor(state: LiveState, store: CountedRows) {
+    this.state = state
+    this.store = store
   }
 
   /** A page that begins with the open runs after one of them. One that still tries its first segment is no run yet. */
-  private open(after: string | undefined, most: number): Page<RunRow> {
-    const { store } = this.host
+  open(after: string | undefined, most: number): Page<RunRow> {
+    const { store } = this
     const runs: Array<RunRow> = []
     let last = after
     // Each of them costs a row, so that the page ends before they do if more follow.
-    for (const oid of this.source().inbox.runs.after(after, MAX_ROWS + 1)) {
+    for (const oid of this.state.inbox.runs.after(after, MAX_ROWS + 1)) {
       if (runs.length >= most || store.isSpent) return { rows: runs, next: last }
       runs.push(...this.openRow(oid))
       last = oid
@@ -103,8 +99,8 @@ export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
   }
 
   /** A page of dead runs, of the letters after a cursor. */
-  private dead(after: string, most: number): Page<RunRow> {
-    const { hash, store } = this.host
+  dead(after: string, most: number): Page<RunRow> {
+    const { state: { hash }, store } = this
     const runs: Array<RunRow> = []
     for (let last = after; ;) {
       const from = last.slice(DEAD.length) || undefined
@@ -123,19 +119,9 @@ export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
     return row === undefined || row.state === "over" ? [] : [row]
   }
 
-  get(oid: string): Effect.Effect<RunDetails | undefined, ReadError> {
-    return Effect.gen({ self: this }, function*() {
-      for (let reading: Reading | undefined; ;) {
-        const next = yield* this.host.page(() => this.read(oid, reading))
-        if (next === undefined || next.details !== undefined) return next?.details
-        reading = next
-      }
-    })
-  }
-
   /** Reads more steps of a run, and the rest of it after the last one. A run with another log meanwhile is read from its beginning. */
-  private read(oid: string, before: Reading | undefined): Reading | undefined {
-    const { store } = this.host
+  read(oid: string, before: Reading | undefined): Reading | undefined {
+    const { store } = this
     const run = find(store, oid)
     if (run === undefined) return undefined
     const isSame = before !== undefined && before.begun === run.begun && this.has(oid, before)
@@ -155,27 +141,11 @@ export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
 
   /** Whether a log has the newest step that was read. A run that starts anew, or that a rollback takes back, loses it. */
   private has(oid: string, { log: { segments }, since }: Reading): boolean {
-    return segments === 0 || Step.decode(reader(this.host.store)(stepAddress(oid, segments - 1).key))?.beat === since
+    return segments === 0 || Step.decode(reader(this.store)(stepAddress(oid, segments - 1).key))?.beat === since
   }
 
-  /** The commands of the verbs. */
-  readonly commands: SpaceFace.BeatCommands<Kinds["Verbs"]> = {
-    cancel: ({ now = false }, oid) => {
-      if (!Dossier.isOid(oid)) throw new RunAbsent({ oid })
-      return asked({ verb: "cancel", oid, how: now ? "now" : "await" })
-    },
-    retry: ({ anew = false }, oid) => {
-      const run = find(this.host.store, oid)
-      if (run === undefined) throw new RunAbsent({ oid })
-      const { enzyme, event, isDead, status } = run
-      if (status === "sts:ok") throw new RunState({ oid, verb: "retry", reason: "it is over" })
-      if (!isDead && status === undefined) throw new RunState({ oid, verb: "retry", reason: "it was not given up. Cancel it first" })
-      return DeadLetter.redelivery(this.source().space, { id: event, enzyme, anew })
-    }
-  }
-
-  private rowOf(oid: string): RunRow | undefined {
-    const { store } = this.host
+  rowOf(oid: string): RunRow | undefined {
+    const { store } = this
     const run = find(store, oid)
     if (run === undefined) return undefined
     const standing = this.standing(run)
@@ -193,7 +163,7 @@ export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
     const { enzyme, event, oid, status } = run
     return {
       oid, event, enzyme, since,
-      ...Receipts.owned(Receipts.ownOf(this.host.store, event)),
+      ...Receipts.owned(Receipts.ownOf(this.store, event)),
       ...standing,
       ...log === undefined || status !== undefined ? {} : { awaits: Array.from(log.open.values(), (handle) => this.awaited(handle)) }
     }
@@ -202,18 +172,17 @@ export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
   private awaited({ awaited, beat, number, object }: OpenHandle): AwaitedRow {
     if (awaited.kind !== "sleep") return { number, object, since: beat }
     const { due: { beat: at, moment } } = awaited
-    const { clock: { shifted } } = this.source()
+    const { clock: { shifted } } = this.state
     return { number, object, since: beat, due: { beat: at, moment: moment === undefined ? undefined : moment - shifted } }
   }
 
   /** The state of a run, from its dossier and the row of its next segment. */
   private standing(run: Cells.Run): Standing {
     const { enzyme, event, isDead, note, oid, status } = run
-    const { store } = this.host
+    const { state: { inbox, mode }, store } = this
     if (status !== undefined) return { state: "over", note: status, segment: stepsOf(store, oid) }
     if (isDead) return { state: "dead", ...note === undefined ? {} : { note }, segment: stepsOf(store, oid) }
     const row = store.waiting(event).map(Pending.fromRow).find(({ again }) => again?.enzyme === enzyme)
-    const { inbox, mode } = this.source()
     const { back, cancel } = Note.read(reader(store)(Note.addressOf(oid).key))
     const next = {
       segment: back ?? row?.again?.segment ?? stepsOf(store, oid),
@@ -227,7 +196,22 @@ export class LiveRuns implements SpaceFace.RecordReads<Kinds> {
   }
 }
 
-const asked = (command: RunCommand): Command => ({ kind: "ledger", ledger: face.ledger, command })
+/** The commands of the verbs. */
+const commands: SpaceFace.BeatCommands<Kinds["Verbs"]> = {
+  cancel: ({ now = false }, oid) => {
+    if (!Dossier.isOid(oid)) throw new RunAbsent({ oid })
+    const command: RunCommand = { verb: "cancel", oid, how: now ? "now" : "await" }
+    return { kind: "ledger", ledger: face.ledger, command }
+  },
+  retry: ({ anew = false }, oid, { state: { space, store } }) => {
+    const run = find(store, oid)
+    if (run === undefined) throw new RunAbsent({ oid })
+    const { enzyme, event, isDead, status } = run
+    if (status === "sts:ok") throw new RunState({ oid, verb: "retry", reason: "it is over" })
+    if (!isDead && status === undefined) throw new RunState({ oid, verb: "retry", reason: "it was not given up. Cancel it first" })
+    return DeadLetter.redelivery(space, { id: event, enzyme, anew })
+  }
+}
 
 /** The operation of a run in a store. */
 const find = (store: Pick<ListedStore, "read">, oid: string): Cells.Run | undefined => Cells.find(oid, reader(store))
@@ -255,12 +239,6 @@ const stepRow = ({ beat, calls, now, settled }: Step.Step, { segments, texts }: 
   on: texts
 })
 
-/** The API of the durable runs of a space. */
-const make = (host: FaceHost, source: () => Source): Client<typeof face> => {
-  const reads = new LiveRuns(host, source)
-  return SpaceFace.make({ face, commands: reads.commands, reads }, host)
-}
-
 /**
  * The part of the API of a space for durable runs.
  *
@@ -269,6 +247,5 @@ const make = (host: FaceHost, source: () => Source): Client<typeof face> => {
  */
 export const part: SpacePart = {
   name: face.records.segment,
-  members: SpaceFace.membersOf(face),
-  make: ({ ledgers, state }) => make(ledgers, () => state)
+  make: (access) => SpaceFace.make({ face, commands, list, get }, access)
 }

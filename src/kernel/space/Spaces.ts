@@ -22,7 +22,8 @@ import { Cursor } from "../view/Cursor.ts"
 import { expected } from "../view/Expected.ts"
 import * as Journal from "../model/Journal.ts"
 import type { Peer, ResolvePeer } from "./Delivery.ts"
-import * as Handle from "./Handle.ts"
+import { Access } from "./Access.ts"
+import * as SpaceClient from "./SpaceClient.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { clear } from "./LargeUploads.ts"
 import { LiveSpace } from "./LiveSpace.ts"
@@ -32,6 +33,7 @@ import * as Recovery from "./Recovery.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
 import { SpaceNames } from "./SpaceNames.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Stops } from "../model/Stops.ts"
 import { WakeQueue } from "./WakeQueue.ts"
 
@@ -57,7 +59,7 @@ interface DueSpace {
 interface Dependencies {
   readonly persistence: Persistence["Service"]
   readonly parts: Recovery.Parts
-  readonly api: Handle.Api
+  readonly api: SpaceClient.Api
   readonly stops: Stops
   /** The reach to spaces of other kernels. */
   readonly remote: ResolvePeer | undefined
@@ -74,7 +76,6 @@ interface Dependencies {
  */
 export class Spaces {
   private readonly deps: Dependencies
-  private readonly handle: Handle.Make
   private readonly spaces = new OpenSpaces()
   private readonly pages: PageTurns
   /** The names of the spaces. */
@@ -100,7 +101,6 @@ export class Spaces {
 
   constructor(deps: Dependencies) {
     this.deps = deps
-    this.handle = Handle.maker(deps.api)
     const { host, pacemaker, settings: { limits } } = deps.parts
     this.pages = new PageTurns(pacemaker.turn)
     this.names = new SpaceNames(deps.persistence, this.pages)
@@ -131,7 +131,7 @@ export class Spaces {
 
   /** The space of this name as a receiver of signals, created if the configuration permits. */
   peer(name: string): Effect.Effect<Peer, PersistenceError> {
-    return Effect.map(this.find(name, this.deps.parts.settings.create === "on-demand"), ({ space }) => space)
+    return Effect.map(this.find(name, this.deps.parts.settings.create === "on-demand"), ({ space }) => space.signals)
   }
 
   /**
@@ -189,7 +189,7 @@ export class Spaces {
 
   /** Signals possible work to all open spaces. */
   wake(): void {
-    for (const { space } of this.spaces.all()) space.wake()
+    for (const { space } of this.spaces.all()) space.group.wake()
   }
 
   /** Reads when each space has its next work, and opens due spaces one after another. */
@@ -256,7 +256,6 @@ export class Spaces {
       Scope.provide(own),
       Effect.flatMap((store) => Effect.try({
         try: () => begun(Recovery.recover(store, parts), {
-          parts: api.parts,
           turn: parts.pacemaker.turn,
           pages: this.pages,
           resolvePeer: (peer) => remote === undefined || peer === name ? this.peer(peer) : remote(peer),
@@ -279,9 +278,9 @@ export class Spaces {
       Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
       Effect.onError((cause) => close(Exit.failCause(cause)))
     )
-    const resident = { space, handle: this.handle({ space, readerState, reopen: this.reopen(name) }) }
+    const resident = { space, client: SpaceClient.make(api, new Access(space, this.reopen(name)), readerState) }
     // A damaged store may have stopped it at once.
-    if (space.error !== undefined) return resident
+    if (space.group.error !== undefined) return resident
     this.wakeQueue.forget(name)
     this.readerStates.delete(name)
     this.spaces.add(resident)
@@ -302,7 +301,8 @@ export class Spaces {
     const { parts: { cursorKey, hash, pacemaker } } = this.deps
     // The first cursor draws the key. Before its boot, a space has the origin of each earlier one of its name.
     const key = (): string => {
-      const { origin = name } = this.spaces.get(name)?.space ?? {}
+      const mode = this.spaces.get(name)?.space.state.mode
+      const origin = mode === undefined ? name : SpaceMode.origin(mode, name)
       return cursorKey === undefined || origin === name ? pacemaker.seed() : cursorKey(origin)
     }
     return this.readerStates.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, key) }
@@ -374,6 +374,6 @@ export class Spaces {
 const begun = (state: LiveState, deps: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
   const space = new LiveSpace(state, deps)
   // The fixed id keeps a space that ends before its first beat from receiving the signal twice.
-  if (Recovery.isBeginning(state)) space.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
+  if (Recovery.isBeginning(state)) space.signals.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
   return space
 }

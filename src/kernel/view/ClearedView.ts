@@ -14,17 +14,17 @@ import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
-import type { Cursor } from "./Cursor.ts"
 import { Disclosure } from "./Disclosure.ts"
 import type { ReadError, SignalError } from "./Expected.ts"
 import type { LiveQueries } from "./LiveQueries.ts"
+import type { ReaderState } from "./ReaderState.ts"
 import * as Queries from "./Queries.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import * as OwnId from "../model/OwnId.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
 import type { KeyPage, NamePage, Page } from "./Pages.ts"
-import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
+import type { Clearance, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
 import { type CellHeld, SignalReserved, Withheld } from "../model/SpaceError.ts"
 import type * as WaitingList from "./WaitingList.ts"
 
@@ -37,15 +37,18 @@ export const MAX_DENIALS = 400
  */
 const RESERVED = ["/CEP:", "/signals/heartbeat/"]
 
-/** The dependencies of a cleared view, beside the API of the space. */
+/** The parts of an open space that a cleared view shows. */
 export interface Dependencies {
   readonly state: LiveState
-  readonly space: Pick<Space, "blobPart" | "cells" | "list" | "names" | "receipts" | "settled" | "signal" | "watch">
-  readonly denials: Array<Denial>
-  readonly cursor: Cursor
-  readonly queries: Pick<LiveQueries, "pull">
-  /** The waiting list, a page at a time, as far as a condition admits it. */
-  readonly queued: (page: Page<number>, admits: (pending: Signal.Pending) => boolean) => Effect.Effect<WaitingList.FoundPage, ReadError>
+  readonly readerState: ReaderState
+  readonly contents: Pick<Space, "blobPart">
+  readonly lists: Pick<Space, "cells" | "list" | "names"> & {
+    /** The waiting list, a page at a time, as far as a condition admits it. */
+    readonly queued: (page: Page<number>, admits: (pending: Signal.Pending) => boolean) => Effect.Effect<WaitingList.FoundPage, ReadError>
+  }
+  readonly queries: Pick<LiveQueries, "pull" | "watch">
+  readonly receipts: Pick<Space, "receipts" | "settled">
+  readonly signals: Pick<Space, "signal">
 }
 
 type Denied = ReadError | Withheld
@@ -84,20 +87,20 @@ export class ClearedView implements Reader {
 
   /** The names below a cell, except withheld ones. */
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return Effect.map(this.deps.space.list(id), (names) => this.known(id, names))
+    return Effect.map(this.deps.lists.list(id), (names) => this.known(id, names))
   }
 
   below(id: string, { after, limit }: Page): Effect.Effect<KeyPage, ReadError> {
-    const { cursor, space } = this.deps
-    return Effect.flatMap(this.from(after), (from) => Effect.map(space.cells(id, { after: from, limit }), ({ cells, next }) => ({
+    const { lists, readerState: { cursor } } = this.deps
+    return Effect.flatMap(this.from(after), (from) => Effect.map(lists.cells(id, { after: from, limit }), ({ cells, next }) => ({
       keys: cells.flatMap(({ key }) => this.mayKnow(key) ? [key] : []),
       next: next === undefined ? undefined : cursor.ofKey(next)
     })))
   }
 
   names(id: string, { after, limit }: Page): Effect.Effect<NamePage, ReadError> {
-    const { cursor, space } = this.deps
-    return Effect.flatMap(this.from(after), (from) => Effect.map(space.names(id, { after: from, limit }), ({ names, next }) => ({
+    const { lists, readerState: { cursor } } = this.deps
+    return Effect.flatMap(this.from(after), (from) => Effect.map(lists.names(id, { after: from, limit }), ({ names, next }) => ({
       names: this.known(id, names),
       next: next === undefined ? undefined : cursor.ofKey(next)
     })))
@@ -105,7 +108,7 @@ export class ClearedView implements Reader {
 
   /** The key of a cursor, which may stand behind a withheld key, so that it is no key. */
   private from(after: string | undefined): Effect.Effect<string | undefined, ReadError> {
-    return this.looked(() => after === undefined || after.startsWith("/") ? after : this.deps.cursor.key(after))
+    return this.looked(() => after === undefined || after.startsWith("/") ? after : this.deps.readerState.cursor.key(after))
   }
 
   /** Fails with `Withheld` unless the clearance admits the address. */
@@ -115,21 +118,21 @@ export class ClearedView implements Reader {
 
   /** The values at an address, from now on or after a cursor. */
   watch(text: string, last?: string): Stream.Stream<Seen, Denied> {
-    const { cursor, space } = this.deps
+    const { queries, readerState: { cursor } } = this.deps
     const after = last === undefined ? undefined : cursor.beat(last)
     return Stream.unwrap(Effect.map(this.admit(text), () =>
-      Stream.map(space.watch(text, { after }), (observation) => cursor.seen(observation))))
+      Stream.map(queries.watch(text, { after }), (observation) => cursor.seen(observation))))
   }
 
   /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. Withheld events make no own id ambiguous. */
   receipt(text: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
-    return Effect.flatMap(this.deps.space.receipts(text), (receipts) =>
+    return Effect.flatMap(this.deps.receipts.receipts(text), (receipts) =>
       this.looked(() => OwnId.only(text, receipts.flatMap((receipt) => this.shown(receipt) ?? []))))
   }
 
   /** Sends a signal in the reader's name. */
   signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved> {
-    const { space } = this.deps
+    const { signals } = this.deps
     const { signal = "" } = request
     if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) {
       return Effect.fail(new SignalReserved({ signal, reader: this.clearance.name }))
@@ -139,31 +142,31 @@ export class ClearedView implements Reader {
       return Effect.fail(OutgoingSignal.labelled(request.label))
     }
     return Effect.suspend(() => {
-      const accepted = space.signal({ ...request, principal: this.principal })
+      const accepted = signals.signal({ ...request, principal: this.principal })
       return Effect.map(accepted, ({ duplicate, id }) => ({ id, duplicate }))
     })
   }
 
   /** The same, once all handlings of the event are over. */
   settled(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
-    return Effect.map(this.deps.space.settled(id), (receipt) => receipt && this.shown(receipt))
+    return Effect.map(this.deps.receipts.settled(id), (receipt) => receipt && this.shown(receipt))
   }
 
   blobPart(hash: string, part: number): ReturnType<Reader["blobPart"]> {
     const address = `/cas/${hash}`
-    return this.mayKnow(address) ? this.deps.space.blobPart(hash, part) : this.denied(address)
+    return this.mayKnow(address) ? this.deps.contents.blobPart(hash, part) : this.denied(address)
   }
 
   /** The waiting list after a cursor: the signals and attempts whose labels the clearance admits. */
   waiting({ after, limit }: Page): Effect.Effect<ShownPage, ReadError> {
-    const { cursor, queued } = this.deps
+    const { lists, readerState: { cursor } } = this.deps
     const { atoms } = this.clearance
     const admits = (pending: Signal.Pending): boolean => {
       const { target } = pending.signal
       return Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))
     }
     const from = after === undefined ? undefined : cursor.beat(after)
-    return Effect.map(queued({ after: from, limit }, admits), ({ found, next }) =>
+    return Effect.map(lists.queued({ after: from, limit }, admits), ({ found, next }) =>
       ({ waiting: found.map(shownWaiting), next: next === undefined ? undefined : cursor.of(next) }))
   }
 
@@ -194,7 +197,7 @@ export class ClearedView implements Reader {
   }
 
   private denied(address: string): Effect.Effect<never, Withheld> {
-    const { state, denials } = this.deps
+    const { readerState: { denials }, state } = this.deps
     return Effect.suspend(() => {
       const { name } = this.clearance
       denials.push({ at: state.host.now() - state.clock.shifted, reader: name, address })

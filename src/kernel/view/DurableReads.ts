@@ -13,7 +13,7 @@ import * as Queries from "./Queries.ts"
 /** The turns of pages, and the rows that a page looks at. */
 export interface Pages {
   readonly turns: Pick<PageTurns, "take">
-  readonly rows: Pick<CountedRows, "begin">
+  readonly rows: CountedRows
 }
 
 /**
@@ -43,8 +43,11 @@ export class DurableReads {
     )
   }
 
-  /** Reads a page of a list in its turn, and returns it once its state is durable. An interrupted caller gives up its turn. */
-  page<A>(see: () => A): Effect.Effect<A, ReadError> {
+  /**
+   * Reads a page of a list in its turn, over rows that are counted, and returns it once its state is durable. An interrupted
+   * caller gives up its turn.
+   */
+  page<A>(see: (rows: CountedRows) => A): Effect.Effect<A, ReadError> {
     return Effect.callback<A, ReadError>((resume) => {
       const answer = (found: A): (() => void) =>
         this.look(() => found, { seen: (found) => resume(Effect.succeed(found)), fail: resume })
@@ -54,7 +57,7 @@ export class DurableReads {
         if (error !== undefined) return resume(Effect.fail(error))
         rows.begin()
         try {
-          cancel = answer(see())
+          cancel = answer(see(rows))
         } catch (error) {
           resume(Queries.refused(error))
         }

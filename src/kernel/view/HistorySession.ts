@@ -12,6 +12,9 @@ import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
+import type { DurableReads } from "./DurableReads.ts"
+import type { ReadError } from "./Expected.ts"
+import * as Queries from "./Queries.ts"
 import { HistoryBusy, type SpaceStopped } from "../model/SpaceError.ts"
 
 /** The caller was interrupted. */
@@ -27,12 +30,18 @@ export class HistorySession {
   private readonly state: LiveState
   private readonly turn: Turn
   private readonly group: Pick<GroupCommit, "error">
+  private readonly reads: Pick<DurableReads, "read">
   private busy = false
 
-  constructor(state: LiveState, turn: Turn, group: Pick<GroupCommit, "error">) {
+  constructor(state: LiveState, { group, reads, turn }: {
+    readonly group: Pick<GroupCommit, "error">
+    readonly reads: Pick<DurableReads, "read">
+    readonly turn: Turn
+  }) {
     this.state = state
     this.turn = turn
     this.group = group
+    this.reads = reads
   }
 
   /** Whether a session is in progress. */
@@ -40,11 +49,16 @@ export class HistorySession {
     return this.busy
   }
 
+  /** Runs a session over the durable history. */
+  examine<A>(look: (history: HistorySource) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
+    return Effect.andThen(this.reads.read(() => {}), this.run(look, Queries.asReadError))
+  }
+
   /**
    * Runs a session; fails with `HistoryBusy` during another one, and with the stop of the space if that comes first. `expected` maps
    * the errors of `look`.
    */
-  run<A, E>(
+  private run<A, E>(
     look: (history: HistorySource) => A | Promise<A>,
     expected: (error: unknown) => E
   ): Effect.Effect<A, E | HistoryBusy | SpaceStopped> {

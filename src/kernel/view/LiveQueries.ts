@@ -8,16 +8,18 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
+import type { Value } from "../../cell/Value.ts"
 import { isView } from "../../stage/View.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { expected } from "./Expected.ts"
-import type { ReadCallbacks, ReadError } from "./Expected.ts"
+import type { DurableReads } from "./DurableReads.ts"
+import type { ReadError } from "./Expected.ts"
 import * as Subscription from "./Subscription.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { MAX_WAITING } from "./CatchUp.ts"
 import * as Queries from "./Queries.ts"
 import type { LiveSources } from "./BeatView.ts"
-import type { Observation, Space } from "./Space.ts"
+import type { Observation, Space, Waits } from "./Space.ts"
 import { CellHeld, type SpaceStopped } from "../model/SpaceError.ts"
 import type { PendingPull, PullRequest } from "../derived/PendingPulls.ts"
 import { ViewSubscriptions } from "./ViewSubscriptions.ts"
@@ -35,8 +37,7 @@ export interface Pull<A> extends Pick<PullRequest, "admits"> {
 interface Dependencies {
   readonly state: LiveState
   readonly group: Pick<GroupCommit, "wake">
-  /** Reads once all visible state is durable. Returns the call that cancels it. */
-  readonly look: <A>(see: () => A, looker: ReadCallbacks<A>) => () => void
+  readonly reads: Pick<DurableReads, "at" | "look">
   /** Reports why the space stopped, once it has. Returns the call that cancels it. */
   readonly whenEnded: (tell: (error: SpaceStopped) => void) => () => void
   readonly live: LiveSources
@@ -59,20 +60,20 @@ export class LiveQueries {
 
   readonly watch: Space["watch"] = (text, { after, changeGroup } = {}) =>
     Subscription.stream<Observation, ReadError>(lag, (feed) => {
-      const { state, group, look, live, whenEnded } = this.deps
+      const { state, group, reads, whenEnded } = this.deps
       const ends: Array<() => void> = []
       const fail = (failure: Effect.Effect<never, ReadError>): void => feed.end(failure)
       try {
         const address = Address.parse(text)
         if (isView(address.id)) {
-          const see = (): Observation => ({ beat: state.store.head().beat, value: Queries.read(state, text, live) })
-          ends.push(this.views.watch({ address, after, look, see }, { fail, tell: feed.tell }))
+          const see = (): Observation => ({ beat: state.store.head().beat, value: this.read(text) })
+          ends.push(this.views.watch({ address, after, reads, see }, { fail, tell: feed.tell }))
           ends.push(whenEnded((error) => fail(Effect.fail(error))))
           return () => ends.forEach((end) => end())
         }
         ends.push(state.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
         group.wake()
-        ends.push(look(() => this.subscriptions.start(state, address, after), {
+        ends.push(reads.look(() => this.subscriptions.start(state, address, after), {
           fail,
           seen: (seen) => {
             ends.push(this.subscriptions.add({ address, changeGroup }, feed.tell))
@@ -85,11 +86,25 @@ export class LiveQueries {
       return () => ends.forEach((end) => end())
     })
 
+  /** The newest committed value, once it is durable. */
+  get(text: string): Effect.Effect<Value, ReadError> {
+    return this.deps.reads.at(text, () => this.read(text))
+  }
+
+  /** The value at an address with settled sources. */
+  value(text: string, { wait = this.deps.state.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value, ReadError | CellHeld> {
+    return this.pull(text, { see: () => this.read(text), wait })
+  }
+
+  private read(text: string): Value {
+    return Queries.read(this.deps.state, text, this.deps.live)
+  }
+
   /** Reads an address whose sources are settled, as of the beat that settled them, once that is durable. */
   pull<A>(text: string, { admits, see, wait }: Pull<A>): Effect.Effect<A, ReadError | CellHeld> {
     return Effect.flatMap(watchable(text), (address) =>
       Effect.suspend(() => {
-        const { state, look } = this.deps
+        const { reads, state } = this.deps
         let want: PendingPull | undefined
         const settled = Effect.callback<() => A, SpaceStopped>((resume) => {
           const ends: Array<() => void> = []
@@ -109,7 +124,7 @@ export class LiveQueries {
           Effect.flatMap((see) =>
             Effect.callback<A, ReadError>((resume) => {
               const seen = (found: A): void => resume(Effect.succeed(found))
-              return Effect.sync(look(see, { seen, fail: resume }))
+              return Effect.sync(reads.look(see, { seen, fail: resume }))
             }))
         )
       }))

@@ -283,7 +283,7 @@ export interface Space extends SpaceParts {
   readonly content: Effect.Effect<{
     readonly writer: BlobWriter
     readonly store: (hash: string) => Effect.Effect<void, SpaceStopped | PersistenceError>
-  }>
+  }, SpaceStopped>
   /** Receives content of any size into the content store, as `/cas/<sha256>`, and makes it durable. */
   readonly receive: (chunks: AsyncIterable<Uint8Array>) => Effect.Effect<{ readonly hash: string; readonly size: number }, ReadError>
   readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError>

@@ -13,6 +13,7 @@ import * as Values from "../../cell/Value.ts"
 import { ChurnMap } from "../inbox/ChurnMap.ts"
 import type { Beat } from "../beat/Commit.ts"
 import * as BeatView from "./BeatView.ts"
+import type { DurableReads } from "./DurableReads.ts"
 import type { ReadCallbacks } from "./Expected.ts"
 import type { Observation } from "./Space.ts"
 
@@ -29,8 +30,7 @@ export interface Watched {
   readonly after: number | undefined
   /** Renders the view as of the newest beat. */
   readonly see: () => Observation
-  /** Reads once all visible state is durable. Returns the call that cancels it. */
-  readonly look: (see: () => Observation, looker: ReadCallbacks<Observation>) => () => void
+  readonly reads: Pick<DurableReads, "look">
 }
 
 /** The destination of the observations. */
@@ -53,7 +53,7 @@ export class ViewSubscriptions {
    *
    * @throws InvalidAddress
    */
-  watch({ address, after, look, see }: Watched, { fail, tell }: Sink): () => void {
+  watch({ address, after, reads, see }: Watched, { fail, tell }: Sink): () => void {
     const name = nameOf(address)
     let known: Observation | undefined
     let isLooking = false
@@ -68,7 +68,7 @@ export class ViewSubscriptions {
     const changed = (): void => {
       if (isLooking) return
       isLooking = true
-      callOff = look(see, { fail, seen })
+      callOff = reads.look(see, { fail, seen })
     }
     const leave = this.add(name, changed)
     changed()

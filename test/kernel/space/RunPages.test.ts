@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Document from "../../../src/cell/Document.ts"
 import type * as Step from "../../../src/durable/Step.ts"
-import type { FaceHost } from "../../../src/kernel/space/SpacePart.ts"
-import { LiveRuns } from "../../../src/kernel/space/SpaceRuns.ts"
+import type { Source } from "../../../src/kernel/space/SpaceFace.ts"
+import * as SpaceRuns from "../../../src/kernel/space/SpaceRuns.ts"
 import { CountedRows, type ListedStore } from "../../../src/kernel/view/CountedRows.ts"
 import { MAX_ROWS } from "../../../src/kernel/view/PageTurns.ts"
 
@@ -43,15 +43,14 @@ class Cells {
 const shown = (cells: Cells, between: () => void) => {
   const store = new CountedRows(cells.store)
   let pages = 0
-  const page: FaceHost["page"] = (see) => Effect.sync(() => {
+  const page: Source["reads"]["page"] = (see) => Effect.sync(() => {
     if (pages++ === 1) between()
     store.begin()
-    return see()
+    return see(store)
   })
   const inbox = { runs: { has: () => true }, held: { has: () => false } }
-  const source = { durable: {}, inbox, mode: { gated: false }, clock: { shifted: 0 } }
-  const runs = new LiveRuns({ store, page } as unknown as FaceHost, () => source as never)
-  return Effect.map(runs.get(OID), (run) => ({ pages, since: run?.since, beats: run?.steps.map(({ beat }) => beat) }))
+  const space = { reads: { page }, state: { inbox, mode: { gated: false }, clock: { shifted: 0 } } }
+  return Effect.map(SpaceRuns.get(space as never, OID), (run) => ({ pages, since: run?.since, beats: run?.steps.map(({ beat }) => beat) }))
 }
 
 const lengths = { "longer than a page": MAX_ROWS + 50, "shorter than what was read": 120 }

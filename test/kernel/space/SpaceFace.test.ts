@@ -20,7 +20,8 @@ const clientOf = (face: Face) => {
   const submit = (make: () => unknown) => Effect.try({ try: make, catch: (error) => error as { readonly code: string } }).pipe(
     Effect.as({ beat: 3, reply: "made" })
   )
-  const client = SpaceFace.make({ face, commands, reads: {} } as never, { submit } as never) as unknown as Readonly<Record<string, Execute>>
+  const access = { use: (see: (space: unknown) => unknown) => see({ commands: { submit } }) }
+  const client = SpaceFace.make({ face, commands } as never, access as never) as unknown as Readonly<Record<string, Execute>>
   return { taken, client }
 }
 

@@ -8,11 +8,10 @@ import * as TestMachine from "../TestMachine.ts"
 
 /** The listeners and waiters inside a space. */
 interface Listened {
-  readonly ends: ReadonlySet<unknown>
-  readonly listeners: ReadonlySet<unknown>
+  readonly listeners: { readonly size: number }
   readonly queries: { readonly subscriptions: { readonly byKey: { readonly size: number } } }
   readonly state: { store: SpaceStore; readonly derivation: { readonly pulls: { readonly size: number } } }
-  readonly error: unknown
+  readonly group: { readonly error: unknown }
   readonly close: (reason: string) => void
 }
 
@@ -20,8 +19,8 @@ const inside = (space: Space): Listened => OpenSpace.of<Listened>(space)
 
 /** Number of subscriptions, listeners, and pending pulls. */
 const listening = (space: Space): number => {
-  const { ends, listeners, queries, state } = inside(space)
-  return ends.size + listeners.size + queries.subscriptions.byKey.size + state.derivation.pulls.size
+  const { listeners, queries, state } = inside(space)
+  return listeners.size + queries.subscriptions.byKey.size + state.derivation.pulls.size
 }
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
@@ -156,7 +155,7 @@ describe("a subscriber", () => {
         get: (target, key) => {
           if (key === "append") {
             return (batch: Batch) => {
-              if (inside(space).error !== undefined) late.push(batch)
+              if (inside(space).group.error !== undefined) late.push(batch)
               target.append(batch)
             }
           }
