@@ -14,7 +14,7 @@ import type { Outside } from "./Program.ts"
 /** Runs an Effect that has to succeed. */
 type Must = <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
 
-/** The state of an enzyme: its version, or that it is left out, or that its file fails to load. */
+/** The state of an enzyme: its version, or that it is left out, or that its file fails to load, which a process meets at its start. */
 export type Deployed = number | "absent" | "broken"
 
 /** The code of a world. */
@@ -30,6 +30,8 @@ export class Code {
   private readonly outside: Outside
   private readonly must: Must
   private readonly enzymeVersions = new Map<string, number>()
+  /** The enzymes of each process whose files failed to load at its start. */
+  private readonly broken = new WeakMap<Kernel["Service"], Set<string>>()
   private readonly modules = new Map<string, Enzyme.Enzyme | NodeDefinition>()
 
   constructor({ absent, must, others, outside }: {
@@ -53,7 +55,12 @@ export class Code {
   /** Registers all modules in a process that begins. */
   async enroll(kernel: Kernel["Service"]): Promise<void> {
     for (const module of this.others) await this.must(kernel.register(module))
-    for (const name of Modules.names) await this.register(kernel, name)
+    const broken = Modules.names.filter((name) => this.absent.get(name) === "broken")
+    this.broken.set(kernel, new Set(broken))
+    for (const name of Modules.names) {
+      if (broken.includes(name)) await this.must(kernel.breaks(Modules.fileOf(name)))
+      else await this.register(kernel, name)
+    }
     for (const node of Derived.all) await this.place(kernel, node)
   }
 
@@ -68,18 +75,22 @@ export class Code {
     }
   }
 
-  /** Puts a version of an enzyme, or its absence, in the place of the present one, on all hosts. */
+  /**
+   * Puts a version of an enzyme, or its absence, in the place of the present one, on all hosts. Where the file no longer loads, a
+   * process that is up keeps what it has.
+   */
   async deploy(kernels: ReadonlyArray<Kernel["Service"]>, name: string, version: Deployed): Promise<void> {
-    const [before, was] = [this.enzyme(name), this.absent.get(name)]
+    const before = this.enzyme(name)
     if (typeof version === "string") this.absent.set(name, version)
     else {
       this.absent.delete(name)
       this.enzymeVersions.set(name, version)
     }
-    for (const kernel of kernels) {
-      if (was !== "broken") await this.must(kernel.unregister(before))
+    for (const kernel of version === "broken" ? [] : kernels) {
+      const isBroken = this.broken.get(kernel)?.delete(name) === true
+      if (!isBroken) await this.must(kernel.unregister(before))
       await this.register(kernel, name)
-      if (was === "broken" && version !== "broken") await this.must(kernel.mends(Modules.fileOf(name)))
+      if (isBroken) await this.must(kernel.mends(Modules.fileOf(name)))
     }
   }
 
@@ -100,12 +111,11 @@ export class Code {
     return known
   }
 
-  /** Registers an enzyme in its present version, or its absence, or the failure of its file. */
+  /** Registers an enzyme in its present version, or its absence. */
   private async register(kernel: Kernel["Service"], name: string): Promise<void> {
-    const state = this.absent.get(name)
     const code = Modules.codeOf("enzyme", name, this.enzymeVersions.get(name) ?? 0)
-    if (state === "broken") await this.must(kernel.breaks(code.file))
-    else await this.must(state === "absent" ? kernel.leaveOut(this.enzyme(name), code) : kernel.register(this.enzyme(name), code))
+    const enzyme = this.enzyme(name)
+    await this.must(this.absent.get(name) === "absent" ? kernel.leaveOut(enzyme, code) : kernel.register(enzyme, code))
   }
 
   /** Registers a node in its present version, unless it is absent. */
