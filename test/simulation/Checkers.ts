@@ -122,7 +122,7 @@ export const compare = async (world: World, space: Space, node: number): Promise
   const pulled = await look<{ readonly value: Value }>(world, pull)
   if (pulled === undefined) return undefined
   const cells = await look<ReadonlyMap<string, Value>>(world, Effect.map(
-    Effect.forEach(Derived.sources, (address) => Effect.map(space.get(address), (value) => [address, value] as const)),
+    Effect.forEach(Derived.sources(world.versions), (address) => Effect.map(space.get(address), (value) => [address, value] as const)),
     (entries) => new Map(entries)
   ))
   if (cells === undefined) return undefined

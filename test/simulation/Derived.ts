@@ -122,8 +122,9 @@ const cellsBelow: ReadonlyArray<string> = [
   "/data/log/value/0", "/data/log/value/1", "/data/log/field/0#/marks", "/data/in/0", "/data/in/1", "/data/in/secret", "/data/links/0"
 ]
 
-/** The addresses at which the value of a node can depend on. */
-export const sources: ReadonlyArray<string> = [...cellsBelow, ...all.map(addressOf)]
+/** The addresses that the values of nodes depend on: the cells below all, and those of absent nodes, which stand as they are. */
+export const sources = (versions: Versions): ReadonlyArray<string> =>
+  [...cellsBelow, ...all.filter((node) => versions[node] === undefined).map(addressOf)]
 
 /**
  * Compares a node with the cells, both as a run sees them. Returns the contradiction. The versions are all that there were, the

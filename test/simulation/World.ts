@@ -233,7 +233,7 @@ export class World {
   /** Begins an Effect; returns the look at its result. */
   ask<A, E>(effect: Effect.Effect<A, E>, then: (exit: Exit.Exit<A, E>) => void = () => {}): () => Exit.Exit<A, E> | undefined {
     let answer: Exit.Exit<A, E> | undefined
-    void Effect.runPromiseExit(Effect.provide(effect, this.clock.layer)).then((exit) => {
+    void Effect.runPromiseExitWith(this.clock.context)(effect).then((exit) => {
       answer = exit
       this.events++
       then(exit)

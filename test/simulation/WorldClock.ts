@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 
 /** The moment at which a world begins, in milliseconds since 1970. */
 export const EPOCH = Date.UTC(2026, 0, 1)
@@ -57,10 +57,16 @@ export class WorldClock {
   }
 
   /** The clock of Effect, for waits. */
+  readonly context: Context.Context<never> = Context.make(Clock.Clock, this.clock())
+
   get layer(): Layer.Layer<never> {
+    return Layer.succeedContext(this.context)
+  }
+
+  private clock(): Clock.Clock {
     const millis = (): number => EPOCH + this.elapsed
     const nanos = (): bigint => BigInt(millis()) * 1_000_000n
-    return Layer.succeed(Clock.Clock, {
+    return {
       currentTimeMillisUnsafe: millis,
       currentTimeMillis: Effect.sync(millis),
       currentTimeNanosUnsafe: nanos,
@@ -71,6 +77,6 @@ export class WorldClock {
         const cancel = this.at(this.elapsed + Duration.toMillis(duration), () => resume(Effect.void))
         return Effect.sync(cancel)
       })
-    })
+    }
   }
 }

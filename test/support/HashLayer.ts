@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { createHash } from "node:crypto"
+import { createHash, hash } from "node:crypto"
 import { Layer } from "effect"
 import { Hash } from "systole"
 
 /** The hash for tests on every host. */
 export const layer = Layer.succeed(Hash, {
-  hex: (data) => createHash("sha256").update(data).digest("hex"),
+  hex: (data) => hash("sha256", data),
   start: () => {
-    const hash = createHash("sha256")
-    return { update: (bytes) => void hash.update(bytes), hex: () => hash.digest("hex") }
+    const made = createHash("sha256")
+    return { update: (bytes) => void made.update(bytes), hex: () => made.digest("hex") }
   }
 })
