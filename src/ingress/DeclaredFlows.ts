@@ -9,5 +9,5 @@ import type { List } from "./Lists.ts"
 
 /** The list. */
 export const lists: ReadonlyArray<List> = [
-  { endpoint: flows, field: "flows", rows: (enzymes) => enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) }
+  { endpoint: flows, field: "flows", has: (enzyme) => Flow.planOf(enzyme) !== undefined, row: ({ enzyme }) => Flow.describe(enzyme) ?? {} }
 ]

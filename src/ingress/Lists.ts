@@ -11,11 +11,12 @@ import type { Registration } from "../kernel/space/Kernel.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import type { RouteTable } from "./RouteTable.ts"
 
-/** A list: its endpoint, the field of its rows in the answer, and its rows, made of the enzymes of the runtime. */
+/** A list: its endpoint, the field of its rows in the answer, the enzymes of the runtime that it tells, and the row of each. */
 export interface List {
   readonly endpoint: Endpoint
   readonly field: string
-  readonly rows: (enzymes: ReadonlyArray<Registration>) => ReadonlyArray<object>
+  readonly has: (enzyme: Enzyme) => boolean
+  readonly row: (registration: Registration) => object
 }
 
 /** The descriptor of an enzyme as JSON, without its functions. */
@@ -29,7 +30,8 @@ const pathsOf = ({ declares }: Enzyme): ReadonlyArray<string> | undefined =>
 const own: List = {
   endpoint: Spaces.enzymes,
   field: "enzymes",
-  rows: (enzymes) => enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null }))
+  has: () => true,
+  row: ({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })
 }
 
 /** The query of a list. Its cursor is a number of rows. */
@@ -49,12 +51,14 @@ export const routes = (
   slices: ReadonlyArray<{ readonly lists?: ReadonlyArray<List> }>,
   enzymes: Effect.Effect<ReadonlyArray<Registration>, unknown>
 ): void => {
-  for (const { endpoint, field, rows } of [own, ...slices.flatMap(({ lists = [] }) => lists)]) {
-    table.serve(endpoint, ({ query }) => Effect.map(enzymes, (all) => page(field, rows(all), query as unknown as Query)))
+  for (const list of [own, ...slices.flatMap(({ lists = [] }) => lists)]) {
+    table.serve(list.endpoint, ({ query }) => Effect.map(enzymes, (all) => page(list, all, query as unknown as Query)))
   }
 }
 
-const page = (field: string, all: ReadonlyArray<object>, { after = 0, limit }: Query): object => {
+/** A page of a list. It makes no rows but its own. */
+const page = ({ field, has, row }: List, enzymes: ReadonlyArray<Registration>, { after = 0, limit }: Query): object => {
+  const all = enzymes.filter(({ enzyme }) => has(enzyme))
   const end = after + limit
-  return { [field]: all.slice(after, end), next: end < all.length && limit > 0 ? end : undefined }
+  return { [field]: all.slice(after, end).map(row), next: end < all.length && limit > 0 ? end : undefined }
 }

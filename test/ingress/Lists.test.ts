@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Hash, Kernel, Reporter, Slices } from "systole"
 import * as App from "../../src/ingress/App.ts"
+import * as Lists from "../../src/ingress/Lists.ts"
 import { BAR, COUNT, counted, filled, Rows } from "../kernel/view/ListedSpace.ts"
 import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -142,4 +143,22 @@ describe("Each list over HTTP", () => {
       const run = yield* Effect.promise(() => ask(`/v1/spaces/test/runs/${oid}`, "operator-operator"))
       assert.lengthOf(run["steps"] as ReadonlyArray<unknown>, 100)
     }).pipe(Effect.provide(Layer.mergeAll(counted(rows), HashLayer.layer)), RendezvousSpace.granted))
+})
+
+describe("A page of the modules of a runtime", () => {
+  it("makes no rows but its own", () => {
+    let made = 0
+    const row = (registration: object): object => {
+      made++
+      return registration
+    }
+    const handlers: Array<(asked: { readonly query: object }) => Effect.Effect<object>> = []
+    const table = { serve: (_: unknown, handler: typeof handlers[number]) => handlers.push(handler) }
+    const all = Array.from({ length: COUNT }, (_, i) => ({ enzyme: { name: `e${i}` } }))
+    const list: Lists.List = { endpoint: {} as never, field: "rows", has: () => true, row }
+    Lists.routes(table as never, [{ lists: [list] }], Effect.succeed(all as never))
+    const page = Effect.runSync(handlers[1]!({ query: { after: 100, limit: 10 } }))
+    assert.deepStrictEqual(page, { rows: all.slice(100, 110), next: 110 })
+    assert.strictEqual(made, 10)
+  })
 })

@@ -108,6 +108,7 @@ export class Kernel extends Context.Service<Kernel, {
   readonly breaks: (file: string) => Effect.Effect<void>
   /** A failed file is gone or loads again. Its enzymes no longer count as absent. */
   readonly mends: (file: string) => Effect.Effect<void>
+  /** All enzymes, read in a turn of the host: many callers who list them stop no space. */
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
   /**
@@ -164,7 +165,7 @@ export class Kernel extends Context.Service<Kernel, {
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
         ...registrar({ runs, registry, nodes, wake: () => spaces.wake() }),
-        enzymes: Effect.sync(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
+        enzymes: spaces.pages.see(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
   )

@@ -77,7 +77,8 @@ interface Dependencies {
 export class Spaces {
   private readonly deps: Dependencies
   private readonly spaces = new OpenSpaces()
-  private readonly pages: PageTurns
+  /** The turns of the pages of all lists. */
+  readonly pages: PageTurns
   /** The names of the spaces. */
   readonly names: SpaceNames
   private readonly wakeQueue: WakeQueue

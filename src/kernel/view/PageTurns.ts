@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as Effect from "effect/Effect"
 import * as Query from "../../contract/Query.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 
@@ -34,6 +35,11 @@ export class PageTurns {
     this.waiting.add(own)
     this.arm()
     return () => void this.waiting.delete(own)
+  }
+
+  /** Sees in a turn of its own. An interrupted caller gives it up. */
+  see<A>(look: () => A): Effect.Effect<A> {
+    return Effect.callback<A>((resume) => Effect.sync(this.take(() => resume(Effect.sync(look)))))
   }
 
   private arm(): void {

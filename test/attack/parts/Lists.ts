@@ -5,6 +5,7 @@
  */
 import { request } from "node:http"
 import type { Part } from "../Part.ts"
+import * as Bursts from "./Bursts.ts"
 import { hold, request as ask, type Target, tokens } from "../Targets.ts"
 
 const space = "/v1/spaces/archive"
@@ -121,6 +122,38 @@ const long: ReadonlyArray<Long> = [
   ["/cells/data/chains?below&values&limit=1000", tokens.operator, EACH * HOPS / 2]
 ]
 
+const { operator, web } = tokens
+
+/** The lists of a space, by their paths: how they are asked for, and by whom. */
+const listed: Readonly<Record<string, ReadonlyArray<Bursts.List>>> = {
+  "/waiting": [["?limit=1000", operator], ["?limit=1000", web]],
+  "/dead": [["", operator]],
+  "/cells/*": [
+    ["/data?below", operator], ["/data?below&values", operator], ["/data/pay?list", operator],
+    ["/data/pay?below", web], ["/data/long?list", web]
+  ],
+  "/beats": [["?limit=100", operator]],
+  "/ops": [["", operator]],
+  "/rv": [["", operator]],
+  "/flows": [["", operator]],
+  "/io": [["", operator], ["?open", operator]],
+  "/io/drains": [["", operator]],
+  "/runs": [["", operator], ["?all", operator]],
+  "/graph": [["", operator]],
+  "/graph/trace": [["", operator]]
+}
+
+/** All lists of which a page takes a turn. */
+export const turned: Readonly<Record<string, ReadonlyArray<Bursts.List>>> = {
+  "/v1/enzymes": [["", operator]],
+  "/v1/flows": [["", operator]],
+  "/v1/spaces": [["", operator]],
+  ...Object.fromEntries(Object.entries(listed).map(([path, lists]) => [`/v1/spaces/:space${path}`, lists]))
+}
+
+const bursts = Object.entries(turned).flatMap(([path, lists]) =>
+  lists.map(([query, token]): Bursts.List => [path.replace(":space", "archive").replace("/*", "") + query, token]))
+
 export const lists: Part = {
   name: "lists",
   holds: "lists that are long or withheld give way to other spaces, and end with their clients",
@@ -136,6 +169,7 @@ export const lists: Part = {
     },
     check: async (target) => {
       for (const list of long) await readPages(target, list)
+      await Bursts.overtaken(target, bursts)
     }
   })
 }

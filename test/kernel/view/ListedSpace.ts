@@ -22,6 +22,8 @@ export const COUNT = 1100
 export class Rows {
   turn = 0
   most = 0
+  /** The number of turns. */
+  turns = 0
   /** The number of reads of lists. */
   looks = 0
 
@@ -84,6 +86,7 @@ export const counted = (rows: Rows) => {
     turn: (run, again) =>
       inner.turn(() => {
         rows.turn = 0
+        rows.turns++
         run()
       }, again)
   }))).pipe(Layer.provide(TestPacemaker.layer))

@@ -1,0 +1,15 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Generated from "../docs/Generated.ts"
+import { turned } from "./parts/Lists.ts"
+
+/** The state of a space counts as no list: its locks are in memory, at most 1,001. */
+const others = ["/v1/spaces/:space/control"]
+
+describe("The bursts of the attack", () => {
+  it("have each list that a server has", () => {
+    const fields = (query: unknown): object => (query as { readonly fields?: object } | undefined)?.fields ?? {}
+    const paged = Generated.endpoints().filter(({ query }) => Object.hasOwn(fields(query?.()), "limit"))
+    assert.isAtLeast(paged.length, 15)
+    assert.deepStrictEqual(paged.map(({ path }) => path).filter((path) => !others.includes(path) && !Object.hasOwn(turned, path)), [])
+  })
+})
