@@ -12,7 +12,7 @@ const floors = [
   ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],
   ["kernel"],
   ["loader", "agent", "replay"],
-  ["ingress"],
+  ["ingress", "client"],
   ["cli"],
   ["main"]
 ]
@@ -68,6 +68,12 @@ const importsOf = (file: string): ReadonlyArray<string> => {
   return [...code.matchAll(IMPORT)].map((match) => match[1] ?? match[2]!)
 }
 
+/** The specifiers of a file's imports without those of types alone, which leave nothing in the code. */
+const valuesImportedBy = (file: string): ReadonlyArray<string> => {
+  const types = [...codeOf(file).matchAll(/\b(?:im|ex)port type\b[^"]*"([^"]+)"/g)].map(([, name]) => name)
+  return importsOf(file).filter((name) => !types.includes(name))
+}
+
 /** The files of the project that a file imports. */
 const filesImportedBy = (file: string): ReadonlyArray<string> =>
   importsOf(file).filter((specifier) => specifier.startsWith(".")).map((specifier) => join(dirname(file), specifier))
@@ -105,6 +111,9 @@ const HOST_PACKAGE = /^@effect\/platform-|^@hono\/|^esbuild/
 /** Sources of time and chance that a replay could not repeat. */
 const AMBIENT = /\bnew Date\(\s*\)|\bDate\.now\b|\bMath\.random\b|\bperformance\./g
 
+/** The time and chance of a client, which lives in a page or a program without a runtime. */
+const PLATFORM = "client/Platform.ts"
+
 /** The rules for every file of `src`. Each lists the breaches of a file. */
 const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: string) => ReadonlyArray<string> }> = [
   {
@@ -138,7 +147,7 @@ const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: st
   },
   {
     rule: "takes time and chance from services",
-    breaches: (file) => folderOf(file) === "main" ? [] : codeOf(file).match(AMBIENT) ?? []
+    breaches: (file) => folderOf(file) === "main" || relative(src, file) === PLATFORM ? [] : codeOf(file).match(AMBIENT) ?? []
   },
   {
     rule: "says on top what it is for",
@@ -201,8 +210,16 @@ describe("architecture", () => {
     assert.isFalse(isAllowed(join(src, "replay/A.ts"), at("view/B.ts")))
   })
 
+  it("gives a page that imports the client nothing else of the runtime", () => {
+    const files = sources.filter((file) => folderOf(file) === "client")
+    const imported = files.flatMap((file) => valuesImportedBy(file).map((other) => `${relative(src, file)}: ${other}`))
+    assert.deepStrictEqual(imported.filter((found) => !/: \.\/\w+\.ts$/.test(found)), [])
+    const typed = files.flatMap(filesImportedBy).map((file) => relative(src, file))
+    assert.deepStrictEqual(typed.filter((file) => !/^(?:client|cell|contract)\/|\/Face\.ts$/.test(file)), [])
+  })
+
   it("reaches every file of src from its index or from main", () => {
-    const roots = sources.filter((file) => ["", "main"].includes(folderOf(file)))
+    const roots = sources.filter((file) => ["", "main", "client"].includes(folderOf(file)))
     const reached = new Set<string>()
     const visit = (file: string): void => {
       if (reached.has(file)) return
@@ -238,6 +255,7 @@ describe("architecture", () => {
     const expected = plugins.map((name): [string, string] => [`systole/plugins/${name}`, `./plugins/${name}.ts`])
     const own = [
       ["systole", "./src/index.ts"],
+      ["systole/client", "./src/client/index.ts"],
       ["systole/guards", "./src/main/RunGuards.ts"],
       ["systole/testing", "./src/main/testing/index.ts"],
       ["systole/workers", "./src/main/workers/index.ts"]

@@ -22,6 +22,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^systole$/, replacement: path("../src/index.ts") },
+      { find: /^systole\/client$/, replacement: path("../src/client/index.ts") },
       { find: /^systole\/guards$/, replacement: path("../src/main/RunGuards.ts") },
       { find: /^systole\/testing$/, replacement: path("../src/main/testing/index.ts") },
       { find: /^systole\/plugins\/(.*)$/, replacement: path("../plugins/$1.ts") }

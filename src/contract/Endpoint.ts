@@ -89,6 +89,13 @@ export interface Endpoint<
   location?(answer: ReturnType<Answer>["Type"], params: Params<Path>): string
 }
 
+/** The types of a method, and of answers beside the usual one, which a typed client needs. */
+export interface Typed<M extends Method, Others extends Answers, Events extends Answers> {
+  readonly method: M
+  readonly others?: Others
+  readonly events?: Events
+}
+
 /** The fields of nothing. */
 export type Nothing = Lazy<Schema.Struct<{}>>
 
@@ -105,12 +112,15 @@ export const make = <
   Answer extends Lazy,
   Query extends Fields = Nothing,
   Body extends Lazy = Nothing,
-  const Access extends Caller = "operator"
+  const Access extends Caller = "operator",
+  const M extends Method = Method,
+  Others extends Answers = {},
+  Events extends Answers = {}
 >(
-  method: Method,
+  method: M,
   path: Path,
-  options: Options<Path, Query, Body, Answer, Access>
-): Endpoint<Path, Query, Body, Answer, Access> => ({
+  options: Options<Path, Query, Body, Answer, Access> & Omit<Typed<M, Others, Events>, "method">
+): Endpoint<Path, Query, Body, Answer, Access> & Typed<M, Others, Events> => ({
   headers: [],
   status: 200,
   access: "operator" as Access,

@@ -1,0 +1,143 @@
+/**
+ * Requests and their answers: limits of time, repetition of what is safe, and problems as errors.
+ *
+ * @module
+ */
+import type { Platform } from "./Platform.ts"
+import { failed, foreign, type Problem, RequestFailed } from "./RequestFailed.ts"
+
+/** The target of requests. */
+export interface Target {
+  /** The address of the server, without a slash at its end; empty for that of the page. */
+  readonly url: string
+  /** The token of each request. */
+  readonly token: (() => string | undefined | Promise<string | undefined>) | undefined
+  readonly platform: Platform
+}
+
+/** A request. */
+export interface Ask<A> {
+  readonly method: string
+  /** The path with its query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: NonNullable<RequestInit["body"]>
+  /** Whether the same request, sent again, does nothing more. */
+  readonly isSafe: boolean
+  /** Reads the answer. */
+  readonly read: (response: Response) => A | Promise<A>
+  /** The seconds in which the answer has to be read. */
+  readonly seconds?: number | undefined
+  readonly abort?: AbortSignal | undefined
+}
+
+/** The most attempts of a request, and the limits of the time between two, in milliseconds. */
+const ATTEMPTS = 4
+const SHORTEST = 250
+const LONGEST = 30_000
+
+/** The seconds in which an answer has to be read, beside those that a request asks the server to wait. */
+export const SECONDS = 30
+
+/** The signal of a request that nothing aborts. */
+export const never = new AbortController().signal
+
+/** The milliseconds before a further attempt: twice as long each time, and up to half of it by chance. */
+export const backoff = (attempt: number, { random }: Pick<Platform, "random">): number =>
+  Math.min(LONGEST, SHORTEST * 2 ** (attempt - 1)) * (0.5 + random() / 2)
+
+/** Whether a later attempt may end otherwise. */
+export const isPassing = ({ status }: RequestFailed): boolean => status === 0 || status === 429 || (status >= 500 && status !== 501)
+
+/**
+ * Sends a request, and again what is safe to repeat. Rejects with {@link RequestFailed}, or with the reason of its `abort`.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const send = async <A>(target: Target, ask: Ask<A>): Promise<A> => {
+  const { abort = never } = ask
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await once(target, ask, abort)
+    } catch (error) {
+      const again = error instanceof RequestFailed ? pause(error, ask, attempt) : undefined
+      if (again === undefined) throw error
+      await target.platform.sleep(Math.max(again, backoff(attempt, target.platform)), abort)
+      abort.throwIfAborted()
+    }
+  }
+}
+
+/**
+ * The least milliseconds before a further attempt; `undefined` for none. A request that the server refused since it is full did
+ * nothing, so any may be repeated.
+ */
+const pause = (error: RequestFailed, { isSafe }: Ask<unknown>, attempt: number): number | undefined => {
+  const { after = 0, status } = error
+  return attempt < ATTEMPTS && after <= LONGEST && isPassing(error) && (isSafe || status === 429) ? after : undefined
+}
+
+/** One attempt. */
+const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: AbortSignal): Promise<A> => {
+  abort.throwIfAborted()
+  const { body, headers, method, path, read, seconds = SECONDS } = ask
+  const bearer = await token?.()
+  const late = new AbortController()
+  const over = new AbortController()
+  void platform.sleep(seconds * 1000, over.signal).then(() => over.signal.aborted || late.abort())
+  try {
+    const response = await platform.fetch(url + path, {
+      method,
+      // A redirected request may lose its token or its body, or bring its body to another server.
+      redirect: "manual",
+      headers: { ...bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }, ...headers },
+      signal: AbortSignal.any([abort, late.signal]),
+      ...body === undefined ? {} : { body }
+    })
+    if (!response.ok) throw await refusal(response)
+    return await read(response)
+  } catch (error) {
+    if (error instanceof RequestFailed) throw error
+    abort.throwIfAborted()
+    if (!late.signal.aborted) throw failed("server/unreachable", "The server does not answer. Check its address, and that it runs", error)
+    throw failed("server/timeout", `The server gave no whole answer within ${seconds} seconds. Its work may have been done`)
+  } finally {
+    over.abort()
+  }
+}
+
+/** The failure that an answer tells. */
+const refusal = async (response: Response): Promise<RequestFailed> => {
+  const { headers, status, type } = response
+  if (type === "opaqueredirect" || (status > 300 && status < 400)) {
+    const detail = "The server sends the request on to another place. Give connect() the address of the server itself"
+    return new RequestFailed({ code: "server/redirect", status: 302, detail })
+  }
+  const text = await response.text().catch(() => "")
+  const seconds = Number(headers.get("retry-after") ?? NaN)
+  const more = { location: headers.get("location"), ...seconds >= 0 ? { after: seconds * 1000 } : {} }
+  return new RequestFailed(problemOf(text) ?? foreign(status).problem, more)
+}
+
+const problemOf = (text: string): Problem | undefined => {
+  try {
+    const problem = JSON.parse(text) as Problem | null
+    return typeof problem?.code === "string" ? problem : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads the JSON of an answer. */
+export const json = async (response: Response): Promise<unknown> => {
+  const text = await response.text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw foreign(response.status)
+  }
+}
+
+/** Reads the bytes of an answer. */
+export const bytes = async (response: Response): Promise<Uint8Array<ArrayBuffer>> => new Uint8Array(await response.arrayBuffer())
