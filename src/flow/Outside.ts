@@ -5,6 +5,7 @@
  */
 import * as Document from "../cell/Document.ts"
 import type { KindsOf } from "../contract/Face.ts"
+import * as CellRecords from "../ledger/CellRecords.ts"
 import type { Commands, Outside, RecordStore } from "../ledger/Outside.ts"
 import { face } from "./Face.ts"
 import * as Instance from "./Instance.ts"
@@ -39,4 +40,9 @@ const rowOf = (store: RecordStore, inst: string) => {
  * @category models
  * @since 0.2.0
  */
-export const outside: Outside<Kinds, FlowCommand> = { face, commands, cells: { folder: Instance.FOLDER, isDeep: false, rowOf }, find }
+export const outside: Outside<Kinds, FlowCommand> = {
+  face,
+  commands,
+  page: CellRecords.pages({ folder: Instance.FOLDER, isDeep: false, rowOf }),
+  find
+}

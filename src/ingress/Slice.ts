@@ -29,13 +29,13 @@ export interface Slice extends KernelSlice {
   readonly routes?: (table: SpaceTable, context: RouteContext) => void
 }
 
-/** A ledger whose records are cells, with its outside, and routes in place of those that are made from its face. */
-export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Slice, "face" | "name" | "part"> {
+/** A ledger with its outside, and a part or routes in place of those that are made from its face. */
+export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Slice, "face" | "name"> {
   readonly outside: Outside<K, C>
 }
 
 /**
- * The slice of a ledger whose records are cells.
+ * The slice of a ledger.
  *
  * @category constructors
  * @since 0.2.0

@@ -1,23 +1,31 @@
 /**
- * The outside of a ledger: its face, and how the requests of the face become its commands.
+ * The outside of a ledger: its face, how the requests of the face become its commands, and how its records are read.
  *
  * @module
  */
-import type { BodyOf, Face, Kinds } from "../contract/Face.ts"
+import type { BodyOf, Face, Kinds, SwitchedPage } from "../contract/Face.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Command } from "./Command.ts"
 
 /** The reads of a store by which records are found. */
 export type RecordStore = Pick<SpaceStore, "below" | "read">
 
-/** The records of a ledger, as cells directly below a folder. */
-export interface CellRecords<Row> {
-  readonly folder: string
-  /** Whether each record has further cells below its own, which a list passes over. */
-  readonly isDeep: boolean
-  /** The record of a name; `undefined` where there is none. */
-  rowOf(store: RecordStore, name: string): Row | undefined
+/** The same for a page of a list, whose rows are counted. */
+export interface PageStore extends RecordStore, Pick<SpaceStore, "head"> {
+  /** Whether the page in progress has to end. */
+  readonly isSpent: boolean
+  /** The keys of the cells that a beat changed; `undefined` where the journal has no entry of it. */
+  changed(beat: number): ReadonlyArray<string> | undefined
 }
+
+/** Records in their order, and where to go on; `undefined` at the end. */
+export interface Page<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly next: string | undefined
+}
+
+/** A search for a record. It yields where a page has to end, and goes on in the next one. */
+export type Search<Record> = Generator<void, Record | undefined, void>
 
 /** A space, as commands that prove something look at it. */
 export interface Look {
@@ -30,8 +38,10 @@ export type Commands<Verbs, C extends Command> = {
   readonly [Name in keyof Verbs]: (body: BodyOf<Verbs[Name]>, id: string, look: Look) => C
 }
 
+type RecordOf<K extends Kinds> = ReturnType<K["Record"]>["Type"]
+
 /**
- * The outside of a ledger whose records are cells.
+ * The outside of a ledger.
  *
  * @category models
  * @since 0.2.0
@@ -39,7 +49,12 @@ export type Commands<Verbs, C extends Command> = {
 export interface Outside<K extends Kinds = Kinds, C extends Command = Command> {
   readonly face: Face<K>
   readonly commands: Commands<K["Verbs"], C>
-  readonly cells: CellRecords<ReturnType<K["Row"]>["Type"]>
+  /** A page of the list. It ends when the store is spent, so it can be short before the end. */
+  page(store: PageStore, request: SwitchedPage<K>): Page<ReturnType<K["Row"]>["Type"]>
   /** A whole record. */
-  find(store: RecordStore, id: string): ReturnType<K["Record"]>["Type"] | undefined
+  find(store: PageStore, id: string): RecordOf<K> | undefined
+  /** The search for a record that `find` does not find, if its id does not tell where it would lie. */
+  search?(store: PageStore, id: string): Search<RecordOf<K>> | undefined
+  /** The refusal of a verb for a record that its beat did not find, and that is there. */
+  closed?(id: string, record: RecordOf<K>): Error
 }

@@ -5,6 +5,7 @@
  */
 import * as Document from "../cell/Document.ts"
 import type { KindsOf } from "../contract/Face.ts"
+import * as CellRecords from "../ledger/CellRecords.ts"
 import type { Commands, Outside } from "../ledger/Outside.ts"
 import type { OperationRequest } from "../stage/Launch.ts"
 import * as Dossier from "./Dossier.ts"
@@ -36,6 +37,6 @@ const commands: Commands<typeof face.verbs, OperationCommand> = {
 export const outside: Outside<KindsOf<typeof face>, OperationCommand> = {
   face,
   commands,
-  cells: { folder: Dossier.FOLDER, isDeep: true, rowOf: DossierView.rowOf },
+  page: CellRecords.pages({ folder: Dossier.FOLDER, isDeep: true, rowOf: DossierView.rowOf }),
   find: DossierView.find
 }

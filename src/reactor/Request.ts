@@ -30,7 +30,7 @@ import * as SpaceClock from "../stage/SpaceClock.ts"
 export const SHARED = "OPS:io"
 
 /** The folder of dossiers. */
-const DOSSIERS = "/rt/ops"
+export const DOSSIERS = "/rt/ops"
 
 /** The folder of the requests of ordinary runs. */
 export const FOLDER = `${DOSSIERS}/${SHARED}/io_req`

@@ -5,6 +5,7 @@
  */
 import * as Document from "../cell/Document.ts"
 import type { KindsOf } from "../contract/Face.ts"
+import * as CellRecords from "../ledger/CellRecords.ts"
 import type { Commands, Outside, RecordStore } from "../ledger/Outside.ts"
 import * as Entries from "./Entry.ts"
 import { face } from "./Face.ts"
@@ -49,4 +50,4 @@ const find = (store: RecordStore, key: string) => {
  * @since 0.2.0
  */
 export const outside: Outside<Kinds, RendezvousCommand> =
-  { face, commands, cells: { folder: Entries.FOLDER, isDeep: false, rowOf: find }, find }
+  { face, commands, page: CellRecords.pages({ folder: Entries.FOLDER, isDeep: false, rowOf: find }), find }

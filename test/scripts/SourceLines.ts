@@ -34,7 +34,7 @@ export const sets: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   "outside of the ledgers": [
     /^src\/kernel\/space\/Space(?:Client|Face|Flows|Io|Lists|Operations|Part|Rendezvous|Runs)\.ts$/,
     /^src\/kernel\/space\/(?:Access|CommandQueue|Handle|LedgerClient)\.ts$/,
-    /^src\/kernel\/view\/(?:Space|Requests|Runs|CellList|WaitingList)\.ts$/,
+    /^src\/(?:kernel\/view\/(?:Space|Requests|Runs|CellList|WaitingList)|ledger\/CellRecords)\.ts$/,
     /^src\/ingress\/(?:Ops|Rv|Flows|DeclaredFlows|Io|Runs|Dead|RecordRoutes|FaceRoutes|Feature|Slice|Lists)\.ts$/,
     /^src\/cli\/(?:(?:Op|Rv|Flow|Io|Run|Dead|Record)Command|FaceCommands|PageList)\.ts$/,
     /^test\/docs\/Routes\.ts$/

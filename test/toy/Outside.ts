@@ -5,6 +5,7 @@
  */
 import * as Document from "../../src/cell/Document.ts"
 import type { KindsOf } from "../../src/contract/Face.ts"
+import * as CellRecords from "../../src/ledger/CellRecords.ts"
 import type { Outside, RecordStore } from "../../src/ledger/Outside.ts"
 import { face } from "./Face.ts"
 import { type Alarm, FOLDER, isKey, type ToyCommand } from "./Ledger.ts"
@@ -23,6 +24,6 @@ export const outside: Outside<KindsOf<typeof face>, ToyCommand> = {
     arm: ({ beats, key }) => ({ verb: "arm", key, beats }),
     cancel: (_, key) => ({ verb: "cancel", key })
   },
-  cells: { folder: FOLDER, isDeep: false, rowOf: find },
+  page: CellRecords.pages({ folder: FOLDER, isDeep: false, rowOf: find }),
   find
 }

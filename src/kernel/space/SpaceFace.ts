@@ -7,10 +7,8 @@ import * as Effect from "effect/Effect"
 import type { BodyOf, Face, Kinds, SwitchedPage, Verb } from "../../contract/Face.ts"
 import * as Codec from "../../contract/Codec.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
-import type { Look, Outside } from "../../ledger/Outside.ts"
+import type { Look, Outside, Page } from "../../ledger/Outside.ts"
 import type { Command } from "../model/Command.ts"
-import type { Page } from "../view/CellList.ts"
-import * as CellList from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { SpaceFace } from "../view/Space.ts"
 import type { Access } from "./Access.ts"
@@ -32,8 +30,7 @@ export type BeatCommands<Verbs> = {
 }
 
 /** A face with its commands and its records. */
-export interface Parts<K extends Kinds> extends RecordReads<K> {
-  readonly face: Face<K>
+export interface Parts<K extends Kinds> extends RecordReads<K>, Pick<Outside<K>, "closed" | "face"> {
   readonly commands: BeatCommands<K["Verbs"]>
 }
 
@@ -55,7 +52,7 @@ const fieldsOf = (reply: unknown, id: string): object =>
  * @category constructors
  * @since 0.2.0
  */
-export const make = <K extends Kinds>({ commands, face, get, list }: Parts<K>, access: Pick<Access, "use">): SpaceFace<Face<K>> => {
+export const make = <K extends Kinds>({ closed, commands, face, get, list }: Parts<K>, access: Pick<Access, "use">): SpaceFace<Face<K>> => {
   const { records, verbs } = face as Face
   const verb = (name: string, { body, on, worker }: Verb): Execute => {
     const command = (commands as unknown as BeatCommands<Face["verbs"]>)[name]!
@@ -74,9 +71,17 @@ export const make = <K extends Kinds>({ commands, face, get, list }: Parts<K>, a
         throw error instanceof Codec.Misfit ? records.invalid?.(`it ${error.reason}`) ?? error : error
       }
     }
+    /** The refusal of a verb for a record that the beat did not find. */
+    const refused = (id: string, absent: ControlError): Effect.Effect<never, ControlError> => {
+      if (closed === undefined || absent._tag !== (records.absent(id) as ControlError)._tag) return Effect.fail(absent)
+      return Effect.matchEffect(access.use((space) => get(space, id)), {
+        onSuccess: (found) => Effect.fail(found === undefined ? absent : closed(id, found) as ControlError),
+        onFailure: () => Effect.fail(absent)
+      })
+    }
     return on === "list"
       ? (given) => Effect.map(submit("", given), ({ beat, reply }) => ({ ...fieldsOf(reply, records.id), beat }))
-      : (id, given) => Effect.map(submit(id as string, given), ({ beat, reply }) =>
+      : (id, given) => Effect.map(Effect.catch(submit(id as string, given), (error) => refused(id as string, error)), ({ beat, reply }) =>
         ({ [records.id]: id, ...typeof reply === "object" ? reply : {}, beat }))
   }
   const acts = Object.entries(verbs).map(([name, each]) => [name, verb(name, each)] as const)
@@ -89,13 +94,13 @@ export const make = <K extends Kinds>({ commands, face, get, list }: Parts<K>, a
 }
 
 /**
- * The API of a ledger whose records are cells.
+ * The API of a ledger, made from its outside.
  *
  * @category constructors
  * @since 0.2.0
  */
-export const ofCells = <K extends Kinds, C extends LedgerCommand>(
-  { cells, commands, face, find }: Outside<K, C>,
+export const of = <K extends Kinds, C extends LedgerCommand>(
+  { closed, commands, face, find, page, search }: Outside<K, C>,
   access: Access
 ): SpaceFace<Face<K>> => {
   const made = Object.entries<(body: never, id: string, look: Look) => C>(commands).map(([name, command]) =>
@@ -103,19 +108,28 @@ export const ofCells = <K extends Kinds, C extends LedgerCommand>(
       ({ kind: "ledger", ledger: face.ledger, command: command(body, id, state) })] as const)
   return make({
     face,
+    ...closed === undefined ? {} : { closed },
     commands: Object.fromEntries(made) as BeatCommands<K["Verbs"]>,
-    list: ({ reads }, page) => reads.page((rows) => CellList.page(rows, cells, page)),
-    get: ({ reads, state: { store } }, id) => reads.read(() => typeof id === "string" ? find(store, id) : undefined)
+    list: ({ reads }, request) => reads.page((rows) => page(rows, request)),
+    get: ({ reads }, id) => {
+      const look = reads.read((rows) => {
+        if (typeof id !== "string") return {}
+        const found = find(rows, id)
+        return { found, searching: found === undefined ? search?.(rows, id) : undefined }
+      })
+      return Effect.flatMap(look, ({ found, searching }) =>
+        searching === undefined ? Effect.succeed(found) : reads.search(() => searching))
+    }
   }, access)
 }
 
 /**
- * The part of the API of a space for a ledger whose records are cells.
+ * The part of the API of a space for a ledger.
  *
  * @category constructors
  * @since 0.2.0
  */
 export const part = <K extends Kinds, C extends LedgerCommand>(outside: Outside<K, C>): SpacePart => ({
   name: outside.face.records.segment,
-  make: (access) => ofCells(outside, access)
+  make: (access) => of(outside, access)
 })

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import * as Effect from "effect/Effect"
 import * as Cells from "../../durable/Cells.ts"
 import type { RunCommand } from "../../durable/Ledger.ts"
 import type { KindsOf } from "../../contract/Face.ts"
@@ -14,6 +13,8 @@ import { CODE_MISSING } from "../../durable/RunCode.ts"
 import { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { AwaitedRow, RunDetails, RunRow, StepRow } from "../../durable/Schemas.ts"
 import * as Step from "../../durable/Step.ts"
+import * as CellRecords from "../../ledger/CellRecords.ts"
+import type { Page, Search } from "../../ledger/Outside.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import * as Receipts from "../beat/Receipts.ts"
@@ -22,8 +23,6 @@ import { oidOf } from "../beat/ReadyRuns.ts"
 import { reader } from "../beat/SegmentReceipts.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { Pending } from "../model/Signal.ts"
-import * as CellList from "../view/CellList.ts"
-import type { Page } from "../view/CellList.ts"
 import type { CountedRows, ListedStore } from "../view/CountedRows.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpacePart } from "./SpacePart.ts"
@@ -59,19 +58,13 @@ type Kinds = KindsOf<typeof face>
  */
 const list: SpaceFace.RecordReads<Kinds>["list"] = ({ reads, state }, { after, all = false, limit }) => reads.page((rows) => {
   const runs = new RunReads(state, rows)
-  if (all) return CellList.page(rows, { folder: Dossier.FOLDER, isDeep: true, rowOf: (_, oid) => runs.rowOf(oid) }, { after, limit })
+  if (all) return CellRecords.pages({ folder: Dossier.FOLDER, isDeep: true, rowOf: (_, oid) => runs.rowOf(oid) })(rows, { after, limit })
   return after?.startsWith(DEAD) === true ? runs.dead(after, limit) : runs.open(after, limit)
 })
 
 /** A run, its log a page at a time. */
 export const get: SpaceFace.RecordReads<Kinds>["get"] = ({ reads, state }, oid) =>
-  Effect.gen(function*() {
-    for (let reading: Reading | undefined; ;) {
-      const next: Reading | undefined = yield* reads.page((rows) => new RunReads(state, rows).read(oid, reading))
-      if (next === undefined || next.details !== undefined) return next?.details
-      reading = next
-    }
-  })
+  reads.search((rows) => new RunReads(state, rows).whole(oid))
 
 /** The durable runs of a space, as one page reads them. */
 class RunReads {
@@ -119,8 +112,16 @@ class RunReads {
     return row === undefined || row.state === "over" ? [] : [row]
   }
 
+  *whole(oid: string): Search<RunDetails> {
+    for (let reading: Reading | undefined; ; yield) {
+      const next = this.read(oid, reading)
+      if (next === undefined || next.details !== undefined) return next?.details
+      reading = next
+    }
+  }
+
   /** Reads more steps of a run, and the rest of it after the last one. A run with another log meanwhile is read from its beginning. */
-  read(oid: string, before: Reading | undefined): Reading | undefined {
+  private read(oid: string, before: Reading | undefined): Reading | undefined {
     const { store } = this
     const run = find(store, oid)
     if (run === undefined) return undefined

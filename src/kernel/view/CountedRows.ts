@@ -7,8 +7,10 @@
  * @module
  */
 import type { Document } from "../../cell/Document.ts"
+import type { PageStore } from "../../ledger/Outside.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
+import * as Journal from "../model/Journal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 
 /** The reads of a store by which lists look at it. */
@@ -20,7 +22,7 @@ export type ListedStore = Pick<SpaceStore, "below" | "entry" | "head" | "read" |
  * @category models
  * @since 0.1.0
  */
-export class CountedRows implements ListedStore {
+export class CountedRows implements ListedStore, PageStore {
   private readonly store: ListedStore
   private looked = 0
 
@@ -70,6 +72,11 @@ export class CountedRows implements ListedStore {
   read(key: string): string | undefined {
     this.looked++
     return this.store.read(key)
+  }
+
+  changed(beat: number): ReadonlyArray<string> | undefined {
+    const row = this.entry(beat)
+    return row === undefined ? undefined : Journal.parse(row.text).cells.map(([key]) => key)
   }
 
   receipts(id: string): ReturnType<SpaceStore["receipts"]> {

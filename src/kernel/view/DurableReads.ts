@@ -37,9 +37,9 @@ export class DurableReads {
   }
 
   /** Reads at once, or after the next flush. */
-  read<A>(see: () => A): Effect.Effect<A, ReadError> {
+  read<A>(see: (rows: CountedRows) => A): Effect.Effect<A, ReadError> {
     return Effect.callback<A, ReadError>((resume) =>
-      Effect.sync(this.look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))
+      Effect.sync(this.look(() => see(this.pages.rows), { seen: (found) => resume(Effect.succeed(found)), fail: resume }))
     )
   }
 
@@ -63,6 +63,17 @@ export class DurableReads {
         }
       })
       return Effect.sync(() => cancel())
+    })
+  }
+
+  /** Runs a search to its end, a page at a time. */
+  search<A>(begin: (rows: CountedRows) => Generator<void, A, void>): Effect.Effect<A, ReadError> {
+    return Effect.gen({ self: this }, function*() {
+      const search = begin(this.pages.rows)
+      for (;;) {
+        const step = yield* this.page(() => search.next())
+        if (step.done === true) return step.value
+      }
     })
   }
 

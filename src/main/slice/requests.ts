@@ -4,10 +4,10 @@
  * @module
  */
 import * as Routes from "../../ingress/Io.ts"
-import type { Slice } from "../../ingress/Slice.ts"
+import { ofLedger } from "../../ingress/Slice.ts"
 import * as SpaceIo from "../../kernel/space/SpaceIo.ts"
-import { face } from "../../reactor/Face.ts"
 import { requests } from "../../reactor/Ledger.ts"
+import { outside } from "../../reactor/Outside.ts"
 
 /**
  * The slice `requests`.
@@ -15,4 +15,4 @@ import { requests } from "../../reactor/Ledger.ts"
  * @category slices
  * @since 0.2.0
  */
-export const slice: Slice = { name: "requests", face, ledger: requests, part: SpaceIo.part, routes: Routes.routes }
+export const slice = ofLedger("requests", { ledger: requests, outside, part: SpaceIo.part, routes: Routes.routes })

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Document from "../../../src/cell/Document.ts"
 import type * as Step from "../../../src/durable/Step.ts"
-import type { Source } from "../../../src/kernel/space/SpaceFace.ts"
 import * as SpaceRuns from "../../../src/kernel/space/SpaceRuns.ts"
 import { CountedRows, type ListedStore } from "../../../src/kernel/view/CountedRows.ts"
+import { DurableReads } from "../../../src/kernel/view/DurableReads.ts"
 import { MAX_ROWS } from "../../../src/kernel/view/PageTurns.ts"
 
 const OID = `OPS:${"0".repeat(32)}`
@@ -41,15 +41,16 @@ class Cells {
 
 /** The run as it is shown, if `between` comes between its first two pages. */
 const shown = (cells: Cells, between: () => void) => {
-  const store = new CountedRows(cells.store)
   let pages = 0
-  const page: Source["reads"]["page"] = (see) => Effect.sync(() => {
+  const take = (look: () => void): () => void => {
     if (pages++ === 1) between()
-    store.begin()
-    return see(store)
-  })
+    look()
+    return () => {}
+  }
+  const group = { error: undefined, whenDurable: (look: () => void) => look() }
+  const reads = new DurableReads(group, { turns: { take }, rows: new CountedRows(cells.store) })
   const inbox = { runs: { has: () => true }, held: { has: () => false } }
-  const space = { reads: { page }, state: { inbox, mode: { gated: false }, clock: { shifted: 0 } } }
+  const space = { reads, state: { inbox, mode: { gated: false }, clock: { shifted: 0 } } }
   return Effect.map(SpaceRuns.get(space as never, OID), (run) => ({ pages, since: run?.since, beats: run?.steps.map(({ beat }) => beat) }))
 }
 

@@ -1,11 +1,10 @@
 /**
- * Lists of the records of a ledger: one cell each, directly below a folder.
+ * Records of a ledger that are cells: one each, directly below a folder.
  *
  * @module
  */
-import type { SpaceStore } from "../../persistence/Persistence.ts"
-import type { CellRecords } from "../../ledger/Outside.ts"
-import type { CountedRows } from "./CountedRows.ts"
+import type { PageRequest } from "../contract/Face.ts"
+import type { Page, PageStore, RecordStore } from "./Outside.ts"
 
 /** Comes after all that lies below a cell, and before the next one's name. */
 const LAST = "/\uffff"
@@ -13,21 +12,23 @@ const LAST = "/\uffff"
 /** The most names that a list takes at once. Each of them may cost further rows. */
 const CHUNK = 25
 
-/** A request for a page: the name of the last record of the page before, and the most records. */
-export interface PageRequest {
-  readonly after?: string | undefined
-  readonly limit: number
+/** The records of a ledger, as cells directly below a folder. */
+export interface CellRecords<Row> {
+  readonly folder: string
+  /** Whether each record has further cells below its own, which a list passes over. */
+  readonly isDeep: boolean
+  /** The record of a name; `undefined` where there is none. */
+  rowOf(store: RecordStore, name: string): Row | undefined
 }
 
-/** Records in the order of their cells, and where to go on; `undefined` at the end. */
-export interface Page<Row> {
-  readonly rows: ReadonlyArray<Row>
-  readonly next: string | undefined
-}
-
-/** The names of records after one of them. */
+/**
+ * The names of records after one of them.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
 export const namesBelow = (
-  store: Pick<SpaceStore, "below">,
+  store: Pick<RecordStore, "below">,
   { folder, isDeep }: Pick<CellRecords<unknown>, "folder" | "isDeep">,
   { after, limit }: PageRequest
 ): ReadonlyArray<string> => {
@@ -49,12 +50,12 @@ export const namesBelow = (
 }
 
 /**
- * A page of the records of a ledger. It ends when it has looked at 400 rows, so it can be short before the end.
+ * The list of such records, as pages.
  *
- * @category getters
+ * @category constructors
  * @since 0.2.0
  */
-export const page = <Row>(store: CountedRows, records: CellRecords<Row>, { after, limit }: PageRequest): Page<Row> => {
+export const pages = <Row>(records: CellRecords<Row>) => (store: PageStore, { after, limit }: PageRequest): Page<Row> => {
   const rows: Array<Row> = []
   let last = after
   while (limit > 0) {
