@@ -183,6 +183,15 @@ export const touches = ({ parts }: Envelope, address: Address.Address): boolean 
   )
 
 /**
+ * Tests whether a write inside the envelope could be at a cell or below it. It may be true without such a write.
+ *
+ * @category predicates
+ * @since 0.2.0
+ */
+export const mayTouch = ({ parts }: Envelope, id: string): boolean =>
+  parts === undefined || parts.some(({ prefix }) => Address.isWithin(prefix, id) || Address.isWithin(id, prefix))
+
+/**
  * Tests whether one envelope includes all whole documents of another. Two patterns with wildcards match only if they
  * are equal, or if one is a literal prefix with `**`.
  *

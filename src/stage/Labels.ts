@@ -39,6 +39,9 @@ const MAX_KNOWN = 10_000
 const folders = ["/data/mailbox", "/sys/index"]
 const tellings = ["/rt/dead", ...folders]
 
+/** The folder of the types of a space, each below the path of its cells. An open segment is `{name}` there. */
+export const SCHEMA = "/sys/schema"
+
 /** The cells of the runtime. A rule must name one of them to make it readable. */
 const runtime = ["/rt", "/sys", "/net"]
 
@@ -122,7 +125,9 @@ export class Labels {
   of(address: Address.Address): Label.Label {
     const known = this.known.get(address.key)
     if (known !== undefined) return known
-    const label = this.isTelling(address.id) ? this.top : this.joined((envelope) => Envelope.touches(envelope, address))
+    const label = this.isTelling(address.id) || address.id === SCHEMA
+      ? this.top
+      : Label.join(this.joined((envelope) => Envelope.touches(envelope, address)), this.described(address.id))
     this.known.set(address.key, label)
     return label
   }
@@ -132,9 +137,17 @@ export class Labels {
     return this.named.some((envelope) => Envelope.touches(envelope, address))
   }
 
+  /** Returns the label of the cells that a type describes; no atom for any other cell. */
+  private described(id: string): Label.Label {
+    if (!id.startsWith(`${SCHEMA}/`)) return Label.none
+    const [root = "", ...open] = id.slice(SCHEMA.length).split("/{")
+    if (open.length > 0) return this.joined((envelope) => Envelope.mayTouch(envelope, root))
+    return this.joined((envelope) => Envelope.touches(envelope, Address.ofKey(root)))
+  }
+
   /** Returns the label of the names directly below a cell: the union of the labels of all possible children. */
   below(address: Address.Address): Label.Label {
-    if (this.isTelling(address.id) || folders.some((folder) => Address.parent(folder) === address.id)) return this.top
+    if (Address.isWithin(SCHEMA, address.id) || this.isTelling(address.id) || folders.some((folder) => Address.parent(folder) === address.id)) return this.top
     return this.joined((envelope) => Envelope.touchesBelow(envelope, address))
   }
 

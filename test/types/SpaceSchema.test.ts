@@ -107,6 +107,27 @@ describe("The schema of a space", () => {
     assert.strictEqual(receipt?.status, "dead")
     assert.strictEqual(receipt?.handlings[0]?.error?.code, "signal/invalid")
   }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("shows a reader the types of cells that it may know, and no list of the others", () => Effect.gen(function*() {
+    const named = (name: string, path: "/data/orders/:id" | "/data/secret/:id" | "/data/secret/sum") =>
+      Enzyme.make({
+        name,
+        query: `/signals/${name}`,
+        declares: [path === "/data/secret/sum" ? Cell.of(path, Schema.Number) : Cell.family(path, Order)],
+        run: () => undefined
+      })
+    const space = yield* TestKernel.space([
+      named("orders", "/data/orders/:id"), named("notes", "/data/secret/:id"), named("sum", "/data/secret/sum")
+    ])
+    yield* space.step
+    const web = space.reader({ name: "web", atoms: [] })
+    assert.deepInclude(yield* web.get("/sys/schema/data/orders/{id}"), { path: "/data/orders/:id" })
+    const withheld = ["/sys/schema", "/sys/schema/data/secret/{id}", "/sys/schema/data/secret/sum"]
+    for (const address of withheld) assert.strictEqual((yield* Effect.flip(web.get(address))).code, "label/withheld", address)
+    assert.deepStrictEqual(yield* Effect.flip(web.get("/sys/schema/data/secret/none")).pipe(Effect.map(({ code }) => code)), "label/withheld")
+    const keeper = space.reader({ name: "keeper", atoms: ["secret"] })
+    for (const address of withheld) assert.isDefined(yield* keeper.get(address), address)
+  }).pipe(Effect.provide(TestKernel.layer({ labels: { cells: { "/sys/**": [], "/data/secret/**": ["secret"] }, declassify: {} } }))))
 })
 
 describe("Declarations of several modules", () => {

@@ -2,7 +2,8 @@
  * The schema of a space: the types that its active modules declare, as cells.
  *
  * The cell `/sys/schema` names each path with a type, and `/sys/schema/<path>` holds its JSON Schema and the digest of that; `{id}`
- * stands for `:id` there. A beat that activates other modules writes them. A space without types has no such cells.
+ * stands for `:id` there. The latter has the label of the cells that it describes, the former all labels. A beat that activates
+ * other modules writes them. A space without types has no such cells.
  *
  * @module
  */
@@ -12,11 +13,9 @@ import type { Template } from "../../cell/Template.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import { type Declarer, schemaOf, SpaceTypes } from "../../registry/SpaceTypes.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
+import { SCHEMA as FOLDER } from "../../stage/Labels.ts"
 import type { Documents } from "./Documents.ts"
 import type { Titled } from "./Titles.ts"
-
-/** The folder of the cells. */
-const FOLDER = "/sys/schema"
 
 /** The modules of a runtime. */
 export interface Active {
