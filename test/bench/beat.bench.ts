@@ -10,7 +10,8 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { Enzyme, Kernel, type Space } from "systole"
+import * as Schema from "effect/Schema"
+import { Cell, Enzyme, Kernel, type Space } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import type { Bench, Round } from "./Bench.ts"
@@ -29,6 +30,36 @@ const count = (lane: "pair" | "space") =>
     run: (tx, event) => tx.set(event.target!, event.payload)
   })
 
+/** A value of eight fields, and its schema. */
+const order = (n: number) =>
+  ({ item: "tea", count: n, cents: 100 + n, note, urgent: false, tags: ["a", "b"], at: { street: "Elm", zip: "1" }, status: "open" as const })
+const Order = Schema.Struct({
+  item: Schema.String,
+  count: Schema.Natural,
+  cents: Schema.Natural,
+  note: Schema.String,
+  urgent: Schema.Boolean,
+  tags: Schema.Array(Schema.String),
+  at: Schema.Struct({ street: Schema.String, zip: Schema.String }),
+  status: Schema.Literals(["open", "paid"])
+})
+const Orders = Cell.family("/data/bench/:order", Order)
+
+/** Writes a value of eight fields, by the text of an address or by a typed cell. */
+const write = (isTyped: boolean) =>
+  Enzyme.make({
+    name: "write",
+    query: "/signals/bench/count",
+    bind: ["/data/bench"],
+    target: "required",
+    writes: isTyped ? [Orders] : ["/data/bench/*"],
+    run: (tx, { payload, target }) => {
+      const { n } = payload as { readonly n: number }
+      if (isTyped) tx.set(Orders.at({ order: target.slice(target.lastIndexOf("/") + 1) }), order(n))
+      else tx.set(target, order(n))
+    }
+  })
+
 const counts = { beats: 0, flushes: 0 }
 
 /** The beats per flush since the last call. */
@@ -42,13 +73,13 @@ const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
 const scope = Scope.makeUnsafe()
 
 /** A space with beats on demand, over one of the first-party stores. */
-const open = (provider: typeof memory, lane: "pair" | "space"): Promise<Space> => {
-  const layer = BenchKernel.layer(BenchKernel.counted(BenchKernel.stored(provider, join(folder, lane)), counts))
+const open = (provider: typeof memory, name: string, enzyme: Enzyme.Enzyme): Promise<Space> => {
+  const layer = BenchKernel.layer(BenchKernel.counted(BenchKernel.stored(provider, join(folder, name)), counts))
   return Effect.runPromise(Effect.gen(function*() {
     const context = yield* Layer.buildWithScope(layer, scope)
     return yield* Effect.gen(function*() {
       const kernel = yield* Kernel
-      yield* kernel.register(count(lane))
+      yield* kernel.register(enzyme)
       return yield* kernel.space("bench")
     }).pipe(Effect.provideContext(context))
   }))
@@ -91,7 +122,8 @@ const plain = (): Round => {
   }
 }
 
-const contenders = (provider: typeof memory, lane: "pair" | "space") => ({ plain: plain(), systole: systole(open(provider, lane)) })
+const contenders = (provider: typeof memory, lane: "pair" | "space") =>
+  ({ plain: plain(), systole: systole(open(provider, lane, count(lane))) })
 
 const flushes = {
   unit: "beats/flush",
@@ -110,6 +142,17 @@ const bench: Bench = {
       contenders: contenders(memory, "pair"),
       rounds: 200,
       warm: 400
+    },
+    {
+      name: "memory, 1000 writes of eight fields a beat",
+      unit: "signals/s",
+      baseline: "untyped",
+      contenders: {
+        untyped: systole(open(memory, "untyped", write(false))),
+        typed: systole(open(memory, "typed", write(true)))
+      },
+      rounds: 100,
+      warm: 200
     },
     {
       name: "memory, one signal a beat",
@@ -138,7 +181,8 @@ const bench: Bench = {
     },
     { name: "sqlite, one signal a beat", ...flushes }
   ],
-  note: "The bars are ratios to the plain loop: 0.25 with 1000 signals a beat and 0.075 with one, over the memory store.",
+  note: "The bars are ratios to the plain loop: 0.25 with 1000 signals a beat and 0.075 with one, over the memory store. " +
+    "A typed write has 0.87 of the untyped one as its bar.",
   close: async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     rmSync(folder, { recursive: true, force: true })
