@@ -73,8 +73,10 @@ const ofJournal = async ({ hash, rest, store }: Pick<HistorySource, "hash" | "re
     before = row
     last = row.beat
   }
-  if (last === undefined && head.beat >= 0) return found(head.beat, "the journal holds no entry at all, and the space is at this beat")
-  if (last !== undefined && store.anchor().beat < head.beat && (last !== head.beat || before.hash !== head.hash)) {
+  // All of it was pruned since, as where another host has the space by now.
+  if (store.anchor().beat >= head.beat) return { first, last, entries, fault: undefined }
+  if (last === undefined) return found(head.beat, "the journal holds no entry at all, and the space is at this beat")
+  if (last !== head.beat || before.hash !== head.hash) {
     const space = `the space is at beat ${head.beat} with the digest ${head.hash}`
     return found(head.beat, `${space}, and the journal ends with beat ${last} and ${before.hash}`)
   }

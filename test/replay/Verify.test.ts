@@ -114,4 +114,34 @@ describe("A verification", () => {
       const { fault } = yield* life((space) => space.examine(verify))
       assert.strictEqual(fault?.beat, 3)
     }))
+
+  it.effect("finds no fault in a journal that another host has written on and pruned", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const life = <A, E, R>(body: (space: Space) => Effect.Effect<A, E, R>) =>
+        Effect.scoped(Effect.flatMap(Kernel, (kernel) => Effect.flatMap(kernel.space("taken"), body))).pipe(Effect.provide(
+          TestKernel.layer({ retention: { journalBytes: 1 } }, SqliteFolder.layerIn(folder)),
+          { local: true }
+        ))
+      const found = yield* life((older) => Effect.gen(function*() {
+        yield* TestSpace.steps(older, 5)
+        yield* life((newer) => TestSpace.steps(newer, 600))
+        return yield* older.examine(verify)
+      }))
+      assert.deepStrictEqual([found.fault, found.entries], [undefined, 0])
+    }))
+
+  it.effect("finds that all rows were deleted in the file", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const { fault } = yield* Effect.gen(function*() {
+        const space = yield* (yield* Kernel).space("cut")
+        yield* TestSpace.steps(space, 5)
+        const database = new DatabaseSync(join(folder, "cut.sqlite"))
+        database.exec("DELETE FROM journal")
+        database.close()
+        return yield* space.examine(verify)
+      }).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layerIn(folder))))
+      assert.deepStrictEqual([fault?.beat, fault?.code], [4, "journal/changed"])
+    }))
 })
