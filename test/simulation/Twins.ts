@@ -58,13 +58,26 @@ const keysBelow = (reader: Reader) => Effect.gen(function*() {
 })
 
 /**
- * The question for the newest beat. The number of beats is public, and the answers to a reader have numbers of beats in ids and wait by
- * them. So spaces are compared where they have as many beats.
+ * The question for the newest beats, by actions. The number of beats is public, and the answers to a reader have numbers of beats in
+ * ids, also in old ones, and wait by them. So spaces are compared while they have had as many beats after each action.
  */
 const BEATS = "beats"
 
+/** The newest beats of each space after the actions so far. */
+type Beats = ReadonlyMap<string, Array<number | undefined>>
+
+/** Notes the newest beat of each space. */
+const note = async (world: World, beats: Beats): Promise<void> => {
+  for (const [number, name] of world.plan.spaces.entries()) {
+    const space = await world.space(number)
+    const head = space && await world.run(space.head)
+    beats.get(name)?.push(head !== undefined && Exit.isSuccess(head) ? head.value : undefined)
+  }
+}
+
 /** The answers to a reader without clearance, by its questions. */
-const sight = async (world: World): Promise<ReadonlyMap<string, string>> => {
+const sight = async (world: World, beats: Beats): Promise<ReadonlyMap<string, string>> => {
+  await note(world, beats)
   const seen = new Map<string, string>()
   for (const [number, name] of world.plan.spaces.entries()) {
     const space = await world.space(number)
@@ -74,8 +87,7 @@ const sight = async (world: World): Promise<ReadonlyMap<string, string>> => {
       continue
     }
     const reader = space.reader(nobody)
-    const head = await world.run(space.head)
-    see(BEATS, head !== undefined && Exit.isSuccess(head) ? head.value : undefined)
+    see(BEATS, beats.get(name))
     for (const address of low) see(`get ${address}`, await told(world, reader.get(address, { wait: 0 })))
     for (const folder of folders) see(`list ${folder}`, await told(world, reader.list(folder)))
     see("below /data", await told(world, keysBelow(reader)))
@@ -109,15 +121,17 @@ const history = async (plan: Plan): Promise<ReadonlyArray<ReadonlyMap<string, st
     await Simulation.begin(world)
     const followed = await follow(world)
     const sights: Array<ReadonlyMap<string, string>> = []
+    const beats: Beats = new Map(plan.spaces.map((name) => [name, []]))
     const isCalm = ({ action, numbers: [, , , n] }: Step): boolean => action === "advance" && n % 3 === 0
     for (const [i, step] of plan.steps.entries()) {
       world.step = i
       await Actions.act(world, step)
-      if (isCalm(step)) sights.push(await sight(world))
+      if (isCalm(step)) sights.push(await sight(world, beats))
+      else await note(world, beats)
     }
     world.step = plan.steps.length
     await Simulation.rest(world)
-    sights.push(await sight(world), new Map([...followed].map(([key, values]) => [key, JSON.stringify(values)])))
+    sights.push(await sight(world, beats), new Map([...followed].map(([key, values]) => [key, JSON.stringify(values)])))
     return sights
   } finally {
     Simulation.end(world)
