@@ -9,6 +9,7 @@ import { dirname, join } from "node:path"
 import { node, root, tool } from "../scripts/Host.ts"
 import type { Ended } from "../scripts/Process.ts"
 import { run } from "../scripts/Process.ts"
+import * as Tree from "../scripts/Tree.ts"
 
 /** A project in a temporary folder. */
 export interface Project {
@@ -31,12 +32,23 @@ const expectSuccess = async (line: readonly [string, ...Array<string>], cwd: str
   if (code !== 0) throw new Error(`"${line.join(" ")}" ended with ${code}: ${output}`)
 }
 
+/** Packs the package as it is built anew, in a copy of the project: the command in its `dist` is in use. */
+const packAnew = async (folder: string): Promise<void> => {
+  const tree = await Tree.copy("systole-package-")
+  try {
+    await expectSuccess(["npm", "pack", "--pack-destination", folder], tree)
+  } finally {
+    await rm(tree, { recursive: true })
+  }
+}
+
 /** Packs the package and installs it with the local dependencies; `built` packs the existing `dist`. */
 export const create = async ({ built = false }: { readonly built?: boolean } = {}): Promise<Project> => {
   const folder = await mkdtemp(join(tmpdir(), "systole-project-"))
   const modules = join(folder, "node_modules")
   await mkdir(modules)
-  await expectSuccess(["npm", "pack", ...built ? ["--ignore-scripts"] : [], "--pack-destination", folder], root)
+  if (built) await expectSuccess(["npm", "pack", "--ignore-scripts", "--pack-destination", folder], root)
+  else await packAnew(folder)
   const [archive] = (await readdir(folder)).filter((file) => file.endsWith(".tgz"))
   await expectSuccess(["tar", "-xzf", archive!], folder)
   const home = join(modules, "systole")

@@ -3,9 +3,7 @@
  *
  * The lanes of a stage run side by side, on two cores. Most steps leave a core idle at times, since they wait for processes or
  * end on one worker; a second lane uses it. So the lanes of a stage take about as long as each other: the suites of processes,
- * which wait most, run beside the tests within a process. The step that packs the package builds `dist` anew, and other tests
- * run the command that lies there. So only steps that read nothing but sources run beside it, and the attack on the package
- * follows in its lane.
+ * which wait most, run beside the tests within a process. The attack measures latencies, and comes last, with few others beside it.
  *
  * @module
  */
@@ -52,4 +50,4 @@ const sources: Stage = [[types], [lint, language, floors]]
 export const fast: ReadonlyArray<Stage> = [sources, [[quick]]]
 
 /** All checks. */
-export const all: ReadonlyArray<Stage> = [sources, [[quick, onBun, onDeno], [suites, workerd]], [[packed, attack], [examples, denoTypes]]]
+export const all: ReadonlyArray<Stage> = [sources, [[quick, onBun, onDeno], [packed, suites, workerd]], [[attack], [examples, denoTypes]]]

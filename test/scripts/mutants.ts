@@ -7,15 +7,15 @@
  *
  * @module
  */
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join, relative } from "node:path"
+import { readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import process from "node:process"
 import type { Mutant, Verdict } from "../mutants/Mutants.ts"
 import * as Mutants from "../mutants/Mutants.ts"
 import { root } from "./Host.ts"
 import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
+import * as Tree from "./Tree.ts"
 import { runVitest } from "./Vitest.ts"
 
 /** The number of copies that run in parallel. */
@@ -29,15 +29,6 @@ const LIMIT_MILLIS = { ok: 180_000, soak: 1_440_000 }
 
 /** The time-out of a test. Many mutations make a test hang, and the usual time-out is generous. */
 const HANG_MILLIS = 120_000
-
-const left = new Set(["node_modules", ".git", "dist"])
-
-const copy = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "systole-mutants-"))
-  await cp(root, folder, { recursive: true, filter: (source) => !left.has(relative(root, source)) })
-  await symlink(join(root, "node_modules"), join(folder, "node_modules"))
-  return folder
-}
 
 const test = (folder: string, tests: ReadonlyArray<string>, share: keyof typeof LIMIT_MILLIS) =>
   runVitest("node", ["--bail=1", `--testTimeout=${HANG_MILLIS}`, ...tests], {
@@ -76,7 +67,7 @@ const isSelected = ({ file, name }: Mutant): boolean =>
   parts.length === 0 || parts.some((part) => file.includes(part) || name.includes(part))
 const mutants = listed.filter(isSelected)
 if (mutants.length === 0) throw new Error(`No mutation has ${parts.join(" or ")} in its name or file; test/mutants/mutants.json lists them`)
-const folders = await Promise.all(Array.from({ length: WORKERS }, copy))
+const folders = await Promise.all(Array.from({ length: WORKERS }, () => Tree.copy("systole-mutants-")))
 try {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))]
   const sound = await runVitest("node", tests, { cwd: folders[0]!, env: { TRIALS: "ok" } })
