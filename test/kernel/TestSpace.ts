@@ -88,11 +88,16 @@ export const put = enzyme("put", (tx, { payload }) => {
 export const write = (space: Space, ...writes: ReadonlyArray<readonly [string, unknown]>) =>
   Effect.andThen(space.signal({ signal: "/signals/put", payload: writes }), space.step)
 
-/** Asserts that a replay from the beats of the trials reproduces the journal. */
-export const replays = (space: Space) => Effect.gen(function*() {
+const reproduced = (beats: (head: number) => ReadonlyArray<number>) => (space: Space) => Effect.gen(function*() {
   const head = yield* space.head
-  for (const from of Trials.beats(head)) {
+  for (const from of beats(head)) {
     const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
     assert.isUndefined(difference ?? impossible, `from ${from}: ${JSON.stringify(difference ?? impossible)}`)
   }
 })
+
+/** Asserts that a replay from the beats of the trials reproduces the journal. */
+export const replays = reproduced(Trials.beats)
+
+/** The same from many beats, for the tests of replays. */
+export const replaysFromMany = reproduced(Trials.manyBeats)

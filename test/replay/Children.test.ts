@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import type { NodeDefinition, Transaction, Value } from "systole"
 import { Computation, Effect } from "systole"
 import { replay } from "../../src/replay/Replay.ts"
-import { enzyme, put, register, replays, steps, write } from "../kernel/TestSpace.ts"
+import { enzyme, put, register, replaysFromMany, steps, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -51,7 +51,7 @@ describe("A replay of child nodes", () => {
       yield* space.set("/data/x", 5).pipe(Fx.forkChild({ startImmediately: true }))
       yield* space.signal({ signal: "/signals/look" })
       yield* space.step
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("refuses a start whose name or output another node had, and keeps that node", () =>
@@ -73,7 +73,7 @@ describe("A replay of child nodes", () => {
         (yield* space.graph.view).nodes.flatMap(({ error, name }) => error?.includes("is refused") === true ? [name] : []),
         ["second", "third"]
       )
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("restores a child's definition while its parent waits", () =>
@@ -84,7 +84,7 @@ describe("A replay of child nodes", () => {
         ["/data/x", 6]
       ])
       assert.strictEqual(yield* space.get("/data/child"), 16)
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("restores a child's definition while two creators wait in turn", () =>
@@ -95,7 +95,7 @@ describe("A replay of child nodes", () => {
         return base + number(tx.get(`/data/child${1 - n}`))
       }, deliver: () => {}, throttle: 250 }))
       const changes = Array.from({ length: 24 }, (_, i): readonly [string, number] => [i % 3 === 2 ? `/data/base${i % 2}` : "/data/x", i])
-      yield* replays(yield* story([...parents, watch("/data/child0"), watch("/data/child1")], changes, 60))
+      yield* replaysFromMany(yield* story([...parents, watch("/data/child0"), watch("/data/child1")], changes, 60))
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("restores a child's definition after its parent failed", () =>
@@ -105,7 +105,7 @@ describe("A replay of child nodes", () => {
         ["/data/base", 1], ["/data/x", 1], ["/data/base", -1], ["/data/x", 2], ["/data/x", 3]
       ])
       assert.strictEqual(yield* space.get("/data/child"), 4)
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("restores a child's definition while its parent is not demanded", () =>
@@ -117,7 +117,7 @@ describe("A replay of child nodes", () => {
       yield* space.step
       for (let x = 1; x < 4; x++) yield* write(space, ["/data/base", 10 * x], ["/data/x", x])
       assert.strictEqual(yield* space.get("/data/child"), 4)
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("restores a child's definition from two creators, one of them a child itself", () =>
@@ -133,7 +133,7 @@ describe("A replay of child nodes", () => {
         { length: 16 },
         (_, i): readonly [string, number] => [["/data/x", "/data/base", "/data/more", "/data/x"][i % 4]!, i]
       )
-      yield* replays(yield* story([above, watch("/data/parent"), watch("/data/child")], changes, 70))
+      yield* replaysFromMany(yield* story([above, watch("/data/parent"), watch("/data/child")], changes, 70))
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("uses the creator's definition of the same run, or the earlier one if the creator reads before it starts the child", () =>
@@ -147,7 +147,7 @@ describe("A replay of child nodes", () => {
           return before + (isNew ? number(tx.get("/data/child")) : 0)
         }, deliver: () => {} })
         yield* Fx.gen(function*() {
-          yield* replays(yield* story([parent], [
+          yield* replaysFromMany(yield* story([parent], [
             ["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/base", 2], ["/data/x", 2], ["/data/base", 12]
           ]))
         }).pipe(Fx.provide(TestKernel.layer()))

@@ -2,7 +2,7 @@ import { describe, it } from "@effect/vitest"
 import { Effect as Fx, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Fatal, Kernel, Link, Scheduler, type Value } from "systole"
-import { enzyme, glimpsed, put, replays } from "../kernel/TestSpace.ts"
+import { enzyme, glimpsed, put, replaysFromMany } from "../kernel/TestSpace.ts"
 import type * as Model from "../scheduler/ReferenceModel.ts"
 import * as RandomGraph from "../scheduler/RandomGraph.ts"
 import * as Random from "../support/Random.ts"
@@ -66,7 +66,7 @@ const live = Fx.fnUntraced(function*(seed: number) {
   yield* TestClock.adjust(3000)
   for (let i = 0; i < 4; i++) yield* Fx.result(space.step)
   for (const spec of gone) yield* kernel.register(model.define(spec))
-  yield* replays(space)
+  yield* replaysFromMany(space)
 })
 
 describe("Invariants of replays", () => {

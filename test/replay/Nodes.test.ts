@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Effect, Link, Materializer, type NodeDefinition, Retry, Scheduler, type Value } from "systole"
-import { enzyme, put, register, replays, steps, turns, write } from "../kernel/TestSpace.ts"
+import { enzyme, put, register, replaysFromMany, steps, turns, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", read: (tx) => tx.get(address), deliver: () => {} })
@@ -37,7 +37,7 @@ describe("A replay of nodes", () => {
         (yield* TestKernel.diagnostics(space)).map((each) => Link.is(each["subject"]) ? Link.target(each["subject"]).text : "none").sort(),
         ["/data/beat", "/data/then", "/data/throws"]
       )
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("names the run that made a value, even if a later run of the pass made an equal one", () =>
@@ -55,7 +55,7 @@ describe("A replay of nodes", () => {
       yield* write(space, ["/data/x", 1])
       yield* steps(space, 2)
       assert.strictEqual(yield* space.get("/data/b"), 3)
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   for (const how of ["get", "peek"] as const) {
@@ -74,7 +74,7 @@ describe("A replay of nodes", () => {
         yield* steps(space, 3)
         assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.value, 3)
         assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
-        yield* replays(space)
+        yield* replaysFromMany(space)
       }).pipe(Fx.provide(TestKernel.layer({}, undefined, { scheduler: Scheduler.layer() }))))
   }
 
@@ -102,7 +102,7 @@ describe("A replay of nodes", () => {
       const space = yield* TestKernel.space([put])
       yield* write(space, ["/data/x", 1])
       assert.deepStrictEqual(notes("node/failed")(yield* TestKernel.diagnostics(space)), wrong.map(() => "transaction/refused"))
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("fails a node that threw a value other than an error", () =>
@@ -114,7 +114,7 @@ describe("A replay of nodes", () => {
       }, deliver: () => {} })))
       const space = yield* TestKernel.space([put])
       yield* write(space, ["/data/x", 1])
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("reports a node that failed while a handler read it", () =>
@@ -128,7 +128,7 @@ describe("A replay of nodes", () => {
       yield* space.signal({ signal: "/signals/look" })
       yield* space.step
       assert.lengthOf(yield* TestKernel.diagnostics(space), 1)
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("is equal with watchers of an unreadable place: a ring of links fails only the nodes of modules", () =>
@@ -142,7 +142,7 @@ describe("A replay of nodes", () => {
       yield* space.step
       assert.isEmpty(yield* TestKernel.diagnostics(space))
       yield* Fiber.interrupt(watching)
-      yield* replays(space)
+      yield* replaysFromMany(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("retries a node that returned Retry, as one that threw it", () =>
@@ -167,7 +167,7 @@ describe("A replay of nodes", () => {
         }
         assert.isEmpty(yield* TestKernel.diagnostics(space), name)
         assert.strictEqual(yield* space.get("/data/n"), 7, name)
-        yield* replays(space)
+        yield* replaysFromMany(space)
       }).pipe(Fx.provide(TestKernel.layer()))
     }))
 })

@@ -33,11 +33,18 @@ describe("Trials", () => {
     assert.strictEqual(Trials.count(5, 40), 5)
   })
 
-  it("replay a short history from each beat, and a long one from its first and its last beat, too", () => {
+  it("replay a history from its first and its last beat and from some between, and a very short one from each", () => {
     assert.deepStrictEqual(Trials.beats(0), [0])
-    assert.deepStrictEqual(Trials.beats(15), Array.from({ length: 16 }, (_, beat) => beat))
-    const beats = Trials.beats(1000)
-    assert.isAtLeast(beats.length, 16)
-    assert.deepStrictEqual([beats[0], beats.at(-1)], [0, 1000])
+    assert.deepStrictEqual(Trials.beats(2), [0, 1, 2])
+    for (const head of [10, 1000]) {
+      const beats = Trials.beats(head)
+      assert.isAtLeast(beats.length, 3)
+      assert.deepStrictEqual([beats[0], beats.at(-1)], [0, head])
+      assert.isTrue(beats.some((beat) => beat > 0 && beat < head))
+    }
+    assert.deepStrictEqual(Trials.manyBeats(15), Array.from({ length: 16 }, (_, beat) => beat))
+    const many = Trials.manyBeats(1000)
+    assert.isAtLeast(many.length, 16)
+    assert.deepStrictEqual([many[0], many.at(-1)], [0, 1000])
   })
 })

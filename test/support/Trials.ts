@@ -57,8 +57,22 @@ export const some = <A>(soak: ReadonlyArray<A>, { always = [], least = 1 }: Choi
 export const seeds = (soak: number, { from = 0, ...choice }: Choice<number> & { readonly from?: number } = {}): ReadonlyArray<number> =>
   some(Array.from({ length: soak }, (_, i) => from + i), choice)
 
-/** The beats up to the head of a space from which it is replayed; with a short history, all. */
-export const beats = (head: number): ReadonlyArray<number> =>
+/** The number of beats from which a space is replayed, beside its first and its last. */
+const BEATS = 3
+
+/**
+ * The beats up to the head of a space from which it is replayed: the first, the last, and some between them; in a soak all. The
+ * worlds of the simulator are replayed from any beat.
+ */
+export const beats = (head: number): ReadonlyArray<number> => {
+  const all = Array.from({ length: head + 1 }, (_, beat) => beat)
+  if (share === 1) return all
+  const chosen = new Set([0, head, ...spread(all.length, Math.min(all.length, BEATS))])
+  return all.filter((beat) => chosen.has(beat))
+}
+
+/** The same for what the simulator does not have, as children of nodes: with a short history, all. */
+export const manyBeats = (head: number): ReadonlyArray<number> =>
   seeds(head + 1, { least: 16, always: [0, head] })
 
 /** The options of a property over arbitraries, of which a soak draws so many. */
