@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Inside from "../cli/Inside.ts"
 import * as Command from "../scripts/Command.ts"
 import { node, root } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
@@ -9,18 +10,37 @@ import * as Edge from "./Edge.ts"
 
 const shop = join(root, "examples", "shop")
 
-/** Builds a copy of the example for Workers, and uses it. */
-const built = async (use: (project: { readonly folder: string; readonly build: () => Promise<string> }) => Promise<void>) => {
+/** A copy of the example, and its builds for Workers, which return what they print. */
+interface Project {
+  readonly folder: string
+  readonly build: () => Promise<string>
+  /** By the bundled command, in a process of its own. */
+  readonly buildByCommand: () => Promise<string>
+}
+
+const line = ["build", "--target", "workers", "--out", "out"] as const
+
+/** Uses a copy of the example. */
+const built = async (use: (project: Project) => Promise<void>) => {
   await Command.ensure()
   const folder = mkdtempSync(join(tmpdir(), "systole-workers-"))
   try {
     cpSync(shop, folder, { recursive: true, filter: (file) => !/[\\/]\.(?:data|systole)$/.test(file) })
-    const build = async () => {
-      const { code, output } = await run([node(), Command.file, "build", "--target", "workers", "--out", "out"], { cwd: folder })
+    const succeeded = (code: number | null | undefined, output: string): string => {
       assert.strictEqual(code, 0, output)
       return output
     }
-    await use({ folder, build })
+    await use({
+      folder,
+      build: async () => {
+        const { code, stderr, stdout } = await Inside.run(folder, line)
+        return succeeded(code, stdout + stderr)
+      },
+      buildByCommand: async () => {
+        const { code, output } = await run([node(), Command.file, ...line], { cwd: folder })
+        return succeeded(code, output)
+      }
+    })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -33,8 +53,8 @@ interface BuildFile {
 
 describe("systole build --target workers", () => {
   it("writes a Worker that sells in workerd, by the names and digests of the sources", () =>
-    built(async ({ build, folder }) => {
-      await build()
+    built(async ({ buildByCommand, folder }) => {
+      await buildByCommand()
       const out = join(folder, "out")
       const { modules } = JSON.parse(readFileSync(join(out, "build.json"), "utf8")) as BuildFile
       await Edge.running({ folder: out }, async ({ fetch, json, signal }) => {

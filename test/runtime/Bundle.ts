@@ -21,12 +21,21 @@ export const modulesOf = (contents: string) => [{ type: "ESModule" as const, pat
 /** Bundles the entry of a Worker with its objects. */
 export const bundled = (entry: string): Promise<Bundle> => bundle(`export * from "${entry}"; export { default } from "${entry}"`)
 
+/** The bundles so far, by the texts of their modules: several files of tests share a worker, and their entries. */
+const known = new Map<string, Promise<Bundle>>()
+
 /**
  * Bundles a module from its text, resolved from the root of the project.
  *
  * Modules of a host cannot be resolved, so an import of one fails with its name.
  */
-export const bundle = async (contents: string): Promise<Bundle> => {
+export const bundle = (contents: string): Promise<Bundle> => {
+  const made = known.get(contents) ?? make(contents)
+  known.set(contents, made)
+  return made
+}
+
+const make = async (contents: string): Promise<Bundle> => {
   const { metafile, outputFiles } = await build({
     stdin: { contents, resolveDir: root, loader: "ts" },
     alias: { systole: join(root, "src", "index.ts") },

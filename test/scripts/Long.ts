@@ -43,5 +43,8 @@ export const long: Readonly<Record<string, string>> = {
   "test/simulation/Hosts.test.ts": "test/simulation/SmallWorlds.test.ts"
 }
 
+/** Suites in workerd that wait for its timers, or keep its one thread busy. */
+const waits: ReadonlyArray<string> = ["test/runtime/Scenarios.test.ts", "test/runtime/Sleep.test.ts"]
+
 /** The files of all of them, in the order in which they begin. */
-export const first: ReadonlyArray<string> = [...loads, ...Object.keys(long)]
+export const first: ReadonlyArray<string> = [...loads, ...waits, ...Object.keys(long)]

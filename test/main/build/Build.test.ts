@@ -103,6 +103,15 @@ const staticFiles = (folder: string, file: string, known = new Set<string>()): R
   return [file, ...[...imported].flatMap(([, name = ""]) => staticFiles(folder, name, known))]
 }
 
+/** The Worker in front has less than 15 kB compressed, and is without the runtime, which other files have. */
+const checkFront = (folder: string): void => {
+  const textOf = (file: string): string => readFileSync(join(folder, file), "utf8")
+  const front = staticFiles(folder, "worker.js").map(textOf)
+  assert.isBelow(front.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0), 15_000)
+  assert.isFalse(front.some((text) => text.includes("/data/greeting") || text.includes("scanJournal")))
+  assert.isTrue(readdirSync(folder).filter((file) => file.endsWith(".js")).some((file) => textOf(file).includes("scanJournal")))
+}
+
 describe("systole build", () => {
   it.each<Host>(["node", "deno", "bun"])("writes a folder that %s runs alone, with the journal of the sources", async (host) => {
     const folder = mkdtempSync(join(tmpdir(), "systole-build-"))
@@ -210,15 +219,6 @@ export default { token, pages: { "/": () => token } }
     assert.include(stderr, "(build/secret)")
   })
 
-  test("takes a variable of a token for none while its text cannot be one", { "enzymes/greet.ts": greet("hello") }, async ({ json }) => {
-    vi.stubEnv("SYSTOLE_TOKEN", "a")
-    try {
-      await json("build", "--target", "node")
-    } finally {
-      vi.unstubAllEnvs()
-    }
-  })
-
   test("refuses a bundle with the token of another environment in it, also where its text has to be escaped", {
     "systole.config.ts": `export default {
   pages: { "/": () => "hello" },
@@ -232,19 +232,7 @@ export default { token, pages: { "/": () => token } }
     assert.include(stderr, "(build/secret)")
   })
 
-  test("has a Worker in front of its own, under 15 kB compressed and without the runtime", {
-    "enzymes/greet.ts": greet("hello")
-  }, async ({ json, root }) => {
-    await json("build", "--target", "workers", "--out", "out")
-    const files = staticFiles(join(root, "out"), "worker.js")
-    const texts = files.map((file) => readFileSync(join(root, "out", file), "utf8"))
-    assert.isBelow(texts.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0), 15_000)
-    assert.isFalse(texts.some((text) => text.includes("/data/greeting") || text.includes("scanJournal")))
-    const chunks = readdirSync(join(root, "out")).filter((file) => file.endsWith(".js"))
-    assert.isTrue(chunks.some((file) => readFileSync(join(root, "out", file), "utf8").includes("scanJournal")))
-  })
-
-  test("has all slices but those that the configuration leaves out, with the size of each", {
+  test("has a Worker in front of its own, and all slices but those that the configuration leaves out, with the size of each", {
     "systole.config.ts": "export default { without: [\"rendezvous\", \"flows\", \"history\"] }\n",
     "enzymes/greet.ts": greet("hello")
   }, async ({ json, root, run, write }) => {
@@ -259,6 +247,7 @@ export default { token, pages: { "/": () => token } }
     const all = await json("build", "--target", "workers", "--out", "all") as Build
     assert.deepStrictEqual(all.slices.map(({ slice }) => slice), [...names])
     for (const { bytes, slice } of all.slices) assert.isAbove(bytes, 500, slice)
+    checkFront(join(root, "all"))
   })
 
   test("has the command agent and its YAML only for an agent", {
@@ -300,11 +289,13 @@ export default { token, pages: { "/": () => token } }
     for (const file of ["enzymes/greet.ts", "enzymes/other.ts"]) assert.include(broken, `Module ${file} is not loaded`)
   })
 
-  test("keeps earlier modules, and removes the other files of an earlier build", {
+  test("keeps earlier modules, removes the other files of an earlier build, and takes a variable for no token that cannot be one", {
     "enzymes/greet.ts": greet("hello")
   }, async (terminal) => {
     const { root, write } = terminal
-    const before = await built(terminal)
+    // The text is in each bundle.
+    vi.stubEnv("SYSTOLE_TOKEN", "a")
+    const before = await built(terminal).finally(() => vi.unstubAllEnvs())
     const chunks = readdirSync(join(root, "dist/node")).filter((file) => file.startsWith("chunk-"))
     write("enzymes/greet.ts", greet("hi"))
     const after = await built(terminal, "--keep", before)
