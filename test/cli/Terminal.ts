@@ -23,16 +23,21 @@ export interface Server {
   readonly next: () => Promise<unknown>
   /** The exit of the process. */
   readonly ended: Promise<Ended>
+  /** Resolves when the output on standard error has a text. */
+  readonly told: (text: string) => Promise<void>
   /** Stops reading both outputs, so that the process cannot write to them. */
   readonly closeOutput: () => void
   /** Sends a signal to the process, and waits for its end. */
   readonly stop: (signal: NodeJS.Signals) => Promise<Ended>
 }
 
-const start = (cwd: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv = {}): {
+interface Started {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
-} => {
+  readonly told: (text: string) => Promise<void>
+}
+
+const start = (cwd: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv = {}): Started => {
   const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, VITEST: undefined, NODE_OPTIONS: undefined, ...more }
   const child =
     spawn(process.execPath, [...isDeno ? ["run", "-A"] : [], Command.file, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
@@ -40,7 +45,17 @@ const start = (cwd: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv
   child.stdout.on("data", (chunk) => printed.stdout += String(chunk))
   child.stderr.on("data", (chunk) => printed.stderr += String(chunk))
   const ended = new Promise<Ended>((resolve) => child.on("close", (code) => resolve({ code, ...printed })))
-  return { child, ended }
+  const told = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!printed.stderr.includes(text)) return
+        child.stderr.off("data", look)
+        resolve()
+      }
+      child.stderr.on("data", look)
+      look()
+    })
+  return { child, ended, told }
 }
 
 /** A project in a temporary folder with a terminal, removed when the scope closes. */
@@ -74,7 +89,7 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
       }
       /** Starts a server with these environment variables. */
       const serveWith = (env: NodeJS.ProcessEnv) => async (...args: ReadonlyArray<string>): Promise<Server> => {
-        const { child, ended } = start(root, [...args, "--port", "0", "--json"], env)
+        const { child, ended, told } = start(root, [...args, "--port", "0", "--json"], env)
         children.add(child)
         const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
         const next = async (): Promise<unknown> => {
@@ -89,6 +104,7 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           url,
           next,
           ended,
+          told,
           closeOutput: () => {
             child.stdout!.destroy()
             child.stderr!.destroy()

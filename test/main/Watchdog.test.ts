@@ -85,12 +85,9 @@ const survive = async (serve: (...args: ReadonlyArray<string>) => Promise<Server
   }
 }
 
-/** A loop of three seconds, by a clock that no guard refuses. */
-const slow = "const now = () => new Event('').timeStamp; for (const end = now() + 3000; now() < end;) continue"
-
 /** The scope of the code that loads the modules, which no guard refuses. */
 const outOfRuns = `import { AsyncResource } from "node:async_hooks"
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 const outside = new AsyncResource("outside")`
 
 const isNode = !("Bun" in globalThis) && !("Deno" in globalThis)
@@ -136,13 +133,18 @@ describe("A run that ends its process", () => {
   it.live("is reported but not ended while a debugger is attached", () =>
     Effect.flatMap(terminal({
       "systole.config.ts": config,
-      "enzymes/taker.ts": enzymes.replace("for (;;) continue", slow)
-    }), ({ serveWith }) =>
+      "enzymes/taker.ts": `${outOfRuns}\n${
+        enzymes.replace("limitMs:", "trusted: true, limitMs:")
+          .replace("for (;;) continue", "while (!outside.runInAsyncScope(() => existsSync('go'))) continue")
+      }`
+    }), ({ root, serveWith }) =>
       Effect.promise(async () => {
         const server = await serveWith({ NODE_OPTIONS: "--inspect=127.0.0.1:0" })("start")
-        assert.strictEqual((await post(server, "loop", { wait: 60 })).status, 200)
-        const { stderr } = await server.stop("SIGTERM")
-        assert.include(stderr, "a debugger may hold it, so nothing is ended")
+        const held = post(server, "loop", { wait: 60 })
+        await server.told("a debugger may hold it, so nothing is ended")
+        writeFileSync(join(root, "go"), "")
+        assert.strictEqual((await held).status, 200)
+        await server.stop("SIGTERM")
       })))
 })
 
@@ -240,10 +242,13 @@ describe("A channel that holds the thread", () => {
       })))
 })
 
+/** A host that ends soon after it was asked to, whatever runs. */
+const impatient = config.replace("stopMillis: 3000", "stopMillis: 500")
+
 describe("SIGTERM", () => {
   it.live("ends a process although a run waits for an hour", () =>
     Effect.flatMap(terminal({
-      "systole.config.ts": config,
+      "systole.config.ts": impatient,
       "enzymes/taker.ts":
         enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 600", "limitMs: 3_600_000")
     }), ({ serve }) =>
@@ -255,7 +260,7 @@ describe("SIGTERM", () => {
 
   it.live("ends a process during a run that never returns", () =>
     Effect.flatMap(terminal({
-      "systole.config.ts": config,
+      "systole.config.ts": impatient,
       "enzymes/taker.ts": `${outOfRuns}\n${
         enzymes.replace("limitMs:", "trusted: true, limitMs:")
           .replace("for (;;)", "outside.runInAsyncScope(() => writeFileSync('begun', '')); for (;;)")
