@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path"
 
 /** The floors of `src/`, lowest first. Folders on one line do not import each other. */
 const floors = [
-  ["cell"],
+  ["cell", "time"],
   ["persistence", "contract"],
   ["stage", "diagnostic"],
   ["registry"],

@@ -50,6 +50,7 @@ export const severities = {
   "run/undo-lost": "sev:crit",
   "runtime/accident": "sev:crit",
   "rv/quarantine": "sev:warn",
+  "schedule/space-unknown": "sev:warn",
   "space/stopped": "sev:crit",
   "store/trouble": "sev:crit",
   "thread/held": "sev:crit",

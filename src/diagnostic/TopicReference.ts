@@ -185,6 +185,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A rendezvous is in quarantine: it was late too often, or a report named absent content",
     remedy: "Read its telemetry; release it with systole rv release, so that its next correct report is accepted, or kill it"
   },
+  "schedule/space-unknown": {
+    means: "An enzyme has a schedule in a space that does not exist, so none of its events comes there",
+    remedy: "Create the space: systole space create NAME; name others in the schedule; or give the configuration another spaces.first"
+  },
   "space/stopped": {
     means: "A space stopped because its store failed. Requests without a durable result were answered with 503",
     remedy: "Check the disk or the database. The space opens in its durable state at the next request, or 1, 2, 4 … 60 s later"

@@ -12,6 +12,7 @@ import * as Label from "../cell/Label.ts"
 import * as Fault from "../contract/Fault.ts"
 import * as Slices from "../ledger/Slices.ts"
 import * as Limits from "../kernel/model/Limits.ts"
+import { isSpaceName } from "../persistence/SpaceName.ts"
 import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
@@ -44,6 +45,7 @@ const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 const folders = Schema.Array(Schema.NonEmptyString)
 const ModuleName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-z0-9][a-z0-9_-]{0,62}$/)))
+const SpaceName = Schema.String.pipe(Schema.check(Schema.makeFilter(isSpaceName, { expected: "the name of a space, such as \"home\"" })))
 const Atoms = Schema.Array(Schema.String)
 const Token = Schema.String.pipe(Schema.check(Schema.isPattern(Secrets.TOKEN, { message: Secrets.FORM })))
 const Options = Schema.Record(Schema.String, Schema.Unknown)
@@ -100,7 +102,8 @@ const fields = {
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({
     create: Schema.optionalKey(Schema.Literals(["on-demand", "explicit"])),
-    open: Schema.optionalKey(count)
+    open: Schema.optionalKey(count),
+    first: Schema.optionalKey(SpaceName)
   })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
   labels: Schema.optionalKey(Schema.Struct({
@@ -328,6 +331,7 @@ const withDefaults = (definition: Fields): Settings => {
       ledgers: definition.ledgers ?? true,
       create: definition.spaces?.create ?? "explicit",
       open: definition.spaces?.open ?? Limits.OPEN,
+      first: definition.spaces?.first,
       boot: true,
       retention: definition.retention ?? {},
       isolation: definition.isolation ?? "snapshot",

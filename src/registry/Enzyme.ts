@@ -10,6 +10,7 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
+import * as Pattern from "../cell/Pattern.ts"
 import type { Place } from "../cell/Cell.ts"
 import type { Signal } from "../cell/Signal.ts"
 import type { Params } from "../cell/Template.ts"
@@ -18,6 +19,8 @@ import type { Pipeline } from "../stage/Launch.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import * as Declares from "./Declares.ts"
 import { type Decoded, decode, failing, type Metadata, refusal, type Targeting } from "./EnzymeFields.ts"
+import * as PayloadSchema from "./PayloadSchema.ts"
+import { samples } from "./Scheduling.ts"
 
 export type { BindingDeclaration, Isolation, Targeting } from "./EnzymeFields.ts"
 
@@ -167,7 +170,7 @@ export const make = <Payload = unknown, Required extends Targeting = Targeting, 
   const { declares, hears, payload, reads, run, ...metadata } = texts
   const name = typeof metadata.name === "string" ? metadata.name : String(metadata.name)
   const reason = refusal(metadata) ?? contradiction(metadata) ?? misrun(payload, run) ?? misreading(reads) ?? mishearing(hears, metadata) ??
-    (payload === undefined || taken(texts) === undefined ? undefined : TWICE)
+    (payload === undefined || taken(texts) === undefined ? undefined : TWICE) ?? misscheduled(texts)
   if (reason !== undefined) throw new InvalidEnzyme({ name, reason })
   return Object.freeze({ _tag: "Enzyme", ...decode(metadata), payload, declares, reads: reads ?? none, hears: hears ?? none, run })
 }
@@ -211,6 +214,22 @@ const contradiction = ({ after = [], before = [], durable, name, onMissing }: Me
   if ([...before, ...after].includes(name)) return `it names itself in before or after; leave "${name}" out there`
   return onMissing === "end" && durable !== true
     ? "it declares onMissing: \"end\", and only durable enzymes have runs that miss their module; declare durable: true"
+    : undefined
+}
+
+/** Returns the reason why an enzyme cannot take the events of its schedule, or `undefined`. */
+const misscheduled = (texts: InTexts): string | undefined => {
+  const { payload, query, schedule, target } = texts
+  if (schedule === undefined) return undefined
+  const isOne = query !== "" && Pattern.parse(query).segments.every(({ kind }) => kind === "literal")
+  if (!isOne) return `it declares schedule, and its query ${query} names no single signal to send; give one such as /signals/report`
+  if (target !== undefined) return "it declares schedule and target: \"required\", and a schedule sends no target; leave out one of them"
+  const declared = taken(texts)
+  const misfits = samples.some((sample) =>
+    (payload !== undefined && failing("payload", () => PayloadSchema.decode(payload, sample)) !== undefined) ||
+    (declared !== undefined && declared.type.mistakes(sample).length > 0))
+  return misfits
+    ? "it declares schedule, and its payload does not take what that gives, { due: Number, next: optional Number }; declare these fields"
     : undefined
 }
 

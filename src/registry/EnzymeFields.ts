@@ -10,6 +10,8 @@ import * as Name from "../cell/Name.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Signals from "../stage/OutgoingSignal.ts"
+import * as Retrying from "./Retrying.ts"
+import * as Scheduling from "./Scheduling.ts"
 
 /** Whether an enzyme takes only signals with a target. */
 export type Targeting = "required" | undefined
@@ -87,14 +89,16 @@ const text: Type<string> = { fits: isText, expected: "a text" }
 const flag: Type<boolean> = { fits: (value) => typeof value === "boolean", expected: "true or false" }
 const names = listOf<string>(isName, `names of ${NAME}`)
 
-/** The largest number of attempts, and of milliseconds of a run. */
-const MAX_ATTEMPTS = 1000
+/** The largest number of milliseconds of a run. */
 const MAX_MILLIS = 3_600_000
 
-const attempts: Type<{ readonly attempts?: number }> = {
-  fits: (value) => isRecord(value) && hasOnly(value, "attempts") && (!("attempts" in value) || isWhole(value["attempts"], MAX_ATTEMPTS)),
-  expected: `{ attempts }, a whole number from 1 to ${MAX_ATTEMPTS}`
+const retry: Type<Retrying.GivenRetry> = {
+  fits: isRecord,
+  expected: "{ attempts }, { attempts, beats } or { attempts, delay, factor, max, jitter }",
+  check: Retrying.check
 }
+
+const schedule: Type<Scheduling.GivenSchedule> = { fits: Scheduling.fits, expected: Scheduling.EXPECTED, check: Scheduling.check }
 
 const bindings: Type<ReadonlyArray<GivenBinding>> = {
   ...listOf(isBinding, "cells, each a text or { cell, propagate }"),
@@ -154,8 +158,60 @@ export const fields = {
    * @default all user data
    */
   writes: free<ReadonlyArray<string>>({ ...listOf(isText, "texts"), check: (writes) => Envelope.make(writes, false) }),
-  /** The maximum number of attempts of an event, from 1 to 1000. */
-  retry: optional(attempts, (retry): { readonly attempts: number } => ({ attempts: retry?.attempts ?? 10 })),
+  /**
+   * The attempts of an event, from 1 to 1000, and the waits between them, after which it becomes a dead letter.
+   *
+   * Without more, an attempt waits 1 beat, and each further one twice as long, up to the limit `backoffBeats`. `beats` is another
+   * first wait. With `delay`, waits are by the clock of the space: `delay` at first, each further one `factor` times as long
+   * (default 2), up to `max` (default `"1h"`, or a longer `delay`). Each is shorter by a random part of its share `jitter` (default 0).
+   * Durations are texts such as `"10s"`, up to `"366d"`. A `Retry` with `after` decides its own wait.
+   *
+   * @example Ten attempts over some hours
+   * ```ts
+   * import { Enzyme, Retry } from "systole"
+   *
+   * export default Enzyme.make({
+   *   name: "ship",
+   *   query: "/signals/ship/:order",
+   *   retry: { attempts: 10, delay: "1s", factor: 4, max: "1h", jitter: 0.1 },
+   *   run: (tx, { params }) => tx.get(`/data/paid/${params.order}`) ?? new Retry({ reason: "the order is not paid yet" })
+   * })
+   * ```
+   */
+  retry: optional<Retrying.GivenRetry, Retrying.Retrying>(retry, Retrying.decode),
+  /**
+   * When it gets an event of its own: a cron expression of five fields in UTC, `{ cron, timezone }`, or `{ every }`, from 1s to 366d.
+   * The event has the signal of `query`, which names one signal, and the payload `{ due, next }`: due times in milliseconds since 1970.
+   *
+   * There is one event for each due time, in each of the named `spaces`; by default in the first space of the configuration. Due
+   * times that were missed, because the host was down or asleep, the space was paused, or the clock jumped, become one event: its
+   * `due` is the first of them. An interval counts from the beat in which the space first has the schedule. A schedule of another
+   * text is planned anew. The cell `/sys/schedules/<enzyme>` has the plan.
+   *
+   * A time of day that a change to summer time skips is due at the end of the gap, and one that occurs twice is due once.
+   *
+   * @default none
+   * @example A report on each working day at 9 in Vienna, and a look each five minutes
+   * ```ts
+   * import { Enzyme } from "systole"
+   *
+   * export default [
+   *   Enzyme.make({
+   *     name: "report",
+   *     query: "/signals/report",
+   *     schedule: { cron: "0 9 * * MON-FRI", timezone: "Europe/Vienna" },
+   *     run: (tx) => tx.set("/data/report", { sold: tx.get("/data/sold") ?? 0, at: tx.now })
+   *   }),
+   *   Enzyme.make({
+   *     name: "look",
+   *     query: "/signals/look",
+   *     schedule: { every: "5m", spaces: ["home", "shop"] },
+   *     run: (tx) => void tx.increment("/data/looks")
+   *   })
+   * ]
+   * ```
+   */
+  schedule: optional<Scheduling.GivenSchedule, Scheduling.Scheduling | undefined>(schedule, Scheduling.decode),
   /** Events of one lane never share a beat: `pair` (signal and target), `target` or `space`. */
   lane: fixed<"pair" | "target" | "space">(oneOf("pair", "target", "space"), "pair"),
   /**

@@ -8,7 +8,19 @@
 import * as Data from "effect/Data"
 
 /**
+ * The wait before another attempt: a duration such as `"10s"`, up to `"366d"`, a time of ISO 8601 with its offset, a `Date`, or a number
+ * of beats. A time that is past is the next beat.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export type After = string | Date | { readonly beats: number }
+
+/**
  * Requests another attempt in a later beat. Return it, throw it, or fail with it.
+ *
+ * The wait is that of the enzyme's `retry`, unless `after` gives another one. One that cannot be read makes the handling a dead letter,
+ * `run/retry-after`.
  *
  * @example Waiting for the write of another enzyme
  * ```ts
@@ -22,15 +34,35 @@ import * as Data from "effect/Data"
  * })
  * ```
  *
+ * @example Waiting as long as a server asks
+ * ```ts
+ * import { Enzyme, Retry } from "systole"
+ *
+ * export default Enzyme.make({
+ *   name: "fetch",
+ *   query: "/signals/fetch",
+ *   retry: { attempts: 20, delay: "1s" },
+ *   durable: true,
+ *   run: async (tx) => {
+ *     const { headers, status } = await tx.io.fetch("https://example.com/")
+ *     if (status === 429) throw new Retry({ reason: "too many requests", after: `${headers["retry-after"] ?? 60}s` })
+ *     return status
+ *   }
+ * })
+ * ```
+ *
  * @category errors
  * @since 0.1.0
  */
-export class Retry extends Data.TaggedError("Retry")<{ readonly reason: string }> {
+export class Retry extends Data.TaggedError("Retry")<{ readonly reason: string; readonly after?: After | undefined }> {
   readonly code = "run/retry"
   override get message() {
     return this.reason
   }
 }
+
+/** The wait that a `Retry` of any copy of the package asks for, as it stands; `undefined` for none. */
+export const afterOf = (error: unknown): unknown => (error as Pick<Retry, "after">).after
 
 /**
  * Aborts the whole beat: none of it is committed. Return it, throw it, or fail with it. `onFatal` of the enzyme decides

@@ -111,6 +111,8 @@ export class Enzymes {
   private readonly byQuery = new Map<string, Array<Enzyme>>()
   /** Disabled enzymes: they handle no signals, and signals for them only are held. */
   private left: Enzymes | undefined
+  /** Counts the changes that concern schedules. */
+  scheduleVersion = 0
   private readonly brokenFiles = new Set<string>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
   private activated = 0
@@ -133,6 +135,7 @@ export class Enzymes {
       throw refuse(`the query ${enzyme.query} is exclusive, and "${rival.name}" is there already; withdraw one of the two`)
     }
     this.waiting.push({ add: this.entry(enzyme, code, system) })
+    if (enzyme.schedule !== undefined) this.scheduleVersion++
     push(this.byQuery, enzyme.query, enzyme)
   }
 
@@ -143,6 +146,7 @@ export class Enzymes {
       this.left.unregister(enzyme)
       return this.leftOutChanged()
     }
+    if (enzyme.schedule !== undefined) this.scheduleVersion++
     const active = this.byName.get(enzyme.name)?.find((entry) => sameDescriptor(entry.enzyme, enzyme) && !isLeaving(entry))
     const isPending = (change: (typeof this.waiting)[number]) => "add" in change && sameDescriptor(change.add.enzyme, enzyme)
     const pending = active === undefined ? this.waiting.findIndex(isPending) : -1
@@ -169,13 +173,9 @@ export class Enzymes {
     this.brokenFiles.add(file)
   }
 
-  get hasBroken(): boolean {
-    return this.brokenFiles.size > 0
-  }
+  get hasBroken(): boolean { return this.brokenFiles.size > 0 }
 
-  isBroken(file: string): boolean {
-    return this.brokenFiles.has(file)
-  }
+  isBroken(file: string): boolean { return this.brokenFiles.has(file) }
 
   /** Removes the stand-ins for the enzymes of a file that was deleted or loads again. */
   mends(file: string): void {
@@ -187,6 +187,7 @@ export class Enzymes {
   private leftOutChanged(): void {
     this.left!.activate()
     this.version++
+    this.scheduleVersion++
   }
 
   /** Returns the disabled enzymes. */

@@ -142,8 +142,10 @@ const ended = (run: RunRecord, { again, on }: Context): Verdict => {
       const detail = `Another run of the beat had written ${run.document} before it; it runs again.${attempt}`
       return { verdict: "conflict", detail }
     }
-    default:
-      return { verdict: run.kind, detail: `It ended with ${run.tag} (${run.code}).${attempt}` }
+    default: {
+      const next = run.next === undefined ? "" : ` It runs again at ${new Date(run.next).toISOString()}.`
+      return { verdict: run.kind, detail: `It ended with ${run.tag} (${run.code}).${attempt}${next}` }
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import * as Receipts from "../kernel/beat/Receipts.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { RunRecord } from "../kernel/model/RunLine.ts"
 import * as Records from "../kernel/model/JournalRecords.ts"
+import { isScheduled } from "../kernel/model/SchedulePlan.ts"
 import * as Requests from "../reactor/Request.ts"
 
 /** A request whose result is a link of a chain. */
@@ -34,7 +35,7 @@ export interface Link {
   readonly target: string | undefined
   /** The beat that took it. */
   readonly beat: number
-  /** The enzyme that sent it; `undefined` if it came through the ingress. */
+  /** The enzyme that sent it, `schedule` or `commit`; `undefined` if it came through the ingress. */
   readonly sentBy: string | undefined
   /** The request with this signal as its result. The next link is the signal on which it was asked for. */
   readonly request?: Asked
@@ -73,7 +74,7 @@ const follow = (history: HistorySource, { entry: handled, run }: Cause, chain: A
   const sending = entry && Records.sentIn(entry).get(input.id)
   const { signal, target } = sending?.signal ?? input
   // A signal of the beat itself has no single predecessor, unless it is the result of a request.
-  const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? "commit"
+  const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? (isScheduled(input.id) ? "schedule" : "commit")
   const asking = sending?.signal.awaits === undefined ? undefined : askingRun(history, target)
   const request = asking && askedIn(history, target)
   const own = Receipts.owned(Receipts.ownOf(history.store, input.id))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import process from "node:process"
 import * as ControlFile from "../../src/agent/document/ControlFile.ts"
-import * as Cron from "../../src/agent/schedule/Cron.ts"
+import * as Cron from "../../src/time/Cron.ts"
 import * as Condition from "../../src/agent/schedule/Condition.ts"
 import * as Edit from "../../src/agent/document/Edit.ts"
 import * as Plan from "../../src/agent/wake/Plan.ts"
@@ -103,7 +103,7 @@ describe("A hostile control file", () => {
       const text = Array.from({ length: draw(10) }, () => Random.pick(draw, words)).join("")
       const schedule = Schedule.parse(text, "UTC")
       if (!("refused" in schedule)) Schedule.next(schedule, 0)
-      const cron = Cron.parse(Array.from({ length: 5 }, () => Random.pick(draw, words)).join(" "), "UTC")
+      const cron = Cron.parse(Array.from({ length: 5 }, () => Random.pick(draw, words)).join(" "), { zone: "UTC" })
       if (!("refused" in cron)) assert.isAbove(cron.next(0) ?? 0, 0, cron.expression)
       const condition = Condition.parse(Array.from({ length: draw(8) }, () => Random.pick(draw, tests)).join(" "))
       const environment = { now: 0, zone: "UTC", files: new Set<string>(), variables: new Set<string>(), outcomes: new Map(), self: "a" }

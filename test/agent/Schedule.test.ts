@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Cron from "../../src/agent/schedule/Cron.ts"
+import * as Cron from "../../src/time/Cron.ts"
 import * as Schedule from "../../src/agent/schedule/Schedule.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
@@ -100,7 +100,7 @@ describe("Schedule", () => {
       const zone = Random.pick(draw, zones)
       const { fields, text } = randomFields(draw)
       const expected = LocalClock.firings(fields, clocks.get(zone) ?? [])
-      const schedule = Cron.parse(text, zone)
+      const schedule = Cron.parse(text, { zone })
       if ("refused" in schedule) {
         assert.deepStrictEqual(expected, [], schedule.refused)
         continue

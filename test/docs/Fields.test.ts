@@ -28,7 +28,7 @@ const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyA
   check: [],
   isolation: [],
   system: [],
-  spaces: ["create", "open"],
+  spaces: ["create", "open", "first"],
   pages: [],
   labels: [],
   environments: [],

@@ -36,6 +36,7 @@ describe("Enzyme.make", () => {
       reads: [],
       writes: undefined,
       retry: { attempts: 10 },
+      schedule: undefined,
       lane: "pair",
       order: "strict",
       isolation: undefined,

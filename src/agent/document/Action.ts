@@ -10,9 +10,11 @@ import type { Block, Field, Item } from "../text/Block.ts"
 import { field } from "../text/Block.ts"
 import type { Condition } from "../schedule/Condition.ts"
 import * as Conditions from "../schedule/Condition.ts"
-import * as Duration from "../schedule/Duration.ts"
-import type { Finding, Refusal } from "../text/Issue.ts"
-import { isRefusal } from "../text/Issue.ts"
+import * as Duration from "../../time/Duration.ts"
+import * as Moment from "../../time/Moment.ts"
+import type { Refusal } from "../../time/Refusal.ts"
+import { isRefusal } from "../../time/Refusal.ts"
+import type { Finding } from "../text/Issue.ts"
 import * as Repetition from "../text/Repetition.ts"
 import * as UnreadLines from "./UnreadLines.ts"
 import type { Delay, Retry } from "../schedule/Retry.ts"
@@ -20,7 +22,7 @@ import * as Retries from "../schedule/Retry.ts"
 import type { Schedule } from "../schedule/Schedule.ts"
 import * as Schedules from "../schedule/Schedule.ts"
 import { closest } from "../text/Suggestion.ts"
-import * as Zone from "../schedule/Zone.ts"
+import * as Zone from "../../time/Zone.ts"
 
 /** The priorities, in the order of execution. */
 export const PRIORITIES = ["CRITICAL", "HIGH", "MEDIUM", "LOW", "BG"] as const
@@ -322,7 +324,7 @@ class Check {
 
   /** A time that cannot be read counts as absent: the ledger has the true one. */
   private record(zone: string): ActionRecord {
-    const momentOf = (key: string): number | undefined => Schedules.momentOf(this.text(key) ?? "", zone)
+    const momentOf = (key: string): number | undefined => Moment.parse(this.text(key) ?? "", zone)
     return {
       lastRun: momentOf("last_run"),
       completedAt: momentOf("completed_at"),

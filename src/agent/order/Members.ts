@@ -8,7 +8,7 @@
  */
 import * as Conditions from "../schedule/Condition.ts"
 import type { Delay } from "../schedule/Retry.ts"
-import { isRefusal } from "../text/Issue.ts"
+import { isRefusal } from "../../time/Refusal.ts"
 import { ActionFailed, type Attempt, type Done, runMember } from "./ActionType.ts"
 import type { Order } from "./Order.ts"
 import * as Record from "./Record.ts"

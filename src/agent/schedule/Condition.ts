@@ -6,10 +6,10 @@
  *
  * @module
  */
-import type { Refusal } from "../text/Issue.ts"
+import type { Refusal } from "../../time/Refusal.ts"
 import { TIME } from "./Schedule.ts"
 import { closest } from "../text/Suggestion.ts"
-import * as Zone from "./Zone.ts"
+import * as Zone from "../../time/Zone.ts"
 
 /** A test of a condition. */
 export type Test =

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import * as Duration from "./Duration.ts"
-import type { Refusal } from "../text/Issue.ts"
+import * as Backoff from "../../time/Backoff.ts"
+import * as Duration from "../../time/Duration.ts"
+import type { Refusal } from "../../time/Refusal.ts"
 
 /** The delay before a retry, in milliseconds. */
 export type Delay =
@@ -66,7 +67,7 @@ export const delayAfter = (delay: Delay, failures: number): number => {
     case "linear":
       return Math.min(delay.base * failures, Duration.MAX_DURATION)
     case "exponential":
-      return Math.min(delay.base * 2 ** (failures - 1), delay.cap)
+      return Backoff.after({ delay: delay.base, factor: 2, max: delay.cap }, failures)
   }
 }
 

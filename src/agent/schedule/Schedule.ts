@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { Cron } from "./Cron.ts"
-import * as Crons from "./Cron.ts"
-import * as Duration from "./Duration.ts"
-import type { Refusal } from "../text/Issue.ts"
-import { isRefusal } from "../text/Issue.ts"
-import * as Zone from "./Zone.ts"
+import type { Cron } from "../../time/Cron.ts"
+import * as Crons from "../../time/Cron.ts"
+import * as Duration from "../../time/Duration.ts"
+import * as Moment from "../../time/Moment.ts"
+import type { Refusal } from "../../time/Refusal.ts"
+import { isRefusal } from "../../time/Refusal.ts"
 
 /**
  * A schedule. `daily` is a cron expression, `hourly` an interval, and an action without a schedule is `always` due.
@@ -118,7 +118,7 @@ type Parser = (argument: string, zone: string) => Schedule | Refusal
 
 const forms: Readonly<Record<string, Parser>> = {
   at: (argument, zone) => {
-    const moment = momentOf(argument, zone)
+    const moment = Moment.parse(argument, zone)
     return moment === undefined
       ? refuse(`at:${argument}`, "is no date and time", "write one such as at:2026-01-15T14:00:00Z")
       : { kind: "at", moment }
@@ -152,29 +152,8 @@ const MIN_INTERVAL = 1_000
 export const TIME = /^([01]?\d|2[0-3]):([0-5]\d)$/
 
 const cronOf = (expression: string, zone: string): Schedule | Refusal => {
-  const cron = Crons.parse(expression, zone)
+  const cron = Crons.parse(expression, { zone, prefix: "cron:" })
   return isRefusal(cron) ? cron : { kind: "cron", cron }
-}
-
-const MOMENT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?)?(Z|[+-]\d\d:?\d\d)?$/i
-
-/**
- * Reads a date and time of ISO 8601 as milliseconds since 1970. Without an offset it is local to the zone. Answers
- * undefined for any other text, and for a date that does not exist.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const momentOf = (text: string, zone: string): number | undefined => {
-  const [match, year, month, day, hour = "00", minute = "00", second = "00", fraction = "0", offset] = MOMENT.exec(text.trim()) ?? []
-  if (match === undefined) return undefined
-  const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}`
-  const local = Date.parse(`${iso}.${fraction.padEnd(3, "0")}Z`)
-  // Engines accept some dates that do not exist, such as the 30th of February, and give another day.
-  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(iso)) return undefined
-  if (offset === undefined) return Zone.instantOf(local, zone)
-  const [, sign = "+", hours = "0", minutes = "0"] = /^([+-])(\d\d):?(\d\d)$/.exec(offset) ?? []
-  return local - (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
 }
 
 /**

@@ -65,15 +65,6 @@ export interface Finding {
   readonly block?: number
 }
 
-/** A text that is refused, with the remedy. */
-export interface Refusal {
-  readonly refused: string
-  readonly suggestion: string
-}
-
-/** Tests whether a parser refused its text. */
-export const isRefusal = (parsed: object): parsed is Refusal => "refused" in parsed
-
 /** Resolves the offset of a finding to a line and a column. */
 export const at = (lines: ReadonlyArray<Line>, { block, code, message, offset, severity = "error", suggestion }: Finding): Issue => ({
   code,

@@ -4,12 +4,12 @@
  * @module
  */
 import type { Action } from "../document/Action.ts"
-import * as Duration from "../schedule/Duration.ts"
+import * as Duration from "../../time/Duration.ts"
 import type { Change } from "../document/Edit.ts"
 import * as Record from "../order/Record.ts"
 import * as Schedules from "../schedule/Schedule.ts"
 import * as State from "./State.ts"
-import * as Zone from "../schedule/Zone.ts"
+import * as Zone from "../../time/Zone.ts"
 
 /** A time as `2024-01-15T10:32:15Z`. */
 export const moment = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`

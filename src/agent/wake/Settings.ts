@@ -5,8 +5,8 @@
  */
 import * as Result from "effect/Result"
 import { defaults as actionDefaults, type Defaults } from "../document/Action.ts"
-import * as Duration from "../schedule/Duration.ts"
-import * as Zone from "../schedule/Zone.ts"
+import * as Duration from "../../time/Duration.ts"
+import * as Zone from "../../time/Zone.ts"
 
 /**
  * The settings of an agent for one control file.

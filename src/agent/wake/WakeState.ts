@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Hash } from "../../persistence/Hash.ts"
+import * as Moment from "../../time/Moment.ts"
 import { type Action, isId } from "../document/Action.ts"
 import * as Approval from "../document/Approval.ts"
 import { field } from "../text/Block.ts"
@@ -350,7 +351,7 @@ export class WakeState {
    * block tells. A run that goes on counts until its time limit.
    */
   formerOf({ block, timeout, zone }: Action): Record.Record | undefined {
-    const begin = Schedules.momentOf(field(block, "started_at")?.value ?? "", zone)
+    const begin = Moment.parse(field(block, "started_at")?.value ?? "", zone)
     const present = new Set(this.open.file.blocks.map(({ id }) => id))
     return begin === undefined ? undefined : [...this.records.values()].find((record) => {
       const isLate = record.status === "running" && this.start > begin + timeout + Dispatch.GRACE_MILLIS

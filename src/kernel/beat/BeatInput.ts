@@ -58,8 +58,8 @@ export interface BeatInput {
   /** Step 3: commands from outside. They stay queued until the beat is committed. */
   readonly commands: () => ReadonlyArray<Queued>
   /**
-   * Step 3: commands of the space itself: a note of lost beats, one of its clock, the boot of a new space, and the cutover of
-   * a planned rollback.
+   * Step 3: commands of the space itself: a note of lost beats, one of its clock, the boot of a new space, the cutover of a
+   * planned rollback, and its schedules.
    */
   readonly own: (mode: SpaceMode.SpaceMode, start: Start) => ReadonlyArray<Queued>
   /** Steps 5 and 6: signals, in the order of the agenda. */
@@ -159,7 +159,9 @@ export class LiveInput implements BeatInput {
     const lost = this.opened ? undefined : LostBeats.note(this.state)
     const noted = ClockChange.noted(this.state, clock)
     const steering = this.steering(mode)
-    return lost === undefined && noted === undefined ? steering : [lost, noted, ...steering].filter((queued) => queued !== undefined)
+    const scheduled = this.state.schedules.commands(this.state, clock)
+    if (lost === undefined && noted === undefined && scheduled.length === 0) return steering
+    return [lost, noted, ...steering, ...scheduled].filter((queued) => queued !== undefined)
   }
 
   /** The boot of a new space, and the cutover of a planned rollback. */

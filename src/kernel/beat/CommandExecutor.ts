@@ -29,6 +29,7 @@ import * as DeadLetter from "./DeadLetter.ts"
 import type { LedgerBeats } from "./LedgerBeats.ts"
 import * as Lifecycle from "./Lifecycle.ts"
 import * as LostBeats from "./LostBeats.ts"
+import * as Schedules from "./Schedules.ts"
 import type { BeatAnswer, CapturedCommands, DoneCommand } from "./Phases.ts"
 
 /** The parts of a beat that commands act on. */
@@ -131,6 +132,10 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
     return { reply: undefined }
   },
   clock: (command, { parts: { draft, transaction } }) => ({ reply: ClockChange.execute(transaction, draft, command) }),
+  schedule: (command, { parts }) => {
+    Schedules.execute(command, parts)
+    return { reply: undefined }
+  },
   lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),
   ledger: ({ command, ledger: name }, { parts: { state, draft, ledgers } }) => {
     const placed = state.ledgers.named(name)

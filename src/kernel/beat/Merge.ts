@@ -35,6 +35,7 @@ import * as LabelCheck from "./LabelCheck.ts"
 import type { Captured, Executed, ExecutedHandling } from "./Phases.ts"
 import * as ReadyRuns from "./ReadyRuns.ts"
 import * as Receipts from "./Receipts.ts"
+import * as RetryTime from "./RetryTime.ts"
 import * as Run from "./Run.ts"
 
 /** A lost conflict, or a lock with its holder. */
@@ -117,7 +118,7 @@ const decide = (handling: ExecutedHandling, merged: Merged): void => {
   if (outcome.kind === "retry") {
     if (outcome.code === CODE_MISSING) return hold(handling, outcome, merged)
     if (outcome.code === GATED) return park(handling, outcome.until, merged)
-    if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome.code, merged)
+    if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome, merged)
   }
   bury(handling, outcome.undo === "waits" ? undoLost(outcome, outcome.tag) : outcome, merged)
 }
@@ -211,12 +212,14 @@ const lose = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merg
   again(handling, merged, { why: "conflict", document, previous: headOf, losses, attempt, timeouts, due: undefined })
 }
 
-/** Queues a further attempt of a run that failed retryably or got stuck, after 1, 2, 4 … beats. */
-const repeat = (handling: ExecutedHandling, code: string, merged: Merged): void => {
+/** Queues a further attempt of a run that failed retryably or got stuck. */
+const repeat = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
+  const { code } = outcome
   const why = code === STUCK ? "stuck" : "retry"
-  const { backoffBeats } = merged.state.settings.limits
-  const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
-  const due = Signal.due({ beats }, sinceOf(merged.transaction, merged.state))
+  const time = RetryTime.decide(handling, outcome, merged)
+  if ("code" in time) return bury(handling, outcome.undo === "waits" ? undoLost(time) : time, merged)
+  const { date, due } = time
+  if (date !== undefined) handling.outcome = { ...outcome, next: date }
   if (why === "stuck") {
     const note = `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more`
     merged.transaction.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note }))

@@ -28,6 +28,7 @@ import type { CommitHandshake } from "./CommitHandshake.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
 import type { LiveClock } from "./LiveClock.ts"
 import type { RunHost } from "./RunHost.ts"
+import type { Schedules } from "./Schedules.ts"
 
 /**
  * The state of a space, live or in a replay.
@@ -95,6 +96,8 @@ export interface LiveState extends SpaceState {
   readonly reporter: Reporter
   /** Makes its groups durable. */
   readonly handshake: CommitHandshake
+  /** The schedules of its enzymes. */
+  readonly schedules: Schedules
   /** The beats that the kernel's spaces lost, and have not journaled. */
   readonly losses: Losses
 }

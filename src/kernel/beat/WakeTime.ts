@@ -26,15 +26,15 @@ export const wait = ({ inbox, mode: { control }, settings, store }: LiveState, o
 }
 
 /**
- * The time at which the first timer is due, the first gate of a node opens, or a ledger begins delayed work, in milliseconds
- * since 1970.
+ * The time at which the first timer or schedule is due, the first gate of a node opens, or a ledger begins delayed work, in
+ * milliseconds since 1970.
  *
  * @category getters
  * @since 0.1.0
  */
 export const timed = (state: LiveState, opened: number): number | undefined => {
-  const { derivation, ledgers, states } = state
-  const times = [wait(state, opened)?.moment, derivation.nextDue, ledgers.nextDue(states)]
+  const { derivation, ledgers, schedules, states } = state
+  const times = [wait(state, opened)?.moment, derivation.nextDue, ledgers.nextDue(states), schedules.nextDue(state)]
   const moment = Math.min(...times.map((time) => time ?? Infinity))
   return moment === Infinity ? undefined : moment
 }
@@ -50,7 +50,7 @@ export const hasInput = ({ host, inbox, ledgers, mode, states, store }: LiveStat
  * @since 0.1.0
  */
 export const isNow = (state: LiveState): boolean => {
-  const { bindings, derivation, enzymes, host, inbox, ledgers, liveClock, mode, settings, states, store } = state
+  const { bindings, derivation, enzymes, host, inbox, ledgers, liveClock, mode, schedules, settings, states, store } = state
   const { beat } = store.head()
   if (isAdvancing(mode) || (beat < 0 && settings.boot)) return true
   if (enzymes.leavesOut) {
@@ -60,7 +60,7 @@ export const isNow = (state: LiveState): boolean => {
   // An offset that no beat has captured would be lost when the space is closed, and its waits would begin anew.
   if (liveClock.uncaptured(state.clock) !== undefined) return true
   if (inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: beat + 1, clock })) return true
-  return derivation.isRunnable(clock) || ledgers.isWaiting(states, mode.gated)
+  return derivation.isRunnable(clock) || schedules.isNow(state, clock) || ledgers.isWaiting(states, mode.gated)
 }
 
 /**

@@ -20,6 +20,7 @@ import type { Write } from "../../stage/Write.ts"
 import type { SentSince } from "../../operation/DossierView.ts"
 import type * as ExternalChange from "./ExternalChange.ts"
 import type { LossTopic } from "./Losses.ts"
+import type * as SchedulePlan from "./SchedulePlan.ts"
 import type { SpaceMode, Verb } from "./SpaceMode.ts"
 import { size } from "./Signal.ts"
 import { ControlRefused, WriteRefused } from "./SpaceError.ts"
@@ -47,7 +48,7 @@ export interface Queued {
  */
 export type Command =
   | Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | ClockCommand | Locking
-  | LedgerCommand
+  | SchedulePlan.ScheduleCommand | LedgerCommand
 
 /** A write to a cell. */
 export interface Setting {
@@ -199,6 +200,7 @@ type KernelLine =
   | readonly ["lock", cell: string, on: boolean]
   | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
   | readonly ["clock", verb: ClockCommand["verb"], millis: number]
+  | readonly ["schedule", enzyme: string, plan: SchedulePlan.SchedulePlan | 0, event?: SchedulePlan.DueEvent]
   | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
   | readonly ["redeliver", id: string, enzyme: string, anew?: true]
   | readonly ["start", module: string, inputs: readonly [unknown]]
@@ -271,6 +273,10 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     encode: ({ millis, verb }) => JSON.stringify(["clock", verb, millis]),
     size: small
   },
+  schedule: {
+    encode: ({ enzyme, event, plan }) => JSON.stringify(["schedule", enzyme, plan ?? 0, ...event === undefined ? [] : [event]]),
+    size: small
+  },
   lock: {
     encode: ({ cell, on }) => JSON.stringify(["lock", cell, on]),
     size: small
@@ -326,6 +332,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
   }),
   lost: ([, topic, code, ...beats]) => ({ kind: "lost", topic, code, beats }),
   clock: ([, verb, millis]) => ({ kind: "clock", verb, millis }),
+  schedule: ([, enzyme, plan, event]) => ({ kind: "schedule", enzyme, plan: plan === 0 ? undefined : plan, event }),
   redeliver: ([, id, enzyme, anew]) => ({ kind: "redeliver", id, enzyme, ...anew === undefined ? {} : { anew } }),
   start: ([, module, [inputs]]) => ({ kind: "piece", ask: { verb: "start", module, inputs: Codec.decode(JSON.stringify(inputs)) } }),
   stop: ([, name]) => ({ kind: "piece", ask: { verb: "stop", name } })

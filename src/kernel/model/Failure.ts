@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { codeOf, isTagged, tagOf } from "../../registry/Outcome.ts"
+import { afterOf, codeOf, isTagged, tagOf } from "../../registry/Outcome.ts"
 import { UNDO_LOST } from "../../durable/RunCode.ts"
 import type { Failed } from "./InFlight.ts"
 
@@ -21,7 +21,9 @@ export const failure = (error: unknown): Failed => {
 
 const describe = (error: unknown): Failed => {
   const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
-  return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error), thrown: error }
+  const outcome = { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error), thrown: error } as const
+  const after = kind === "retry" ? afterOf(error) : undefined
+  return after === undefined ? outcome : { ...outcome, after }
 }
 
 /** The outcome of a run that ended by its cancellation, and whose last segment is refused with a code. */

@@ -36,6 +36,10 @@ export type Outcome =
     readonly thrown?: unknown
     /** The time of the next attempt, in milliseconds since 1970, if a gate delays a node that the run reads. */
     readonly until?: number | undefined
+    /** The wait before the next attempt that the run asked for, as it stands. */
+    readonly after?: unknown
+    /** The date of the next attempt, in milliseconds since 1970, if the merge decided one by the clock. */
+    readonly next?: number | undefined
     /** The label of the run, if it is confidential. */
     readonly label?: Label | undefined
     /** The last segment of a run that ended by its cancellation: it is merged although the run failed, or it is tried again. */

@@ -170,6 +170,8 @@ export interface Settings {
    * next start of the host opens the space.
    */
   readonly heldMillis?: number | undefined
+  /** The space of schedules that name none. Default: `home`. */
+  readonly first?: string | undefined
   /** The isolation of enzymes without a setting of their own. Default: `snapshot`. */
   readonly isolation?: Isolation | undefined
   readonly limits: Limits

@@ -23,7 +23,12 @@ export type RunLine =
   | readonly [input: number, oid: string, outcome: "heard", heard: Omit<Heard, "oid">]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
   | readonly [input: number, enzyme: "", outcome: "discarded"]
-  | readonly [input: number, enzyme: string, outcome: Failure, tag: string, code: string, emissions?: ReadonlyArray<EmittedLine>]
+  | readonly [input: number, enzyme: string, outcome: Failure, tag: string, code: string, more?: ReadonlyArray<EmittedLine> | NextLine]
+
+/** The date of the next attempt, in milliseconds since 1970, if it is by the clock. */
+interface NextLine {
+  readonly next: number
+}
 
 /** The result of a handling. */
 type End =
@@ -34,7 +39,14 @@ type End =
   | { readonly kind: "heard"; readonly heard: unknown }
   | { readonly kind: "cycle"; readonly names: ReadonlyArray<string> }
   | { readonly kind: "discarded" }
-  | { readonly kind: Failure; readonly tag: string; readonly code: string; readonly sent: ReadonlyArray<SentRecord> }
+  | {
+    readonly kind: Failure
+    readonly tag: string
+    readonly code: string
+    readonly sent: ReadonlyArray<SentRecord>
+    /** The date of the next attempt, in milliseconds since 1970, if it is by the clock. */
+    readonly next: number | undefined
+  }
 
 /** A handling: the index of its input, its enzyme and its result. */
 export type RunRecord = { readonly input: number; readonly enzyme: string } & End
@@ -64,7 +76,8 @@ const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome === undefined) return ""
   if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${reason(outcome)}`
   const emissions = isMerged(outcome) ? draft?.emissions ?? none : none
-  const result = "code" in outcome ? `"${outcome.kind}","${outcome.tag}","${outcome.code}"`
+  const result = "code" in outcome
+    ? `"${outcome.kind}","${outcome.tag}","${outcome.code}"${outcome.next === undefined ? "" : `,{"next":${outcome.next}}`}`
     : outcome.kind === "waits" ? `"waits",${outcome.segment}`
     : outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
   if (emissions.length === 0) return `,${result}`
@@ -94,7 +107,9 @@ const endOf = ([, , kind, detail, last, more]: RunLine): End => {
   if (kind === "heard") return { kind, heard: detail }
   if (kind === "cycle") return { kind, names: detail as ReadonlyArray<string> }
   if (kind === "discarded") return { kind }
-  return { kind, tag: detail as string, code: last as string, sent: sentOf(more) }
+  const failure = { kind, tag: detail as string, code: last as string }
+  const { next } = (more ?? {}) as Partial<NextLine>
+  return next === undefined ? { ...failure, sent: sentOf(more), next } : { ...failure, sent: [], next }
 }
 
 const sentOf = (lines: unknown): ReadonlyArray<SentRecord> => ((lines ?? []) as ReadonlyArray<EmittedLine>).map(readEmitted)

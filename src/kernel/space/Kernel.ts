@@ -43,6 +43,7 @@ import { RunWatch } from "../watchdog/RunWatch.ts"
 import type { NamePage, Page, Space } from "../view/Space.ts"
 import type { KernelSlice } from "./Slice.ts"
 import * as SpaceFace from "./SpaceFace.ts"
+import type { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { Spaces } from "./Spaces.ts"
 import { SteadyClock } from "./SteadyClock.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
@@ -164,7 +165,7 @@ export class Kernel extends Context.Service<Kernel, {
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
-        ...registrar({ runs, registry, nodes, wake: () => spaces.wake() }),
+        ...registrar({ runs, registry, nodes, scheduled: spaces.scheduled, wake: () => spaces.wake() }),
         enzymes: spaces.pages.see(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
@@ -202,10 +203,11 @@ const refusedBy = ({ _tag, name }: Enzyme | NodeDefinition, reason: string): Inv
   _tag === "Enzyme" ? new InvalidEnzyme({ name, reason }) : new InvalidNode({ name, reason })
 
 /** Registers and withdraws modules. A node may give an idle space work. */
-const registrar = ({ nodes, registry, runs, wake }: {
+const registrar = ({ nodes, registry, runs, scheduled, wake }: {
   readonly runs: Pick<RunsOfSpaces, "check">
   readonly registry: Registry["Service"]
   readonly nodes: Modules
+  readonly scheduled: Pick<ScheduledSpaces, "see">
   readonly wake: () => void
 }): Pick<Kernel["Service"], "register" | "unregister" | "leaveOut" | "breaks" | "mends"> => ({
   register: (module, code) => Effect.try({
@@ -216,8 +218,10 @@ const registrar = ({ nodes, registry, runs, wake }: {
         runs.check(module)
         registry.register(module, code)
       } else nodes.register(module, code)
-      // An enzyme gives an idle space no work, unless signals are held.
-      if (module._tag !== "Enzyme" || registry.leavesOut) wake()
+      // An enzyme gives an idle space no work, unless it has a schedule or signals are held.
+      const isScheduled = module._tag === "Enzyme" && module.schedule !== undefined
+      if (module._tag !== "Enzyme" || registry.leavesOut || isScheduled) wake()
+      if (isScheduled) scheduled.see(module)
     },
     catch: expected<InvalidEnzyme | InvalidNode>(InvalidEnzyme, InvalidNode)
   }),

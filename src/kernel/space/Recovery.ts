@@ -18,6 +18,7 @@ import type { RunHost } from "../beat/RunHost.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { CommitHandshake } from "../beat/CommitHandshake.ts"
 import { LiveClock } from "../beat/LiveClock.ts"
+import { Schedules } from "../beat/Schedules.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { CursorKey } from "../model/CursorKey.ts"
@@ -142,6 +143,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     startHash: hash.start,
     reporter,
     handshake: new CommitHandshake({ space: store.space, store, host, limits: settings.limits, reporter }),
+    schedules: new Schedules(),
     losses,
     held,
     number: next

@@ -31,6 +31,7 @@ import { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Recovery from "./Recovery.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
+import { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { SpaceNames } from "./SpaceNames.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
@@ -81,6 +82,8 @@ export class Spaces {
   readonly pages: PageTurns
   /** The names of the spaces. */
   readonly names: SpaceNames
+  /** The spaces of schedules. */
+  readonly scheduled: ScheduledSpaces
   private readonly wakeQueue: WakeQueue
   private readonly opening = Semaphore.makeUnsafe(1)
   /** The removals whose objects in the content store are being deleted. */
@@ -103,6 +106,8 @@ export class Spaces {
   constructor(deps: Dependencies) {
     this.deps = deps
     const { host, pacemaker, settings: { limits } } = deps.parts
+    const { registry, reporter, settings } = deps.parts
+    this.scheduled = new ScheduledSpaces({ registry, settings, reporter, open: (name) => this.find(name, settings.create === "on-demand") })
     this.pages = new PageTurns(pacemaker.turn)
     this.names = new SpaceNames(deps.persistence, this.pages)
     this.wakeQueue = new WakeQueue(host, limits.behindMillis, (name, moment) => {
@@ -199,6 +204,7 @@ export class Spaces {
     return Effect.ensuring(this.readMoments(), Effect.sync(() => {
       this.isReading = false
       this.openNext()
+      this.scheduled.begin()
     }))
   })
 

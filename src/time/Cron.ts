@@ -10,7 +10,7 @@
  * @module
  */
 import { Cron as Croner } from "croner"
-import type { Refusal } from "../text/Issue.ts"
+import type { Refusal } from "./Refusal.ts"
 
 /**
  * A cron expression in a time zone.
@@ -53,18 +53,26 @@ const forms: ReadonlyArray<FieldForm> = [
 /** The longest days of the months. */
 const LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-const EXAMPLE = "write minute, hour, day of month, month and day of week, such as cron:*/5 9-17 * * MON-FRI"
+const FIELDS = "write minute, hour, day of month, month and day of week"
+const EXAMPLE = "*/5 9-17 * * MON-FRI"
+
+/** The time zone of an expression, and the text before an expression where it is written. */
+export interface Place {
+  readonly zone: string
+  readonly prefix?: string
+}
 
 /**
- * Parses an expression.
+ * Parses an expression in a time zone, which must exist.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const parse = (expression: string, zone: string): Cron | Refusal => {
+export const parse = (expression: string, { prefix = "", zone }: Place): Cron | Refusal => {
   const fields = expression.trim().split(/\s+/)
   const shown = expression.slice(0, MAX_LENGTH)
-  const refuse = (reason: string): Refusal => ({ refused: `The cron expression "${shown}" ${reason}`, suggestion: EXAMPLE })
+  const suggestion = `${FIELDS}, such as ${prefix}${EXAMPLE}`
+  const refuse = (reason: string): Refusal => ({ refused: `The cron expression "${shown}" ${reason}`, suggestion })
   if (expression.length > MAX_LENGTH) return refuse(`is longer than ${MAX_LENGTH} characters`)
   if (fields.length !== forms.length) return refuse(`has ${fields[0] === "" ? 0 : fields.length} fields instead of ${forms.length}`)
   for (const [i, form] of forms.entries()) {
