@@ -53,7 +53,7 @@ export class InvalidJson extends Data.TaggedError("InvalidJson")<{
  * @category decoding
  * @since 0.1.0
  */
-export const parse = (text: string): unknown => {
+export const parse = (text: string, numbers: Numbers = "exact"): unknown => {
   const { depth, isPrecise, members } = scan(text)
   if (depth > MAX_DEPTH) throw refuse("json/depth", `it nests deeper than ${MAX_DEPTH} levels, which is the limit. Make it flatter`)
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw refuse("json/syntax", "it begins with a byte order mark. Leave that out")
@@ -63,8 +63,37 @@ export const parse = (text: string): unknown => {
   } catch (error) {
     throw refuse("json/syntax", (error as Error).message)
   }
-  if (isPrecise || members !== membersOf(value)) check(text)
-  return value
+  if (isPrecise || members !== membersOf(value)) check(text, numbers === "exact")
+  return isPrecise && numbers === "text" ? read(quoted(text)) : value
+}
+
+/** A number that no double has: it is refused, or read as its literal in a text, or as the nearest double. */
+export type Numbers = "exact" | "text" | "round"
+
+/** A valid text with each number that no double has between quotes. */
+const quoted = (text: string): string => replaced(text, (token) => NUMBER.test(token) && !isHeld(token) ? JSON.stringify(token) : token)
+
+/** Whether a double has the value of a literal, or rounds a fraction of it. */
+const isHeld = (literal: string): boolean => {
+  try {
+    checkNumber(literal, () => "")
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A text with some of its tokens replaced. */
+const replaced = (text: string, replace: (token: string) => string): string => {
+  const parts: Array<string> = []
+  let end = 0
+  eachToken(text, (token, at) => {
+    const other = replace(token)
+    if (other === token) return
+    parts.push(text.slice(end, at), other)
+    end = at + token.length
+  })
+  return parts.join("") + text.slice(end)
 }
 
 /**
@@ -76,16 +105,7 @@ export const parse = (text: string): unknown => {
  */
 export const write = (value: unknown): string => {
   const text = JSON.stringify(value)
-  if (!scan(text).isPrecise) return text
-  const parts: Array<string> = []
-  let end = 0
-  eachToken(text, (token, at) => {
-    const exact = INTEGER.test(token) ? BigInt(Number(token)).toString() : token
-    if (exact === token) return
-    parts.push(text.slice(end, at), exact)
-    end = at + token.length
-  })
-  return parts.join("") + text.slice(end)
+  return scan(text).isPrecise ? replaced(text, (token) => INTEGER.test(token) ? BigInt(Number(token)).toString() : token) : text
 }
 
 const BYTE_ORDER_MARK = 0xfeff
@@ -170,8 +190,8 @@ interface Frame {
   awaitsKey: boolean
 }
 
-/** Checks each number and each key of a valid text. */
-const check = (text: string): void => {
+/** Checks each key of a valid text, and each number unless it may be inexact. */
+const check = (text: string, isExact: boolean): void => {
   const frames: Array<Frame> = []
   const at = () => place(frames)
   eachToken(text, (token) => {
@@ -190,7 +210,7 @@ const check = (text: string): void => {
         return
     }
     if (frame?.awaitsKey === true) checkKey(frame, JSON.parse(token) as string, at)
-    else if (NUMBER.test(token)) checkNumber(token, at)
+    else if (isExact && NUMBER.test(token)) checkNumber(token, at)
   })
 }
 

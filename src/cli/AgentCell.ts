@@ -72,6 +72,6 @@ export const approve = Effect.fn("AgentCell.approve")(function*(
   const client = yield* Client
   const body = { signal: APPROVE, target: cell, payload: { hash } }
   yield* checkHandled(yield* client.ask<Answer>(`${SpaceArgument.path(space)}/signals`, {
-    method: "POST", body, headers: { prefer: "wait=10" }
+    method: "POST", isOfEvent: true, body, headers: { prefer: "wait=10" }
   }))
 })

@@ -50,7 +50,7 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<Ledger
       for (;;) {
         const left = until - (yield* Clock.currentTimeMillis)
         const wait = Math.max(1, Math.min(WAIT_SECONDS, Math.ceil(left / 1_000)))
-        const request = { method: "POST" as const, body: event, headers: { prefer: `wait=${wait}` } }
+        const request = { method: "POST" as const, isOfEvent: true, body: event, headers: { prefer: `wait=${wait}` } }
         const asked = client.ask<Ended | { readonly status?: "pending" }>(`${path}/signals`, request)
         const end = yield* Effect.catch(asked, (error) =>
           error.code === "signal/id-reused" ? Effect.succeed({ status: "known" } as const) : Effect.fail(failed(error)))

@@ -35,6 +35,8 @@ export interface Ask {
   readonly seconds?: number
   /** Whether the answer may be any value of JSON. Others are objects. */
   readonly isValue?: boolean
+  /** Whether it waits for the end of an event. An end without success is then an answer, too: its receipt, `code` and `reason`. */
+  readonly isOfEvent?: boolean
 }
 
 /** One event of a stream. */
@@ -153,7 +155,7 @@ const within = (seconds: number) => <A, R>(step: Effect.Effect<A, CliFailure, R>
  * @since 0.1.0
  */
 export const connect = ({ fetch, token, unreachable, url }: Target): Client["Service"] => {
-  const send = (path: string, { body, headers, method = "GET" }: Ask = {}) =>
+  const send = (path: string, { body, headers, isOfEvent = false, method = "GET" }: Ask = {}) =>
     Effect.tryPromise({
       try: async (signal) =>
         fetch(
@@ -171,10 +173,11 @@ export const connect = ({ fetch, token, unreachable, url }: Target): Client["Ser
           })
         ),
       catch: (failure) => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: unreachable(failure) })
-    }).pipe(Effect.flatMap((response) => response.ok ? Effect.succeed(response) : Effect.flatMap(refused(response), Effect.fail)))
+    }).pipe(Effect.flatMap((response) =>
+      response.ok || isOfEvent && isEnd(response) ? Effect.succeed(response) : Effect.flatMap(refused(response), Effect.fail)))
   return {
     ask: <Answer>(path: string, ask: Ask = {}) =>
-      Effect.flatMap(send(path, ask), (response) => read(response)).pipe(
+      Effect.flatMap(send(path, ask), (response) => Effect.map(read(response), response.ok ? (answer) => answer : ended)).pipe(
         Effect.filterOrFail((answer) => ask.isValue === true || isObject(answer), () => foreign("without an object")),
         within(limitOf(ask)),
         Effect.map((answer) => answer as Answer)
@@ -187,6 +190,15 @@ export const connect = ({ fetch, token, unreachable, url }: Target): Client["Ser
           : Effect.fail(foreign("with an event without an object")))
       )
   }
+}
+
+/** Whether a refusal is the end of an event: it names the place of the receipt. */
+const isEnd = ({ headers, status }: Response): boolean => status >= 400 && status < 500 && headers.has("location")
+
+/** The receipt of an event that ended without success, with the code and the reason of its end. */
+const ended = (problem: unknown): unknown => {
+  const { code, detail, event } = (problem ?? {}) as Readonly<Record<string, unknown>>
+  return isObject(event) ? { ...event as object, code, reason: detail } : undefined
 }
 
 const isObject = (answer: unknown): boolean => typeof answer === "object" && answer !== null && !Array.isArray(answer)
@@ -229,7 +241,7 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 const decodeReset = Schema.decodeUnknownOption(Schema.Struct({ reason: Schema.String }))
 
 const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> => {
-  const elsewhere = response.headers.get("location")
+  const elsewhere = response.status < 400 ? response.headers.get("location") : null
   if (elsewhere !== null) return Effect.succeed(redirected(elsewhere))
   return Effect.map(read(response), (body) =>
     Option.match(decodeProblem(body), {

@@ -5,13 +5,15 @@
  */
 import * as Effect from "effect/Effect"
 import type { Receipt } from "../kernel/model/Receipt.ts"
-import { CliFailure, exits } from "./CliFailure.ts"
+import { CliFailure, exitOf, exits } from "./CliFailure.ts"
 
-/** A receipt after a wait, else the acceptance. */
-export type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }
+/** A receipt after a wait, with the `code` of an end without success, else the acceptance. */
+export type Answer =
+  | Receipt & { readonly code?: string; readonly reason?: string }
+  | { readonly id: string; readonly beat?: number; readonly receipt: string }
 
 /**
- * Fails unless the receipt tells that the signal is handled.
+ * Fails unless the answer tells that the signal is handled.
  *
  * @category guards
  * @since 0.1.0
@@ -27,6 +29,7 @@ export const checkHandled = (answer: Answer): Effect.Effect<void, CliFailure> =>
         "or ask at the receipt's link"
     }))
   }
-  const message = answer.reason ?? `Signal ${answer.id} is ${status}; its receipt says how that came about`
-  return Effect.fail(new CliFailure({ exit: exits.failed, code: `signal/${status}`, message }))
+  const { code = `signal/${status}`, reason = `Signal ${answer.id} is ${status}; its receipt says how that came about` } = answer
+  // The code of a dead letter may be one that asks to try again, as a refusal: the event is over.
+  return Effect.fail(new CliFailure({ exit: status === "dead" ? exits.failed : exitOf(code), code, message: reason }))
 }

@@ -55,6 +55,7 @@ export const command = Command.make("signal", {
     const value = { ...yield* parsed("payload", payload), ...yield* parsed("at", at) }
     const answer = yield* client.ask<Answer>(`${SpaceArgument.path(space)}/signals`, {
       method: "POST",
+      isOfEvent: true,
       body: { ...field("signal", signal), ...field("target", target), ...field("id", id), ...field("qos", qos), ...value },
       headers: Option.match(wait, { onNone: () => ({}), onSome: (seconds): Record<string, string> => ({ prefer: `wait=${seconds}` }) })
     })

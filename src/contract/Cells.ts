@@ -33,33 +33,46 @@ export const read = Endpoint.make("GET", `${SPACE}/cells/*`, {
   does: "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
     "it, both in pages that look at 400 cells: a page can be short before the end, which is where `next` is null. " +
     "`?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; readers do not have it. " +
-    "As `text/event-stream`: the value now and after each change; see Streams.",
+    "As `text/event-stream`: the value now and after each change; see Streams. `ETag` is the tag of the value.",
   query: asked,
   isByHand: true,
-  headers: ["Prefer: wait=N", "Last-Event-ID"],
+  headers: ["Prefer: wait=N", "Last-Event-ID", "If-None-Match"],
   answer: CellValue.schema,
+  others: { 304: () => Schema.Void },
+  refusals: ["address/invalid", "cell/absent", "cell/content", "cell/held", "link/loop"],
   events: Stream.ofCell,
   access: "reader"
 })
+
+/** The conditions of a write. */
+const conditions = ["If-Match", "If-None-Match: *"]
+
+/** The refusals of a write or a removal. */
+const ofWrite = ["address/invalid", "cell/changed", "cell/condition", "cell/locked", "cell/refused", "inbox/full"]
 
 const written = () => Schema.Struct({ beat: count })
 
 /** A write of a cell. Its handler decodes the value by hand. */
 export const write = Endpoint.make("PUT", `${SPACE}/cells/*`, {
-  does: "Writes a cell with the next beat: `{ beat }`.",
+  does: "Writes a cell with the next beat: `{ beat }`. With a condition, only if the beat finds the value that has the tag, any value " +
+    "(`If-Match: *`) or none; see Conditions.",
   query: () => Schema.Struct(address),
+  headers: conditions,
   isByHand: true,
   body: CellValue.schema,
   content: "the value",
-  answer: written
+  answer: written,
+  refusals: [...ofWrite, "cell/type", "value/invalid"]
 })
 
 /** The removal of a cell, or of a place inside it. */
 export const remove = Endpoint.make("DELETE", `${SPACE}/cells/*`, {
-  does: "Deletes a cell with the next beat: `{ beat }`.",
+  does: "Deletes a cell with the next beat: `{ beat }`. With a condition as in a write.",
   query: () => Schema.Struct(address),
+  headers: conditions,
   isByHand: true,
-  answer: written
+  answer: written,
+  refusals: ofWrite
 })
 
 const beat = () => Schema.Struct({
@@ -85,7 +98,11 @@ export const beats = Endpoint.make("GET", `${SPACE}/beats`, {
 })
 
 /** One beat. */
-export const one = Endpoint.make("GET", `${SPACE}/beats/:beat`, { does: "Inbox, agenda, stage and meta of one beat.", answer: beat })
+export const one = Endpoint.make("GET", `${SPACE}/beats/:beat`, {
+  does: "Inbox, agenda, stage and meta of one beat.",
+  answer: beat,
+  refusals: ["beat/absent", "query/invalid"]
+})
 
 /** The upload of content. */
 export const store = Endpoint.make("PUT", `${SPACE}/blobs`, {
@@ -95,6 +112,7 @@ export const store = Endpoint.make("PUT", `${SPACE}/blobs`, {
   content: "the bytes, up to 32 MiB or the limit of the content store",
   answer: () => Schema.Struct({ hash: text, address: text, size: count, link: text }),
   status: 201,
+  refusals: ["body/too-large", "content/large"],
   location: ({ link }) => link
 })
 
@@ -103,6 +121,7 @@ export const content = Endpoint.make("GET", `${SPACE}/blobs/:hash`, {
   does: "Content by its SHA-256, or a part of it. The server reads 1 MiB at a time as its client takes it.",
   headers: ["Range", "If-Range"],
   answer: () => Schema.Uint8Array,
-  others: { 206: () => Schema.Uint8Array },
+  others: { 206: () => Schema.Uint8Array, 304: () => Schema.Void },
+  refusals: ["blob/absent", "blob/range"],
   access: "reader"
 })

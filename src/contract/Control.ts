@@ -44,6 +44,7 @@ export const state = Endpoint.make("GET", CONTROL, {
 const begun = {
   answer: () => Schema.Struct({ oid: text, beat: count }),
   status: 202,
+  refusals: ["control/refused", "inbox/full"],
   location: ({ oid }: { readonly oid: string }, { space }: { readonly space: string }) => `${SPACE.replace(":space", space)}/ops/${oid}`,
   effect: "controls"
 } as const
@@ -102,15 +103,19 @@ export const clock = Endpoint.make("GET", CLOCK, {
 /** The reset of the clock. */
 export const resetClock = Endpoint.make("POST", `${CLOCK}/reset`, {
   does: "Takes the offset off the dates of later beats: `{ offset, beat }`.",
-  answer: () => Schema.Struct({ offset: count, beat: count })
+  answer: () => Schema.Struct({ offset: count, beat: count }),
+  refusals: ["control/refused", "inbox/full"]
 })
+
+/** The refusals of a lock or an unlock. */
+const ofLock = ["address/invalid", "cell/refused", "control/refused", "inbox/full"]
 
 const locked = () => Schema.Struct({ cell: text, beat: count })
 
 /** The locks of cells. */
 export const locks = {
-  lock: Endpoint.make("PUT", `${SPACE}/locks/*`, { does: "Locks a cell and all cells below it.", answer: locked }),
-  unlock: Endpoint.make("DELETE", `${SPACE}/locks/*`, { does: "Unlocks a cell.", answer: locked })
+  lock: Endpoint.make("PUT", `${SPACE}/locks/*`, { does: "Locks a cell and all cells below it.", answer: locked, refusals: ofLock }),
+  unlock: Endpoint.make("DELETE", `${SPACE}/locks/*`, { does: "Unlocks a cell.", answer: locked, refusals: ofLock })
 }
 
 /** The debugging state of a space. */
@@ -145,5 +150,6 @@ export const breakAt = Endpoint.make("PUT", DEBUG, {
 export const step = Endpoint.make("POST", `${DEBUG}/step`, {
   does: "Under `systole dev`: runs exactly one beat.",
   answer: () => Schema.Struct({ beat: count }),
+  refusals: ["beat/aborted"],
   isUncached: true
 })

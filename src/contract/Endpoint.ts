@@ -32,6 +32,8 @@ export interface Options<Path extends string, Query extends Fields, Body extends
   readonly headers?: ReadonlyArray<string>
   /** The schema of its body. */
   readonly body?: Body
+  /** Further bodies that it takes, each by its media type. */
+  readonly bodies?: Readonly<Record<string, Lazy>>
   /** The content of a body that is no object with fields, in words. */
   readonly content?: string
   /** Whether its handler decodes the query and the body itself: it is on a hot path, or its body is no JSON. */
@@ -48,6 +50,8 @@ export interface Options<Path extends string, Query extends Fields, Body extends
   readonly location?: (answer: ReturnType<Answer>["Type"], params: Params<Path>) => string
   /** The events of its stream, for a request that asks for one. */
   readonly events?: Answers
+  /** The codes of its refusals, beside those that follow from its path, body, query and callers; see {@link EndpointRefusals.of}. */
+  readonly refusals?: ReadonlyArray<string>
   readonly access?: Access
   /** Whether it reads, adds data, or controls what was accepted before. A full host refuses those that add. By its method unless given. */
   readonly effect?: Effect

@@ -8,6 +8,7 @@ import * as Endpoint from "./Endpoint.ts"
 import type { Face, Fields, Switches, Verb } from "./Face.ts"
 import { SPACE } from "./Paths.ts"
 import * as Query from "./Query.ts"
+import { kinds } from "./Refusal.ts"
 import * as Stream from "./Stream.ts"
 
 /** The query of a request with switches. */
@@ -25,11 +26,21 @@ export interface FaceEndpoints {
 /** A segment of a path. An id of a ledger has colons, which a path may have as they are. */
 const segmentOf = (id: string): string => encodeURIComponent(id).replaceAll("%3A", ":")
 
+/** The refusals of a ledger: those whose codes begin as that of an absent record does. */
+const refusalsOf = ({ records }: Face): ReadonlyArray<string> => {
+  const { code = "" } = records.absent("") as Error & { readonly code?: string }
+  return [...new Set([code, ...Object.keys(kinds).filter((each) => each.split("/")[0] === code.split("/")[0])])]
+}
+
+/** The refusals of a verb, beside those of its ledger. */
+const OF_VERB = ["address/invalid", "cell/locked", "control/refused", "inbox/full", "signal/invalid", "value/invalid"]
+
 /** The schema of an answer, which has the id of the record, the fields of the verb and the beat. */
 const replyOf = ({ reply }: Verb, id: string): Fields => () =>
   Schema.Struct({ [id]: Schema.String, ...reply?.().fields, beat: Schema.Number })
 
-const verbOf = ({ records: { id, invalid, segment } }: Face, name: string, verb: Verb): Endpoint.Endpoint => {
+const verbOf = (face: Face, name: string, verb: Verb): Endpoint.Endpoint => {
+  const { records: { id, invalid, segment } } = face
   const list = `${SPACE}/${segment}`
   const isNew = verb.on === "list"
   const locationOf = (answer: unknown, { space }: Readonly<Record<string, string>>): string =>
@@ -38,6 +49,7 @@ const verbOf = ({ records: { id, invalid, segment } }: Face, name: string, verb:
     does: isNew ? `${verb.does} 201 with its \`${id}\`.` : verb.does,
     query: () => Schema.Struct(switched(verb.switches)),
     answer: replyOf(verb, id),
+    refusals: [...refusalsOf(face), ...OF_VERB],
     access: verb.worker === undefined ? "operator" : "worker",
     effect: verb.isControl === true ? "controls" : "adds",
     isUncached: !isNew || verb.isSecret === true,
@@ -66,6 +78,7 @@ export const of = (face: Face): FaceEndpoints => {
       does: `One ${one}. As \`text/event-stream\`: its state now and after each change.`,
       headers: ["Last-Event-ID"],
       answer: record,
+      refusals: refusalsOf(face),
       events: Stream.ofCell
     }),
     verbs: Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [name, verbOf(face, name, verb)]))

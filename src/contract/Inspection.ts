@@ -147,6 +147,7 @@ export const verified = () => Schema.Struct({
 
 /** The verification of a space. */
 export const verification = Endpoint.make("GET", `${SPACE}/journal/verification`, {
+  refusals: ["history/busy"],
   does: "Verifies every journal row and every other row of the store.",
   answer: verified
 })
@@ -183,6 +184,7 @@ export const replayed = () => Schema.Struct({
 
 /** The replay of beats. */
 export const replay = Endpoint.make("GET", `${SPACE}/replay`, {
+  refusals: ["beat/absent", "history/busy"],
   does: "Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues.",
   query: () => Schema.Struct({ from: Query.count(), to: Query.count() }),
   answer: replayed
@@ -206,6 +208,7 @@ const writer = () => Schema.Struct({
 
 /** The origin of a value. */
 export const why = Endpoint.make("GET", `${SPACE}/why`, {
+  refusals: ["address/invalid", "beat/absent", "cell/absent", "history/busy"],
   does: "The run that wrote a value, with its signal, its reads and the results of its requests, back to the ingress.",
   query: () => Schema.Struct({ address: Schema.NonEmptyString.annotate({ expected: "the address of a cell" }) }),
   answer: () => Schema.Struct({
@@ -241,6 +244,7 @@ export const explained = () => Schema.Struct({ beat: count, enzyme: text, signal
 
 /** The reasons for the runs of an enzyme in a beat. */
 export const explain = Endpoint.make("GET", `${SPACE}/explain`, {
+  refusals: ["beat/absent", "history/busy", "query/invalid"],
   does: "Why an enzyme ran in a beat, or did not.",
   query: () => Schema.Struct({ beat: Query.number(), enzyme: Schema.NonEmptyString.annotate({ expected: "the name of an enzyme" }) }),
   answer: explained

@@ -8,6 +8,9 @@
 export const LIVE = "/livez"
 export const READY = "/readyz"
 
+/** The OpenAPI document and the page of the reference. */
+export const REFERENCE = ["/openapi.json", "/docs"] as const
+
 /** The list of spaces, and the path of one space. */
 export const SPACES = "/v1/spaces"
 export const SPACE = `${SPACES}/:space` as const

@@ -60,17 +60,56 @@ const receipts = () => Schema.Struct({
 
 const WAIT = "Prefer: wait=N"
 
+/** The most signals of one batch. */
+export const MAX_BATCH = 1000
+
+/** Several signals in one request. */
+const batch = () => Schema.Array(signal()).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_BATCH))
+
+/** An event of CloudEvents 1.0, with more attributes. Its type is the signal, and the whole event its payload. */
+const cloudEvent = () => Schema.StructWithRest(
+  Schema.Struct({
+    specversion: Schema.Literal("1.0"),
+    id: Schema.NonEmptyString,
+    source: Schema.NonEmptyString,
+    type: Schema.NonEmptyString
+  }),
+  [Schema.Record(text, Schema.Unknown)]
+)
+
+/** The answers to the signals of a batch, in their order: each as the signal alone would get it. */
+const answers = () => Schema.Struct({
+  answers: Schema.Array(Schema.Struct({
+    status: count,
+    location: given(text),
+    /** Absent if all answers together are too long: then the receipt is at `location`. */
+    body: given(Schema.Unknown)
+  }))
+})
+
 /** The endpoint that takes signals. */
 export const post = Endpoint.make("POST", `${SPACE}/signals`, {
-  does: "202 when the signal is durable, with the event's id and a link to its receipt. With `Prefer: wait=N`, 200 with the " +
-    "receipt if all handlings end within N seconds, up to 60. `Idempotency-Key` equals `id`: a repeated request gets the " +
-    "first receipt and runs nothing. `at` is `{ beat }`, `{ beats }` or `{ ms }`.",
+  does: "202 when the signal is durable, with the event's id and a link to its receipt. With `Prefer: wait=N`, up to 60 seconds, " +
+    "the end if all handlings end by then: 200 with the receipt if it is handled, 422 with the code of the dead letter, 404 " +
+    "`signal/no-match`; see Ends. `Idempotency-Key` equals `id`: a repeated request gets the first answer and runs nothing. " +
+    "`at` is `{ beat }`, `{ beats }` or `{ ms }`. A list of signals, or one in each line of `application/x-ndjson`, is a batch of up to " +
+    `${MAX_BATCH}: 207 with the answer to each; see Batches. CloudEvents are taken, too.`,
   body: signal,
+  bodies: {
+    "application/json": batch,
+    "application/x-ndjson": batch,
+    "application/cloudevents+json": cloudEvent,
+    "application/cloudevents-batch+json": () => Schema.Array(cloudEvent()).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_BATCH))
+  },
   isByHand: true,
   headers: ["Idempotency-Key", WAIT],
   answer: () => Schema.Struct({ id: text, beat: maybe(count), duplicate: Schema.Boolean, receipt: maybe(text) }),
   status: 202,
-  others: { 200: receipts },
+  others: { 200: receipts, 207: answers },
+  refusals: [
+    "address/invalid", "inbox/full", "registry/cycle", "signal/dead", "signal/discarded", "signal/id-malformed", "signal/id-reused",
+    "signal/id-unequal", "signal/invalid", "signal/no-match", "value/invalid"
+  ],
   access: "reader"
 })
 
@@ -80,6 +119,7 @@ export const receipt = Endpoint.make("GET", `${SPACE}/receipts/:id`, {
     "300 with `events` if an own id names several: `{ id, status, enzymes }` of the newest 20.",
   headers: [WAIT],
   answer: receipts,
+  refusals: ["id/ambiguous", "receipt/absent"],
   access: "reader"
 })
 
@@ -156,6 +196,7 @@ export const dead = Endpoint.make("GET", `${SPACE}/dead`, {
 /** One dead letter. */
 export const letter = Endpoint.make("GET", `${SPACE}/dead/:id/:enzyme`, {
   does: "One dead letter, with payload and message.",
+  refusals: ["dead/absent", "id/ambiguous"],
   answer: () => Schema.Struct({ ...letters, payload: maybe(CellValue.schema()), message: maybe(text) })
 })
 
@@ -164,6 +205,7 @@ export const redeliver = Endpoint.make("POST", `${SPACE}/dead/:id/:enzyme/redeli
   does: "Runs the handling again, once: 202 with a link to the receipt.",
   answer: () => Schema.Struct({ id: text, own: given(text), enzyme: text, beat: count, receipt: text }),
   status: 202,
+  refusals: ["control/refused", "dead/absent", "id/ambiguous", "inbox/full"],
   location: ({ receipt }) => receipt
 })
 

@@ -6,6 +6,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import { REFERENCE } from "../contract/Paths.ts"
 import * as Spaces from "../contract/Spaces.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
@@ -13,6 +14,7 @@ import type { Stop } from "../kernel/model/Stops.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { face as operations } from "../operation/Face.ts"
 import type { Page } from "../loader/Config.ts"
+import type { Webhook } from "../loader/Webhook.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as Access from "./Access.ts"
 import * as Beats from "./Beats.ts"
@@ -28,7 +30,9 @@ import * as Problem from "./Problem.ts"
 import { SpaceTable } from "./SpaceTable.ts"
 import * as Signals from "./Signals.ts"
 import * as ReaderRoutes from "./ReaderRoutes.ts"
+import type * as Reference from "./Reference.ts"
 import * as Slice from "./Slice.ts"
+import * as Webhooks from "./Webhooks.ts"
 import * as Sse from "./Sse.ts"
 import { StreamQuota } from "./StreamQuota.ts"
 import { Transfers } from "./Transfers.ts"
@@ -51,6 +55,10 @@ export interface Options extends Guard.Rules {
   readonly quota?: StreamQuota | undefined
   /** HTML pages, by path. */
   readonly pages: Readonly<Record<string, Page>>
+  /** Webhooks, by path. */
+  readonly ingress?: Readonly<Record<string, Webhook>> | undefined
+  /** Loads the reference of the interface, on hosts that have it. */
+  readonly reference?: (() => Promise<Pick<typeof Reference, "openApi" | "page">>) | undefined
   /** The refusal of requests that add data, while the host is full. */
   readonly full?: (() => Error | undefined) | undefined
   /** Enables the routes that step through a space. */
@@ -86,14 +94,25 @@ export const make = (services: Services, options: Options): App => {
   ReaderRoutes.routes(table, context)
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) table.operator.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
+  if (options.reference !== undefined) referenceRoutes(table, options.reference)
+  const hooks = Webhooks.make(options.ingress ?? {}, { kernel, full: options.full, report: table.report })
   const accessOf = Access.make(options, services.hash)
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
+    const hooked = hooks(request)
+    if (hooked !== undefined) return hooked.catch(table.failed)
     const { reader, refused } = accessOf(request)
     if (refused !== undefined) return Problem.response(refused)
     return table.fetch(request, reader)
   }
   return { fetch, table }
+}
+
+/** Adds the OpenAPI document and the page of the reference, which are made when they are first asked for. */
+const referenceRoutes = (table: SpaceTable, load: NonNullable<Options["reference"]>): void => {
+  const [document, page] = REFERENCE
+  table.operator.get(document, async () => (await load()).openApi(table.endpoints))
+  table.operator.get(page, async () => (await load()).page(table.endpoints))
 }
 
 /** The maximum number of stopped spaces that the readiness probe lists. */

@@ -10,6 +10,7 @@ import type { Hash } from "../persistence/Hash.ts"
 import { STORED } from "../persistence/LargeContent.ts"
 import type { BlobPart, BlobWriter } from "../persistence/Persistence.ts"
 import * as Body from "./Body.ts"
+import * as EntityTag from "./EntityTag.ts"
 import * as Problem from "./Problem.ts"
 import * as Range from "./Range.ts"
 import type { RouteContext } from "./RouteContext.ts"
@@ -89,7 +90,7 @@ export const send = async (space: Holder, digest: string, at: {
     etag: `"${digest}"`
   }
   const { request, transfers } = at
-  if (names(request.headers.get("if-none-match"), digest)) return new Response(null, { status: 304, headers })
+  if (EntityTag.names(request.headers.get("if-none-match"), headers["etag"]!)) return new Response(null, { status: 304, headers })
   const range = Range.asked(request, { etag: headers["etag"]!, size })
   if (range === "unsatisfiable") return unsatisfiable(size)
   const { from, to } = range ?? { from: 0, to: size - 1 }
@@ -101,9 +102,6 @@ export const send = async (space: Holder, digest: string, at: {
     Effect.promise(async () => (await part(Math.floor(place / PART_BYTES))).bytes.subarray(place % PART_BYTES))
   return new Response(transfers.body(source, { from, to }), { status, headers })
 }
-
-/** Whether a list of entity tags matches a content. */
-const names = (tags: string | null, digest: string): boolean => tags !== null && (tags.trim() === "*" || tags.includes(`"${digest}"`))
 
 const unsatisfiable = (size: number): Response => {
   const response = Problem.response(new Problem.RequestRefused({

@@ -27,16 +27,51 @@ export const json = async (request: Request): Promise<unknown> => {
       reason: `The body's type is ${type ?? "not given"}. Send it with content-type: application/json`
     })
   }
-  // A body with a declared length is read at once; a chunked body is read chunk by chunk against the limit.
-  if (checkedLength(request, MAX_JSON_BYTES) === undefined) return parse(await joined(request))
-  let whole: Uint8Array
+  return parse(await text(request))
+}
+
+/**
+ * The text of a body. Rejects with {@link RequestRefused}.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const text = async (request: Request): Promise<string> => {
+  return decoded(await whole(request))
+}
+
+/**
+ * The text of the bytes of a body.
+ *
+ * @throws RequestRefused
+ * @category getters
+ * @since 0.2.0
+ */
+export const decoded = (bytes: Uint8Array): string => {
   try {
-    whole = new Uint8Array(await request.arrayBuffer())
+    return utf8.decode(bytes)
+  } catch {
+    throw malformed("its bytes are not UTF-8")
+  }
+}
+
+/**
+ * The bytes of a body, up to {@link MAX_JSON_BYTES}. Rejects with {@link RequestRefused}.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const whole = async (request: Request): Promise<Uint8Array> => {
+  // A body with a declared length is read at once; a chunked body is read chunk by chunk against the limit.
+  if (checkedLength(request, MAX_JSON_BYTES) === undefined) return joined(request)
+  let bytes: Uint8Array
+  try {
+    bytes = new Uint8Array(await request.arrayBuffer())
   } catch {
     throw brokenOff()
   }
-  if (whole.byteLength > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
-  return parse(whole)
+  if (bytes.byteLength > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
+  return bytes
 }
 
 /**
@@ -90,7 +125,8 @@ export const count = (text: string): number => {
   })
 }
 
-const isJson = (type: string): boolean => type === "application/json" || /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i.test(type)
+/** Whether a media type is one of JSON. */
+export const isJson = (type: string): boolean => type === "application/json" || /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i.test(type)
 
 const joined = async (request: Request): Promise<Uint8Array> => {
   const parts: Array<Uint8Array> = []
@@ -109,15 +145,16 @@ const brokenOff = () => new RequestRefused({ code: "body/malformed", reason: "Th
 const malformed = (reason: string) =>
   new RequestRefused({ code: "body/malformed", reason: `The body is not JSON: ${reason}. Send one JSON value in UTF-8` })
 
-const parse = (body: Uint8Array): unknown => {
-  let text: string
+/**
+ * Parses the JSON of a body, or of a part of it.
+ *
+ * @throws RequestRefused
+ * @category constructors
+ * @since 0.2.0
+ */
+export const parse = (text: string, numbers?: JsonText.Numbers): unknown => {
   try {
-    text = utf8.decode(body)
-  } catch {
-    throw malformed("its bytes are not UTF-8")
-  }
-  try {
-    return JsonText.parse(text)
+    return JsonText.parse(text, numbers)
   } catch (error) {
     throw error instanceof JsonText.InvalidJson ? refusalOf(error) : error
   }

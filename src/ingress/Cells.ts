@@ -18,6 +18,7 @@ import { textOf } from "../kernel/view/Observed.ts"
 import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
+import * as EntityTag from "./EntityTag.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { RouteContext } from "./RouteContext.ts"
@@ -52,11 +53,11 @@ const queries = (endpoint: AtCell): ReadonlyArray<string> => {
  * @category constructors
  * @since 0.2.0
  */
-export const routes = (table: SpaceTable, { kernel, stream }: Pick<RouteContext, "kernel" | "stream">): void => {
+export const routes = (table: SpaceTable, { hash, kernel, stream }: Pick<RouteContext, "hash" | "kernel" | "stream">): void => {
   table.serve(Endpoints.read, async ({ params, request }) => {
     const at = place(request.url, Endpoints.read)
     const space = await Effect.runPromise(table.space(params.space))
-    return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, request)
+    return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, { hash, request })
   })
   table.serve(Endpoints.write, async ({ params, request }) => {
     const write = await writeOf(place(request.url, Endpoints.write), request)
@@ -64,7 +65,9 @@ export const routes = (table: SpaceTable, { kernel, stream }: Pick<RouteContext,
   })
   table.serve(Endpoints.remove, ({ params, request }) => {
     const at = place(request.url, Endpoints.remove)
-    return Effect.flatMap(table.space(params.space), (space) => Effect.map(space.set(address(at), undefined), (beat) => ({ beat })))
+    const condition = EntityTag.conditionOf(request)
+    return Effect.flatMap(table.space(params.space), (space) =>
+      Effect.map(space.set(address(at), undefined, { condition }), (beat) => ({ beat })))
   })
 }
 
@@ -112,6 +115,11 @@ export const address = ({ id, query }: Place): string => {
   return Address.parse(`${id}${scope === null ? "" : `?scope=${scope}`}#${query.get("path") ?? ""}`).text
 }
 
+/** The request of a read, and the hash of its entity tag. */
+export interface Reading extends Pick<RouteContext, "hash"> {
+  readonly request: Request
+}
+
 /**
  * Answers with the value of a cell, or with a list for these query parameters:
  *
@@ -120,7 +128,7 @@ export const address = ({ id, query }: Place): string => {
  *
  * With `pull`, the answer is delayed until the derivation of the cell is settled.
  * */
-const read = async (space: Space, place: Place, asked: Request): Promise<Response> => {
+const read = async (space: Space, place: Place, { hash, request: asked }: Reading): Promise<Response> => {
   const { signal } = asked
   if (isSet(place, "list")) {
     const { names, next = null } = await Effect.runPromise(space.names(folder(place), page(place)), { signal })
@@ -144,7 +152,7 @@ const read = async (space: Space, place: Place, asked: Request): Promise<Respons
       reason: `${text} is content of ${value.byteLength} bytes, which is more than a value holds. Get it with GET ${link}`
     })
   }
-  if (value !== undefined) return Wire.response(value)
+  if (value !== undefined) return Wire.response(value, asked, hash)
   const failed = isSet(place, "pull") ? await failureAt(space, text) : ""
   throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"${failed}` })
 }
@@ -185,8 +193,9 @@ const writeOf = async (place: Place, request: Request): Promise<(space: Space) =
   if (Envelope.isReserved(place.id)) {
     throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
   }
+  const condition = EntityTag.conditionOf(request)
   const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
-  return async (space) => Json.answer({ beat: await Effect.runPromise(space.set(text, value)) })
+  return async (space) => Json.answer({ beat: await Effect.runPromise(space.set(text, value, { condition })) })
 }
 
 /** The cursor and the size of the requested page. */

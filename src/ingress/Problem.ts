@@ -7,6 +7,7 @@
  * @module
  */
 import * as Refusal from "../contract/Refusal.ts"
+import { EventOver, type Over } from "./EventOver.ts"
 import type { CellHeld, IdAmbiguous, SpaceStopped } from "../kernel/model/SpaceError.ts"
 
 /**
@@ -68,36 +69,13 @@ const troubles: Readonly<Record<string, (space: string) => string>> = {
     `The store of space ${space} failed, and the log of the runtime says how. What was acknowledged is safe; send the request again later`
 }
 
-/** The HTTP status of each kind of refusal, with its name. */
-const statuses: Readonly<Record<Refusal.Kind, readonly [status: number, title: string]>> = {
-  ambiguous: [300, "Multiple Choices"],
-  invalid: [400, "Bad Request"],
-  unidentified: [401, "Unauthorized"],
-  denied: [403, "Forbidden"],
-  absent: [404, "Not Found"],
-  method: [405, "Method Not Allowed"],
-  closed: [409, "Conflict"],
-  large: [413, "Content Too Large"],
-  media: [415, "Unsupported Media Type"],
-  range: [416, "Range Not Satisfiable"],
-  unfit: [422, "Unprocessable Content"],
-  reused: [422, "Unprocessable Content"],
-  locked: [423, "Locked"],
-  full: [429, "Too Many Requests"],
-  unbuilt: [501, "Not Implemented"],
-  unavailable: [503, "Service Unavailable"],
-  damaged: [503, "Service Unavailable"],
-  held: [503, "Service Unavailable"],
-  exhausted: [507, "Insufficient Storage"]
-}
-
 /**
  * The HTTP status of a kind of refusal.
  *
  * @category getters
  * @since 0.2.0
  */
-export const statusOf = (kind: Refusal.Kind): number => statuses[kind][0]
+export const statusOf = (kind: Refusal.Kind): number => Refusal.statuses[kind][0]
 
 /**
  * The problem details of a failure, as the response body shows them.
@@ -115,6 +93,8 @@ export interface Problem {
   readonly retry_at?: number
   /** The events that an own id names, newest first: at most 20. */
   readonly events?: ReadonlyArray<{ readonly id: string; readonly status: string; readonly enzymes: ReadonlyArray<string> }>
+  /** The receipt of the event that is over, for a request that waited for its end. */
+  readonly event?: Over
 }
 
 /**
@@ -135,10 +115,11 @@ export const of = (failure: unknown): Problem => {
       code: "internal"
     }
   }
-  const [status, title] = statuses[kind]
+  const [status, title] = Refusal.statuses[kind]
   const trouble = isOfRemoval(failure) ? undefined : troubles[code]
   const detail = trouble?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
   const problem: Problem = { type: "about:blank", title, status, detail, code }
+  if (failure instanceof EventOver) return { ...problem, event: failure.event }
   if (isAmbiguous(failure)) return { ...problem, events: failure.events.map(eventOf) }
   return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
 }
@@ -181,13 +162,18 @@ const spaceOf = (failure: unknown): string => {
  */
 export const response = (failure: unknown): Response => {
   const problem = of(failure)
-  const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" }
+  const headers: Record<string, string> =
+    { "content-type": "application/problem+json", "cache-control": "no-store", ...placeOf(failure) }
   if (problem.status === 429 || problem.status === 503) {
     headers["retry-after"] = String(isHeld(failure) ? Math.ceil(failure.after / 1000) : 1)
   }
-  if (problem.status === 401) headers["www-authenticate"] = "Bearer"
+  if (problem.code === "auth/missing") headers["www-authenticate"] = "Bearer"
   return new Response(JSON.stringify(problem), { status: problem.status, headers })
 }
+
+/** The path of the receipt, for an event that is over. */
+export const placeOf = (failure: unknown): { readonly location?: string } =>
+  failure instanceof EventOver ? { location: failure.location } : {}
 
 const codeOf = (failure: unknown): string | undefined => {
   const { code } = failure instanceof Error ? failure as { readonly code?: unknown } : {}

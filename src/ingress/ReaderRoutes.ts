@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import * as Cell from "../contract/Cells.ts"
@@ -13,13 +14,15 @@ import * as Codec from "../contract/Codec.ts"
 import * as Signal from "../contract/Signals.ts"
 import type { Reader, Seen } from "../kernel/view/Space.ts"
 import * as Blobs from "./Blobs.ts"
-import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
 import type { RouteContext } from "./RouteContext.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
+import type * as EventOver from "./EventOver.ts"
 import * as SignalRequest from "./SignalRequest.ts"
+import * as SignalPost from "./SignalPost.ts"
+import * as SignalResponse from "./SignalResponse.ts"
 import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
@@ -30,10 +33,10 @@ import * as Wire from "./Wire.ts"
  * @category constructors
  * @since 0.1.0
  */
-export const routes = (table: SpaceTable, { stream, transfers }: Pick<RouteContext, "stream" | "transfers">): void => {
+export const routes = (table: SpaceTable, { hash, stream, transfers }: Pick<RouteContext, "hash" | "stream" | "transfers">): void => {
   table.toReaders(Cell.read, async (reader, { request }, { name }) => {
     const place = Cells.place(request.url, Cell.read)
-    if (!Sse.isWanted(request)) return read(reader, place, request)
+    if (!Sse.isWanted(request)) return read(reader, place, { hash, request })
     const address = Cells.address(place)
     // Refuse before the stream starts: a browser reconnects to a stream that ends, but not after an error status.
     await Effect.runPromise(reader.admit(address))
@@ -54,13 +57,11 @@ export const routes = (table: SpaceTable, { stream, transfers }: Pick<RouteConte
       reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next`
     }))
   })
-  table.toReaders(Signal.post, async (reader, { request: { headers }, request }) => {
-    const signal = SignalRequest.decode(await Body.json(request), headers.get("idempotency-key"))
-    return post(reader, signal, SignalRequest.waitSeconds(headers.get("prefer")))
-  })
+  table.toReaders(Signal.post, (reader, { params: { space }, request }) =>
+    SignalPost.answer(request, { open: () => post(reader, space), report: table.report }))
 }
 
-const read = async (reader: Reader, place: Cells.Place, request: Request): Promise<Response> => {
+const read = async (reader: Reader, place: Cells.Place, { hash, request }: Cells.Reading): Promise<Response> => {
   const { signal } = request
   if (Cells.isSet(place, "list")) {
     const { names, next = null } = await Effect.runPromise(reader.names(Cells.folder(place), Cells.page(place)), { signal })
@@ -77,7 +78,7 @@ const read = async (reader: Reader, place: Cells.Place, request: Request): Promi
   const text = Cells.address(place)
   const value = await Effect.runPromise(reader.get(text, SignalRequest.waits(request)), { signal })
   if (value === undefined) throw new Problem.RequestRefused({ code: "cell/absent", reason: `${text} holds nothing` })
-  return Wire.response(value)
+  return Wire.response(value, request, hash)
 }
 
 /**
@@ -96,11 +97,16 @@ const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen) => {
     : [frame]
 })
 
-/** Posts a signal and waits at most `seconds` for its receipt. */
-const post = async (reader: Reader, request: Parameters<Reader["signal"]>[0], seconds: number | undefined): Promise<Response> => {
-  const accepted = await Effect.runPromise(reader.signal(request))
-  const settled = seconds === undefined ? undefined : await Effect.runPromise(
-    reader.settled(accepted.id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined }))
-  )
-  return settled === undefined ? Json.answer(accepted, { status: 202 }) : Json.uncached(Codec.encode(Signal.receipt.answer, settled))
+/** Posts a signal, and waits for its receipt at most so long. */
+const post = (reader: Reader, space: string): SignalPost.Send => (signal, seconds, hears) => {
+  const sent = Effect.flatMap(reader.signal(signal), (accepted) =>
+    Effect.map(seconds === undefined ? Effect.undefined : settled(reader, accepted.id, seconds), (receipt) => {
+      if (receipt === undefined) hears.answered(SignalResponse.taken(space, accepted))
+      else SignalResponse.over(space, Codec.encode(Signal.receipt.answer, receipt) as EventOver.Over, hears)
+    }))
+  Effect.runFork(Effect.catchCause(sent, (cause) => Effect.sync(() => hears.fail(Cause.squash(cause)))))
 }
+
+/** The receipt of an event, if it is over in time. */
+const settled = (reader: Reader, id: string, seconds: number) =>
+  reader.settled(id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined }))

@@ -12,6 +12,7 @@ import { type Context, Hono } from "hono"
 import * as Codec from "../contract/Codec.ts"
 import type { AnswerOf, Asked, Endpoint } from "../contract/Endpoint.ts"
 import type { Fields, Lazy } from "../contract/Face.ts"
+import { REFERENCE } from "../contract/Paths.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Clearance } from "../kernel/view/Space.ts"
@@ -55,14 +56,16 @@ export class RouteTable {
 
   constructor(parts: Parts) {
     this.parts = parts
-    const failed = (failure: unknown): Response => {
-      this.report(failure)
-      return Problem.response(failure)
-    }
-    this.operator.onError(failed)
-    this.readers.onError(failed)
+    this.operator.onError(this.failed)
+    this.readers.onError(this.failed)
     this.operator.notFound((c) => this.absent(c.req))
     this.readers.notFound((c) => Problem.response(withheld(c.req.path, c.env.reader)))
+  }
+
+  /** The answer to a request that failed, whose failure is reported if it is one of the runtime. */
+  readonly failed = (failure: unknown): Response => {
+    this.report(failure)
+    return Problem.response(failure)
   }
 
   /** Answers a request of a reader, or of another caller. */
@@ -93,7 +96,9 @@ export class RouteTable {
     const { router } = this.operator
     const allow = methods.filter((other) => router.match(other, path)[0].some(([[, route]]) => route.method === other))
     if (allow.length > 0) return Problem.notAllowed({ method, path }, allow.join(", "))
-    const reason = `There is nothing at ${method} ${path.slice(0, 200)}`
+    const reason = (REFERENCE as ReadonlyArray<string>).includes(path)
+      ? `This host is without ${path}. A server of systole dev or systole start has it, and systole/contract makes it`
+      : `There is nothing at ${method} ${path.slice(0, 200)}`
     return Problem.response(this.parts.absent?.(path) ?? new Problem.RequestRefused({ code: "route/absent", reason }))
   }
 }

@@ -8,45 +8,88 @@
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Nearest from "../cell/Nearest.ts"
 import type { Accepted, PostedSignal, Space } from "../kernel/view/Space.ts"
+import * as EventOver from "./EventOver.ts"
 import * as Json from "./Json.ts"
 import * as Wire from "./Wire.ts"
 
+/** The answer to one signal: a response of its own, or one of a batch. */
+export interface Answer {
+  readonly status: number
+  /** The path of the receipt. */
+  readonly location: string
+  readonly body: object
+}
+
+/** The parameters of an answer. */
+export interface Asks {
+  /** The most seconds to wait for the receipt; `undefined` does not wait. */
+  readonly seconds: number | undefined
+  /** The queries of all enzymes, to name the nearest one to a signal that none takes. */
+  readonly queries: Effect.Effect<Iterable<string>>
+}
+
+/** The callbacks of a posted signal, of which one is called once. An event that ended without success is a failure, too. */
+export interface Hears {
+  readonly answered: (answer: Answer) => void
+  readonly fail: (failure: unknown) => void
+}
+
 /**
- * Posts a signal and waits at most `seconds` for its receipt. Rejects with the refusal of the space.
+ * Posts a signal, and waits for its receipt at most so long.
  *
  * @category combinators
- * @since 0.1.0
+ * @since 0.2.0
  */
-export const answer = (space: Space, request: PostedSignal, seconds: number | undefined): Promise<Response> =>
-  new Promise((resolve, reject) => {
-    if (seconds === undefined) {
-      space.post(request, { accepted: (accepted) => resolve(taken(space, accepted)), fail: reject })
-      return
-    }
-    let timer: Fiber.Fiber<void> | undefined
-    let isOver = false
-    const cancel = space.post(request, {
-      settled: (receipt) => {
-        isOver = true
-        if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
-        resolve(Json.answer(Wire.receipt(receipt, request), { headers: { "preference-applied": `wait=${seconds}` } }))
-      },
-      accepted: (accepted) => {
-        if (isOver) return
-        timer = Effect.runFork(Effect.andThen(
-          Effect.sleep(seconds * 1000),
-          Effect.sync(() => {
-            cancel()
-            resolve(taken(space, accepted))
-          })
-        ))
-      },
-      fail: reject
-    })
+export const post = (space: Space, request: PostedSignal, { answered, fail, queries, seconds }: Asks & Hears): void => {
+  if (seconds === undefined) {
+    space.post(request, { accepted: (accepted) => answered(taken(space.name, accepted)), fail })
+    return
+  }
+  let timer: Fiber.Fiber<void> | undefined
+  let isOver = false
+  const cancel = space.post(request, {
+    settled: (receipt) => {
+      isOver = true
+      if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
+      const { signal } = request
+      const end = (asked: Wire.Asked): void => over(space.name, Wire.receipt(receipt, asked), { answered, fail })
+      if (receipt.status !== "no-match" || signal === undefined) end(request)
+      else Effect.runFork(Effect.map(queries, (all) => end({ ...request, nearest: Nearest.of(signal, all) })))
+    },
+    accepted: (accepted) => {
+      if (isOver) return
+      timer = Effect.runFork(Effect.andThen(
+        Effect.sleep(seconds * 1000),
+        Effect.sync(() => {
+          cancel()
+          answered(taken(space.name, accepted))
+        })
+      ))
+    },
+    fail
   })
+}
 
-const taken = (space: Space, accepted: Accepted): Response => {
-  const location = `/v1/spaces/${space.name}/receipts/${encodeURIComponent(accepted.id)}`
-  return Json.answer({ ...accepted, receipt: location }, { status: 202, headers: { location } })
+/** The path of a receipt. */
+const placeOf = (space: string, id: string): string => `/v1/spaces/${space}/receipts/${encodeURIComponent(id)}`
+
+/** The answer once a signal is durable, and not over. A reader is not told its beat. */
+export const taken = (space: string, accepted: Omit<Accepted, "beat">): Answer => {
+  const location = placeOf(space, accepted.id)
+  return { status: 202, location, body: { ...accepted, receipt: location } }
+}
+
+/** Answers once an event is over: with its receipt, or with the failure of its end. */
+export const over = (space: string, event: EventOver.Over, { answered, fail }: Hears): void => {
+  const failure = EventOver.of(event, placeOf(space, event.id))
+  if (failure === undefined) answered({ status: 200, location: placeOf(space, event.id), body: event })
+  else fail(failure)
+}
+
+/** An answer as a response of its own. */
+export const response = ({ body, location, status }: Answer, seconds: number | undefined): Response => {
+  const headers = { "cache-control": "no-store", ...status === 200 ? { "preference-applied": `wait=${seconds}` } : { location } }
+  return Json.answer(body, { status, headers })
 }

@@ -13,6 +13,7 @@ import { RequestRefused } from "./Problem.ts"
 import type { RouteContext } from "./RouteContext.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "./SignalRequest.ts"
+import * as SignalPost from "./SignalPost.ts"
 import * as SignalResponse from "./SignalResponse.ts"
 import * as Wire from "./Wire.ts"
 import * as WrittenSpace from "./WrittenSpace.ts"
@@ -24,11 +25,14 @@ import * as WrittenSpace from "./WrittenSpace.ts"
  * @since 0.2.0
  */
 export const routes = (table: SpaceTable, { kernel }: Pick<RouteContext, "kernel">): void => {
-  table.serve(Endpoints.post, async ({ params, request: { headers }, request: given }) => {
-    const request = SignalRequest.decode(await Body.json(given), headers.get("idempotency-key"))
-    const space = await WrittenSpace.find(kernel, params.space, () => SignalRequest.check(request))
-    return SignalResponse.answer(space, request, SignalRequest.waitSeconds(headers.get("prefer")))
-  })
+  const queries = Effect.map(kernel.enzymes, (all) => all.map(({ enzyme: { query } }) => query))
+  table.serve(Endpoints.post, ({ params, request }) => SignalPost.answer(request, {
+    open: async (check) => {
+      const space = await WrittenSpace.find(kernel, params.space, check)
+      return (signal, seconds, hears) => SignalResponse.post(space, signal, { seconds, queries, ...hears })
+    },
+    report: table.report
+  }))
   table.ofSpace(Endpoints.receipt, (space, { params: { id }, request }) => Effect.gen(function*() {
     const receipt = yield* space.receipt(id)
     if (receipt === undefined) {

@@ -10,27 +10,32 @@ import * as Document from "../cell/Document.ts"
 import * as Rich from "../cell/Rich.ts"
 import * as Value from "../cell/Value.ts"
 import * as CellValue from "../contract/CellValue.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import * as EntityTag from "./EntityTag.ts"
 import { RequestRefused } from "./Problem.ts"
-import type { Receipt } from "../kernel/model/Receipt.ts"
+import type { HandlingReceipt, Receipt } from "../kernel/model/Receipt.ts"
 
 /** The media type of a value that plain JSON cannot represent. */
 export const RICH = "application/vnd.systole.rich+json"
 
 /**
- * A response with a value as its body.
+ * A response with a value as its body, or 304 for a request that has it.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const response = (value: Value.Value): Response => {
+export const response = (value: Value.Value, request: Request, hash: Pick<Hash["Service"], "hex">): Response => {
   const document = Document.encode(value)
+  const etag = EntityTag.of(document.text, hash)
+  const headers = { etag, "cache-control": "no-store" }
+  if (EntityTag.names(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers })
   const type = document.plain === undefined ? RICH : "application/json"
-  return new Response(document.text, { headers: { "content-type": type, "cache-control": "no-store" } })
+  return new Response(document.text, { headers: { "content-type": type, ...headers } })
 }
 
 /** A receipt as JSON. */
 export interface ReceiptJson extends Omit<Receipt, "handlings"> {
-  readonly handlings: ReadonlyArray<object>
+  readonly handlings: ReadonlyArray<Omit<HandlingReceipt, "value"> & { readonly value: unknown }>
   /** The reason for which no enzyme ran, with a remedy. */
   readonly reason: string | undefined
 }
@@ -39,6 +44,8 @@ export interface ReceiptJson extends Omit<Receipt, "handlings"> {
 export interface Asked {
   readonly signal?: string | undefined
   readonly target?: string | undefined
+  /** The query that is most like the signal, for a caller who may see the queries. */
+  readonly nearest?: string | undefined
 }
 
 /**
@@ -67,8 +74,9 @@ const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: Asked
     const where = asked.signal !== undefined && asked.target === undefined
       ? "its query, unless it declares target: \"required\", for which the signal lacks a target"
       : "its query, and a bind at the target or above it"
-    return `No enzyme takes ${eventOf(receipt, asked)}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows ` +
-      "those of each"
+    const like = asked.nearest === undefined ? "" : ` The nearest query is ${asked.nearest}.`
+    return `No enzyme takes ${eventOf(receipt, asked)}.${like} An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, ` +
+      "shows those of each"
   }
 }
 

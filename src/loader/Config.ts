@@ -18,6 +18,7 @@ import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import * as Secrets from "./Secrets.ts"
+import * as Webhook from "./Webhook.ts"
 
 export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 
@@ -41,6 +42,8 @@ export type Page = (cells: { readonly get: Reading<[space: string]> }) => Render
 
 const Page = Schema.declare((value): value is Page => typeof value === "function", { expected: "a function that renders a page" })
 const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))
+
+const Hook = Schema.declare((value): value is Webhook.Webhook => value instanceof Webhook.Webhook, { expected: "a webhook(…)" })
 
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 const folders = Schema.Array(Schema.NonEmptyString)
@@ -106,6 +109,7 @@ const fields = {
     first: Schema.optionalKey(SpaceName)
   })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
+  ingress: Schema.optionalKey(Schema.Record(PagePath, Hook)),
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
     declassify: Schema.optionalKey(Schema.Record(ModuleName, Atoms)),
@@ -180,6 +184,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly system: ReadonlyArray<string>
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
+  /** Webhooks by their paths. */
+  readonly ingress: Readonly<Record<string, Webhook.Webhook>>
   /** The names of the enzymes to disable at this start. */
   readonly disabled: ReadonlyArray<string>
 }
@@ -210,13 +216,19 @@ export const decode = (definition: unknown, { environment, variables = {} }: Cho
   Effect.flatMap(settings(definition, environment), (settings) => secured(settings, variables))
 
 /**
- * Settings with the tokens of environment variables; see {@link Secrets.withTokens}.
+ * Settings with the tokens of environment variables, see {@link Secrets.withTokens}. Each webhook has a secret.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const secured = (settings: Settings, variables: Secrets.Variables): Effect.Effect<Config, InvalidConfig> =>
-  Effect.try({ try: () => Secrets.withTokens(settings, variables), catch: (error) => error as InvalidConfig })
+  Effect.try({
+    try: () => {
+      for (const [path, webhook] of Object.entries(settings.ingress)) Webhook.check(path, webhook)
+      return Secrets.withTokens(settings, variables)
+    },
+    catch: (error) => error as InvalidConfig
+  })
 
 /**
  * Decodes a module's export without a check of its tokens, which a build leaves to the start.
@@ -322,6 +334,7 @@ const withDefaults = (definition: Fields): Settings => {
     create: definition.spaces?.create,
     system: definition.system ?? [],
     pages: definition.pages ?? {},
+    ingress: definition.ingress ?? {},
     disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})
       .map(([name, { clearance, ...own }]) => ({ name, ...own, atoms: Label.make(clearance) })),

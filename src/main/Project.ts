@@ -123,7 +123,7 @@ export const open = Effect.fn("Project.open")(function*(
   const localToken = randomBytes(32).toString("hex")
   const rules = {
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
-    readers: config.readers, debug: config.check === true
+    ingress: config.ingress, readers: config.readers, debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }
   const app = App.make({ slices, kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(

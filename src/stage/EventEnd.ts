@@ -22,3 +22,6 @@ export interface EventEnd {
   readonly tag?: string
   readonly code?: string
 }
+
+/** The stable codes of the ends without a dead letter, and without success. */
+export const codes = { "no-match": "signal/no-match", cycle: "registry/cycle", discarded: "signal/discarded" } as const

@@ -72,7 +72,8 @@ const pair = async (
   return { name, servers: { group, systole } }
 }
 
-const startOurs = (host: Host, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
+/** Starts the server of the runtime on a folder. */
+export const startOurs = (host: Host, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   start((port) => {
     const [file, ...args] = command(host, join(root, "test", "bench", "server.ts"))
     return [file, ...args, String(port), folder]

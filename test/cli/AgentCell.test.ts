@@ -79,8 +79,11 @@ describe("systole agent with a control file in a cell", () => {
           Effect.match({ onFailure: ({ exit }) => exit, onSuccess: () => 0 })
         )
       }
-      const answers = [{ receipt: "/v1/x" }, { status: "pending" }, { status: "no-match" }, { status: "dead" }, { status: "handled" }]
-      assert.deepStrictEqual(yield* Effect.forEach(answers, (answer) => exitAfter({ id: "x.1.0", ...answer })), [5, 5, 1, 1, 0])
+      const answers = [
+        { receipt: "/v1/x" }, { status: "pending" }, { status: "no-match", code: "signal/no-match" },
+        { status: "dead", code: "cell/locked" }, { status: "handled" }
+      ]
+      assert.deepStrictEqual(yield* Effect.forEach(answers, (answer) => exitAfter({ id: "x.1.0", ...answer })), [5, 5, 3, 1, 0])
     }))
 
   it.effect("refuses what a cell has not, and makes no space", () =>

@@ -75,12 +75,12 @@ export default Enzyme.make({
       const [greeted, peeked] = [await post("/signals/greet/ann"), await post("/signals/peek")]
       const { body: cell } = await ask(server.url, "/v1/spaces/shop/cells/data/greeted")
       await server.stop("SIGTERM")
-      return { greeted: greeted["status"], peeked: peeked["status"], why: JSON.stringify(peeked), cell }
+      return { greeted: greeted["status"], peeked: peeked["code"] ?? peeked["status"], why: JSON.stringify(peeked), cell }
     }
     const open = await handled()
     assert.deepInclude(open, { greeted: "handled", peeked: "handled" })
     const confined = await handled("--permission")
-    assert.deepInclude(confined, { greeted: "handled", peeked: "dead" })
+    assert.deepInclude(confined, { greeted: "handled", peeked: "run/failed" })
     assert.include(confined.why, "Access to this API has been restricted")
     assert.deepStrictEqual(confined.cell as unknown, ["ann", "ann"])
   })

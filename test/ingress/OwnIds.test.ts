@@ -36,8 +36,10 @@ const test = (name: string, run: (app: Named) => Promise<void>) =>
             ...init,
             headers: { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=5" }
           })
-        const send: Named["send"] = async (signal) =>
-          (await as(operator, "/signals", { method: "POST", body: JSON.stringify(signal) })).body as Awaited<ReturnType<Named["send"]>>
+        const send: Named["send"] = async (signal) => {
+          const { body } = await as(operator, "/signals", { method: "POST", body: JSON.stringify(signal) })
+          return ((body as { readonly event?: object }).event ?? body) as Awaited<ReturnType<Named["send"]>>
+        }
         return run({ accidents, as, send, ask: (path) => as(operator, path) })
       })))
 

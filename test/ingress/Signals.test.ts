@@ -3,6 +3,12 @@ import { Effect } from "effect"
 import { Enzyme } from "systole"
 import { problem, serve, signal, signals, test } from "./TestIngress.ts"
 
+/** The problem of an event that ended without success. */
+interface Ended {
+  readonly detail: string
+  readonly event: { readonly id: string; readonly status: string }
+}
+
 describe("Signals over HTTP", () => {
   describe("POST signals", () => {
     test("answers 202 with the id, the beat and the location of the receipt", async ({ ask, post }) => {
@@ -44,23 +50,38 @@ describe("Signals over HTTP", () => {
       assert.deepStrictEqual(problem(await post(signals, { ...signal, id: "a" }, { "idempotency-key": "b" })), [400, "signal/id-unequal"])
     })
 
-    test("reports a failed handling without its stack", async ({ post }) => {
-      const { body } = await post(signals, { signal: "/signals/broken" }, { prefer: "wait=5" })
-      assert.deepInclude(body, { status: "dead" })
-      assert.include(JSON.stringify(body), "no luck")
-      assert.notInclude(JSON.stringify(body), "    at ")
+    test("answers 422 with the code of the dead letter and the place of the receipt, without a stack", async ({ ask, post }) => {
+      const dead = await post(signals, { signal: "/signals/broken" }, { prefer: "wait=5" })
+      assert.deepStrictEqual(problem(dead), [422, "run/failed"])
+      assert.deepInclude((dead.body as Ended).event, { id: "x.0.0", status: "dead" })
+      for (const part of ["no luck", "x.0.0", "\"broken\""]) assert.include((dead.body as Ended).detail, part)
+      assert.notInclude(JSON.stringify(dead.body), "    at ")
+      assert.strictEqual(dead.headers.get("cache-control"), "no-store")
+      const receipt = await ask(dead.headers.get("location") ?? "")
+      assert.strictEqual(receipt.status, 200)
+      assert.deepInclude(receipt.body, { id: "x.0.0", status: "dead" })
+    })
+
+    test("answers a second delivery with the status of the first, until its dead letter is sent again", async ({ ask, post }) => {
+      const deliver = (signal: string, id: string) => post(signals, { signal, id }, { prefer: "wait=5" })
+      for (const [signal, status] of [["/signals/broken", 422], ["/signals/none", 404], ["/signals/count", 200]] as const) {
+        const [first, second] = [await deliver(signal, signal), await deliver(signal, signal)]
+        assert.deepStrictEqual([first.status, second.status], [status, status])
+        assert.deepStrictEqual((second.body as Ended).event, (first.body as Ended).event)
+        assert.strictEqual(second.headers.get("location"), first.headers.get("location"))
+      }
+      assert.strictEqual((await ask("/v1/spaces/shop/cells/data/count")).body, 1)
     })
 
     test("explains a signal without a matching enzyme", async ({ ask, post }) => {
-      const unheard = (await post(signals, { signal: "/signals/unheard", target: "/data/x" }, { prefer: "wait=5" })).body as {
-        id: string
-        status: string
-        reason: string
-      }
-      assert.strictEqual(unheard.status, "no-match")
-      for (const part of ["/signals/unheard", "/data/x", "bind", "/v1/enzymes"]) assert.include(unheard.reason, part)
-      const later = (await ask(`/v1/spaces/shop/receipts/${unheard.id}`)).body as { reason: string }
-      for (const part of [unheard.id, "/v1/enzymes"]) assert.include(later.reason, part)
+      const unheard = await post(signals, { signal: "/signals/cuont", target: "/data/x" }, { prefer: "wait=5" })
+      assert.deepStrictEqual(problem(unheard), [404, "signal/no-match"])
+      const { detail, event } = unheard.body as Ended
+      const parts = ["/signals/cuont", "/data/x", "nearest query is /signals/count.", "bind", "/v1/enzymes"]
+      for (const part of parts) assert.include(detail, part)
+      assert.notInclude(((await post(signals, { signal: "/signals/other" }, { prefer: "wait=5" })).body as Ended).detail, "nearest")
+      const later = (await ask(unheard.headers.get("location") ?? "")).body as { reason: string }
+      for (const part of [event.id, "/v1/enzymes"]) assert.include(later.reason, part)
       assert.notProperty((await post(signals, signal, { prefer: "wait=5" })).body, "reason")
     })
 
@@ -71,10 +92,9 @@ describe("Signals over HTTP", () => {
         ) }),
         ({ post }) =>
           Effect.promise(async () => {
-            const { reason, status } =
-              (await post(signals, { signal: "/signals/round" }, { prefer: "wait=5" })).body as { status: string; reason: string }
-            assert.strictEqual(status, "cycle")
-            for (const part of ["/signals/round", "before and after"]) assert.include(reason, part)
+            const cyclic = await post(signals, { signal: "/signals/round" }, { prefer: "wait=5" })
+            assert.deepStrictEqual(problem(cyclic), [409, "registry/cycle"])
+            for (const part of ["/signals/round", "before and after"]) assert.include((cyclic.body as Ended).detail, part)
           })
       ))
 

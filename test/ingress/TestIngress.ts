@@ -33,6 +33,8 @@ export interface Settings {
   readonly reactor?: Layer.Layer<Reactor>
   readonly slices?: ReadonlyArray<Slice>
   readonly contents?: ContentStore
+  /** Loads the reference, on a host that has it. */
+  readonly reference?: App.Options["reference"]
   /** Whether this is a development server. */
   readonly debug?: boolean
   /** The clocks of the host, unless its own. */
@@ -60,7 +62,8 @@ export const serve = (setting: Settings = {}) =>
     const services = { slices, kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
-    ), closing: closing.signal, pages: config.pages, readers: config.readers, debug: setting.debug })
+    ), closing: closing.signal, pages: config.pages, ingress: config.ingress, readers: config.readers, debug: setting.debug,
+      reference: setting.reference })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
       const response = await fetch(path, init)

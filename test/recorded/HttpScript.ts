@@ -41,7 +41,7 @@ const signals: ReadonlyArray<Line> = [
   send({ signal: "/signals/put", payload: [["/data/b", 4]] }, { headers: { prefer: "wait=10", "idempotency-key": "mine-2" } }),
   post(`${S}/signals`, { signal: "/signals/later", at: { beats: 500 } }),
   post(`${S}/signals`, { signal: "/signals/none", payload: null }),
-  send({ signal: "/signals/broken", payload: 7 }, { keeps: { broken: "id" } }),
+  send({ signal: "/signals/broken", payload: 7 }, { keeps: { broken: "event.id" } }),
   send({ signal: "/signals/none", target: "/data/x" }),
   send({ signal: "none" }),
   send({ target: "data" }),

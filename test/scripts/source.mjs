@@ -12,6 +12,7 @@ module.enableCompileCache?.(fileURLToPath(new URL("../../node_modules/.cache/sys
 
 const index = new URL("../../src/index.ts", import.meta.url).href
 const testing = new URL("../../src/main/testing/index.ts", import.meta.url).href
+const contract = new URL("../../src/contract/index.ts", import.meta.url).href
 const guards = new URL("../../src/main/RunGuards.ts", import.meta.url).href
 const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
 
@@ -19,6 +20,7 @@ const locate = (specifier) => {
   if (specifier === "systole") return index
   if (specifier === "systole/testing") return testing
   if (specifier === "systole/guards") return guards
+  if (specifier === "systole/contract") return contract
   return specifier.startsWith("systole/plugins/") ? plugin(specifier.slice(16)) : specifier
 }
 

@@ -7,7 +7,7 @@
  * @module
  */
 import * as Result from "effect/Result"
-import type { EventEnd } from "../../stage/EventEnd.ts"
+import { codes, type EventEnd } from "../../stage/EventEnd.ts"
 import type * as Stage from "../../stage/Io.ts"
 import type { SignalRequest } from "../../stage/Launch.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
@@ -215,11 +215,11 @@ const failedEvent = ({ code = "", enzyme, id, status }: EventEnd, { signal, targ
     case "dead":
       return new ActionFailed(code, `its event ${id} was given up by ${enzyme} (${code}); systole dead tells why`)
     case "cycle":
-      return new ActionFailed("registry/cycle", `no enzyme takes ${place}, because before and after of its enzymes contradict each other`)
+      return new ActionFailed(codes.cycle, `no enzyme takes ${place}, because before and after of its enzymes contradict each other`)
     case "discarded":
-      return new ActionFailed("signal/discarded", `a rollback dropped its event ${id}`)
+      return new ActionFailed(codes.discarded, `a rollback dropped its event ${id}`)
     default:
-      return new ActionFailed("signal/no-match", `no enzyme takes ${place}`)
+      return new ActionFailed(codes["no-match"], `no enzyme takes ${place}`)
   }
 }
 

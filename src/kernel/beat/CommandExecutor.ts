@@ -18,10 +18,11 @@ import * as WriteMode from "../../stage/WriteMode.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Commands from "../model/Command.ts"
 import type { Command, Queued, Setting } from "../model/Command.ts"
+import * as Condition from "../model/Condition.ts"
 import * as ExternalChange from "../model/ExternalChange.ts"
 import { lockOver, type SpaceMode } from "../model/SpaceMode.ts"
 import { Pending } from "../model/Signal.ts"
-import { ControlRefused, WriteRefused } from "../model/SpaceError.ts"
+import { CellChanged, ControlRefused, WriteRefused } from "../model/SpaceError.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { SpaceState } from "./SpaceState.ts"
 import * as ClockChange from "./ClockChange.ts"
@@ -110,7 +111,8 @@ const tried = (act: () => unknown, refusals: ReadonlyArray<RefusalClass>): Outco
 type Executor<Kind extends Command["kind"]> = (command: Extract<Command, { readonly kind: Kind }>, capture: CommandCapture) => Outcome
 
 const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
-  set: (command, { parts: { draft, transaction: { mode } }, steps }) => outcome(write(draft, command, { mode, steps })),
+  set: (command, { parts: { draft, state: { hash }, transaction: { mode } }, steps }) =>
+    outcome(unmet(draft, command, hash) ?? write(draft, command, { mode, steps })),
   integrate: ({ notice }, { parts: { draft, transaction: { mode } }, steps }) =>
     outcome(ExternalChange.integrate(draft, notice, { mode, steps })),
   bind: ({ change }, { parts: { transaction } }) => outcome(transaction.bindings.bind(change, CAPTURE)),
@@ -158,6 +160,17 @@ const attempt = (command: Command, capture: CommandCapture): Outcome => {
 /** The verb by which a refusal names a command. */
 const verbOf = (command: Command): string =>
   command.kind === "steer" ? command.verb : command.kind === "ledger" ? command.ledger : command.kind
+
+/** The refusal of a write whose condition the value at its address does not meet. */
+const unmet = (
+  draft: Draft,
+  { condition, write: { address: { text } } }: Pick<Setting, "condition" | "write">,
+  hash: (data: string) => string
+): CellChanged | undefined => {
+  if (condition === undefined) return undefined
+  const value = draft.get(text)
+  return Condition.isMet(condition, value, hash) ? undefined : new CellChanged({ address: text, isAbsent: value === undefined })
+}
 
 /**
  * Writes one cell from outside into the capture transaction. Returns the refusal, if any.

@@ -18,6 +18,7 @@ import * as Bindings from "../../registry/Bindings.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import type { Write } from "../../stage/Write.ts"
 import type { SentSince } from "../../operation/DossierView.ts"
+import type { Condition } from "./Condition.ts"
 import type * as ExternalChange from "./ExternalChange.ts"
 import type { LossTopic } from "./Losses.ts"
 import type * as SchedulePlan from "./SchedulePlan.ts"
@@ -56,6 +57,8 @@ export interface Setting {
   readonly write: Write & { readonly kind: "set" }
   /** Watchers under the same group are not notified. */
   readonly group: string | undefined
+  /** The value at the address must meet it, or the write is refused. */
+  readonly condition?: Condition | undefined
 }
 
 /** Changes by another writer. */
@@ -193,7 +196,7 @@ type RestoredLine = readonly [key: string, value: readonly [unknown?]]
 
 /** A kernel command in a journal entry. */
 type KernelLine =
-  | readonly ["set", ...Written, group?: string]
+  | readonly ["set", ...Written, group?: string | null, condition?: Condition]
   | { [Kind in ExternalKind]: readonly [Kind, changes: ReadonlyArray<Written>, group?: string] }[ExternalKind]
   | readonly ["bind", change: BindingChange]
   | readonly ["steer", verb: Verb, of?: number | string]
@@ -229,7 +232,10 @@ const small = ({ kind }: Command): number => size({ signal: kind, target: undefi
 
 const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { readonly kind: Kind }>> } = {
   set: {
-    encode: ({ group, write }) => `["set",${written(write)}${grouped(group)}]`,
+    encode: ({ condition, group, write }) => {
+      const rest = condition === undefined ? grouped(group) : `,${JSON.stringify(group ?? null)},${JSON.stringify(condition)}`
+      return `["set",${written(write)}${rest}]`
+    },
     size: ({ write }) => sizeOfWrite(write)
   },
   integrate: {
@@ -316,7 +322,8 @@ const integration = ([kind, writes, group]: ExternalLine): Integration =>
   ({ kind: "integrate", notice: { kind, writes: writes.map(setting), group } })
 
 const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, readonly [Tag, ...ReadonlyArray<unknown>]>) => Command } = {
-  set: ([, key, pointer, value, group]) => ({ kind: "set", write: setting([key, pointer, value]), group }),
+  set: ([, key, pointer, value, group, condition]) =>
+    ({ kind: "set", write: setting([key, pointer, value]), group: group ?? undefined, ...condition === undefined ? {} : { condition } }),
   pull: integration,
   integrate: integration,
   revert: integration,

@@ -5,6 +5,7 @@
  */
 import type { Label } from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
+import { codes } from "../../stage/EventEnd.ts"
 
 /** The outcome of one enzyme's handling of an event. */
 export interface HandlingReceipt {
@@ -38,4 +39,23 @@ export interface Receipt {
   readonly handlings: ReadonlyArray<HandlingReceipt>
   /** The label of the event, if it is not empty. */
   readonly label?: Label | undefined
+}
+
+/**
+ * The stable code of an event that ended without success; `undefined` for one that is pending, handled, or of an unknown end.
+ *
+ * A dead event has the code of its first dead letter.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const codeOf = ({ handlings, status }: Ended): string | undefined => {
+  if (status === "dead") return handlings.find((handling) => handling.outcome === "dead")?.error?.code ?? "signal/dead"
+  return codes[status as keyof typeof codes]
+}
+
+/** The parts of a receipt that tell how its event ended, also as a reader sees it. */
+export interface Ended {
+  readonly status: Receipt["status"] | "withheld"
+  readonly handlings: ReadonlyArray<{ readonly outcome: string; readonly error?: HandlingReceipt["error"] | undefined }>
 }

@@ -66,6 +66,15 @@ export class WriteRefused extends Data.TaggedError("WriteRefused")<{ readonly ad
   }
 }
 
+/** The value at an address is not the one that a conditional write expects. */
+export class CellChanged extends Data.TaggedError("CellChanged")<{ readonly address: string; readonly isAbsent: boolean }> {
+  readonly code = "cell/changed"
+  override get message() {
+    return `${this.address} ${this.isAbsent ? "holds nothing" : "holds another value"} than the request expects, so it was not written. ` +
+      "Read it again with its ETag, decide anew, and write with that tag"
+  }
+}
+
 /** A lifecycle request is refused. */
 export class ControlRefused extends Data.TaggedError("ControlRefused")<{ readonly verb: string; readonly reason: string }> {
   readonly code = "control/refused"

@@ -24,7 +24,7 @@ import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import type { ClockStatus, Space, SpaceControl, SpaceStatus } from "../view/Space.ts"
+import type { ClockStatus, Space, SpaceControl, SpaceStatus, WriteOptions } from "../view/Space.ts"
 import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /**
@@ -75,11 +75,11 @@ export class CommandQueue implements SpaceControl {
     return stopped
   }
 
-  set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
+  set(address: string, value: unknown, options: WriteOptions = {}): Effect.Effect<number, ControlError> {
     return this.tell(() => {
       const write = Write.set(ExternalChange.place(address), value)
       typesOf(this.live).check(write.address, value)
-      return { kind: "set", write, group: ExternalChange.groupOf(options.group, address) }
+      return { kind: "set", write, group: ExternalChange.groupOf(options.group, address), condition: options.condition }
     })
   }
 

@@ -20,6 +20,7 @@ import type { ClockStatus } from "./ClockStatus.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
+import type { Condition } from "../model/Condition.ts"
 import type { ExternalChange, ChangedPlace } from "../model/ExternalChange.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
 import type * as Control from "../../contract/Control.ts"
@@ -70,6 +71,14 @@ export interface Observation {
   readonly value: Value
   /** The reason why earlier values may be missing. The subscriber has to start over with this value. */
   readonly missed?: string
+}
+
+/** The options of a write from outside. */
+export interface WriteOptions {
+  /** Subscriptions with the same group do not receive the change. */
+  readonly group?: string | undefined
+  /** The tags of which the value has one, or `present` or `absent`. A tag is the ETag of HTTP without quotes. */
+  readonly condition?: Condition | undefined
 }
 
 /** The timeout of a caller in milliseconds; 10,000 by default. */
@@ -210,10 +219,10 @@ export interface Space extends SpaceParts {
   /** Waits until all handlings of an event are over and durable. */
   readonly settled: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
   /**
-   * Writes a cell from outside, by the next beat; `undefined` deletes it. Returns the beat, once durable. Subscriptions with the
-   * same `group` do not receive the change.
+   * Writes a cell from outside, by the next beat; `undefined` deletes it. Returns the beat, once durable. Fails with `CellChanged`
+   * if the value at the address does not meet the condition in that beat.
    */
-  readonly set: (address: string, value: unknown, options?: { readonly group?: string }) => Effect.Effect<number, ControlError>
+  readonly set: (address: string, value: unknown, options?: WriteOptions) => Effect.Effect<number, ControlError>
   /** Applies changes by another writer, by the next beat, all or none. The store of a space has no other writer. */
   readonly integrate: (change: ExternalChange) => Effect.Effect<number, ControlError>
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => Effect.Effect<number, ControlError>

@@ -120,8 +120,13 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   if (bound !== undefined) {
     return yield* refuse("build/host", `${bound.file} imports ${bound.hostImports.join(", ")}, which ${target.name} has not. Leave it out`)
   }
-  const hasPages = Object.keys(settings.pages).length > 0
-  const pages = hasPages ? withText(yield* host.load(Config.FILE)) : undefined
+  const webhook = target.hasStorage ? Object.keys(settings.ingress)[0] : undefined
+  if (webhook !== undefined) {
+    return yield* refuse("build/ingress", `${target.name} takes no webhooks, and ingress has ${webhook}. Give it an environment without ` +
+      "ingress, and verify the webhook in a Worker in front of it")
+  }
+  const hasFunctions = Object.keys(settings.pages).length + Object.keys(settings.ingress).length > 0
+  const pages = hasFunctions ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const slices = names.filter((name) => !settings.without.includes(name))
   const contents: Contents = { version, environment, settings, slices, modules, pages, kept }

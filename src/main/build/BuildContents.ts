@@ -23,7 +23,7 @@ export interface Contents {
   /** Its slices, in the order of their table. */
   readonly slices: ReadonlyArray<SliceName>
   readonly modules: ReadonlyArray<Module>
-  /** The module of the configuration, if it renders pages. */
+  /** The module of the configuration, if it renders pages or has webhooks. */
   readonly pages: Module | undefined
   /** Earlier modules. */
   readonly kept: ReadonlyArray<Pick<Module, "hash" | "text">>

@@ -188,7 +188,8 @@ export const builtModule = ({ hasHostModules }: Target, contents: Contents): str
   const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
   const names = new Map(hashes.map((hash, i) => [hash, `m${i}`]))
   const entries = modules.map(({ file, hash }) => `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, hash: "${hash}" }`)
-  const rendered = pages === undefined ? "{}" : pagesOf(names.get(pages.hash) ?? "", environment)
+  const [rendered, ingress] = (["pages", "ingress"] as const).map((field) =>
+    pages === undefined ? "{}" : fieldOf(field, names.get(pages.hash) ?? "", environment))
   return [
     ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
     ...hasAgent ? [`import { command as agent } from ${runtime("cli/AgentCommand.ts")}`] : [],
@@ -197,7 +198,7 @@ export const builtModule = ({ hasHostModules }: Target, contents: Contents): str
     `  version: ${JSON.stringify(version)},`,
     `  environment: ${JSON.stringify(environment)},`,
     `  hasToken: ${settings.token !== undefined},`,
-    `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered} },`,
+    `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered}, ingress: ${ingress} },`,
     `  slices: [${slices.join(", ")}],`,
     ...hasAgent ? ["  agent,"] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,
@@ -216,11 +217,13 @@ export const builtModule = ({ hasHostModules }: Target, contents: Contents): str
 export const outsideModule = ({ settings }: Contents): string =>
   `export const outside = ${JSON.stringify({ readers: withoutTokens(settings).readers })}\n`
 
-/** The pages of the configuration in an environment, as an expression over its module. */
-const pagesOf = (module: string, environment: string | undefined): string =>
-  environment === undefined ? `${module}.pages` : `${module}.environments[${JSON.stringify(environment)}].pages ?? ${module}.pages`
+/** A field of the configuration in an environment, as an expression over its module. */
+const fieldOf = (field: "ingress" | "pages", module: string, environment: string | undefined): string => {
+  const own = environment === undefined ? "" : `${module}.environments[${JSON.stringify(environment)}].${field} ?? `
+  return `${own}${module}.${field} ?? {}`
+}
 
-const withoutTokens = ({ pages: _, readers, token: __, ...settings }: Config.Settings) =>
+const withoutTokens = ({ ingress: _, pages: __, readers, token: ___, ...settings }: Config.Settings) =>
   ({ ...settings, readers: readers.map(({ atoms, name }) => ({ name, atoms })) })
 
 /**
@@ -229,7 +232,8 @@ const withoutTokens = ({ pages: _, readers, token: __, ...settings }: Config.Set
  * @category getters
  * @since 0.1.0
  */
-export const unplain = ({ pages: _, ...settings }: Config.Settings): string | undefined => unplainAt(settings, "the configuration")
+export const unplain = ({ ingress: _, pages: __, ...settings }: Config.Settings): string | undefined =>
+  unplainAt(settings, "the configuration")
 
 const unplainAt = (value: unknown, place: string): string | undefined => {
   if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) {

@@ -6,7 +6,7 @@
 import { type Cell, textAt } from "../../cell/Cell.ts"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
-import type { HandlingReceipt, Receipt } from "../../kernel/model/Receipt.ts"
+import { codeOf, type HandlingReceipt, type Receipt } from "../../kernel/model/Receipt.ts"
 import { ExpectationFailed, same, show } from "./Check.ts"
 import type { SentSignal, TestSpace } from "./TestSpace.ts"
 
@@ -24,6 +24,8 @@ export interface ExpectedHandling {
 export interface ExpectedReceipt {
   /** Default: `handled`. */
   readonly status?: Receipt["status"]
+  /** The code of an event that ended without success, as HTTP answers it: `signal/no-match`, or that of its first dead letter. */
+  readonly code?: string
   /** The value of the only handling. */
   readonly value?: unknown
   /** Handlings by the names of their enzymes. No other enzyme handled the event. */
@@ -40,11 +42,12 @@ export interface ExpectedReceipt {
 export const expectReceipt = (receipt: Receipt | undefined, expected: ExpectedReceipt = {}): void => {
   if (receipt === undefined) throw new ExpectationFailed("there is no receipt: the id is not known", { actual: receipt, expected })
   const { handlings, id, status: actual } = receipt
-  const { status = "handled" } = expected
+  const { status = expected.code === undefined ? "handled" : actual } = expected
   if (actual !== status) {
     const message = `the receipt of ${id} is "${actual}", and "${status}" is expected${reasons(receipt)}`
     throw new ExpectationFailed(message, { actual, expected: status })
   }
+  if (expected.code !== undefined) same(codeOf(receipt), expected.code, `the code of ${id}`)
   if ("value" in expected) {
     same(handlings.length, 1, `the number of handlings of ${id}`)
     for (const { enzyme, value } of handlings) sameValue(value, expected.value, `the value of ${enzyme}`)

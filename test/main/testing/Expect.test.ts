@@ -32,6 +32,9 @@ describe("expectReceipt", () => {
     TestSpace.use([dies], async (space) => {
       const receipt = await space.handled({ signal: "/signals/dies" })
       expectReceipt(receipt, { status: "dead", handlings: { dies: { outcome: "dead" } } })
+      expectReceipt(receipt, { code: "run/failed" })
+      expectReceipt(await space.handled({ signal: "/signals/none" }), { code: "signal/no-match" })
+      assert.include((await failed(() => expectReceipt(receipt, { code: "cell/type" }))).message, "the code of x.")
       const { actual, expected, message } = await failed(() => expectReceipt(receipt))
       assert.match(message, /is "dead", and "handled" is expected; dies failed with \S+: .*no such thing/)
       assert.deepStrictEqual([actual, expected], ["dead", "handled"])

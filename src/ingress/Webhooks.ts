@@ -1,0 +1,124 @@
+/**
+ * The webhooks of the configuration: a verified request becomes a signal.
+ *
+ * They need no token of this server, since their signatures prove who sent them.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Signal from "../cell/Signal.ts"
+import * as Fault from "../contract/Fault.ts"
+import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { PostedSignal } from "../kernel/view/Space.ts"
+import { type Body as HookBody, type Options, verify, type Webhook } from "../loader/Webhook.ts"
+import * as Access from "./Access.ts"
+import * as Body from "./Body.ts"
+import { RequestRefused } from "./Problem.ts"
+import * as SignalRequest from "./SignalRequest.ts"
+import * as SignalResponse from "./SignalResponse.ts"
+import * as WrittenSpace from "./WrittenSpace.ts"
+
+/** The answer to a request; `undefined` for one of no webhook. */
+export type Answer = (request: Request) => Promise<Response> | undefined
+
+/** The parts of the runtime that webhooks use. */
+export interface Parts {
+  readonly kernel: Kernel["Service"]
+  /** The refusal of requests that add data, while the host is full. */
+  readonly full: (() => Error | undefined) | undefined
+  /** Receives a failure of a function of the configuration. */
+  readonly report: (failure: unknown) => void
+}
+
+/** The space of webhooks that name none. */
+const SPACE = "home"
+
+/**
+ * Creates the answers of webhooks, by their paths.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const make = (ingress: Readonly<Record<string, Webhook>>, parts: Parts): Answer => {
+  const hooks = new Map(Object.entries(ingress))
+  if (hooks.size === 0) return () => undefined
+  return (request) => {
+    const path = Access.pathOf(request)
+    const hook = request.method === "POST" ? hooks.get(path) : undefined
+    return hook === undefined ? undefined : answer(request, { ...parts, hook, path })
+  }
+}
+
+/** A webhook at its path. */
+interface Placed extends Parts {
+  readonly hook: Webhook
+  readonly path: string
+}
+
+const answer = async (request: Request, placed: Placed): Promise<Response> => {
+  const { full, hook: { options }, kernel } = placed
+  const refused = full?.()
+  if (refused !== undefined) throw refused
+  const signal = await signalOf(request, placed)
+  const space = await WrittenSpace.find(kernel, options.space ?? SPACE, () => SignalRequest.check(signal))
+  return new Promise((resolve, reject) => SignalResponse.post(space, signal, {
+    seconds: undefined,
+    queries: Effect.succeed([]),
+    answered: (answer) => resolve(SignalResponse.response(answer, undefined)),
+    fail: reject
+  }))
+}
+
+const faults = {
+  signature: "has no signature that fits its body and a secret of the webhook. Check the secret of both sides, and that no proxy changes " +
+    "the body",
+  timestamp: "has a time too far from that of this server. Check both clocks; an old message is not taken"
+} as const
+
+/** The signal of a verified request. */
+const signalOf = async (request: Request, { hook, path, report }: Placed): Promise<PostedSignal> => {
+  const { headers } = request
+  const bytes = await Body.whole(request)
+  const verified = verify(hook, { headers, body: bytes, now: Effect.runSync(Clock.currentTimeMillis) })
+  if ("fault" in verified) {
+    const { fault } = verified
+    throw new RequestRefused({ code: `webhook/${fault}`, reason: `The request to the webhook ${path} ${faults[fault]}` })
+  }
+  const { options } = hook
+  const body = bodyOf(Body.parse(Body.decoded(bytes), options.numbers), path, options)
+  try {
+    return { ...made(body, options), id: options.id?.(body, headers) ?? verified.id ?? String(body["id"]), principal: `webhook ${path}` }
+  } catch (failure) {
+    report(failure)
+    throw misfit(path, "a function of its configuration failed, and the log says how")
+  }
+}
+
+const misfit = (path: string, reason: string) =>
+  new RequestRefused({ code: "webhook/body", reason: `The webhook ${path} makes no signal of this body: ${reason}` })
+
+/** The body by the schema of its webhook. @throws RequestRefused */
+const bodyOf = (given: unknown, path: string, { body: schema }: Options<HookBody>): HookBody => {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw misfit(path, `it is ${Fault.shown(given)}, and no object`)
+  if (schema === undefined) return given as HookBody
+  const exit = Schema.decodeUnknownExit(schema)(given)
+  if (Exit.isSuccess(exit)) return exit.value
+  const error = Cause.squash(exit.cause)
+  if (!Schema.isSchemaError(error)) throw error
+  const faults = Fault.of(error.issue, given).map(({ expected, field, given }) => `${field} is ${given} instead of ${expected}`)
+  throw misfit(path, faults.join("; "))
+}
+
+/** The signal of a body, but for its id. */
+const made = (body: HookBody, { payload, signal, target }: Options<HookBody>): PostedSignal => {
+  const at = target?.(body)
+  return {
+    signal: Signal.pathOf(typeof signal === "function" ? signal(body) : signal),
+    ...at === undefined ? {} : { target: at },
+    payload: payload === undefined ? body : payload(body)
+  }
+}

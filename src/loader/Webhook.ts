@@ -1,0 +1,207 @@
+/**
+ * Webhooks in: requests of other services that become signals, declared in the configuration.
+ *
+ * @module
+ */
+import type * as Schema from "effect/Schema"
+import * as Bytes from "../cell/Bytes.ts"
+import { type Data, hmac } from "../cell/Digest.ts"
+import type { Sent } from "../cell/Signal.ts"
+import { InvalidConfig } from "./InvalidConfig.ts"
+
+/** The form of a signature: of Standard Webhooks, of Stripe, or of GitHub, which has no time. */
+export type Scheme = "standard" | "stripe" | "github"
+
+/** The body of a webhook without a schema. */
+export type Body = Readonly<Record<string, unknown>>
+
+/** The settings of a webhook. `B` is the type of its body. */
+export interface Options<B> {
+  /** The secret, or both keys of a rotation. A secret of Standard Webhooks is `whsec_` and base64. */
+  readonly secret: string | undefined | ReadonlyArray<string | undefined>
+  /** The form of its signature; `standard` unless given. */
+  readonly scheme?: Scheme
+  /** The space of the signal; `home` unless given. */
+  readonly space?: string
+  /** The schema of the body. Other fields are left out. */
+  readonly body?: Schema.Codec<B, unknown>
+  /** The signal, or the function that chooses it by the body. */
+  readonly signal: Sent | ((body: B) => Sent)
+  /** The target of the signal; none unless given. */
+  readonly target?: (body: B) => string | undefined
+  /** The id of the message, by which a second delivery is known. Unless given: `webhook-id`, `x-github-delivery`, or `id` of the body. */
+  readonly id?: (body: B, headers: Headers) => string
+  /** The payload of the signal; the whole body unless given. */
+  readonly payload?: (body: B) => unknown
+  /** The most seconds between its time and the clock of the host, before or after; 300 unless given. */
+  readonly tolerance?: number
+  /** The form of an integer that a double does not hold: its digits as a text, or the nearest double. It is refused unless given. */
+  readonly numbers?: "text" | "round"
+}
+
+/**
+ * A webhook of the configuration.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export class Webhook {
+  readonly _tag = "Webhook"
+  readonly options: Options<Body>
+
+  constructor(options: Options<Body>) {
+    this.options = options
+  }
+}
+
+/**
+ * Declares a webhook, as the value of a path in the field `ingress` of the configuration.
+ *
+ * The raw body is verified by its signature. A second delivery of a message, which has the same id, is handled once.
+ *
+ * @example Payments of Stripe
+ * ```ts
+ * import { defineConfig, webhook } from "systole"
+ *
+ * export const config = defineConfig({
+ *   ingress: {
+ *     "/hooks/stripe": webhook({
+ *       scheme: "stripe",
+ *       secret: "whsec_of_your_endpoint",
+ *       signal: "/signals/paid",
+ *       payload: (body) => body["data"]
+ *     })
+ *   }
+ * })
+ * ```
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const webhook = <B = Body>(options: Options<B>): Webhook => new Webhook(options as unknown as Options<Body>)
+
+/** A time in seconds, and the texts before the body that are signed with it. */
+interface Claim {
+  readonly id?: string | null
+  readonly seconds: number | undefined
+  readonly before: string
+  readonly signatures: ReadonlyArray<string>
+}
+
+/** The most signatures of one request that are compared. */
+const MAX_SIGNATURES = 10
+
+/** The values of a header such as `t=5,v1=ab,v1=cd` with a name. */
+const valuesOf = (header: string, name: string): ReadonlyArray<string> =>
+  header.split(",", MAX_SIGNATURES).flatMap((part) => part.trim().startsWith(`${name}=`) ? [part.trim().slice(name.length + 1)] : [])
+
+const secondsOf = (text: string | null | undefined): number => /^\d{1,12}$/.test(text ?? "") ? Number(text) : NaN
+
+/** The form of each scheme: its key, its claim, and the form of its digest. */
+const schemes: Readonly<Record<Scheme, {
+  readonly form: "hex" | "base64"
+  readonly key: (secret: string) => Data
+  readonly claim: (headers: Headers) => Claim
+}>> = {
+  standard: {
+    form: "base64",
+    key: (secret) => Uint8Array.from(atob(secret.replace(/^whsec_/, "")), (char) => char.charCodeAt(0)),
+    claim: (headers) => {
+      const [id, time] = [headers.get("webhook-id"), headers.get("webhook-timestamp")]
+      const given = (headers.get("webhook-signature") ?? "").split(" ", MAX_SIGNATURES)
+      const signatures = given.flatMap((each) => each.startsWith("v1,") ? [each.slice("v1,".length)] : [])
+      return { id, seconds: secondsOf(time), before: `${id}.${time}.`, signatures: id === null || time === null ? [] : signatures }
+    }
+  },
+  stripe: {
+    form: "hex",
+    key: (secret) => secret,
+    claim: (headers) => {
+      const header = headers.get("stripe-signature") ?? ""
+      const [time] = valuesOf(header, "t")
+      return { seconds: secondsOf(time), before: `${time}.`, signatures: time === undefined ? [] : valuesOf(header, "v1") }
+    }
+  },
+  github: {
+    form: "hex",
+    key: (secret) => secret,
+    claim: (headers) => ({
+      id: headers.get("x-github-delivery"),
+      seconds: undefined,
+      before: "",
+      signatures: valuesOf(headers.get("x-hub-signature-256") ?? "", "sha256")
+    })
+  }
+}
+
+/** Compares two texts in a time that does not depend on their first difference. */
+const isSame = (a: string, b: string): boolean => {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length))
+  return difference === 0
+}
+
+const secretsOf = ({ secret }: Pick<Options<Body>, "secret">): ReadonlyArray<string | undefined> =>
+  typeof secret === "string" || secret === undefined ? [secret] : secret
+
+/**
+ * Refuses a webhook whose secret is not set, or is none of its scheme.
+ *
+ * @throws InvalidConfig
+ * @category guards
+ * @since 0.2.0
+ */
+export const check = (path: string, { options }: Webhook): void => {
+  const secrets = secretsOf(options)
+  const { scheme = "standard" } = options
+  if (!Object.hasOwn(schemes, scheme)) {
+    throw new InvalidConfig({ reason: `ingress ${path} has the scheme "${String(scheme)}"; there are ${Object.keys(schemes).join(", ")}` })
+  }
+  for (const secret of secrets.length === 0 ? [undefined] : secrets) {
+    const reason = faultOf(secret, scheme)
+    if (reason === undefined) continue
+    throw new InvalidConfig({ reason: `ingress ${path} has a secret that is ${reason}. Set its variable to the secret of the sender` })
+  }
+}
+
+/** At least 24 bytes in base64. */
+const STANDARD = /^(?:whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/
+
+const faultOf = (secret: unknown, scheme: Scheme): string | undefined => {
+  if (typeof secret !== "string" || secret === "") return "not set"
+  return scheme !== "standard" || STANDARD.test(secret) ? undefined : "not whsec_ and at least 24 bytes in base64"
+}
+
+/** The result of a verification: the id of the message as its headers give it, or the fault. */
+export type Verified = { readonly id: string | null | undefined } | { readonly fault: "signature" | "timestamp" }
+
+/** A request of a webhook. */
+export interface Delivery {
+  readonly headers: Headers
+  /** The body as it was received, byte by byte. */
+  readonly body: Uint8Array
+  /** The time of the host, in milliseconds. */
+  readonly now: number
+}
+
+/** The most seconds between a message's time and that of the host. */
+const TOLERANCE = 300
+
+/**
+ * Verifies the signature of a raw body with each of the secrets, and then its time.
+ *
+ * @category guards
+ * @since 0.2.0
+ */
+export const verify = (webhook: Webhook, { body, headers, now }: Delivery): Verified => {
+  const { scheme = "standard", tolerance = TOLERANCE } = webhook.options
+  const { claim, form, key } = schemes[scheme]
+  const { before, id, seconds, signatures } = claim(headers)
+  const signed = Bytes.concat([new TextEncoder().encode(before), body])
+  const expected = signatures.length === 0 ? [] : secretsOf(webhook.options).map((secret) => hmac(key(secret ?? ""), signed, form))
+  const isSigned = expected.filter((digest) => signatures.filter((each) => isSame(each, digest)).length > 0).length > 0
+  if (!isSigned) return { fault: "signature" }
+  // A time that is no number fits no tolerance.
+  if (seconds !== undefined && !(Math.abs(now / 1000 - seconds) <= tolerance)) return { fault: "timestamp" }
+  return { id }
+}
