@@ -236,3 +236,10 @@ export const flows: Ledger<FlowKinds> = {
   committed,
   expiry
 }
+
+declare module "../stage/Ledgers.ts" {
+  interface Ledgers {
+    /** Flow instances. */
+    readonly flow: Flows
+  }
+}

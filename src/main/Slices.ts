@@ -15,11 +15,15 @@ import { slice as history } from "./slice/history.ts"
 import { slice as rendezvous } from "./slice/rendezvous.ts"
 import { slice as requests } from "./slice/requests.ts"
 
-// The types of a space have the faces of its ledgers wherever the package is imported.
+// The types of a space and of a transaction have the faces of its ledgers wherever the package is imported.
 export type {} from "../durable/Face.ts"
 export type {} from "../flow/Face.ts"
+export type {} from "../flow/Ledger.ts"
 export type {} from "../operation/Face.ts"
+export type {} from "../operation/Ledger.ts"
+export type {} from "../reactor/Ledger.ts"
 export type {} from "../rendezvous/Face.ts"
+export type {} from "../rendezvous/Ledger.ts"
 
 /**
  * All slices, in the order in which a beat advances their ledgers.

@@ -193,3 +193,10 @@ export const operations: Ledger<Op> = {
   committed,
   expiry
 }
+
+declare module "../stage/Ledgers.ts" {
+  interface Ledgers {
+    /** Long-running operations. */
+    readonly op: Operations
+  }
+}

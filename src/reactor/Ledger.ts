@@ -10,6 +10,7 @@ import { below } from "../persistence/Below.ts"
 import type { Committed } from "../stage/BeatClock.ts"
 import type { Caller } from "../stage/RunGrant.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { Io } from "../stage/Io.ts"
 import type { RequestLaunch } from "../stage/Launches.ts"
 import { InvalidSignal } from "../stage/OutgoingSignal.ts"
 import { CAPTURE } from "../stage/Stage.ts"
@@ -212,3 +213,10 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   rollback: { listed: ["taken", "requests"], nameOf: Requests.nameAt, takeBack: Advance.takeBack },
   live: (state: OpenRequests, host: LiveHost): LiveLedger<Output> => new LiveRequests(state, host, reactor)
 })
+
+declare module "../stage/Ledgers.ts" {
+  interface Ledgers {
+    /** Requests to the world, through the channels of the configuration. */
+    readonly io: Io
+  }
+}

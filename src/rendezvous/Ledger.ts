@@ -200,3 +200,10 @@ export const rendezvous: Ledger<Rv> = {
   },
   expiry
 }
+
+declare module "../stage/Ledgers.ts" {
+  interface Ledgers {
+    /** Rendezvous with work outside the beat. */
+    readonly rv: Rendezvous
+  }
+}

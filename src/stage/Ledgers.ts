@@ -1,26 +1,15 @@
 /**
- * The ledgers of the runtime in a transaction.
+ * The ledgers in a transaction.
  *
- * A further ledger adds its face to {@link Ledgers} by declaration merging; a list of ledgers that has it adds the property.
+ * Each ledger adds its face to {@link Ledgers} by declaration merging; a list of ledgers that has it adds the property.
  *
  * @module
  */
-import type { Io } from "./Io.ts"
-import type { Flows, Operations, Rendezvous } from "./Launch.ts"
 
-/** The faces of the ledgers, as a run uses them. */
-export interface Ledgers {
-  /** Long-running operations. */
-  readonly op: Operations
-  /** Rendezvous with work outside the beat. */
-  readonly rv: Rendezvous
-  /** Flow instances. */
-  readonly flow: Flows
-  /** Requests to the world, through the channels of the configuration. */
-  readonly io: Io
-}
+/** The faces of the ledgers, as a run uses them. The folder of a ledger adds its own, by declaration merging. */
+export interface Ledgers {}
 
-/** The rules by which a node has no face of a ledger, since it may run any number of times. */
+/** The ledgers that each transaction names, also without a runtime, and the rules by which a node has no face of them. */
 const bars: Readonly<Record<string, string>> = {
   op: "starts no operations",
   rv: "spawns no rendezvous",
@@ -28,15 +17,10 @@ const bars: Readonly<Record<string, string>> = {
   io: "sends no requests"
 }
 
-/** The rule by which a node has no face of a ledger. */
+/** The rule by which a node has no face of a ledger, since it may run any number of times. */
 export const barOf = (name: string): string => bars[name] ?? `does not use tx.${name}`
 
 abstract class LedgerFaces {
-  get op(): Operations { return this.ledger("op") }
-  get rv(): Rendezvous { return this.ledger("rv") }
-  get flow(): Flows { return this.ledger("flow") }
-  get io(): Io { return this.ledger("io") }
-
   /** Returns the face of one ledger, or throws the refusal. */
   abstract ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name]
 }
@@ -63,3 +47,5 @@ export const add = (name: string): void => {
     }
   })
 }
+
+for (const name of Object.keys(bars)) add(name)
