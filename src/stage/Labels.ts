@@ -147,7 +147,8 @@ export class Labels {
 
   /** Returns the label of the names directly below a cell: the union of the labels of all possible children. */
   below(address: Address.Address): Label.Label {
-    if (Address.isWithin(SCHEMA, address.id) || this.isTelling(address.id) || folders.some((folder) => Address.parent(folder) === address.id)) return this.top
+    const isParent = (folder: string): boolean => Address.parent(folder) === address.id
+    if (Address.isWithin(SCHEMA, address.id) || this.isTelling(address.id) || folders.some(isParent)) return this.top
     return this.joined((envelope) => Envelope.touchesBelow(envelope, address))
   }
 

@@ -32,7 +32,9 @@ const count = (lane: "pair" | "space") =>
 
 /** A value of eight fields, and its schema. */
 const order = (n: number) =>
-  ({ item: "tea", count: n, cents: 100 + n, note, urgent: false, tags: ["a", "b"], at: { street: "Elm", zip: "1" }, status: "open" as const })
+  ({
+    item: "tea", count: n, cents: 100 + n, note, urgent: false, tags: ["a", "b"], at: { street: "Elm", zip: "1" }, status: "open" as const
+  })
 const Order = Schema.Struct({
   item: Schema.String,
   count: Schema.Natural,
