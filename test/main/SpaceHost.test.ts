@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Enzyme } from "systole"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Enzyme, Retry } from "systole"
 import { surely } from "../../src/main/workers/Alarm.ts"
 import type { DirectoryStub, Env, Storage } from "../../src/main/workers/Platform.ts"
 import { make } from "../../src/main/workers/Settings.ts"
@@ -143,5 +143,35 @@ describe("The alarm of a space", () => {
     finish()
     await ran
     assert.deepStrictEqual([failures, alarm(), [...values]], [[], null, []])
+  })
+
+  it("is set to the due time of a schedule and of a retry, and wakes an object that was evicted", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: 1_800_000_000_000 })
+    try {
+      const tick = Enzyme.make({
+        name: "tick",
+        query: "/signals/tick",
+        schedule: { every: "1h", spaces: ["shop"] },
+        retry: { delay: "10m" },
+        run: (tx, { attempt }) => {
+          if (attempt === 1) return new Retry({ reason: "not yet" })
+          return void tx.increment("/data/ticks")
+        }
+      })
+      const { alarm, storage } = MemoryObject.make()
+      const evicted = () => opened(storage, { "enzymes/tick.ts": { module: tick, hash: "a".repeat(64) } })
+      const first = evicted()
+      await first.ask("PUT")
+      await first.ask("GET", "/cells/sys/schedules/tick")
+      assert.strictEqual(alarm(), 1_800_003_600_000)
+      for (const [now, next] of [[1_800_003_600_000, 1_800_004_200_000], [1_800_004_200_000, 1_800_007_200_000]] as const) {
+        vi.setSystemTime(now)
+        await evicted().host.alarm()
+        assert.strictEqual(alarm(), next)
+      }
+      assert.strictEqual(await (await evicted().ask("GET", "/cells/data/ticks")).json(), 1)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })

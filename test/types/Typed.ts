@@ -6,7 +6,7 @@
  * @module
  */
 import * as Schema from "effect/Schema"
-import { Cell, Computation, Enzyme, Link, Materializer, Signal, type Transaction, type Value } from "systole"
+import { Cell, Computation, Enzyme, Link, Materializer, Retry, Signal, type Transaction, type Value } from "systole"
 
 const Order = Schema.Struct({
   item: Schema.String,
@@ -231,4 +231,35 @@ export const refusedModules = () => [
   Enzyme.make({ name: "i", query: "/signals/pay", durable: true, hears: [Place], run: () => undefined }),
   // @ts-expect-error: an upgrade gives what the cell holds
   Cell.of("/data/x", Schema.Natural, { upgrade: (old) => String(old) })
+]
+
+export const times = [
+  Enzyme.make({ name: "t1", query: "/signals/t", retry: { attempts: 3 }, run: () => undefined }),
+  Enzyme.make({ name: "t2", query: "/signals/t", retry: { attempts: 3, beats: 2 }, run: () => undefined }),
+  Enzyme.make({ name: "t3", query: "/signals/t", retry: { delay: "1s", factor: 2, max: "1h", jitter: 0.1 }, run: () => undefined }),
+  Enzyme.make({ name: "t4", query: "/signals/t", schedule: "0 9 * * MON-FRI", run: () => undefined }),
+  Enzyme.make({ name: "t5", query: "/signals/t", schedule: { every: "5m", spaces: ["home"] }, run: () => undefined }),
+  Enzyme.make({ name: "t6", query: "/signals/t", schedule: { cron: "0 9 * * *", timezone: "Europe/Vienna" }, run: () => undefined }),
+  new Retry({ reason: "later", after: "10s" }),
+  new Retry({ reason: "later", after: new Date(0) }),
+  new Retry({ reason: "later", after: { beats: 3 } })
+]
+
+export const wrongTimes = () => [
+  // @ts-expect-error: a wait is in beats or by the clock
+  Enzyme.make({ name: "u1", query: "/signals/t", retry: { beats: 2, delay: "1s" }, run: () => undefined }),
+  // @ts-expect-error: a factor without a first wait
+  Enzyme.make({ name: "u2", query: "/signals/t", retry: { factor: 2 }, run: () => undefined }),
+  // @ts-expect-error: a wait is a text with its unit
+  Enzyme.make({ name: "u3", query: "/signals/t", retry: { delay: 1000 }, run: () => undefined }),
+  // @ts-expect-error: an interval has no time zone
+  Enzyme.make({ name: "u4", query: "/signals/t", schedule: { every: "5m", timezone: "UTC" }, run: () => undefined }),
+  // @ts-expect-error: an interval or an expression, not both
+  Enzyme.make({ name: "u5", query: "/signals/t", schedule: { every: "5m", cron: "* * * * *" }, run: () => undefined }),
+  // @ts-expect-error: an interval is a text with its unit
+  Enzyme.make({ name: "u6", query: "/signals/t", schedule: { every: 300 }, run: () => undefined }),
+  // @ts-expect-error: the spaces are a list
+  Enzyme.make({ name: "u7", query: "/signals/t", schedule: { every: "5m", spaces: "home" }, run: () => undefined }),
+  // @ts-expect-error: a number has no unit
+  new Retry({ reason: "later", after: 10 })
 ]
