@@ -14,7 +14,6 @@ import type { Stop } from "../kernel/model/Stops.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { face as operations } from "../operation/Face.ts"
 import type { Page } from "../loader/Config.ts"
-import type { Webhook } from "../loader/Webhook.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as Access from "./Access.ts"
 import * as Beats from "./Beats.ts"
@@ -32,7 +31,7 @@ import * as Signals from "./Signals.ts"
 import * as ReaderRoutes from "./ReaderRoutes.ts"
 import type * as Reference from "./Reference.ts"
 import * as Slice from "./Slice.ts"
-import * as Webhooks from "./Webhooks.ts"
+import type * as Webhooks from "./Webhooks.ts"
 import * as Sse from "./Sse.ts"
 import { StreamQuota } from "./StreamQuota.ts"
 import { Transfers } from "./Transfers.ts"
@@ -55,8 +54,8 @@ export interface Options extends Guard.Rules {
   readonly quota?: StreamQuota | undefined
   /** HTML pages, by path. */
   readonly pages: Readonly<Record<string, Page>>
-  /** Webhooks, by path. */
-  readonly ingress?: Readonly<Record<string, Webhook>> | undefined
+  /** Makes the answers of webhooks, on hosts that have them. */
+  readonly webhooks?: ((parts: Webhooks.Parts) => Webhooks.Answer) | undefined
   /** Loads the reference of the interface, on hosts that have it. */
   readonly reference?: (() => Promise<Pick<typeof Reference, "openApi" | "page">>) | undefined
   /** The refusal of requests that add data, while the host is full. */
@@ -95,11 +94,11 @@ export const make = (services: Services, options: Options): App => {
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) table.operator.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
   if (options.reference !== undefined) referenceRoutes(table, options.reference)
-  const hooks = Webhooks.make(options.ingress ?? {}, { kernel, full: options.full, report: table.report })
+  const hooks = options.webhooks?.({ kernel, full: options.full, report: table.report })
   const accessOf = Access.make(options, services.hash)
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
-    const hooked = hooks(request)
+    const hooked = hooks?.(request)
     if (hooked !== undefined) return hooked.catch(table.failed)
     const { reader, refused } = accessOf(request)
     if (refused !== undefined) return Problem.response(refused)

@@ -1,7 +1,7 @@
 /**
  * The webhooks of the configuration: a verified request becomes a signal.
  *
- * They need no token of this server, since their signatures prove who sent them.
+ * They need no token of this server, since their signatures prove who sent them. A Worker has none of them, and no byte of this file.
  *
  * @module
  */

@@ -14,6 +14,7 @@ import { resolve } from "node:path"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
+import * as Webhooks from "../ingress/Webhooks.ts"
 import type { Slice } from "../ingress/Slice.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import { CurrentHolds, type Holds } from "../kernel/model/Holds.ts"
@@ -123,7 +124,8 @@ export const open = Effect.fn("Project.open")(function*(
   const localToken = randomBytes(32).toString("hex")
   const rules = {
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
-    ingress: config.ingress, readers: config.readers, debug: config.check === true, reference: () => import("../ingress/Reference.ts")
+    webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
+    debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }
   const app = App.make({ slices, kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(

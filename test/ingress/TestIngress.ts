@@ -10,6 +10,7 @@ import { type ContentStore, Enzyme, MemoryStore, type NodeDefinition, Slices } f
 import { Reporter } from "../../src/diagnostic/Reporter.ts"
 import * as App from "../../src/ingress/App.ts"
 import type { Slice } from "../../src/ingress/Slice.ts"
+import * as Webhooks from "../../src/ingress/Webhooks.ts"
 import { Kernel } from "../../src/kernel/space/Kernel.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -62,7 +63,8 @@ export const serve = (setting: Settings = {}) =>
     const services = { slices, kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
-    ), closing: closing.signal, pages: config.pages, ingress: config.ingress, readers: config.readers, debug: setting.debug,
+    ), closing: closing.signal, pages: config.pages, webhooks: (parts) => Webhooks.make(config.ingress, parts),
+      readers: config.readers, debug: setting.debug,
       reference: setting.reference })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
