@@ -17,6 +17,10 @@ import * as IdleCollector from "./IdleCollector.ts"
 // objects alive.
 setFlagsFromString("--no-allocation-site-pretenuring")
 
+// Compile baseline code on the main thread: a background thread that finds the heap full there waits for a collection, which a main
+// thread that ends, and waits for its threads, never makes. A command hung so in one of 30 answers of 64 MiB (nodejs/node#54918).
+setFlagsFromString("--no-concurrent-sparkplug")
+
 type Collect = (options: Readonly<Record<string, string>>) => void
 
 /** V8's function for a collection. Only contexts created while the flag is set contain it. */

@@ -26,6 +26,9 @@ const READ = 10
 /** The most rows that a page may look at. */
 const BAR = 500
 
+/** The delay of the signals that wait, in milliseconds: longer than any attack. */
+const LATER = 30 * 86_400_000
+
 /** The links between most cells of a chain and its end. */
 const HOPS = 20
 
@@ -39,7 +42,7 @@ export default [
       for (let i = 0; i < ${EACH}; i++) {
         const target = "/data/" + folder + "/" + n + "/" + i
         tx.set(target, "x".repeat(100))
-        tx.signal({ signal: "/signals/later", target, at: { ms: 3_600_000 } })
+        tx.signal({ signal: "/signals/later", target, at: { ms: ${LATER} } })
       }
     }
   }),
