@@ -9,6 +9,7 @@ import * as Endpoint from "./Endpoint.ts"
 import { SPACE } from "./Paths.ts"
 import * as Query from "./Query.ts"
 import * as Stream from "./Stream.ts"
+import { words } from "./Words.ts"
 
 const text = Schema.String
 const count = Schema.Number
@@ -30,10 +31,12 @@ const asked = () => Schema.Struct({
 
 /** The value of a cell, or a list of cells. Its handler reads the query itself, and writes the value by hand. */
 export const read = Endpoint.make("GET", `${SPACE}/cells/*`, {
-  does: "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
+  does: words(
+    "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
     "it, both in pages that look at 400 cells: a page can be short before the end, which is where `next` is null. " +
     "`?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; readers do not have it. " +
-    "As `text/event-stream`: the value now and after each change; see Streams. `ETag` is the tag of the value.",
+    "As `text/event-stream`: the value now and after each change; see Streams. `ETag` is the tag of the value."
+  ),
   query: asked,
   isByHand: true,
   headers: ["Prefer: wait=N", "Last-Event-ID", "If-None-Match"],
@@ -54,8 +57,10 @@ const written = () => Schema.Struct({ beat: count })
 
 /** A write of a cell. Its handler decodes the value by hand. */
 export const write = Endpoint.make("PUT", `${SPACE}/cells/*`, {
-  does: "Writes a cell with the next beat: `{ beat }`. With a condition, only if the beat finds the value that has the tag, any value " +
-    "(`If-Match: *`) or none; see Conditions.",
+  does: words(
+    "Writes a cell with the next beat: `{ beat }`. With a condition, only if the beat finds the value that has the tag, any value " +
+    "(`If-Match: *`) or none; see Conditions."
+  ),
   query: () => Schema.Struct(address),
   headers: conditions,
   isByHand: true,
@@ -67,7 +72,7 @@ export const write = Endpoint.make("PUT", `${SPACE}/cells/*`, {
 
 /** The removal of a cell, or of a place inside it. */
 export const remove = Endpoint.make("DELETE", `${SPACE}/cells/*`, {
-  does: "Deletes a cell with the next beat: `{ beat }`. With a condition as in a write.",
+  does: words("Deletes a cell with the next beat: `{ beat }`. With a condition as in a write."),
   query: () => Schema.Struct(address),
   headers: conditions,
   isByHand: true,
@@ -85,8 +90,10 @@ const beat = () => Schema.Struct({
 
 /** The list of beats, and their stream. */
 export const beats = Endpoint.make("GET", `${SPACE}/beats`, {
-  does: "The beats, newest first. As `text/event-stream`: each beat once, without gaps, however slow the reader, after `?last` or from " +
-    "`?from` on.",
+  does: words(
+    "The beats, newest first. As `text/event-stream`: each beat once, without gaps, however slow the reader, after `?last` or from " +
+    "`?from` on."
+  ),
   query: () => Schema.Struct({ before: Query.count(), limit: Query.limit(), from: Query.count(), last: Query.text() }),
   headers: ["Last-Event-ID"],
   answer: () => Schema.Struct({
@@ -99,14 +106,14 @@ export const beats = Endpoint.make("GET", `${SPACE}/beats`, {
 
 /** One beat. */
 export const one = Endpoint.make("GET", `${SPACE}/beats/:beat`, {
-  does: "Inbox, agenda, stage and meta of one beat.",
+  does: words("Inbox, agenda, stage and meta of one beat."),
   answer: beat,
   refusals: ["beat/absent", "query/invalid"]
 })
 
 /** The upload of content. */
 export const store = Endpoint.make("PUT", `${SPACE}/blobs`, {
-  does: "Stores content: 201 with its SHA-256.",
+  does: words("Stores content: 201 with its SHA-256."),
   body: () => Schema.Uint8Array,
   isByHand: true,
   content: "the bytes, up to 32 MiB or the limit of the content store",
@@ -118,7 +125,7 @@ export const store = Endpoint.make("PUT", `${SPACE}/blobs`, {
 
 /** The download of content. */
 export const content = Endpoint.make("GET", `${SPACE}/blobs/:hash`, {
-  does: "Content by its SHA-256, or a part of it. The server reads 1 MiB at a time as its client takes it.",
+  does: words("Content by its SHA-256, or a part of it. The server reads 1 MiB at a time as its client takes it."),
   headers: ["Range", "If-Range"],
   answer: () => Schema.Uint8Array,
   others: { 206: () => Schema.Uint8Array, 304: () => Schema.Void },

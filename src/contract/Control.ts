@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Endpoint from "./Endpoint.ts"
 import { SPACE } from "./Paths.ts"
 import * as Query from "./Query.ts"
+import { words } from "./Words.ts"
 
 const text = Schema.String
 const count = Schema.Number
@@ -35,7 +36,7 @@ const status = () => Schema.Struct({
 
 /** The state of a space. */
 export const state = Endpoint.make("GET", CONTROL, {
-  does: "The state of the space: running, gated, paused or halted; parked signals; a page of its locks, and `next`.",
+  does: words("The state of the space: running, gated, paused or halted; parked signals; a page of its locks, and `next`."),
   query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(Query.MOST, Query.MOST) }),
   answer: status
 })
@@ -51,21 +52,21 @@ const begun = {
 
 /** The lifecycle of a space, by its verbs. */
 export const verbs = {
-  pause: Endpoint.make("POST", `${CONTROL}/pause`, { does: "Begins a pause: 202 with its operation.", ...begun }),
+  pause: Endpoint.make("POST", `${CONTROL}/pause`, { does: words("Begins a pause: 202 with its operation."), ...begun }),
   resume: Endpoint.make("POST", `${CONTROL}/resume`, {
-    does: "Begins the resumption of a paused space: 202 with its operation.",
+    does: words("Begins the resumption of a paused space: 202 with its operation."),
     ...begun
   }),
-  shutdown: Endpoint.make("POST", `${CONTROL}/shutdown`, { does: "Begins a shutdown: 202 with its operation.", ...begun }),
+  shutdown: Endpoint.make("POST", `${CONTROL}/shutdown`, { does: words("Begins a shutdown: 202 with its operation."), ...begun }),
   restart: Endpoint.make("POST", `${CONTROL}/restart`, {
-    does: "Begins the boot of a space that was shut down: 202 with its operation.",
+    does: words("Begins the boot of a space that was shut down: 202 with its operation."),
     ...begun
   })
 }
 
 /** The rollback of a space. */
 export const rollback = Endpoint.make("POST", `${CONTROL}/rollback`, {
-  does: "Begins the restoration of all user data as of beat `to`, in a paused space: 202 with its operation.",
+  does: words("Begins the restoration of all user data as of beat `to`, in a paused space: 202 with its operation."),
   body: () => Schema.Struct({ to: Schema.Number.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0)) }),
   ...begun
 })
@@ -73,11 +74,11 @@ export const rollback = Endpoint.make("POST", `${CONTROL}/rollback`, {
 /** The hold and the release of beats. */
 export const holds = {
   hold: Endpoint.make("POST", `${CONTROL}/hold`, {
-    does: "Holds the space: no beat runs by itself until it is released or the server ends.",
+    does: words("Holds the space: no beat runs by itself until it is released or the server ends."),
     answer: status,
     effect: "controls"
   }),
-  release: Endpoint.make("POST", `${CONTROL}/release`, { does: "Releases a held space.", answer: status, effect: "controls" })
+  release: Endpoint.make("POST", `${CONTROL}/release`, { does: words("Releases a held space."), answer: status, effect: "controls" })
 }
 
 /** The clock of a space. Dates are in milliseconds since 1970. */
@@ -96,13 +97,13 @@ const times = () => Schema.Struct({
 
 /** The clock of a space. */
 export const clock = Endpoint.make("GET", CLOCK, {
-  does: "The date of the space and that of its host, its offset, and the resets.",
+  does: words("The date of the space and that of its host, its offset, and the resets."),
   answer: times
 })
 
 /** The reset of the clock. */
 export const resetClock = Endpoint.make("POST", `${CLOCK}/reset`, {
-  does: "Takes the offset off the dates of later beats: `{ offset, beat }`.",
+  does: words("Takes the offset off the dates of later beats: `{ offset, beat }`."),
   answer: () => Schema.Struct({ offset: count, beat: count }),
   refusals: ["control/refused", "inbox/full"]
 })
@@ -114,8 +115,8 @@ const locked = () => Schema.Struct({ cell: text, beat: count })
 
 /** The locks of cells. */
 export const locks = {
-  lock: Endpoint.make("PUT", `${SPACE}/locks/*`, { does: "Locks a cell and all cells below it.", answer: locked, refusals: ofLock }),
-  unlock: Endpoint.make("DELETE", `${SPACE}/locks/*`, { does: "Unlocks a cell.", answer: locked, refusals: ofLock })
+  lock: Endpoint.make("PUT", `${SPACE}/locks/*`, { does: words("Locks a cell and all cells below it."), answer: locked, refusals: ofLock }),
+  unlock: Endpoint.make("DELETE", `${SPACE}/locks/*`, { does: words("Unlocks a cell."), answer: locked, refusals: ofLock })
 }
 
 /** The debugging state of a space. */
@@ -130,7 +131,7 @@ const debugged = () => Schema.Struct({
 
 /** The state of the debugger. */
 export const debug = Endpoint.make("GET", DEBUG, {
-  does: "Under `systole dev`: whether the space is held, and its breakpoints.",
+  does: words("Under `systole dev`: whether the space is held, and its breakpoints."),
   answer: debugged
 })
 
@@ -139,7 +140,7 @@ const MAX_BREAKPOINTS = 100
 
 /** The breakpoints of the debugger. */
 export const breakAt = Endpoint.make("PUT", DEBUG, {
-  does: `Under \`systole dev\`: the nodes before which an attached debugger stops, at most ${MAX_BREAKPOINTS}.`,
+  does: words(`Under \`systole dev\`: the nodes before which an attached debugger stops, at most ${MAX_BREAKPOINTS}.`),
   body: () => Schema.Struct({ breakpoints: Schema.Array(text).check(Schema.isMaxLength(MAX_BREAKPOINTS)) }),
   answer: debugged,
   effect: "controls",
@@ -148,7 +149,7 @@ export const breakAt = Endpoint.make("PUT", DEBUG, {
 
 /** A single beat. */
 export const step = Endpoint.make("POST", `${DEBUG}/step`, {
-  does: "Under `systole dev`: runs exactly one beat.",
+  does: words("Under `systole dev`: runs exactly one beat."),
   answer: () => Schema.Struct({ beat: count }),
   refusals: ["beat/aborted"],
   isUncached: true

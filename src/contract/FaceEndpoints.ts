@@ -10,6 +10,7 @@ import { SPACE } from "./Paths.ts"
 import * as Query from "./Query.ts"
 import { kinds } from "./Refusal.ts"
 import * as Stream from "./Stream.ts"
+import { words } from "./Words.ts"
 
 /** The query of a request with switches. */
 const switched = (switches: Switches = {}): Readonly<Record<string, ReturnType<typeof Query.flag>>> =>
@@ -22,6 +23,19 @@ export interface FaceEndpoints {
   /** Those of its verbs, by their names. */
   readonly verbs: Readonly<Record<string, Endpoint.Endpoint>>
 }
+
+/** The sentences of a ledger's endpoints. */
+interface Sentences {
+  readonly list: (face: Face) => string
+  readonly record: (face: Face) => string
+  readonly verb: (face: Face, verb: Verb) => string
+}
+
+const sentences: Sentences | undefined = words({
+  list: ({ text: { many } }) => `The ${many} of the space.`,
+  record: ({ text: { one } }) => `One ${one}. As \`text/event-stream\`: its state now and after each change.`,
+  verb: ({ records: { id } }, { does, on }) => on === "list" ? `${does} 201 with its \`${id}\`.` : does
+})
 
 /** A segment of a path. An id of a ledger has colons, which a path may have as they are. */
 const segmentOf = (id: string): string => encodeURIComponent(id).replaceAll("%3A", ":")
@@ -46,7 +60,7 @@ const verbOf = (face: Face, name: string, verb: Verb): Endpoint.Endpoint => {
   const locationOf = (answer: unknown, { space }: Readonly<Record<string, string>>): string =>
     `/v1/spaces/${space}/${segment}/${segmentOf(String((answer as Readonly<Record<string, unknown>>)[id]))}`
   return Endpoint.make("POST", isNew ? list : `${list}/:${id}/${name}`, {
-    does: isNew ? `${verb.does} 201 with its \`${id}\`.` : verb.does,
+    does: sentences?.verb(face, verb) ?? "",
     query: () => Schema.Struct(switched(verb.switches)),
     answer: replyOf(verb, id),
     refusals: [...refusalsOf(face), ...OF_VERB],
@@ -66,16 +80,16 @@ const verbOf = (face: Face, name: string, verb: Verb): Endpoint.Endpoint => {
  * @since 0.2.0
  */
 export const of = (face: Face): FaceEndpoints => {
-  const { records: { id, record, row, rows, segment, switches }, text: { many, one }, verbs } = face
+  const { records: { id, record, row, rows, segment, switches }, verbs } = face
   const list = `${SPACE}/${segment}`
   return {
     list: Endpoint.make("GET", list, {
-      does: `The ${many} of the space.`,
+      does: sentences?.list(face) ?? "",
       query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(), ...switched(switches) }),
       answer: () => Schema.Struct({ [rows]: Schema.Array(row()), next: Query.next(Schema.String) })
     }),
     record: Endpoint.make("GET", `${list}/:${id}`, {
-      does: `One ${one}. As \`text/event-stream\`: its state now and after each change.`,
+      does: sentences?.record(face) ?? "",
       headers: ["Last-Event-ID"],
       answer: record,
       refusals: refusalsOf(face),

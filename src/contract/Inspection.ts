@@ -8,6 +8,7 @@ import * as CellValue from "./CellValue.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { SPACE } from "./Paths.ts"
 import * as Query from "./Query.ts"
+import { words } from "./Words.ts"
 
 const text = Schema.String
 const texts = Schema.Array(text)
@@ -78,9 +79,11 @@ export const finding = () => Schema.Struct({
 
 /** A page of the reactive graph. */
 export const graph = Endpoint.make("GET", GRAPH, {
-  does: "The reactive graph, a page of nodes at a time: status, demand, gates and runs; edges; nodes that failed, never settle, are " +
+  does: words(
+    "The reactive graph, a page of nodes at a time: status, demand, gates and runs; edges; nodes that failed, never settle, are " +
     "gated or have no reader. A page looks at 400 nodes, outputs, reads and edges. Its `next`, or its header `link`, leads to the " +
-    "next one; its numbers are those of the page. `?format=dot` and `?format=mermaid` draw it.",
+    "next one; its numbers are those of the page. `?format=dot` and `?format=mermaid` draw it."
+  ),
   query: () => Schema.Struct({
     format: Schema.Literals(["json", "dot", "mermaid"]).annotate({ expected: "json, dot or mermaid", description: "json" })
       .pipe(Schema.optionalKey),
@@ -112,7 +115,7 @@ export const lines = () => ({
 
 /** The recorded trace. */
 export const trace = Endpoint.make("GET", `${GRAPH}/trace`, {
-  does: "The recorded trace: the newest 150 lines of each kind.",
+  does: words("The recorded trace: the newest 150 lines of each kind."),
   answer: () => {
     const { invalid, pass, run } = lines()
     return Schema.Struct({ kinds: kinds(), run: Schema.Array(run), invalid: Schema.Array(invalid), pass: Schema.Array(pass) })
@@ -121,8 +124,10 @@ export const trace = Endpoint.make("GET", `${GRAPH}/trace`, {
 
 /** The kinds of lines that are recorded. */
 export const setTrace = Endpoint.make("PUT", `${GRAPH}/trace`, {
-  does: "Records from now on which nodes ran and why (`run`), the reach of changes (`invalid`) and the time of passes (`pass`)." +
-    " No run changes.",
+  does: words(
+    "Records from now on which nodes ran and why (`run`), the reach of changes (`invalid`) and the time of passes (`pass`)." +
+    " No run changes."
+  ),
   body: () => Schema.Struct({ kinds: kinds() }),
   answer: () => Schema.Struct({ kinds: kinds() }),
   effect: "controls"
@@ -148,7 +153,7 @@ export const verified = () => Schema.Struct({
 /** The verification of a space. */
 export const verification = Endpoint.make("GET", `${SPACE}/journal/verification`, {
   refusals: ["history/busy"],
-  does: "Verifies every journal row and every other row of the store.",
+  does: words("Verifies every journal row and every other row of the store."),
   answer: verified
 })
 
@@ -185,7 +190,7 @@ export const replayed = () => Schema.Struct({
 /** The replay of beats. */
 export const replay = Endpoint.make("GET", `${SPACE}/replay`, {
   refusals: ["beat/absent", "history/busy"],
-  does: "Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues.",
+  does: words("Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues."),
   query: () => Schema.Struct({ from: Query.count(), to: Query.count() }),
   answer: replayed
 })
@@ -209,7 +214,7 @@ const writer = () => Schema.Struct({
 /** The origin of a value. */
 export const why = Endpoint.make("GET", `${SPACE}/why`, {
   refusals: ["address/invalid", "beat/absent", "cell/absent", "history/busy"],
-  does: "The run that wrote a value, with its signal, its reads and the results of its requests, back to the ingress.",
+  does: words("The run that wrote a value, with its signal, its reads and the results of its requests, back to the ingress."),
   query: () => Schema.Struct({ address: Schema.NonEmptyString.annotate({ expected: "the address of a cell" }) }),
   answer: () => Schema.Struct({
     address: text,
@@ -245,7 +250,7 @@ export const explained = () => Schema.Struct({ beat: count, enzyme: text, signal
 /** The reasons for the runs of an enzyme in a beat. */
 export const explain = Endpoint.make("GET", `${SPACE}/explain`, {
   refusals: ["beat/absent", "history/busy", "query/invalid"],
-  does: "Why an enzyme ran in a beat, or did not.",
+  does: words("Why an enzyme ran in a beat, or did not."),
   query: () => Schema.Struct({ beat: Query.number(), enzyme: Schema.NonEmptyString.annotate({ expected: "the name of an enzyme" }) }),
   answer: explained
 })
@@ -289,13 +294,13 @@ export const drain = () => Schema.Struct({
 
 /** The channels of the runtime. No id of a request is such a word, since each begins with its channel and a colon. */
 export const channels = Endpoint.make("GET", `${WORLD}/channels`, {
-  does: "The channels of the runtime: provider, opcodes, hosts, clearance, and jobs for all spaces.",
+  does: words("The channels of the runtime: provider, opcodes, hosts, clearance, and jobs for all spaces."),
   answer: () => Schema.Struct({ channels: Schema.Array(channel()) })
 })
 
 /** The beats that captured completions. */
 export const drains = Endpoint.make("GET", `${WORLD}/drains`, {
-  does: "The beats that captured completions, newest first, each with its completions.",
+  does: words("The beats that captured completions, newest first, each with its completions."),
   query: () => Schema.Struct({ before: Query.count(), limit: Query.limit() }),
   answer: () => Schema.Struct({ drains: Schema.Array(drain()), next: Query.next(count) })
 })

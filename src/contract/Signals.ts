@@ -8,6 +8,7 @@ import * as CellValue from "./CellValue.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { SPACE } from "./Paths.ts"
 import * as Query from "./Query.ts"
+import { words } from "./Words.ts"
 
 const text = Schema.String
 const count = Schema.Number
@@ -89,10 +90,12 @@ const answers = () => Schema.Struct({
 
 /** The endpoint that takes signals. */
 export const post = Endpoint.make("POST", `${SPACE}/signals`, {
-  does: "202 when the signal is durable, with the event's id and a link to its receipt. With `Prefer: wait=N`, up to 60 seconds, " +
+  does: words(
+    "202 when the signal is durable, with the event's id and a link to its receipt. With `Prefer: wait=N`, up to 60 seconds, " +
     "the end if all handlings end by then: 200 with the receipt if it is handled, 422 with the code of the dead letter, 404 " +
     "`signal/no-match`; see Ends. `Idempotency-Key` equals `id`: a repeated request gets the first answer and runs nothing. " +
-    "`at` is `{ beat }`, `{ beats }` or `{ ms }`. A list of signals, or one in each line of `application/x-ndjson`, is a batch of up to " +
+    "`at` is `{ beat }`, `{ beats }` or `{ ms }`. A list of signals, or one in each line of `application/x-ndjson`, is a batch of up to "
+  ) +
     `${MAX_BATCH}: 207 with the answer to each; see Batches. CloudEvents are taken, too.`,
   body: signal,
   bodies: {
@@ -115,8 +118,10 @@ export const post = Endpoint.make("POST", `${SPACE}/signals`, {
 
 /** The receipt of an event. */
 export const receipt = Endpoint.make("GET", `${SPACE}/receipts/:id`, {
-  does: "The receipt of an event, by its id or its caller's own id: the outcome of each handling, or the `reason` why no enzyme ran. " +
-    "300 with `events` if an own id names several: `{ id, status, enzymes }` of the newest 20.",
+  does: words(
+    "The receipt of an event, by its id or its caller's own id: the outcome of each handling, or the `reason` why no enzyme ran. " +
+    "300 with `events` if an own id names several: `{ id, status, enzymes }` of the newest 20."
+  ),
   headers: [WAIT],
   answer: receipts,
   refusals: ["id/ambiguous", "receipt/absent"],
@@ -152,8 +157,10 @@ const shownRow = () => Schema.Struct({ ...waitingRow().fields, id: given(text) }
 
 /** The waiting list. The cursor of a reader is a text. */
 export const waiting = Endpoint.make("GET", `${SPACE}/waiting`, {
-  does: "The waiting signals, each with its reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, its lane or " +
-    "its turn.",
+  does: words(
+    "The waiting signals, each with its reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, its lane or " +
+    "its turn."
+  ),
   query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(100, Query.MOST) }),
   answer: () => Schema.Struct({ waiting: Schema.Array(shownRow()), next: Query.next(Schema.Union([count, text])) }),
   access: "reader"
@@ -183,7 +190,7 @@ const letters = {
 
 /** The list of dead letters. */
 export const dead = Endpoint.make("GET", `${SPACE}/dead`, {
-  does: "The dead letters of the space.",
+  does: words("The dead letters of the space."),
   query: () => Schema.Struct({
     after: Schema.optionalKey(text.check(Schema.isPattern(/^[^/]+\/[^/]+(?:\/payload)?$/)).annotate({
       expected: "the field next of the answer before: <id>/<enzyme>"
@@ -195,14 +202,14 @@ export const dead = Endpoint.make("GET", `${SPACE}/dead`, {
 
 /** One dead letter. */
 export const letter = Endpoint.make("GET", `${SPACE}/dead/:id/:enzyme`, {
-  does: "One dead letter, with payload and message.",
+  does: words("One dead letter, with payload and message."),
   refusals: ["dead/absent", "id/ambiguous"],
   answer: () => Schema.Struct({ ...letters, payload: maybe(CellValue.schema()), message: maybe(text) })
 })
 
 /** The redelivery of a dead letter. */
 export const redeliver = Endpoint.make("POST", `${SPACE}/dead/:id/:enzyme/redelivery`, {
-  does: "Runs the handling again, once: 202 with a link to the receipt.",
+  does: words("Runs the handling again, once: 202 with a link to the receipt."),
   answer: () => Schema.Struct({ id: text, own: given(text), enzyme: text, beat: count, receipt: text }),
   status: 202,
   refusals: ["control/refused", "dead/absent", "id/ambiguous", "inbox/full"],
@@ -211,6 +218,6 @@ export const redeliver = Endpoint.make("POST", `${SPACE}/dead/:id/:enzyme/redeli
 
 /** The refusals of readers. */
 export const denials = Endpoint.make("GET", `${SPACE}/denials`, {
-  does: "The newest 400 refusals of readers since the space was opened: reader and address.",
+  does: words("The newest 400 refusals of readers since the space was opened: reader and address."),
   answer: () => Schema.Struct({ denials: Schema.Array(Schema.Struct({ at: count, reader: text, address: text })) })
 })

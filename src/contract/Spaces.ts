@@ -7,13 +7,14 @@ import * as Schema from "effect/Schema"
 import * as Endpoint from "./Endpoint.ts"
 import { LIVE, READY, SPACE, SPACES } from "./Paths.ts"
 import * as Query from "./Query.ts"
+import { words } from "./Words.ts"
 
 const text = Schema.String
 const count = Schema.Number
 
 /** The endpoint of the liveness probe. */
 export const live = Endpoint.make("GET", LIVE, {
-  does: "200 while the event loop answers. Needs no token.",
+  does: words("200 while the event loop answers. Needs no token."),
   answer: () => Schema.Struct({ status: Schema.Literal("live") }),
   access: "anyone"
 })
@@ -26,8 +27,10 @@ const stopped = () => Schema.Struct({
 
 /** The endpoint of the readiness probe. */
 export const ready = Endpoint.make("GET", READY, {
-  does: "200 while every requested space runs and the data folder takes data, else 503: with `store/unavailable` on a full disk. " +
-    "Needs no token; without one, only the number of stopped spaces is shown. With it, each stopped space, its store and the reason.",
+  does: words(
+    "200 while every requested space runs and the data folder takes data, else 503: with `store/unavailable` on a full disk. " +
+    "Needs no token; without one, only the number of stopped spaces is shown. With it, each stopped space, its store and the reason."
+  ),
   answer: () => Schema.Struct({ status: Schema.Literal("ready") }),
   others: { 503: stopped },
   access: "anyone"
@@ -40,14 +43,14 @@ const described = () => Schema.Array(Schema.Record(text, Schema.Unknown))
 
 /** The list of enzymes. */
 export const enzymes = Endpoint.make("GET", "/v1/enzymes", {
-  does: "The registered enzymes: descriptors and the digests of their modules.",
+  does: words("The registered enzymes: descriptors and the digests of their modules."),
   query: listed,
   answer: () => Schema.Struct({ enzymes: described(), next: Query.next(count) })
 })
 
 /** The list of flows. */
 export const flows = Endpoint.make("GET", "/v1/flows", {
-  does: "The declared flows, step by step.",
+  does: words("The declared flows, step by step."),
   query: listed,
   answer: () => Schema.Struct({
     flows: Schema.Array(Schema.Struct({
@@ -60,7 +63,7 @@ export const flows = Endpoint.make("GET", "/v1/flows", {
 
 /** The list of spaces. */
 export const list = Endpoint.make("GET", SPACES, {
-  does: "The names of all spaces in order, and `next`, the cursor of the next page.",
+  does: words("The names of all spaces in order, and `next`, the cursor of the next page."),
   query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(Query.MOST, Query.MOST) }),
   answer: () => Schema.Struct({ spaces: Schema.Array(text), next: Query.next(text) })
 })
@@ -69,7 +72,7 @@ const created = () => Schema.Struct({ space: text, created: Schema.Boolean })
 
 /** The creation of a space. */
 export const create = Endpoint.make("PUT", SPACE, {
-  does: "Creates a space: 201 after its boot. 200 if it exists.",
+  does: words("Creates a space: 201 after its boot. 200 if it exists."),
   answer: created,
   status: 201,
   others: { 200: created }
@@ -77,7 +80,9 @@ export const create = Endpoint.make("PUT", SPACE, {
 
 /** The removal of a space. */
 export const remove = Endpoint.make("DELETE", SPACE, {
-  does: "Deletes a space with all its data: 200. Requests in progress are answered 503. Later signals find no space, unless " +
-    "spaces are created on demand.",
+  does: words(
+    "Deletes a space with all its data: 200. Requests in progress are answered 503. Later signals find no space, unless " +
+    "spaces are created on demand."
+  ),
   answer: () => Schema.Struct({ space: text, removed: Schema.Boolean })
 })

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Face from "../contract/Face.ts"
+import { words } from "../contract/Words.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { RunAbsent } from "./RunError.ts"
 import * as Schemas from "./Schemas.ts"
@@ -51,18 +52,18 @@ export const face = Face.make("run", {
     cancel: {
       on: "record",
       isControl: true,
-      does: "Cancels a run: its open handles fail with `run/cancelled`, so that its body can undo its effects.",
+      does: words("Cancels a run: its open handles fail with `run/cancelled`, so that its body can undo its effects."),
       switches: { now: "Ends the run at once, as a dead letter: its body makes no further call." },
-      done: (oid, beat) => `cancelled ${oid} in beat ${beat}`
+      done: words((oid, beat) => `cancelled ${oid} in beat ${beat}`)
     },
     retry: {
       on: "record",
-      does: "Sends the dead letter of a run again: it goes on from its log, and repeats the requests that failed last.",
+      does: words("Sends the dead letter of a run again: it goes on from its log, and repeats the requests that failed last."),
       switches: { anew: "Starts the run over, with other idempotency keys." },
-      done: (oid, beat) => `sent ${oid} again in beat ${beat}`
+      done: words((oid, beat) => `sent ${oid} again in beat ${beat}`)
     }
   },
-  text: {
+  text: words({
     command: "run",
     one: "durable run",
     many: "durable runs that are not over",
@@ -72,7 +73,7 @@ export const face = Face.make("run", {
       (row.awaits ?? []).map(awaited).join(", ")
     ],
     lines
-  }
+  })
 })
 
 declare module "../contract/Face.ts" {

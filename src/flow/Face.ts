@@ -4,6 +4,7 @@
  * @module
  */
 import * as Face from "../contract/Face.ts"
+import { words } from "../contract/Words.ts"
 import { InstanceAbsent, InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import * as Schemas from "./Schemas.ts"
@@ -39,36 +40,36 @@ export const face = Face.make("flow", {
   verbs: {
     start: {
       on: "list",
-      does: "Starts an instance of a flow.",
+      does: words("Starts an instance of a flow."),
       body: Schemas.request,
-      done: (inst, beat) => `started ${inst} in beat ${beat}`
+      done: words((inst, beat) => `started ${inst} in beat ${beat}`)
     },
     pause: {
       on: "record",
       isControl: true,
-      does: "Pauses the instance: it takes no further step.",
-      done: (inst, beat) => `paused ${inst} in beat ${beat}`
+      does: words("Pauses the instance: it takes no further step."),
+      done: words((inst, beat) => `paused ${inst} in beat ${beat}`)
     },
     resume: {
       on: "record",
       isControl: true,
-      does: "Resumes a paused instance.",
-      done: (inst, beat) => `resumed ${inst} in beat ${beat}`
+      does: words("Resumes a paused instance."),
+      done: words((inst, beat) => `resumed ${inst} in beat ${beat}`)
     },
     cancel: {
       on: "record",
       isControl: true,
-      does: "Ends the instance and the rendezvous that it spawned.",
-      done: (inst, beat) => `cancelled ${inst} in beat ${beat}`
+      does: words("Ends the instance and the rendezvous that it spawned."),
+      done: words((inst, beat) => `cancelled ${inst} in beat ${beat}`)
     },
     budget: {
       on: "record",
-      does: "Replaces its budget.",
+      does: words("Replaces its budget."),
       body: Schemas.budget,
-      done: (inst, beat) => `set the budget of ${inst} in beat ${beat}`
+      done: words((inst, beat) => `set the budget of ${inst} in beat ${beat}`)
     }
   },
-  text: {
+  text: words({
     command: "flow",
     one: "instance",
     many: "instances of flows",
@@ -79,7 +80,7 @@ export const face = Face.make("flow", {
       fields: { state, pc, steps_used, note },
       line: `${state} at ${pc}${noted(note)}`
     })
-  }
+  })
 })
 
 declare module "../contract/Face.ts" {

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Face from "../contract/Face.ts"
+import { words } from "../contract/Words.ts"
 import * as Dossier from "./Dossier.ts"
 import { InvalidOperation, OperationAbsent } from "./OperationError.ts"
 import * as Schemas from "./Schemas.ts"
@@ -57,36 +58,36 @@ export const face = Face.make("op", {
   verbs: {
     start: {
       on: "list",
-      does: "Starts an operation.",
+      does: words("Starts an operation."),
       body: Schemas.request,
-      done: (oid, beat) => `started ${oid} in beat ${beat}`
+      done: words((oid, beat) => `started ${oid} in beat ${beat}`)
     },
     state: {
       on: "record",
-      does: "Sets the state.",
+      does: words("Sets the state."),
       body: Schemas.state,
-      done: (oid, beat) => `set the state of ${oid} in beat ${beat}`
+      done: words((oid, beat) => `set the state of ${oid} in beat ${beat}`)
     },
     await: {
       on: "record",
-      does: "Sends `signal` to the operation's cell once it reaches state or status `want`, or `/op/tmo` after `ttl` beats.",
+      does: words("Sends `signal` to the operation's cell once it reaches state or status `want`, or `/op/tmo` after `ttl` beats."),
       body: Schemas.awaiting,
-      done: (oid, beat) => `awaits ${oid} since beat ${beat}`
+      done: words((oid, beat) => `awaits ${oid} since beat ${beat}`)
     },
     close: {
       on: "record",
-      does: "Closes the operation with `sts:ok`, `sts:fail` or `sts:cnl`. The same status again changes nothing.",
+      does: words("Closes the operation with `sts:ok`, `sts:fail` or `sts:cnl`. The same status again changes nothing."),
       body: Schemas.close,
-      done: (oid, beat) => `closed ${oid} in beat ${beat}`
+      done: words((oid, beat) => `closed ${oid} in beat ${beat}`)
     },
     cancel: {
       on: "record",
       isControl: true,
-      does: "Closes the operation with `sts:cnl`.",
-      done: (oid, beat) => `cancelled ${oid} in beat ${beat}`
+      does: words("Closes the operation with `sts:cnl`."),
+      done: words((oid, beat) => `cancelled ${oid} in beat ${beat}`)
     }
   },
-  text: {
+  text: words({
     command: "op",
     one: "operation",
     many: "operations",
@@ -95,7 +96,7 @@ export const face = Face.make("op", {
     columns: (row) => [row.oid, row.state, row.status ?? "open", row.verb, row.target],
     lines,
     version
-  }
+  })
 })
 
 declare module "../contract/Face.ts" {

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Face from "../contract/Face.ts"
+import { words } from "../contract/Words.ts"
 import { RequestAbsent } from "./ReactorError.ts"
 import * as Schemas from "./Schemas.ts"
 
@@ -36,11 +37,11 @@ export const face = Face.make("io", {
     cancel: {
       on: "record",
       isControl: true,
-      does: "Cancels an open request, which then has the result `cnl`.",
-      done: (rid, beat) => `cancelled ${rid} in beat ${beat}`
+      does: words("Cancels an open request, which then has the result `cnl`."),
+      done: words((rid, beat) => `cancelled ${rid} in beat ${beat}`)
     }
   },
-  text: {
+  text: words({
     command: "io",
     one: "request",
     many: "requests to the world",
@@ -49,5 +50,5 @@ export const face = Face.make("io", {
       row.rid, row.state, row.opcode, `attempt ${row.attempt}`, `beat ${row.issued_beat}`, deadline(row), row.code ?? "", row.oid ?? ""
     ],
     lines
-  }
+  })
 })

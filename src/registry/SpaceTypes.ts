@@ -3,13 +3,11 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
 import type { Address } from "../cell/Address.ts"
-import * as Document from "../cell/Document.ts"
 import { relation, type Template } from "../cell/Template.ts"
 import { CellMistyped, type Declared, type Mistake, type Type } from "../cell/Type.ts"
-import type { Value } from "../cell/Value.ts"
 import type { Declaring } from "./Declares.ts"
+import * as JsonSchema from "./JsonSchema.ts"
 
 /** A module with what it declares. */
 export interface Declarer {
@@ -32,11 +30,7 @@ const schemas = new WeakMap<Type, string>()
  */
 export const schemaOf = (type: Type): string => {
   let text = schemas.get(type)
-  if (text === undefined) {
-    const { definitions, schema } = Schema.toJsonSchemaDocument(type.schema)
-    const full = Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions }
-    schemas.set(type, text = Document.encode(full as unknown as Value).text)
-  }
+  if (text === undefined) schemas.set(type, text = JsonSchema.of(type.schema))
   return text
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Face from "../contract/Face.ts"
+import { words } from "../contract/Words.ts"
 import * as Entries from "./Entry.ts"
 import { InvalidRendezvous, RendezvousAbsent } from "./RendezvousError.ts"
 import * as Schemas from "./Schemas.ts"
@@ -44,47 +45,47 @@ export const face = Face.make("rv", {
   verbs: {
     spawn: {
       on: "list",
-      does: "Spawns a rendezvous. Its `token` lets a worker report on it alone; it is shown once.",
+      does: words("Spawns a rendezvous. Its `token` lets a worker report on it alone; it is shown once."),
       body: Schemas.spec,
       reply: Schemas.minted,
       isSecret: true,
-      done: (key, beat, { token }) => `spawned ${key} in beat ${beat}, with the token ${token}`
+      done: words((key, beat, { token }) => `spawned ${key} in beat ${beat}, with the token ${token}`)
     },
     token: {
       on: "record",
-      does: "Claims it: mints a new token and revokes the old one.",
+      does: words("Claims it: mints a new token and revokes the old one."),
       reply: Schemas.minted,
-      done: (key, beat, { token }) => `claimed ${key} in beat ${beat}, with the token ${token}`
+      done: words((key, beat, { token }) => `claimed ${key} in beat ${beat}, with the token ${token}`)
     },
     report: {
       on: "record",
       isControl: true,
-      does: "Reports the result. A worker shows the token of this rendezvous, as `Authorization: Rendezvous <token>`.",
+      does: words("Reports the result. A worker shows the token of this rendezvous, as `Authorization: Rendezvous <token>`."),
       body: Schemas.report,
       worker: "SYSTOLE_RV_TOKEN",
-      done: (key, beat) => `reported ${key} in beat ${beat}`
+      done: words((key, beat) => `reported ${key} in beat ${beat}`)
     },
     kill: {
       on: "record",
       isControl: true,
-      does: "Ends it, at its next scan or `wait` scans later.",
+      does: words("Ends it, at its next scan or `wait` scans later."),
       body: Schemas.kill,
-      done: (key, beat) => `asked ${key} to end in beat ${beat}`
+      done: words((key, beat) => `asked ${key} to end in beat ${beat}`)
     },
     release: {
       on: "record",
       isControl: true,
-      does: "Releases it from quarantine: it has its time for a report and its graces again.",
-      done: (key, beat) => `released ${key} in beat ${beat}`
+      does: words("Releases it from quarantine: it has its time for a report and its graces again."),
+      done: words((key, beat) => `released ${key} in beat ${beat}`)
     },
     resched: {
       on: "record",
-      does: "Moves its due beat by `delta` beats.",
+      does: words("Moves its due beat by `delta` beats."),
       body: Schemas.resched,
-      done: (key, beat) => `moved ${key} in beat ${beat}`
+      done: words((key, beat) => `moved ${key} in beat ${beat}`)
     }
   },
-  text: {
+  text: words({
     command: "rv",
     one: "rendezvous",
     many: "rendezvous",
@@ -93,7 +94,7 @@ export const face = Face.make("rv", {
       [key, state, prof, `due ${due}`, deadline === 0 ? "" : `until ${deadline}`, inst_id],
     lines,
     version
-  }
+  })
 })
 
 declare module "../contract/Face.ts" {

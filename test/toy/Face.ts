@@ -4,6 +4,7 @@
  * @module
  */
 import * as Face from "../../src/contract/Face.ts"
+import { words } from "../../src/contract/Words.ts"
 import { AlarmAbsent, AlarmRefused } from "./AlarmError.ts"
 import * as Schemas from "./Schemas.ts"
 
@@ -22,13 +23,13 @@ export const face = Face.make("toy", {
   verbs: {
     arm: {
       on: "list",
-      does: "Arms an alarm.",
+      does: words("Arms an alarm."),
       body: Schemas.request,
-      done: (key, beat) => `armed ${key} in beat ${beat}`
+      done: words((key, beat) => `armed ${key} in beat ${beat}`)
     },
-    cancel: { on: "record", does: "Ends an alarm before it rings.", done: (key, beat) => `cancelled ${key} in beat ${beat}` }
+    cancel: { on: "record", does: words("Ends an alarm before it rings."), done: words((key, beat) => `cancelled ${key} in beat ${beat}`) }
   },
-  text: {
+  text: words({
     command: "toy",
     one: "alarm",
     many: "alarms",
@@ -36,7 +37,7 @@ export const face = Face.make("toy", {
     columns: ({ key, state }) => [key, state],
     lines: ({ asked, key, since, state }) => [`${key} ${state} since beat ${since}, asked ${asked} times`],
     version: ({ state }: { readonly state: string }): Face.Version => ({ fields: { state }, line: state })
-  }
+  })
 })
 
 declare module "../../src/contract/Face.ts" {

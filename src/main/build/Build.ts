@@ -129,9 +129,14 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const pages = hasFunctions ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const slices = names.filter((name) => !settings.without.includes(name))
-  const contents: Contents = { version, environment, settings, slices, modules, pages, kept }
+  const isTyped = kept.length > 0 || declaresType(found)
+  const contents: Contents = { version, environment, settings, slices, modules, pages, isTyped, kept }
   return contents
 })
+
+const declaresType = ({ enzymes, nodes }: Loader.Found): boolean =>
+  [...enzymes.map(({ enzyme }) => enzyme), ...nodes.map(({ node }) => node)]
+    .some(({ declares }) => declares.some(({ declared }) => declared !== undefined))
 
 const withText = ({ file, hash, hostImports, text = "" }: LoadedModule): Module => ({ file, hash, hostImports, text })
 

@@ -6,8 +6,10 @@
 import * as Esbuild from "esbuild"
 import { basename, relative, resolve, sep } from "node:path"
 import type * as Host from "../../cli/Host.ts"
-import type { Contents } from "./BuildContents.ts"
+import * as Words from "../../contract/Words.ts"
 import type { SliceName } from "../../ledger/Slices.ts"
+import * as JsonSchema from "../../registry/JsonSchema.ts"
+import type { Contents } from "./BuildContents.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../Bundle.ts"
@@ -43,6 +45,21 @@ const virtual = (root: string, generated: Readonly<Record<string, string>>, { ke
   }
 }
 
+/** The modules of the runtime that this bundle has another text for, by their files. */
+const replacements = (target: BuildTarget.Target, { isTyped }: Contents): ReadonlyMap<string, string> =>
+  new Map([
+    ...target.hasCommands ? [] : [[Installation.runtimeFile("contract/Words.ts"), Words.NONE] as const],
+    ...isTyped ? [] : [[Installation.runtimeFile("registry/JsonSchema.ts"), JsonSchema.NONE] as const]
+  ])
+
+const replacing = (texts: ReadonlyMap<string, string>): Esbuild.Plugin => ({
+  name: "systole-replacing",
+  setup: (build) => build.onLoad({ filter: /\b(?:Words|JsonSchema)\.ts$/ }, ({ path }) => {
+    const contents = texts.get(path)
+    return contents === undefined ? undefined : { contents }
+  })
+})
+
 const common = (root: string) => ({
   absWorkingDir: root,
   bundle: true,
@@ -70,7 +87,10 @@ export const make = async (root: string, target: BuildTarget.Target, contents: C
     entryPoints: target.entries,
     metafile: true,
     ...target.options,
-    plugins: [RegularFiles.plugin(), virtual(root, generated, contents), Bundle.linker(root), ...target.options.plugins ?? []]
+    plugins: [
+      RegularFiles.plugin(), virtual(root, generated, contents), replacing(replacements(target, contents)), Bundle.linker(root),
+      ...target.options.plugins ?? []
+    ]
   })
   return {
     outputs: outputFiles.map(({ contents, path }) => ({ file: basename(path), contents })),

@@ -25,6 +25,8 @@ export interface Contents {
   readonly modules: ReadonlyArray<Module>
   /** The module of the configuration, if it renders pages or has webhooks. */
   readonly pages: Module | undefined
+  /** Whether one of its modules declares a type. An earlier one may, since it is not loaded. */
+  readonly isTyped: boolean
   /** Earlier modules. */
   readonly kept: ReadonlyArray<Pick<Module, "hash" | "text">>
 }

@@ -23,6 +23,8 @@ export interface Target {
   readonly options: Esbuild.BuildOptions
   /** Whether modules may import modules of the host. */
   readonly hasHostModules: boolean
+  /** Whether it has the command line. Only that has use for the words of endpoints and faces. */
+  readonly hasCommands: boolean
   /** Whether the platform stores spaces itself, so that the configured persistence has no effect. */
   readonly hasStorage: boolean
   /** A file of a project with this name, which the user may change. */
@@ -79,6 +81,7 @@ const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Ta
   entries: { systole: "systole-build:start", WatchdogThread: Installation.runtimeFile("main/WatchdogThread.ts") },
   options: { platform: "node", banner: { js: banner } },
   hasHostModules: true,
+  hasCommands: true,
   hasStorage: false,
   kept: undefined,
   usage
@@ -170,6 +173,7 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
       minify: true
     },
     hasHostModules: false,
+    hasCommands: false,
     hasStorage: true,
     kept: wrangler,
     usage: ["npx wrangler dev", "npx wrangler secret put SYSTOLE_TOKEN", "npx wrangler deploy"]

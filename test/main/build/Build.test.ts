@@ -6,7 +6,9 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { vi } from "vitest"
 import type { Build } from "../../../src/cli/Host.ts"
+import { verbs } from "../../../src/contract/Control.ts"
 import { names } from "../../../src/ledger/Slices.ts"
+import { face } from "../../../src/operation/Face.ts"
 import * as Inside from "../../cli/Inside.ts"
 import { terminal } from "../../cli/Terminal.ts"
 import type { Host } from "../../scripts/Host.ts"
@@ -40,6 +42,27 @@ const sold = async ({ url }: Server) => {
 const greet = (greeting: string) => `import { Enzyme } from "systole"
 export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) => tx.set("/data/greeting", ${JSON.stringify(greeting)}) })
 `
+
+/** An enzyme that writes a cell of a type. */
+const typed = `import * as Schema from "effect/Schema"
+import { Cell, Enzyme } from "systole"
+const Sold = Cell.of("/data/sold", Schema.Int)
+export default Enzyme.make({ name: "sell", query: "/signals/sell", writes: [Sold], run: (tx) => tx.set(Sold, 1) })
+`
+
+/** The text of all files of a build. */
+const textOf = (folder: string): string =>
+  readdirSync(folder).filter((file) => file.endsWith(".js")).map((file) => readFileSync(join(folder, file), "utf8")).join("\n")
+
+/** A Worker has no words for people alone, and makes JSON Schemas only if a module declares a type. */
+const checkRest = (untyped: string, typed: string): void => {
+  for (const words of [verbs.pause.does, face.verbs.cancel.does, face.text.example]) {
+    assert.isAbove(words.length, 8)
+    assert.isFalse((untyped + typed).includes(words), `the Worker has no use for "${words}"`)
+  }
+  assert.deepStrictEqual([untyped, typed].map((text) => text.includes("additionalProperties")), [false, true])
+  assert.deepStrictEqual([untyped, typed].map((text) => text.includes("declared no type when the build was made")), [true, false])
+}
 
 /** A durable enzyme that waits for a signal. Each version makes other calls. */
 const waiting = (version: string) => `import { Enzyme } from "systole"
@@ -240,14 +263,15 @@ export default { token, pages: { "/": () => token } }
     assert.deepStrictEqual(Array.from(stdout.matchAll(/^slice (\w+) +[\d.]+ kB$/gm), ([, name]) => name), [
       "requests", "durable", "graph", "debug"
     ])
-    const texts = readdirSync(join(root, "lean")).filter((file) => file.endsWith(".js"))
-      .map((file) => readFileSync(join(root, "lean", file), "utf8"))
-    assert.isFalse(texts.some((text) => text.includes("/data/rv") && text.includes("rv/token-refused")))
+    const lean = textOf(join(root, "lean"))
+    assert.isFalse(lean.includes("rv/token-refused"))
     write("systole.config.ts", "export default {}\n")
+    write("enzymes/sell.ts", typed)
     const all = await json("build", "--target", "workers", "--out", "all") as Build
     assert.deepStrictEqual(all.slices.map(({ slice }) => slice), [...names])
-    for (const { bytes, slice } of all.slices) assert.isAbove(bytes, 500, slice)
+    for (const { bytes, slice } of all.slices) assert.isAbove(bytes, 400, slice)
     checkFront(join(root, "all"))
+    checkRest(lean, textOf(join(root, "all")))
   })
 
   test("has the command agent and its YAML only for an agent", {
