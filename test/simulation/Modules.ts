@@ -15,7 +15,7 @@ const variants = {
   plain: {},
   loose: { order: "loose" },
   lane: { lane: "space" },
-  careful: { isolation: "serializable" },
+  careful: { isolation: "serializable", retry: { attempts: 4, delay: "20ms", factor: 3, max: "1s", jitter: 0.5 } },
   durable: { durable: true, hears: wakes },
   exact: { durable: true, hears: wakes, isolation: "serializable" },
   ordered: { durable: true, hears: wakes, order: "strict" }
@@ -33,11 +33,11 @@ export const enzymeOf = (name: string, version: number, outside: Outside): Enzym
   const options: Partial<Enzyme.Definition> = variants[name as keyof typeof variants]
   const body = options.durable === true ? run : runAtOnce
   return Enzyme.make({
+    retry: { attempts: 4 },
     ...options,
     name,
     query: `/signals/${name}/:n`,
     bind: ["/data/t", "/rt/ops"],
-    retry: { attempts: 4 },
     run: (tx, event) => {
       if (event.params["n"] === "paid") return Ledgers.paid(tx, event.payload)
       // A run that writes waits until a paused space goes on, and one that asks first does not.

@@ -79,7 +79,9 @@ export class Running {
 
   fail({ again, attempts }: { readonly again: boolean; readonly attempts: number }): void {
     if (this.event.attempt > attempts) return
-    throw again ? new Retry({ reason: "not yet" }) : new Error("a program failed")
+    if (!again) throw new Error("a program failed")
+    // Some ask for a wait of their own, by the clock.
+    throw new Retry({ reason: "not yet", after: attempts === 3 ? "3s" : undefined })
   }
 
   send({ body, enzyme, ms, space }: Pick<Extract<Instruction, { readonly do: "send" }>, "body" | "enzyme" | "ms" | "space">): string {
