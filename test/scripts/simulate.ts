@@ -53,6 +53,21 @@ const began = performance.now()
 const coverage = new Coverage()
 let failures = 0
 let steps = 0
+
+/** Tells what was covered; ends the process. */
+const conclude = (): never => {
+  console.log(render(["kind", "times"], coverage.rows.map(([kind, count]) => [kind, String(count)])))
+  const { missing, worlds } = coverage
+  console.log(`${missing.length} pairs of kinds met in none of these worlds${["", ...missing.slice(0, 5)].join("\n  ")}`)
+  const seconds = (performance.now() - began) / 1000
+  const { system, user } = process.cpuUsage()
+  const processor = `${((system + user) / 1e6).toFixed(1)} s of a processor`
+  console.log(`${worlds} worlds from seed ${from} on, ${steps} steps, ${failures} failed, ${seconds.toFixed(1)} s, ${processor}`)
+  process.exit(failures > 0 ? 1 : 0)
+}
+// A search that is stopped has looked, too.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.prependOnceListener(signal, conclude)
+
 for (let seed = from; seed < (minutes === Infinity ? from + seeds : Infinity); seed++) {
   if (performance.now() - began > minutes * 60_000) break
   const plan = Plan.make(seed, only)
@@ -66,9 +81,4 @@ for (let seed = from; seed < (minutes === Infinity ? from + seeds : Infinity); s
   if (first) break
   console.log(`${asTest(await shrink(plan, failure))}\n`)
 }
-console.log(render(["kind", "times"], coverage.rows.map(([kind, count]) => [kind, String(count)])))
-const { missing, worlds } = coverage
-console.log(`${missing.length} pairs of kinds met in none of these worlds${["", ...missing.slice(0, 5)].join("\n  ")}`)
-const seconds = (performance.now() - began) / 1000
-console.log(`${worlds} worlds, ${steps} steps, ${failures} failed, ${seconds.toFixed(1)} s`)
-process.exit(failures > 0 ? 1 : 0)
+conclude()

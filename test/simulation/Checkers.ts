@@ -195,9 +195,9 @@ const history: Checker = async (world, _, space) => {
   const verified = await look<{ readonly fault: unknown }>(world, space.examine(verify))
   if (verified?.fault !== undefined) return `${space.name}: the journal has a fault: ${JSON.stringify(verified.fault)}`
   const isOver = world.step === world.plan.steps.length
-  const begins = Array.from({ length: isOver ? 2 : 1 }, () => world.checking(head + 1))
-  for (const begin of isOver ? [undefined, ...begins] : begins) {
-    const found = await replayed(world, space, { begin, head })
+  const begin = world.checking(head + 1)
+  for (const from of isOver ? [undefined, begin] : [begin]) {
+    const found = await replayed(world, space, { begin: from, head })
     if (found !== undefined) return found
   }
   return undefined
