@@ -9,7 +9,7 @@ import * as Data from "effect/Data"
 
 /**
  * The wait before another attempt: a duration such as `"10s"`, up to `"366d"`, a time of ISO 8601 with its offset, a `Date`, or a number
- * of beats. A time that is past is the next beat.
+ * of beats. A time that is past, and `"0s"`, is the next beat.
  *
  * @category models
  * @since 0.2.0
@@ -45,8 +45,10 @@ export type After = string | Date | { readonly beats: number }
  *   durable: true,
  *   run: async (tx) => {
  *     const { headers, status } = await tx.io.fetch("https://example.com/")
- *     if (status === 429) throw new Retry({ reason: "too many requests", after: `${headers["retry-after"] ?? 60}s` })
- *     return status
+ *     // The header is a number of seconds, or a date of HTTP.
+ *     const asked = headers["retry-after"] ?? "60"
+ *     if (status !== 429) return status
+ *     throw new Retry({ reason: "too many requests", after: asked.endsWith("GMT") ? new Date(asked) : `${asked}s` })
  *   }
  * })
  * ```

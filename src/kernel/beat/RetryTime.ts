@@ -64,11 +64,14 @@ const waitOf = (after: unknown, date: number): Retrying.Wait | string => {
     const { beats } = after
     return Number.isSafeInteger(beats) && Number(beats) >= 1 && Number(beats) <= MOST_BEATS ? { beats: Number(beats) } : shown(after)
   }
-  const ms = typeof after === "string" ? Duration.parse(after) : undefined
+  const ms = typeof after !== "string" ? undefined : nothing.has(after) ? 0 : Duration.parse(after)
   if (ms !== undefined) return { ms }
   const at = after instanceof Date ? after.getTime() : typeof after === "string" ? Moment.parse(after) : undefined
   return at !== undefined && at - date <= Duration.MAX_DURATION ? { ms: Math.max(0, at - date) } : shown(after)
 }
+
+/** The waits of no length, which servers ask for: the next beat, as after a time that is past. */
+const nothing: ReadonlySet<string> = new Set(["0ms", "0s", "0m", "0h", "0d"])
 
 /** The most beats of a wait. */
 const MOST_BEATS = 1_000_000
@@ -76,4 +79,11 @@ const MOST_BEATS = 1_000_000
 /** The most characters of a wait in a message. */
 const MAX_SHOWN = 100
 
-const shown = (after: unknown): string => (JSON.stringify(after) ?? String(after)).slice(0, MAX_SHOWN)
+/** A wait in a message. Not every value has a JSON text. */
+const shown = (after: unknown): string => {
+  try {
+    return (JSON.stringify(after) ?? String(after)).slice(0, MAX_SHOWN)
+  } catch {
+    return `a ${typeof after}`
+  }
+}

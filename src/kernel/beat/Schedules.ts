@@ -100,8 +100,8 @@ const scheduledIn = ({ documents, enzymes, settings, space }: State): ReadonlyAr
   const own = enzymes.all().filter(({ enzyme: { schedule } }) => schedule !== undefined && Scheduling.isIn(schedule, space, first))
   if (planned.length === 0 && own.length === 0) return []
   const byName = new Map<string, Entry>()
-  // Several of one name are told apart by their queries.
-  for (const entry of own) byName.set(byName.has(entry.name) ? entry.id : entry.name, entry)
+  // Several of one name are told apart by their queries, in an order that stays when one of them is registered anew.
+  for (const entry of own.toSorted((a, b) => a.id < b.id ? -1 : 1)) byName.set(byName.has(entry.name) ? entry.id : entry.name, entry)
   const held = new Set(enzymes.leftOut().flatMap(({ id, name }) => [id, name]))
   return [...new Set([...byName.keys(), ...planned])].sort().map((name) => ({
     name,

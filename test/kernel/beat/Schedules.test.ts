@@ -186,6 +186,23 @@ describe("a schedule", () => {
       assert.isUndefined(kernel.due("home"))
     }).pipe(Effect.provide(TestKernel.layer(demand))))
 
+  it.effect("is told apart from another one of its name by the query, also when one of them is changed", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const log: Array<string> = []
+      const make = (query: string, every: string) =>
+        Enzyme.make({ name: "tick", query, schedule: { every }, run: (tx) => void log.push(`${query} at ${tx.now / MINUTE}`) })
+      const [hourly, often] = [make("/signals/hourly", "60m"), make("/signals/often", "40m")]
+      yield* TestKernel.space([hourly, often], "home")
+      yield* turns()
+      yield* pass(30 * MINUTE)
+      yield* kernel.unregister(hourly)
+      yield* kernel.register(make("/signals/hourly", "60m"))
+      yield* turns()
+      yield* pass(40 * MINUTE, 10 * MINUTE)
+      assert.deepStrictEqual(log, ["/signals/often at 40", "/signals/hourly at 60"])
+    }).pipe(Effect.provide(TestKernel.layer(demand))))
+
   it.effect("is kept while its enzyme is left out, and makes one event when that comes back", () =>
     Effect.scoped(Effect.gen(function*() {
       const { log, made } = scheduled({ every: "1h" })

@@ -93,17 +93,17 @@ describe("a retry by the clock", () => {
   it.effect("goes by the wait that the run asks for: a duration, a time, a date or beats", () =>
     Effect.gen(function*() {
       const asked: ReadonlyArray<After> = [
-        "10s", "1970-01-01T00:00:30Z", "1970-01-01T01:00:40+01:00", new Date(45_000), "1970-01-01T00:00:00Z", undefined
+        "10s", "1970-01-01T00:00:30Z", "1970-01-01T01:00:40+01:00", new Date(45_000), "1970-01-01T00:00:00Z", "0s", undefined
       ]
       const log: Array<number> = []
       const space = yield* TestKernel.space([enzyme("try", (tx, { attempt }) => {
         log.push(tx.now)
         return new Retry({ reason: "not yet", after: asked[attempt - 1] })
-      }, { retry: { attempts: 7, delay: "3s", factor: 1 } })])
+      }, { retry: { attempts: 8, delay: "3s", factor: 1 } })])
       yield* space.signal({ signal: "/signals/try" })
       yield* turns()
       yield* pass(60)
-      assert.deepStrictEqual(log, [0, 10_000, 30_000, 40_000, 45_000, 45_000, 48_000])
+      assert.deepStrictEqual(log, [0, 10_000, 30_000, 40_000, 45_000, 45_000, 45_000, 48_000])
       yield* replays(space)
     }).pipe(Effect.provide(TestKernel.layer(demand))))
 
@@ -132,8 +132,7 @@ describe("a retry by the clock", () => {
         const { id } = yield* space.signal({ signal: "/signals/try", payload: i })
         yield* space.step
         const letter = yield* space.letter(id, "try")
-        if (after === null || typeof after === "bigint") assert.isDefined(letter, String(after))
-        else assert.strictEqual(letter?.code, "run/retry-after", JSON.stringify(after))
+        assert.strictEqual(letter?.code, "run/retry-after", String(after))
       }
       const { id } = yield* space.signal({ signal: "/signals/try", payload: 0 })
       yield* space.step
