@@ -113,7 +113,7 @@ describe("The message of a wrong enzyme names the field, its value and what to g
   const refused = (fields: unknown) => messageOf(() => Enzyme.make({ ...least, ...fields as object }))
   compares("an enzyme with", refused, [
     [{ lane: "global" }, "lane", "is \"global\"", "give \"pair\" or \"target\" or \"space\""],
-    [{ retry: { attempts: 0 } }, "retry", "is {\"attempts\":0}", "give { attempts }, a whole number from 1 to 1000"],
+    [{ retry: { attempts: 0 } }, "retry", "attempts is 0", "give a whole number from 1 to 1000"],
     [{ bind: "/data" }, "bind", "is \"/data\"", "give a list of cells"],
     [{ durable: "yes" }, "durable", "is \"yes\"", "give true or false"],
     [{ limitMs: 0 }, "limitMs", "is 0", "give a whole number from 1 to 3600000"],

@@ -333,7 +333,8 @@ describe("a schedule", () => {
     Effect.scoped(Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder
       const { log, made } = scheduled({ every: "1h" })
-      const late = enzyme("late", (_, { attempt }) => attempt === 1 ? new Retry({ reason: "not yet", after: "90m" }) : void log.push("late"))
+      const retry = new Retry({ reason: "not yet", after: "90m" })
+      const late = enzyme("late", (_, { attempt }) => attempt === 1 ? retry : void log.push("late"))
       const lived = <A, E>(life: (kernel: Kernel["Service"]) => Effect.Effect<A, E>) =>
         Effect.gen(function*() {
           const kernel = yield* Kernel
