@@ -2,7 +2,8 @@
  * CloudEvents 1.0 over HTTP: structured, batched, and binary, where the attributes are headers. An event becomes a signal.
  *
  * The payload is the whole event in its structured form, so that no attribute is lost. The type of the event is the signal. Its
- * source and its id are its own id, so that a second delivery is known, as CloudEvents define it.
+ * source and its id are its own id, so that a second delivery is known, as CloudEvents define it. A space in the source, which no URI
+ * has, is written as `%20` there: the first space ends the source.
  *
  * @module
  */
@@ -47,7 +48,7 @@ export const signalOf = (event: unknown, idempotencyKey: string | null = null): 
   }
   const { id, source, type } = attributes as Readonly<Record<(typeof REQUIRED)[number], string>>
   const signal = type.startsWith("/") ? type : `/signals/${type}`
-  return SignalRequest.decode({ signal, id: `${source} ${id}`, payload: event }, idempotencyKey)
+  return SignalRequest.decode({ signal, id: `${source.replaceAll(" ", "%20")} ${id}`, payload: event }, idempotencyKey)
 }
 
 const malformed = (reason: string) =>

@@ -89,22 +89,37 @@ const signalOf = async (request: Request, { hook, path, report }: Placed): Promi
     throw new RequestRefused({ code: `webhook/${fault}`, reason: `The request to the webhook ${path} ${faults[fault]}` })
   }
   const { options } = hook
-  const body = bodyOf(Body.parse(Body.decoded(bytes), options.numbers), path, options)
+  const given = objectOf(Body.parse(Body.decoded(bytes), options.numbers), path)
+  const body = bodyOf(given, path, options)
+  let [signal, id]: [PostedSignal | undefined, unknown] = [undefined, verified.id ?? given["id"]]
   try {
-    return { ...made(body, options), id: options.id?.(body, headers) ?? verified.id ?? String(body["id"]), principal: `webhook ${path}` }
+    signal = made(body, options)
+    if (options.id !== undefined) id = options.id(body, headers)
   } catch (failure) {
     report(failure)
     throw misfit(path, "a function of its configuration failed, and the log says how")
   }
+  return { ...signal, id: idOf(id, path), principal: `webhook ${path}` }
+}
+
+/** The id of a message. One without, or with a rounded one, would pass for another message, and be lost. @throws RequestRefused */
+const idOf = (id: unknown, path: string): string => {
+  if (Number.isSafeInteger(id) || typeof id === "string" && id !== "") return String(id)
+  throw misfit(path, `its id is ${Fault.shown(id)}, and a repeated message is known by it. Give the webhook id: (body, headers) => …`)
 }
 
 const misfit = (path: string, reason: string) =>
   new RequestRefused({ code: "webhook/body", reason: `The webhook ${path} makes no signal of this body: ${reason}` })
 
+/** @throws RequestRefused */
+const objectOf = (given: unknown, path: string): HookBody => {
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return given as HookBody
+  throw misfit(path, `it is ${Fault.shown(given)}, and no object`)
+}
+
 /** The body by the schema of its webhook. @throws RequestRefused */
-const bodyOf = (given: unknown, path: string, { body: schema }: Options<HookBody>): HookBody => {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) throw misfit(path, `it is ${Fault.shown(given)}, and no object`)
-  if (schema === undefined) return given as HookBody
+const bodyOf = (given: HookBody, path: string, { body: schema }: Options<HookBody>): HookBody => {
+  if (schema === undefined) return given
   const exit = Schema.decodeUnknownExit(schema)(given)
   if (Exit.isSuccess(exit)) return exit.value
   const error = Cause.squash(exit.cause)

@@ -38,6 +38,12 @@ describe("CloudEvents", () => {
     assert.deepStrictEqual(problem(await send(app, { ...event, data: 6 }, STRUCTURED)), [422, "signal/id-reused"])
   })
 
+  test("of a source with a space are not those of another source", async (app) => {
+    const [one, two] = [{ ...event, source: "a b", id: "c" }, { ...event, source: "a", id: "b c" }]
+    for (const each of [one, two]) assert.strictEqual((await send(app, each, STRUCTURED)).status, 200)
+    assert.deepStrictEqual(await kept(app), [one, two])
+  })
+
   test("are taken in the binary form, which is the same event as the structured one", async (app) => {
     const binary = (body: BodyInit | null, more: Readonly<Record<string, string>>) =>
       app.ask(signals, { method: "POST", body, headers: { ...headers, ...more } })

@@ -39,6 +39,7 @@ const ingress = {
   "/hooks/round": webhook({ secret: keys[0], signal: "/signals/keep", numbers: "round" }),
   "/hooks/exact": webhook({ secret: keys[0], signal: "/signals/keep" }),
   "/hooks/stripe": webhook({ scheme: "stripe", secret: "whsec_stripe", signal: "/signals/keep", payload: (body) => body["data"] }),
+  "/hooks/sum": webhook({ scheme: "stripe", secret: "whsec_stripe", body: Schema.Struct({ sum: Schema.Finite }), signal: "/signals/keep" }),
   "/hooks/github": webhook({ scheme: "github", secret: "its secret", signal: "/signals/keep", target: () => "/data/repository" }),
   "/hooks/broken": webhook({
     secret: keys[0],
@@ -164,6 +165,24 @@ describe("A webhook", () => {
     assert.deepStrictEqual(problem(await app.ask("/hooks/github", { headers: { authorization: "Bearer operator-operator" } })), [
       404, "route/absent"
     ])
+  })
+
+  test("knows a message by the id of its body, also beside a schema without it, and refuses one without an id", async (app) => {
+    const time = String(Math.floor(Date.now() / 1000))
+    const send = (body: string) => {
+      const v1 = createHmac("sha256", "whsec_stripe").update(`${time}.${body}`).digest("hex")
+      return app.ask("/hooks/sum", { method: "POST", body, headers: { "stripe-signature": `t=${time},v1=${v1}` } })
+    }
+    for (const id of [`"evt_1"`, `"evt_2"`, `"evt_1"`, "3"]) assert.strictEqual((await send(`{"id":${id},"sum":1}`)).status, 202)
+    assert.deepStrictEqual((await cell(app, "kept")).body, [{ sum: 1 }, { sum: 1 }, { sum: 1 }])
+    for (const body of [`{"sum":1}`, `{"id":null,"sum":1}`, `{"id":"","sum":1}`, `{"id":{},"sum":1}`, `{"id":0.5,"sum":1}`]) {
+      const refused = await send(body)
+      assert.deepStrictEqual(problem(refused), [422, "webhook/body"])
+      assert.include((refused.body as { detail: string }).detail, "its id is ")
+    }
+    const sha256 = createHmac("sha256", "its secret").update("{}").digest("hex")
+    const github = await app.ask("/hooks/github", { method: "POST", body: "{}", headers: { "x-hub-signature-256": `sha256=${sha256}` } })
+    assert.deepStrictEqual(problem(github), [422, "webhook/body"])
   })
 
   it.effect("without a secret, or with one of another form, is refused at the start and not at a build", () =>
