@@ -22,6 +22,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^systole$/, replacement: path("../src/index.ts") },
+      { find: /^systole\/cells$/, replacement: path("../src/cell/index.ts") },
       { find: /^systole\/client$/, replacement: path("../src/client/index.ts") },
       { find: /^systole\/contract$/, replacement: path("../src/contract/index.ts") },
       { find: /^systole\/guards$/, replacement: path("../src/main/RunGuards.ts") },

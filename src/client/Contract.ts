@@ -16,7 +16,7 @@ import type * as Spaces from "../contract/Spaces.ts"
 import type {} from "../durable/Face.ts"
 import type {} from "../flow/Face.ts"
 import type {} from "../operation/Face.ts"
-import type {} from "../reactor/Face.ts"
+import type { face as requests } from "../reactor/Face.ts"
 import type {} from "../rendezvous/Face.ts"
 
 /** The path of one space. */
@@ -136,13 +136,18 @@ type VerbAnswer<V, Key extends string> =
   & { readonly beat: number }
   & (V extends { readonly reply: infer R } ? Json<R> : {})
 
+/** The faces of all ledgers. Requests to the world have an API of their own in a space, and the same paths. */
+interface AllFaces extends Faces {
+  readonly io: typeof requests
+}
+
 /** The endpoints of the ledgers. */
 type LedgerShapes = {
-  [Segment in keyof Faces & string]:
-    | ListOf<Segment, Faces[Segment]>
-    | RecordOf<Segment, Faces[Segment]>
-    | VerbsOf<Segment, Faces[Segment]>
-}[keyof Faces & string]
+  [Segment in keyof AllFaces & string]:
+    | ListOf<Segment, AllFaces[Segment]>
+    | RecordOf<Segment, AllFaces[Segment]>
+    | VerbsOf<Segment, AllFaces[Segment]>
+}[keyof AllFaces & string]
 
 /**
  * The requests that HTTP takes, by their method and path.
@@ -162,6 +167,14 @@ type Within<K extends string> = K extends `${infer M} ${OneSpace}/${infer Rest}`
 
 /** The key of the contract for that of a request to one space. */
 export type Whole<K extends SpaceKey> = K extends `${infer M} ${infer Path}` ? Extract<`${M} ${OneSpace}${Path}`, Key> : never
+
+/** The keys of requests to one space that have a stream. */
+export type StreamKey = { [K in SpaceKey]: keyof Contract[Whole<K>]["events"] extends never ? never : K }[SpaceKey]
+
+/** The events of a stream. A `problem` is no event: it ends the stream or is passing. */
+export type EventOf<Events> = {
+  [Name in Exclude<keyof Events, "problem">]: { readonly id: string; readonly event: Name; readonly data: Events[Name] }
+}[Exclude<keyof Events, "problem">]
 
 /** A value that a request may leave out if each of its fields may be left out. */
 type Given<Name extends string, T> = unknown extends T ? { readonly [_ in Name]: T }

@@ -6,7 +6,7 @@
 import type { Cell } from "../cell/Cell.ts"
 import type { Signal } from "../cell/Signal.ts"
 import type { AnyParts, Caller, CallOptions, Rest } from "./Caller.ts"
-import type { Bytes, Contract, Parts, SpaceKey, Whole } from "./Contract.ts"
+import type { Bytes, Contract, EventOf, Parts, SpaceKey, StreamKey, Whole } from "./Contract.ts"
 import type { FollowOptions } from "./Follow.ts"
 import * as Json from "./Json.ts"
 import { failed, RequestFailed } from "./RequestFailed.ts"
@@ -167,6 +167,15 @@ export class SpaceClient {
   /** Sends a request of the contract to this space, such as `GET /why`. Rejects with {@link RequestFailed}. */
   call<K extends SpaceKey>(key: K, ...[parts]: Rest<Own<K>, CallOptions>): Promise<Contract[Whole<K>]["answer"]> {
     return this.send(key, (parts ?? {}) as AnyParts) as Promise<Contract[Whole<K>]["answer"]>
+  }
+
+  /**
+   * The events of a stream of the contract, such as `GET /beats`: each once, also where the connection breaks or the server starts
+   * again.
+   */
+  stream<K extends StreamKey>(key: K, ...[parts]: Rest<Own<K>, FollowOptions>): AsyncIterable<EventOf<Contract[Whole<K>]["events"]>> {
+    const events: AsyncIterable<unknown> = this.caller.stream(...this.own(key, (parts ?? {}) as AnyParts & FollowOptions))
+    return events as AsyncIterable<EventOf<Contract[Whole<K>]["events"]>>
   }
 
   private send(key: string, parts: AnyParts & CallOptions): Promise<unknown> {

@@ -35,6 +35,7 @@ const entries = async (): Promise<Record<string, string>> => {
     systole: "src/main/systole.ts",
     WatchdogThread: "src/main/WatchdogThread.ts",
     index: "src/index.ts",
+    cells: "src/cell/index.ts",
     testing: "src/main/testing/index.ts",
     "effect/index": "effect",
     ...Object.fromEntries(plugins.filter((name) => name.endsWith(".ts")).map((name) => [`plugins/${name.slice(0, -3)}`, `plugins/${name}`]))

@@ -21,6 +21,7 @@ import * as BuildTarget from "../../src/main/build/BuildTarget.ts"
 import * as Command from "./Command.ts"
 import { node, root } from "./Host.ts"
 import * as Options from "./Options.ts"
+import * as PageSize from "./PageSize.ts"
 import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
@@ -31,6 +32,9 @@ const limits: Readonly<Record<Target, number>> = { node: 620_000, deno: 612_000,
 const FRONT = 11_500
 const ALL = 325_000
 const LEAN = 257_000
+
+/** The limit of a page with the client, beside Schema, compressed, in bytes. */
+const PAGE = 8_000
 
 /** The slices of a lean Worker. */
 const rest: ReadonlyArray<SliceName> = ["debug"]
@@ -91,16 +95,18 @@ try {
   for (const target of Object.keys(limits) as ReadonlyArray<Target>) builds.push(await built(target))
   const { outputs, slices } = await made(names)
   const [all, lean, front] = [gzip(outputs), gzip((await made(rest)).outputs), frontOf(outputs)]
+  const page = await PageSize.sizes()
   const workersOf = [["with all slices", all], [`with ${rest.join(", ")} alone`, lean], ["in front", front]] as const
   const over = [
     ...builds.map((build) => [`The build for ${build.target}`, gzipOf(build), limits[build.target]] as const),
     ["The Worker with all slices", all, ALL] as const,
     ["The lean Worker", lean, LEAN] as const,
-    ["The Worker in front", front, FRONT] as const
+    ["The Worker in front", front, FRONT] as const,
+    ["The page with the client", page.beside, PAGE] as const
   ].filter(([, bytes, limit]) => bytes > limit)
   if (json) {
     const sizes = builds.map((build) => ({ target: build.target, gzip: gzipOf(build) }))
-    console.log(JSON.stringify({ builds: sizes, workers: Object.fromEntries(workersOf), slices }))
+    console.log(JSON.stringify({ builds: sizes, workers: Object.fromEntries(workersOf), slices, page }))
   } else {
     const rows = builds.map((build) => [
       build.target,
@@ -113,6 +119,8 @@ try {
     console.log(`\n${render(["part of the Worker", "kB"], parts.map(({ bytes, part }) => [part, kilobytes(bytes)]))}`)
     console.log(`\n${render(["slice of the Worker", "kB"], slices.map(({ bytes, slice }) => [slice, kilobytes(bytes)]))}`)
     console.log(`\n${render(["Worker", "compressed kB"], workersOf.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
+    const ofPage = [["beside Schema", page.beside], ["with Schema", page.whole]] as const
+    console.log(`\n${render(["page with the client", "compressed kB"], ofPage.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
   }
   for (const [name, bytes, limit] of over) console.error(`${name} has ${kilobytes(bytes)} kB, and its limit is ${kilobytes(limit)}`)
   process.exitCode = over.length > 0 ? 1 : 0

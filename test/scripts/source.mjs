@@ -12,12 +12,16 @@ module.enableCompileCache?.(fileURLToPath(new URL("../../node_modules/.cache/sys
 
 const index = new URL("../../src/index.ts", import.meta.url).href
 const testing = new URL("../../src/main/testing/index.ts", import.meta.url).href
+const cells = new URL("../../src/cell/index.ts", import.meta.url).href
+const client = new URL("../../src/client/index.ts", import.meta.url).href
 const contract = new URL("../../src/contract/index.ts", import.meta.url).href
 const guards = new URL("../../src/main/RunGuards.ts", import.meta.url).href
 const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
 
 const locate = (specifier) => {
   if (specifier === "systole") return index
+  if (specifier === "systole/cells") return cells
+  if (specifier === "systole/client") return client
   if (specifier === "systole/testing") return testing
   if (specifier === "systole/guards") return guards
   if (specifier === "systole/contract") return contract
