@@ -107,7 +107,7 @@ export class Spaces {
     this.deps = deps
     const { host, pacemaker, settings: { limits } } = deps.parts
     const { registry, reporter, settings } = deps.parts
-    this.scheduled = new ScheduledSpaces({ registry, settings, reporter, open: (name) => this.find(name, settings.create === "on-demand") })
+    this.scheduled = new ScheduledSpaces({ registry, settings, reporter, open: (name) => this.openAhead(name) })
     this.pages = new PageTurns(pacemaker.turn)
     this.names = new SpaceNames(deps.persistence, this.pages)
     this.wakeQueue = new WakeQueue(host, limits.behindMillis, (name, moment) => {
@@ -127,6 +127,14 @@ export class Spaces {
     const known = this.opened(name)
     return known === undefined ? this.ask(name, create) : Effect.succeed(known)
   }
+
+  /** Opens a space that nobody waits for, after the host's turn, unless the kernel ends before. */
+  private openAhead(name: string): Effect.Effect<unknown, PersistenceError> {
+    const { create } = this.deps.parts.settings
+    return Effect.andThen(this.turn, Effect.suspend(() => this.isClosed ? Effect.void : this.find(name, create === "on-demand")))
+  }
+
+  private readonly turn = Effect.callback<void>((resume) => this.deps.parts.pacemaker.turn(() => resume(Effect.void)))
 
   /** The text of a document, as the store of a closed space has it. The space is not opened. */
   stored(name: string, key: string): Effect.Effect<string | undefined, PersistenceError> {
@@ -215,12 +223,11 @@ export class Spaces {
   }
 
   private readMoments = Effect.fnUntraced(function*(this: Spaces): Effect.fn.Return<void, PersistenceError> {
-    const { parts: { host, pacemaker, settings: { limits } }, persistence, stops } = this.deps
-    const turn = Effect.callback<void>((resume) => pacemaker.turn(() => resume(Effect.void)))
+    const { parts: { host, settings: { limits } }, persistence, stops } = this.deps
     let since = host.now()
     for (const name of yield* this.names.all) {
       if (host.now() - since >= limits.groupMillis) {
-        yield* turn
+        yield* this.turn
         since = host.now()
       }
       const due = yield* Effect.exit(Effect.tapError(persistence.due(name), (error) => Effect.sync(() => stops.refused(name, error))))

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Enzyme, Kernel, Retry, type Space, why } from "systole"
+import { Enzyme, Kernel, MemoryStore, Persistence, Retry, type Space, why } from "systole"
 import * as SqliteFolder from "../../persistence/SqliteFolder.ts"
+import * as HashLayer from "../../support/HashLayer.ts"
 import * as SetClock from "../../support/SetClock.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
@@ -258,6 +259,25 @@ describe("a schedule", () => {
       yield* pass(2 * MINUTE)
       assert.strictEqual(log.length, 2)
     })))
+
+  it.effect("opens no space of a kernel that ends", () =>
+    Effect.gen(function*() {
+      const opened: Array<string> = []
+      const memory = Layer.effect(Persistence, Effect.map(Persistence, (memory): Persistence["Service"] => ({
+        ...memory,
+        open: (name, options) => Effect.tap(memory.open(name, options), () => Effect.sync(() => opened.push(name)))
+      }))).pipe(Layer.provide(MemoryStore.layer))
+      const { made } = scheduled({ every: "1h", spaces: ["one", "two", "three", "four"] })
+      yield* Effect.gen(function*() {
+        const kernel = yield* Kernel
+        yield* kernel.register(made)
+        yield* kernel.resume
+      }).pipe(Effect.provide(TestKernel.layer(demand, Layer.provide(memory, HashLayer.layer))))
+      const before = opened.length
+      yield* turns()
+      assert.strictEqual(opened.length, before)
+      assert.isBelow(before, 4)
+    }))
 
   it.effect("sends a signal that anybody may send, too, and whose origin is told", () =>
     Effect.gen(function*() {
