@@ -7,6 +7,8 @@
  * A fixed time of day that a change of clocks skips fires at the end of the gap, and one that occurs twice fires once, at
  * the first occurrence. An expression with a wildcard or a step in its minute or hour follows the local clock as it is.
  *
+ * A build whose modules have no expression has {@link NONE} in place of this module, without the library.
+ *
  * @module
  */
 import { Cron as Croner } from "croner"
@@ -175,3 +177,9 @@ const made = (expression: string, zone: string): Cron => {
   }
   return { expression, zone, next }
 }
+
+/** This module in a build without expressions. A module that has one there alone is broken. */
+export const NONE = `export const parse = () => ({
+  refused: "The build has no cron expressions, because no module had one when it was made",
+  suggestion: "give the module its schedule always, and build again"
+})`

@@ -130,13 +130,18 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const slices = names.filter((name) => !settings.without.includes(name))
   const isTyped = kept.length > 0 || declaresType(found)
-  const contents: Contents = { version, environment, settings, slices, modules, pages, isTyped, kept }
+  const hasCron = kept.length > 0 || readsCron(found)
+  const contents: Contents = { version, environment, settings, slices, modules, pages, isTyped, hasCron, kept }
   return contents
 })
 
 const declaresType = ({ enzymes, nodes }: Loader.Found): boolean =>
   [...enzymes.map(({ enzyme }) => enzyme), ...nodes.map(({ node }) => node)]
     .some(({ declares }) => declares.some(({ declared }) => declared !== undefined))
+
+/** The agent reads expressions of its file. */
+const readsCron = ({ enzymes, plugins }: Loader.Found): boolean =>
+  enzymes.some(({ enzyme: { schedule } }) => schedule !== undefined && "cron" in schedule) || plugins.some(({ plugin }) => plugin.name === "agent")
 
 const withText = ({ file, hash, hostImports, text = "" }: LoadedModule): Module => ({ file, hash, hostImports, text })
 

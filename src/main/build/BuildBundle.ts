@@ -9,6 +9,7 @@ import type * as Host from "../../cli/Host.ts"
 import * as Words from "../../contract/Words.ts"
 import type { SliceName } from "../../ledger/Slices.ts"
 import * as JsonSchema from "../../registry/JsonSchema.ts"
+import * as Cron from "../../time/Cron.ts"
 import type { Contents } from "./BuildContents.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildTarget from "./BuildTarget.ts"
@@ -46,15 +47,16 @@ const virtual = (root: string, generated: Readonly<Record<string, string>>, { ke
 }
 
 /** The modules of the runtime that this bundle has another text for, by their files. */
-const replacements = (target: BuildTarget.Target, { isTyped }: Contents): ReadonlyMap<string, string> =>
+const replacements = (target: BuildTarget.Target, { hasCron, isTyped }: Contents): ReadonlyMap<string, string> =>
   new Map([
     ...target.hasCommands ? [] : [[Installation.runtimeFile("contract/Words.ts"), Words.NONE] as const],
-    ...isTyped ? [] : [[Installation.runtimeFile("registry/JsonSchema.ts"), JsonSchema.NONE] as const]
+    ...isTyped ? [] : [[Installation.runtimeFile("registry/JsonSchema.ts"), JsonSchema.NONE] as const],
+    ...hasCron ? [] : [[Installation.runtimeFile("time/Cron.ts"), Cron.NONE] as const]
   ])
 
 const replacing = (texts: ReadonlyMap<string, string>): Esbuild.Plugin => ({
   name: "systole-replacing",
-  setup: (build) => build.onLoad({ filter: /\b(?:Words|JsonSchema)\.ts$/ }, ({ path }) => {
+  setup: (build) => build.onLoad({ filter: /\b(?:Words|JsonSchema|Cron)\.ts$/ }, ({ path }) => {
     const contents = texts.get(path)
     return contents === undefined ? undefined : { contents }
   })

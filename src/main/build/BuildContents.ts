@@ -27,6 +27,8 @@ export interface Contents {
   readonly pages: Module | undefined
   /** Whether one of its modules declares a type. An earlier one may, since it is not loaded. */
   readonly isTyped: boolean
+  /** Whether one of its modules has a cron expression, in the same way. */
+  readonly hasCron: boolean
   /** Earlier modules. */
   readonly kept: ReadonlyArray<Pick<Module, "hash" | "text">>
 }

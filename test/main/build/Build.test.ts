@@ -47,14 +47,20 @@ export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) =
 const typed = `import * as Schema from "effect/Schema"
 import { Cell, Enzyme } from "systole"
 const Sold = Cell.of("/data/sold", Schema.Int)
-export default Enzyme.make({ name: "sell", query: "/signals/sell", writes: [Sold], run: (tx) => tx.set(Sold, 1) })
+export default Enzyme.make({
+  name: "sell",
+  query: "/signals/sell",
+  schedule: "0 9 * * *",
+  writes: [Sold],
+  run: (tx) => tx.set(Sold, 1)
+})
 `
 
 /** The text of all files of a build. */
 const textOf = (folder: string): string =>
   readdirSync(folder).filter((file) => file.endsWith(".js")).map((file) => readFileSync(join(folder, file), "utf8")).join("\n")
 
-/** A Worker has no words for people alone, and makes JSON Schemas only if a module declares a type. */
+/** A Worker has no words for people alone, makes JSON Schemas only if a module declares a type, and reads cron expressions only if one has one. */
 const checkRest = (untyped: string, typed: string): void => {
   for (const words of [verbs.pause.does, face.verbs.cancel.does, face.text.example]) {
     assert.isAbove(words.length, 8)
@@ -62,6 +68,7 @@ const checkRest = (untyped: string, typed: string): void => {
   }
   assert.deepStrictEqual([untyped, typed].map((text) => text.includes("additionalProperties")), [false, true])
   assert.deepStrictEqual([untyped, typed].map((text) => text.includes("declared no type when the build was made")), [true, false])
+  assert.deepStrictEqual([untyped, typed].map((text) => text.includes("The build has no cron expressions")), [true, false])
 }
 
 /** A durable enzyme that waits for a signal. Each version makes other calls. */
