@@ -141,7 +141,8 @@ const declaresType = ({ enzymes, nodes }: Loader.Found): boolean =>
 
 /** The agent reads expressions of its file. */
 const readsCron = ({ enzymes, plugins }: Loader.Found): boolean =>
-  enzymes.some(({ enzyme: { schedule } }) => schedule !== undefined && "cron" in schedule) || plugins.some(({ plugin }) => plugin.name === "agent")
+  enzymes.some(({ enzyme: { schedule } }) => schedule !== undefined && "cron" in schedule) ||
+  plugins.some(({ plugin }) => plugin.name === "agent")
 
 const withText = ({ file, hash, hostImports, text = "" }: LoadedModule): Module => ({ file, hash, hostImports, text })
 

@@ -60,7 +60,7 @@ export default Enzyme.make({
 const textOf = (folder: string): string =>
   readdirSync(folder).filter((file) => file.endsWith(".js")).map((file) => readFileSync(join(folder, file), "utf8")).join("\n")
 
-/** A Worker has no words for people alone, makes JSON Schemas only if a module declares a type, and reads cron expressions only if one has one. */
+/** A Worker has no words for people alone. It makes JSON Schemas and reads cron expressions only if a module has some. */
 const checkRest = (untyped: string, typed: string): void => {
   for (const words of [verbs.pause.does, face.verbs.cancel.does, face.text.example]) {
     assert.isAbove(words.length, 8)
