@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "./Contract.ts"
-import { bytes, json, SECONDS, send, type Target } from "./Exchange.ts"
+import { bytes, isStream, json, SECONDS, send, type Target } from "./Exchange.ts"
 import { follow, type FollowOptions } from "./Follow.ts"
 import * as Json from "./Json.ts"
 import { host, type Platform } from "./Platform.ts"
@@ -72,7 +72,7 @@ const pathOf = (key: string, { params, query }: AnyParts): string => {
 }
 
 const isBytes = (body: unknown): body is Bytes =>
-  body instanceof Uint8Array || body instanceof ArrayBuffer || body instanceof Blob || body instanceof ReadableStream
+  body instanceof Uint8Array || body instanceof ArrayBuffer || body instanceof Blob || isStream(body)
 
 /** The answer of a request: JSON, a text, or bytes. */
 const read = (response: Response): Promise<unknown> => {
@@ -94,7 +94,7 @@ export const callerOf = ({ platform, rich, token, url = "" }: Settings): Caller 
     send: (key, parts) => {
       const { abort, body, headers, seconds = SECONDS, wait } = parts
       const method = key.slice(0, key.indexOf(" "))
-      const { isSafe = method !== "POST" && !(body instanceof ReadableStream) } = parts
+      const { isSafe = method !== "POST" } = parts
       return send(target, {
         method,
         path: pathOf(key, parts),
@@ -107,7 +107,7 @@ export const callerOf = ({ platform, rich, token, url = "" }: Settings): Caller 
           ...body === undefined || isBytes(body) ? {} : { "content-type": "application/json" },
           ...headers
         },
-        ...body === undefined ? {} : { body: isBytes(body) ? body : Json.write(body, rich) }
+        ...body === undefined ? {} : { body: isBytes(body) ? body : Json.write(body).text }
       })
     },
     stream: (key, parts) => follow(target, pathOf(key, parts), parts)

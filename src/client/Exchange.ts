@@ -46,6 +46,9 @@ export const never = new AbortController().signal
 export const backoff = (attempt: number, { random }: Pick<Platform, "random">): number =>
   Math.min(LONGEST, SHORTEST * 2 ** (attempt - 1)) * (0.5 + random() / 2)
 
+/** Whether a body is sent while it is read, so that it is sent once. */
+export const isStream = (body: unknown): body is ReadableStream => body instanceof ReadableStream
+
 /** Whether a later attempt may end otherwise. */
 export const isPassing = ({ status }: RequestFailed): boolean => status === 0 || status === 429 || (status >= 500 && status !== 501)
 
@@ -71,11 +74,12 @@ export const send = async <A>(target: Target, ask: Ask<A>): Promise<A> => {
 
 /**
  * The least milliseconds before a further attempt; `undefined` for none. A request that the server refused since it is full did
- * nothing, so any may be repeated.
+ * nothing, so any may be repeated whose body is still there.
  */
-const pause = (error: RequestFailed, { isSafe }: Ask<unknown>, attempt: number): number | undefined => {
+const pause = (error: RequestFailed, { body, isSafe }: Ask<unknown>, attempt: number): number | undefined => {
   const { after = 0, status } = error
-  return attempt < ATTEMPTS && after <= LONGEST && isPassing(error) && (isSafe || status === 429) ? after : undefined
+  const isAgain = isPassing(error) && !isStream(body) && (isSafe || status === 429)
+  return isAgain && attempt < ATTEMPTS && after <= LONGEST ? after : undefined
 }
 
 /** One attempt. */
@@ -93,7 +97,9 @@ const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: Abo
       redirect: "manual",
       headers: { ...bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }, ...headers },
       signal: AbortSignal.any([abort, late.signal]),
-      ...body === undefined ? {} : { body }
+      ...body === undefined ? {} : { body },
+      // Hosts refuse a stream as a body without it.
+      ...isStream(body) ? { duplex: "half" } : {}
     })
     if (!response.ok) throw await refusal(response)
     return await read(response)

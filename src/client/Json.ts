@@ -37,8 +37,15 @@ function checked(this: unknown, key: string, value: unknown): unknown {
   return kind === null || kind === Object.prototype ? value : refuse(`a ${given.constructor.name}`)
 }
 
-/** The text of a value. */
-export const write = (value: unknown, rich?: Rich): string => JSON.stringify(rich === undefined ? value : rich.write(value), checked)
+/** The media types of JSON, and of the form of a rich value: as plain JSON, the form would be a value of its own. */
+const PLAIN = "application/json"
+const RICH = "application/vnd.systole.rich+json"
+
+/** The text of a value, and its media type. */
+export const write = (value: unknown, rich?: Rich): { readonly text: string; readonly type: string } => {
+  const form = rich === undefined ? value : rich.write(value)
+  return { text: JSON.stringify(form, checked), type: rich !== undefined && isRich(form) ? RICH : PLAIN }
+}
 
 /** A value from the JSON of an answer. */
 export const read = (value: unknown, rich?: Rich): unknown => {

@@ -132,8 +132,8 @@ export class SpaceClient {
   async set<A = unknown>(place: Place<A>, value: NoInfer<A>, options: CallOptions = {}): Promise<{ readonly beat: number }> {
     if (value === undefined) throw failed("value/invalid", "A cell is set to undefined. Remove it with remove()")
     // As text, because bytes are a value here.
-    const body = utf8.encode(Json.write(value, this.caller.rich))
-    const headers = { "content-type": "application/json", ...options.headers }
+    const { text, type } = Json.write(value, this.caller.rich)
+    const [body, headers] = [utf8.encode(text), { "content-type": type, ...options.headers }]
     return await this.send("PUT /cells/*", { ...options, ...placeOf(place), body, headers }) as { readonly beat: number }
   }
 

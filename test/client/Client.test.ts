@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { Cell, Computation, Enzyme, Signal } from "systole"
-import { RequestFailed } from "../../src/client/index.ts"
+import { Cell, Computation, Document, Enzyme, Signal } from "systole"
+import { RequestFailed, type Rich } from "../../src/client/index.ts"
 import * as TestIngress from "../ingress/TestIngress.ts"
-import { clientOf } from "./TestClient.ts"
+import { clientOf, ManualClock } from "./TestClient.ts"
 
 const Order = Schema.Struct({ item: Schema.String, count: Schema.Natural })
 const Orders = Cell.family("/data/orders/:id", Order)
@@ -32,6 +32,12 @@ const fail = Enzyme.make({
     throw new Error("no luck")
   }
 })
+
+/** Values that are more than JSON, in their form. */
+const rich: Rich = {
+  write: (value) => JSON.parse(Document.encode(value).text),
+  read: (form) => Document.read(Document.decode(JSON.stringify(form)), [])
+}
 
 const order: typeof Order.Type = { item: "tea", count: 2 }
 
@@ -120,5 +126,27 @@ describe("The client of a space", () => {
       assert.strictEqual((await failure(shop.set("/data/a", value))).code, "value/rich")
     }
     assert.strictEqual((await failure(shop.set("/data/a", undefined))).code, "value/invalid")
+  })
+
+  test("writes and reads values that are more than JSON in their form, and refuses them as payloads", async (app) => {
+    const shop = clientOf(app, { rich }).space("shop")
+    const value = { at: new Date(0), counts: new Map([["tea", 2]]) }
+    await shop.set("/data/a", value)
+    assert.deepStrictEqual(await shop.get("/data/a"), value)
+    assert.strictEqual((await shop.signal(Place, { params: { id: "17" }, payload: order, wait: 10 })).receipt?.status, "handled")
+    assert.strictEqual((await failure(shop.signal("/signals/fail", { payload: value }))).code, "value/rich")
+  })
+
+  test("sends a stream as content, and does not send it again", async (_, shop) => {
+    const stream = () => new Blob(["tea"]).stream()
+    const { hash } = await shop.blobs.put(stream())
+    assert.deepStrictEqual(await shop.blobs.get(hash), new TextEncoder().encode("tea"))
+    let count = 0
+    const full = async () => {
+      count++
+      return Response.json({ code: "inbox/full", status: 429, detail: "full" }, { status: 429 })
+    }
+    const refused = await failure(clientOf({ fetch: full }, { platform: new ManualClock().platform }).space("shop").blobs.put(stream()))
+    assert.deepStrictEqual([refused.code, count], ["inbox/full", 1])
   })
 })
