@@ -39,9 +39,12 @@ export const timed = (state: LiveState, opened: number): number | undefined => {
   return moment === Infinity ? undefined : moment
 }
 
-/** Whether signals or the input of ledgers wait for a beat. */
-export const hasInput = ({ host, inbox, ledgers, mode, states, store }: LiveState): boolean =>
-  inbox.isRunnable({ beat: store.head().beat + 1, clock: host.now() }) || ledgers.isWaiting(states, mode.gated)
+/** Whether signals, a schedule or the input of ledgers wait for a beat. */
+export const hasInput = (state: LiveState): boolean => {
+  const { host, inbox, ledgers, mode, schedules, states, store } = state
+  const clock = host.now()
+  return inbox.isRunnable({ beat: store.head().beat + 1, clock }) || schedules.isNow(state, clock) || ledgers.isWaiting(states, mode.gated)
+}
 
 /**
  * Whether a beat has work now. Signals whose only enzyme is left out are set aside first.

@@ -35,7 +35,7 @@ export const MAX_BEATS = 1000
 
 /** The choices of a test of modules. */
 export interface Options<E = never> extends TestRuntime.Options<E> {
-  /** The name of the space. Default: `test`. */
+  /** The name of the space, which is the first one for schedules. Default: `test`. */
   readonly name?: string
   /** The enzymes that may write below sealed folders, as `system` of the configuration. Default: none. */
   readonly system?: ReadonlyArray<string>
@@ -115,7 +115,7 @@ export class TestSpace {
   ): Promise<void> {
     const facts: Array<Told> = []
     let test: TestSpace | undefined
-    const layer = TestRuntime.layer(options).pipe(
+    const layer = TestRuntime.layer({ ...options, settings: { first: name, ...options.settings } }).pipe(
       Layer.provideMerge(TestClock.layer()),
       Layer.provide([
         Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told))),

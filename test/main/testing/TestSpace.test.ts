@@ -34,6 +34,19 @@ describe("TestSpace", () => {
       assert.strictEqual(await space.get("/data/double"), 2)
     }))
 
+  it("sends the events of a schedule when the test moves the time", () => {
+    const looks = Enzyme.make({ name: "look", query: "/signals/look", schedule: { every: "5m" }, run: (tx) => tx.increment("/data/looks") })
+    return TestSpace.use([looks], async (space) => {
+      await space.idle()
+      await space.advance(299_999)
+      await space.idle()
+      await expectCell(space, "/data/looks", undefined)
+      await space.advance(1)
+      await space.idle()
+      await expectCell(space, "/data/looks", 1)
+    })
+  })
+
   it("keeps time still until the test moves it", () =>
     TestSpace.use([count, relay], async (space) => {
       await space.handled({ signal: "/signals/relay", payload: { n: 1 } })
