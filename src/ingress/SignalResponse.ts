@@ -36,23 +36,29 @@ export interface Hears {
   readonly fail: (failure: unknown) => void
 }
 
+/** The space that takes a signal. */
+type Receiver = Pick<Space, "name" | "post">
+
 /**
  * Posts a signal, and waits for its receipt at most so long.
  *
  * @category combinators
  * @since 0.2.0
  */
-export const post = (space: Space, request: PostedSignal, { answered, fail, queries, seconds }: Asks & Hears): void => {
+export const post = (space: Receiver, request: PostedSignal, { answered, fail, queries, seconds }: Asks & Hears): void => {
   if (seconds === undefined) {
     space.post(request, { accepted: (accepted) => answered(taken(space.name, accepted)), fail })
     return
   }
   let timer: Fiber.Fiber<void> | undefined
   let isOver = false
+  const finish = (): void => {
+    isOver = true
+    if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
+  }
   const cancel = space.post(request, {
     settled: (receipt) => {
-      isOver = true
-      if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
+      finish()
       const { signal } = request
       const end = (asked: Wire.Asked): void => over(space.name, Wire.receipt(receipt, asked), { answered, fail })
       if (receipt.status !== "no-match" || signal === undefined) end(request)
@@ -68,7 +74,11 @@ export const post = (space: Space, request: PostedSignal, { answered, fail, quer
         })
       ))
     },
-    fail
+    // The space may stop after the signal is durable.
+    fail: (failure) => {
+      finish()
+      fail(failure)
+    }
   })
 }
 
