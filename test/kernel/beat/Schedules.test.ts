@@ -225,6 +225,27 @@ describe("a schedule", () => {
       assert.deepStrictEqual(log, [`${5 * HOUR}: ${HOUR} ${6 * HOUR}`])
     })))
 
+  it.effect("is kept while its file fails to load, and goes on when that is mended", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { log, made } = scheduled({ every: "1h" })
+      const code = { hash: "1", text: "", file: "tick.ts" }
+      const machine = yield* RestartableKernel.make([])
+      const first = yield* machine.boot(demand)
+      yield* first.register(made, code)
+      yield* first.resume
+      yield* turns()
+      const second = yield* machine.boot(demand)
+      yield* second.breaks(code.file)
+      yield* second.resume
+      yield* pass(5 * HOUR, HOUR)
+      const space = yield* second.space("home")
+      assert.deepStrictEqual(yield* plan(space), { schedule: "every 1h", next: HOUR })
+      yield* second.register(made, code)
+      yield* second.mends(code.file)
+      yield* turns()
+      assert.deepStrictEqual(log, [`${5 * HOUR}: ${HOUR} ${6 * HOUR}`])
+    })))
+
   it.effect("is in the spaces that it names, which wake by it while they are closed", () =>
     Effect.scoped(Effect.gen(function*() {
       const [a, b] = [scheduled({ every: "1h", spaces: ["one", "two"] }, "both"), scheduled({ every: "1h" }, "first")]
