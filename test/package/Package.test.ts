@@ -113,7 +113,7 @@ export default Enzyme.make({
     assert.strictEqual(passed.code, 0, passed.output)
     const file = "tested/enzymes/greet.ts"
     const text = await installed().read(file)
-    await installed().write(file, text.replace("tx.increment(`${cell}#/times`)", "tx.increment(`${cell}#/times`, 2)"))
+    await installed().write(file, text.replace(`Cell.into(count, "times")`, `Cell.into(count, "times"), 2`))
     const failed = await installed().node("--test", "tested/test/greet.test.ts")
     assert.strictEqual(failed.code, 1, failed.output)
     assert.include(failed.output, "the value of greet is {\"times\":2}, and {\"times\":1} is expected")
