@@ -39,6 +39,9 @@ interface Scheduled {
   readonly isHeld: boolean
 }
 
+/** The milliseconds after its due time for which the plan of an absent enzyme is kept: a week. */
+const KEPT = 604_800_000
+
 const none: ReadonlyArray<Queued> = []
 const ignored = (): void => {}
 
@@ -119,9 +122,12 @@ const isCurrent = ({ enzyme, plan }: Scheduled, shifted: number): boolean =>
 /** The time by the clock of the space at which a schedule needs a beat. */
 const nextOf = (scheduled: Scheduled, shifted: number): number => {
   const { enzyme, isHeld, plan } = scheduled
-  if (enzyme === undefined) return isHeld ? Infinity : -Infinity
+  if (enzyme === undefined) return isHeld ? Infinity : dropOf(plan) + shifted
   return isCurrent(scheduled, shifted) ? (plan?.next ?? Infinity) + shifted : -Infinity
 }
+
+/** The date at which the plan of an absent enzyme is dropped. A deployment may lack the enzyme for a while. */
+const dropOf = (plan: SchedulePlan.SchedulePlan | undefined): number => plan?.next === undefined ? -Infinity : plan.next + KEPT
 
 /** The date of a beat, and the milliseconds by which the clock is ahead of it. */
 interface At {
@@ -133,7 +139,9 @@ interface At {
 const commandOf = (scheduled: Scheduled, { date, shifted }: At): SchedulePlan.ScheduleCommand | undefined => {
   const { enzyme, isHeld, name, plan } = scheduled
   const kind = "schedule" as const
-  if (enzyme?.schedule === undefined) return isHeld ? undefined : { kind, enzyme: name, plan: undefined, event: undefined }
+  if (enzyme?.schedule === undefined) {
+    return isHeld || date < dropOf(plan) ? undefined : { kind, enzyme: name, plan: undefined, event: undefined }
+  }
   const schedule = Timetable.textOf(enzyme.schedule)
   const isKept = isCurrent(scheduled, shifted)
   const due = isKept ? plan?.next : undefined

@@ -161,7 +161,7 @@ describe("a schedule", () => {
       yield* replays(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is kept by a module with the same one, planned anew by another one, and ends with its enzyme", () =>
+  it.effect("is kept by a module with the same one, planned anew by another one, and ends a week after its enzyme", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const [a, b, c] = [scheduled({ every: "1h" }), scheduled({ every: "1h" }), scheduled({ every: "10m" })]
@@ -181,8 +181,18 @@ describe("a schedule", () => {
       yield* pass(15 * MINUTE)
       assert.deepStrictEqual([a.log, b.log, c.log], [[], [], [`${40 * MINUTE}: ${40 * MINUTE} ${50 * MINUTE}`]])
       yield* kernel.unregister(c.made)
-      yield* pass(HOUR)
+      yield* pass(3 * HOUR)
       assert.strictEqual(c.log.length, 1)
+      const back = scheduled({ every: "10m" })
+      yield* kernel.register(back.made)
+      yield* turns()
+      // The missed due times, of which the first was that of the 50th minute.
+      assert.deepStrictEqual(back.log, [`${225 * MINUTE}: ${50 * MINUTE} ${230 * MINUTE}`])
+      yield* kernel.unregister(back.made)
+      yield* pass(6 * DAY, HOUR)
+      assert.isDefined(yield* plan(space))
+      yield* pass(2 * DAY, HOUR)
+      assert.strictEqual(back.log.length, 1)
       assert.isUndefined(yield* plan(space))
       assert.isUndefined(kernel.due("home"))
     }).pipe(Effect.provide(TestKernel.layer(demand))))
