@@ -71,7 +71,11 @@ const utf8 = new TextEncoder()
 
 /** A text or a cell as the parameters and the query of its path. */
 const placeOf = (place: Place<unknown>) => {
-  const [key = "", path] = String(place).split("#")
+  const text = String(place)
+  if (!text.startsWith("/")) throw failed("address/invalid", `"${text}" is no address of a cell. Write it like /data/orders/17`)
+  // Further signs are those of keys.
+  const [key = "", ...after] = text.split("#")
+  const path = after.length === 0 ? undefined : after.join("#")
   const [id = "", scope] = key.split("?scope=")
   return { params: { "*": id.slice(1) }, query: { scope, path } }
 }
@@ -138,8 +142,8 @@ export class SpaceClient {
   }
 
   /** Removes a cell, or a place inside it, with the next beat. */
-  remove(place: Place<unknown>, options: CallOptions = {}): Promise<{ readonly beat: number }> {
-    return this.send("DELETE /cells/*", { ...options, ...placeOf(place) }) as Promise<{ readonly beat: number }>
+  async remove(place: Place<unknown>, options: CallOptions = {}): Promise<{ readonly beat: number }> {
+    return await this.send("DELETE /cells/*", { ...options, ...placeOf(place) }) as { readonly beat: number }
   }
 
   /**

@@ -137,6 +137,15 @@ describe("The client of a space", () => {
     assert.strictEqual((await failure(shop.signal("/signals/fail", { payload: value }))).code, "value/rich")
   })
 
+  test("writes at the place that an address names, also where a key has the sign before it", async (_, shop) => {
+    await shop.set("/data/a", { x: 1 })
+    await shop.set("/data/a#/x#y", 2)
+    await shop.set("/data/a?scope=user:42#/z#", 3)
+    assert.deepStrictEqual(await shop.get("/data/a"), { x: 1, "x#y": 2 })
+    assert.deepStrictEqual(await shop.get("/data/a?scope=user:42"), { "z#": 3 })
+    for (const write of [shop.set("data/a", 1), shop.remove("data/a")]) assert.strictEqual((await failure(write)).code, "address/invalid")
+  })
+
   test("sends a stream as content, and does not send it again", async (_, shop) => {
     const stream = () => new Blob(["tea"]).stream()
     const { hash } = await shop.blobs.put(stream())
