@@ -8,7 +8,7 @@ import { bytes, isStream, json, SECONDS, send, type Target } from "./Exchange.ts
 import { follow, type FollowOptions } from "./Follow.ts"
 import * as Json from "./Json.ts"
 import { host, type Platform } from "./Platform.ts"
-import { foreign } from "./RequestFailed.ts"
+import { failed, foreign } from "./RequestFailed.ts"
 
 /**
  * Settings of a client.
@@ -59,10 +59,16 @@ export interface Caller {
   readonly stream: (key: string, parts: AnyParts & FollowOptions) => ReturnType<typeof follow>
 }
 
+/** A name in a path. A host would resolve one of dots, and the request would be another one. */
+const segment = (name: unknown): string => {
+  const text = String(name)
+  if (text !== "." && text !== "..") return encodeURIComponent(text).replaceAll("%3A", ":")
+  throw failed("address/invalid", `"${text}" is no name in a path. Give another one`)
+}
+
 /** The path of a request with its query. A name of a path may have colons, and `*` slashes, as they are. */
 const pathOf = (key: string, { params, query }: AnyParts): string => {
   const given = new Map(Object.entries(params ?? {}))
-  const segment = (text: unknown): string => encodeURIComponent(String(text)).replaceAll("%3A", ":")
   const path = key.slice(key.indexOf(" ") + 1).split("/").map((name) => {
     if (name === "*") return String(given.get("*")).split("/").map(segment).join("/")
     return name.startsWith(":") ? segment(given.get(name.slice(1))) : name
@@ -91,7 +97,7 @@ export const callerOf = ({ platform, rich, token, url = "" }: Settings): Caller 
   return {
     target,
     rich,
-    send: (key, parts) => {
+    send: async (key, parts) => {
       const { abort, body, headers, seconds = SECONDS, wait } = parts
       const method = key.slice(0, key.indexOf(" "))
       const { isSafe = method !== "POST" } = parts

@@ -146,6 +146,16 @@ describe("The client of a space", () => {
     for (const write of [shop.set("data/a", 1), shop.remove("data/a")]) assert.strictEqual((await failure(write)).code, "address/invalid")
   })
 
+  test("sends no request to another path than the one that it names", async (app, shop) => {
+    await shop.set("/data/a", 1)
+    const refused = [
+      shop.remove("/../../shop"), shop.get("/data/./a"), shop.receipt(".."),
+      clientOf(app).call("DELETE /v1/spaces/:space", { params: { space: "." } })
+    ]
+    for (const request of refused) assert.strictEqual((await failure(request)).code, "address/invalid")
+    assert.strictEqual(await shop.get("/data/a"), 1)
+  })
+
   test("sends a stream as content, and does not send it again", async (_, shop) => {
     const stream = () => new Blob(["tea"]).stream()
     const { hash } = await shop.blobs.put(stream())
