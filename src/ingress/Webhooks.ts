@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as Signal from "../cell/Signal.ts"
 import * as Fault from "../contract/Fault.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import * as OwnId from "../kernel/model/OwnId.ts"
 import type { PostedSignal } from "../kernel/view/Space.ts"
 import { type Body as HookBody, type Options, verify, type Webhook } from "../loader/Webhook.ts"
 import * as Access from "./Access.ts"
@@ -104,7 +105,11 @@ const signalOf = async (request: Request, { hook, path, report }: Placed): Promi
 
 /** The id of a message. One without, or with a rounded one, would pass for another message, and be lost. @throws RequestRefused */
 const idOf = (id: unknown, path: string): string => {
-  if (Number.isSafeInteger(id) || typeof id === "string" && id !== "") return String(id)
+  if (Number.isSafeInteger(id) || typeof id === "string" && id !== "") {
+    // An own id may not look like that of an event, and the sender cannot give another one.
+    const text = String(id)
+    return OwnId.isMinted(text) ? `id ${text}` : text
+  }
   throw misfit(path, `its id is ${Fault.shown(id)}, and a repeated message is known by it. Give the webhook id: (body, headers) => …`)
 }
 
