@@ -123,7 +123,7 @@ describe("systole", () => {
       await json("space", "create", "shop")
       const codeOf = async (...args: ReadonlyArray<string>) => (await run(...args)).code
       const unheard = await run("signal", "shop", "--signal", "/signals/unheard", "--wait", "60")
-      assert.strictEqual(unheard.code, 1)
+      assert.strictEqual(unheard.code, 3)
       assert.include(unheard.stderr, "/signals/unheard")
       const later = await run("signal", "shop", "--signal", "/signals/greet/ann", "--at", `{"ms":3600000}`, "--wait", "0")
       assert.strictEqual(later.code, 5)

@@ -4,6 +4,9 @@ import { join } from "node:path"
 import * as Installation from "../../src/main/Installation.ts"
 import { root } from "../scripts/Host.ts"
 
+/** Exports that no module of a project shares with the command. */
+const apart = ["./client", "./contract", "./guards", "./package.json", "./workers"]
+
 describe("Installation", () => {
   it("finds the modules that a project shares with the command", () => {
     for (const name of ["systole", "systole/testing", "systole/plugins/sqlite"]) {
@@ -14,10 +17,10 @@ describe("Installation", () => {
     }
   })
 
-  it("knows each name without a pattern that the package exports, but for its Workers and its guards", () => {
+  it("knows each name without a pattern that the package exports, but for those that share no value with the command", () => {
     const text = readFileSync(join(root, "package.json"), "utf8")
     const { exports } = JSON.parse(text) as { readonly exports: Readonly<Record<string, unknown>> }
-    const names = Object.keys(exports).filter((name) => !name.includes("*") && !["./guards", "./package.json", "./workers"].includes(name))
+    const names = Object.keys(exports).filter((name) => !name.includes("*") && !apart.includes(name))
     assert.deepStrictEqual(names.filter((name) => Installation.ownFile(name.replace(".", "systole")) === undefined), [])
   })
 

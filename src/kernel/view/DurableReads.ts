@@ -52,7 +52,8 @@ export class DurableReads {
       const answer = (found: A): (() => void) =>
         this.look(() => found, { seen: (found) => resume(Effect.succeed(found)), fail: resume })
       const { rows, turns } = this.pages
-      let cancel = turns.take(() => {
+      let cancel = (): void => {}
+      const leave = turns.take(() => {
         const { error } = this.group
         if (error !== undefined) return resume(Effect.fail(error))
         rows.begin()
@@ -62,7 +63,10 @@ export class DurableReads {
           resume(Queries.refused(error))
         }
       })
-      return Effect.sync(() => cancel())
+      return Effect.sync(() => {
+        leave()
+        cancel()
+      })
     })
   }
 
