@@ -9,7 +9,8 @@ const calls = [
 describe("The runs of a Worker", () => {
   it("are refused what no replay can repeat, also after an await, and promises of their own", async () =>
     running(await script("./test/runtime/guarded.ts"), async ({ signal }) => {
-      const errorOf = async (path: string, payload?: string) => (await signal("home", { signal: path, payload })).body.handlings[0]?.error
+      const errorOf = async (path: string, payload?: string) =>
+        (await signal("home", { signal: path, payload })).body.event.handlings[0]?.error
       for (const name of calls) {
         for (const path of ["/signals/now", "/signals/later"]) {
           const error = await errorOf(path, name)
