@@ -9,7 +9,10 @@ import { type Data, hmac } from "../cell/Digest.ts"
 import type { Sent } from "../cell/Signal.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 
-/** The form of a signature: of Standard Webhooks, of Stripe, or of GitHub, which has no time. */
+/**
+ * The form of a signature: of Standard Webhooks, of Stripe, or of GitHub. The latter signs neither a time nor an id, so that who has
+ * recorded a request of it may send that again under another id.
+ */
 export type Scheme = "standard" | "stripe" | "github"
 
 /** The body of a webhook without a schema. */
@@ -33,7 +36,7 @@ export interface Options<B> {
   readonly id?: (body: B, headers: Headers) => string
   /** The payload of the signal; the whole body unless given. */
   readonly payload?: (body: B) => unknown
-  /** The most seconds between its time and the clock of the host, before or after; 300 unless given. */
+  /** The most seconds between its time and the clock of the host, before or after, from 1 to 86,400; 300 unless given. */
   readonly tolerance?: number
   /** The form of an integer that a double does not hold: its digits as a text, or the nearest double. It is refused unless given. */
   readonly numbers?: "text" | "round"
@@ -87,6 +90,9 @@ interface Claim {
   readonly before: string
   readonly signatures: ReadonlyArray<string>
 }
+
+/** The longest tolerance, in seconds. */
+const MAX_TOLERANCE = 86_400
 
 /** The most signatures of one request that are compared. */
 const MAX_SIGNATURES = 10
@@ -153,7 +159,10 @@ const secretsOf = ({ secret }: Pick<Options<Body>, "secret">): ReadonlyArray<str
  */
 export const check = (path: string, { options }: Webhook): void => {
   const secrets = secretsOf(options)
-  const { scheme = "standard" } = options
+  const { scheme = "standard", tolerance = 1 } = options
+  if (!(tolerance >= 1 && tolerance <= MAX_TOLERANCE)) {
+    throw new InvalidConfig({ reason: `ingress ${path} has the tolerance ${tolerance}; give 1 to ${MAX_TOLERANCE} seconds` })
+  }
   if (!Object.hasOwn(schemes, scheme)) {
     throw new InvalidConfig({ reason: `ingress ${path} has the scheme "${String(scheme)}"; there are ${Object.keys(schemes).join(", ")}` })
   }

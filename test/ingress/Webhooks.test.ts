@@ -202,6 +202,10 @@ describe("A webhook", () => {
         const { message } = yield* Effect.flip(Config.decode(definition))
         for (const part of ["/hooks/paid", reason]) assert.include(message, part)
       }
+      for (const tolerance of [0, NaN, Infinity]) {
+        const definition = { ingress: { "/hooks/paid": webhook({ secret: keys[0], signal: "/signals/paid", tolerance }) } }
+        assert.include((yield* Effect.flip(Config.decode(definition))).message, `has the tolerance ${tolerance}; give 1 to 86400 seconds`)
+      }
       const { message } = yield* Effect.flip(Config.decode({ ingress: { "/hooks/paid": { secret: keys[0] } } }))
       assert.include(message, "webhook(…)")
       assert.include((yield* Effect.flip(Config.decode({ ingress: { "/v1/x": ingress["/hooks/text"] } }))).message, "/v1/x")
