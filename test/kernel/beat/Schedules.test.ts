@@ -1,47 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Enzyme, Kernel, MemoryStore, Persistence, Retry, type Space, why } from "systole"
-import * as SqliteFolder from "../../persistence/SqliteFolder.ts"
+import { Enzyme, Kernel, MemoryStore, Persistence, why } from "systole"
 import * as HashLayer from "../../support/HashLayer.ts"
 import * as SetClock from "../../support/SetClock.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
 import { enzyme, refusal, replays, steps, through, turns } from "../TestSpace.ts"
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-const demand = { pace: "demand", create: "on-demand" } as const
-type Schedule = NonNullable<Enzyme.Definition["schedule"]>
-
-/** An enzyme with a schedule, and its events: the space is not told, so two spaces are two enzymes. */
-const scheduled = (schedule: Schedule, name = "tick") => {
-  const log: Array<string> = []
-  const made = Enzyme.make({
-    name,
-    query: `/signals/${name}`,
-    schedule,
-    run: (tx, { payload }) => {
-      const { due, next } = payload as { readonly due: number; readonly next?: number }
-      log.push(`${tx.now}: ${due} ${next ?? "none"}`)
-      tx.increment(`/data/${name}`)
-    }
-  })
-  return { log, made }
-}
-
-/** Lets the time pass in parts, so that each wake arms the next one. */
-const pass = (millis: number, part = MINUTE) =>
-  Effect.gen(function*() {
-    for (let passed = 0; passed < millis; passed += part) {
-      yield* TestClock.adjust(part)
-      yield* turns(2)
-    }
-  })
-
-const plan = (space: Space, name = "tick") => space.get(`/sys/schedules/${name}`)
+import { DAY, demand, HOUR, MINUTE, pass, plan, scheduled } from "./ScheduledEnzyme.ts"
 
 describe("a schedule", () => {
   it.effect("sends one event for each due time, and no beat runs in between", () =>
@@ -379,30 +345,4 @@ describe("a schedule", () => {
       const refused = yield* refusal(space, space.set("/sys/schedules/tick", { schedule: "every 1s" }))
       assert.strictEqual(refused?.code, "cell/refused")
     }).pipe(Effect.provide(TestKernel.layer())))
-
-  it.effect("is kept with its waits in a file of SQLite, over kernels that end", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const folder = yield* SqliteFolder.folder
-      const { log, made } = scheduled({ every: "1h" })
-      const retry = new Retry({ reason: "not yet", after: "90m" })
-      const late = enzyme("late", (_, { attempt }) => attempt === 1 ? retry : void log.push("late"))
-      const lived = <A, E>(life: (kernel: Kernel["Service"]) => Effect.Effect<A, E>) =>
-        Effect.gen(function*() {
-          const kernel = yield* Kernel
-          yield* kernel.register(made)
-          yield* kernel.register(late)
-          yield* kernel.resume
-          yield* turns()
-          return yield* life(kernel)
-        }).pipe(Effect.provide(TestKernel.layer({ ...demand, first: "home" }, SqliteFolder.layerIn(folder))))
-      yield* lived((kernel) => Effect.flatMap(kernel.space("home"), (space) => space.signal({ signal: "/signals/late" })))
-      yield* TestClock.adjust(2 * HOUR)
-      yield* lived((kernel) => Effect.gen(function*() {
-        const space = yield* kernel.space("home")
-        yield* space.idle
-        yield* replays(space)
-      }))
-      // A replay runs them once more.
-      assert.deepStrictEqual([...new Set(log)].sort(), [`${2 * HOUR}: ${HOUR} ${3 * HOUR}`, "late"])
-    })))
 })

@@ -32,6 +32,8 @@ describe("A page of any list", () => {
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const space = yield* kernel.space("test")
+      // The space comes to rest.
+      yield* turns()
       const ask = Effect.forkChild(space.cells("/data", { limit }), { startImmediately: true })
       const asked = yield* Effect.all(Array.from({ length: 10 }, () => ask))
       yield* Effect.forEach(asked.slice(1, 9), (fiber) => Fiber.interrupt(fiber))
