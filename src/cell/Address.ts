@@ -57,8 +57,8 @@ const none: Path = Object.freeze([])
 const SCOPE = "?scope="
 const scopePattern = /^(?:space|(?:user|session):[A-Za-z0-9._@~-]{1,128})$/
 
-/** Addresses by text, because each beat parses the same few. */
-const interned = new TextCache<Address>(16_384)
+/** Addresses by text, because each beat parses the same few; of a large space, some ten thousand. */
+const interned = new TextCache<Address>(32_768)
 
 /**
  * Parses the text of an address. Equal texts usually give the same object.
