@@ -13,8 +13,11 @@ const PAGES = 100
 /** The bursts of each list. The median of their counts decides: now and then the small request is read first, or late. */
 const BURSTS = 5
 
-/** The most pages that may be answered before the small request. Each page of a list gives way; the request takes some turns. */
-const MOST = PAGES / 2
+/**
+ * The most pages that may be answered before the small request, which takes some turns. Of a list that does not give way all are
+ * answered before it; of a short one with its turns, half of them have been.
+ */
+const MOST = 0.8 * PAGES
 
 /** The time that a burst may take, in milliseconds. */
 const LONG = 120_000
