@@ -53,7 +53,7 @@ const OF_VERB = ["address/invalid", "cell/locked", "control/refused", "inbox/ful
 const replyOf = ({ reply }: Verb, id: string): Fields => () =>
   Schema.Struct({ [id]: Schema.String, ...reply?.().fields, beat: Schema.Number })
 
-const verbOf = (face: Face, name: string, verb: Verb): Endpoint.Endpoint => {
+const verbOf = (face: Face, refusals: ReadonlyArray<string>, [name, verb]: readonly [string, Verb]): Endpoint.Endpoint => {
   const { records: { id, invalid, segment } } = face
   const list = `${SPACE}/${segment}`
   const isNew = verb.on === "list"
@@ -63,7 +63,7 @@ const verbOf = (face: Face, name: string, verb: Verb): Endpoint.Endpoint => {
     does: sentences?.verb(face, verb) ?? "",
     query: () => Schema.Struct(switched(verb.switches)),
     answer: replyOf(verb, id),
-    refusals: [...refusalsOf(face), ...OF_VERB],
+    refusals: [...refusals, ...OF_VERB],
     access: verb.worker === undefined ? "operator" : "worker",
     effect: verb.isControl === true ? "controls" : "adds",
     isUncached: !isNew || verb.isSecret === true,
@@ -82,6 +82,7 @@ const verbOf = (face: Face, name: string, verb: Verb): Endpoint.Endpoint => {
 export const of = (face: Face): FaceEndpoints => {
   const { records: { id, record, row, rows, segment, switches }, verbs } = face
   const list = `${SPACE}/${segment}`
+  const refusals = refusalsOf(face)
   return {
     list: Endpoint.make("GET", list, {
       does: sentences?.list(face) ?? "",
@@ -92,9 +93,9 @@ export const of = (face: Face): FaceEndpoints => {
       does: sentences?.record(face) ?? "",
       headers: ["Last-Event-ID"],
       answer: record,
-      refusals: refusalsOf(face),
+      refusals,
       events: Stream.ofCell
     }),
-    verbs: Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [name, verbOf(face, name, verb)]))
+    verbs: Object.fromEntries(Object.entries(verbs).map((entry) => [entry[0], verbOf(face, refusals, entry)]))
   }
 }

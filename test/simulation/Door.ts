@@ -54,14 +54,15 @@ const timed = (kernel: Kernel["Service"], clock: Layer.Layer<never>): Kernel["Se
   })
 }
 
-/** The door of one life of a host. */
+/** The door of one life of a host. Few lives have a request, so the application is made at the first one. */
 export const make = ({ clock, hash, kernel, wrong }: {
   readonly clock: Layer.Layer<never>
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
   readonly wrong: (text: string) => void
 }) => {
-  const app = App.make({ kernel: timed(kernel, clock), hash, slices: Slices.all }, {
+  let app: App.App | undefined
+  const made = (): App.App => app ??= App.make({ kernel: timed(kernel, clock), hash, slices: Slices.all }, {
     token: OPERATOR,
     readers: [{ name: "reader", token: READER, atoms: [] }],
     loopback: false,
@@ -76,7 +77,7 @@ export const make = ({ clock, hash, kernel, wrong }: {
     const headers = { authorization, ...body === undefined ? {} : { "content-type": "application/json" } }
     const text = typeof body === "string" ? body : JSON.stringify(body)
     const init = { method, headers, ...text === undefined ? {} : { body: text } }
-    const response = await app.fetch(new Request(`http://localhost/v1/spaces/${space}${path}`, init))
+    const response = await made().fetch(new Request(`http://localhost/v1/spaces/${space}${path}`, init))
     const answer = await response.text()
     if (response.status === 500) wrong(`${method} ${path} is answered with ${response.status}: ${answer}`)
     if (number % 3 === 0 && answer.includes("secret-")) wrong(`${method} ${path} shows a reader a secret: ${answer}`)
