@@ -118,11 +118,14 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["cell", "watch", "a", "/data/x"], ["op", "watch", "a", "b"]
 ]
 
-/** Answers of any form: fields of a wrong type, rows that are none, and streams of them. */
+/** Answers of any form: fields of a wrong type, rows that are none, and streams of them. A command reads the list of one field. */
 const forms: ReadonlyArray<unknown> = [
   {}, { rows: null, next: null }, { beat: "x", locks: 1, nodes: [null], edges: null, next: null },
-  ...["spaces", "waiting", "enzymes", "flows", "operations", "requests", "runs", "letters", "beats", "instances", "rendezvous", "channels",
-    "drains"].map((field) => ({ [field]: [null, 1, {}, "x"], next: null })),
+  Object.fromEntries([
+    ["next", null],
+    ...["spaces", "waiting", "enzymes", "flows", "operations", "requests", "runs", "letters", "beats", "instances", "rendezvous",
+      "channels", "drains"].map((field) => [field, [null, 1, {}, "x"]])
+  ]),
   { beats: [{ beat: 1, clock: 1e99, hash: 1 }], handlings: null, status: "handled", next: null }
 ]
 
