@@ -33,6 +33,13 @@ describe("Trials", () => {
     assert.strictEqual(Trials.count(5, 40), 5)
   })
 
+  it("have numbers of their own by setting, where a property says so", () => {
+    const few = Trials.seedsBy({ ok: 2, test: 2, soak: 2 })
+    assert.deepStrictEqual(few, [0, 1])
+    const spread = Trials.seedsBy({ ok: 5, test: 5, soak: 5 })
+    assert.deepStrictEqual(spread, [0, 1, 2, 3, 4])
+  })
+
   it("replay a history from its first and its last beat and from some between, and a very short one from each", () => {
     assert.deepStrictEqual(Trials.beats(0), [0])
     assert.deepStrictEqual(Trials.beats(2), [0, 1, 2])

@@ -13,7 +13,7 @@ import { current, type Host } from "../scripts/Host.ts"
 /** The shares of a soak's trials, by setting and host. */
 const shares: Readonly<Record<string, Readonly<Record<Host, number>>>> = {
   ok: { node: 1 / 40, deno: 1 / 40, bun: 1 / 40 },
-  test: { node: 1 / 10, deno: 1 / 40, bun: 1 / 40 },
+  test: { node: 1 / 20, deno: 1 / 40, bun: 1 / 40 },
   soak: { node: 1, deno: 1, bun: 1 }
 }
 
@@ -24,7 +24,8 @@ export const shareOf = (setting: string, host: Host): number => {
   return share[host]
 }
 
-const share = shareOf(process.env["TRIALS"] ?? "test", current())
+const setting = process.env["TRIALS"] ?? "test"
+const share = shareOf(setting, current())
 
 /** Limits on the choice of trials. */
 export interface Choice<A> {
@@ -56,6 +57,10 @@ export const some = <A>(soak: ReadonlyArray<A>, { always = [], least = 1 }: Choi
 /** The seeds that run out of a soak's `from`, `from + 1` and so on. */
 export const seeds = (soak: number, { from = 0, ...choice }: Choice<number> & { readonly from?: number } = {}): ReadonlyArray<number> =>
   some(Array.from({ length: soak }, (_, i) => from + i), choice)
+
+/** The seeds from 0 on that run out of a soak's, of a property with a number of its own for each setting. */
+export const seedsBy = (counts: Readonly<Record<"ok" | "test" | "soak", number>>): ReadonlyArray<number> =>
+  spread(counts.soak, counts[setting as keyof typeof counts]).toSorted((a, b) => a - b)
 
 /** The number of beats from which a space is replayed, beside its first and its last. */
 const BEATS = 3
