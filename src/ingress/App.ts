@@ -27,6 +27,8 @@ import * as Lists from "./Lists.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
 import { SpaceTable } from "./SpaceTable.ts"
+import * as SignalRequest from "./SignalRequest.ts"
+import * as SignalResponse from "./SignalResponse.ts"
 import * as Signals from "./Signals.ts"
 import * as ReaderRoutes from "./ReaderRoutes.ts"
 import type * as Reference from "./Reference.ts"
@@ -35,6 +37,7 @@ import type * as Webhooks from "./Webhooks.ts"
 import * as Sse from "./Sse.ts"
 import { StreamQuota } from "./StreamQuota.ts"
 import { Transfers } from "./Transfers.ts"
+import * as WrittenSpace from "./WrittenSpace.ts"
 
 /** The services that the routes use. */
 export interface Services {
@@ -54,7 +57,7 @@ export interface Options extends Guard.Rules {
   readonly quota?: StreamQuota | undefined
   /** HTML pages, by path. */
   readonly pages: Readonly<Record<string, Page>>
-  /** Makes the answers of webhooks, on hosts that have them. */
+  /** Makes the answers of webhooks. A Worker makes them in front of its objects. */
   readonly webhooks?: ((parts: Webhooks.Parts) => Webhooks.Answer) | undefined
   /** Loads the reference of the interface, on hosts that have it. */
   readonly reference?: (() => Promise<Pick<typeof Reference, "openApi" | "page">>) | undefined
@@ -67,6 +70,8 @@ export interface Options extends Guard.Rules {
 /** The application: `fetch` authenticates a request and dispatches it to its routes. */
 export interface App {
   readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Takes a signal that a webhook verified. */
+  readonly take: Webhooks.Take
   readonly table: SpaceTable
 }
 
@@ -94,7 +99,8 @@ export const make = (services: Services, options: Options): App => {
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) table.operator.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
   if (options.reference !== undefined) referenceRoutes(table, options.reference)
-  const hooks = options.webhooks?.({ kernel, full: options.full, report: table.report })
+  const take = taking(kernel, options.full)
+  const hooks = options.webhooks?.({ take, report: table.report })
   const accessOf = Access.make(options, services.hash)
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
@@ -104,7 +110,19 @@ export const make = (services: Services, options: Options): App => {
     if (refused !== undefined) return Problem.response(refused)
     return table.fetch(request, reader)
   }
-  return { fetch, table }
+  return { fetch, take, table }
+}
+
+const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take => async (name, signal) => {
+  const refused = full?.()
+  if (refused !== undefined) throw refused
+  const space = await WrittenSpace.find(kernel, name, () => SignalRequest.check(signal))
+  return new Promise((resolve, reject) => SignalResponse.post(space, signal, {
+    seconds: undefined,
+    queries: Effect.succeed([]),
+    answered: (answer) => resolve(SignalResponse.response(answer, undefined)),
+    fail: reject
+  }))
 }
 
 /** Adds the OpenAPI document and the page of the reference, which are made when they are first asked for. */

@@ -1,7 +1,8 @@
 /**
  * The webhooks of the configuration: a verified request becomes a signal.
  *
- * They need no token of this server, since their signatures prove who sent them. A Worker has none of them, and no byte of this file.
+ * They need no token, since their signatures prove who sent them. On Workers, the Worker in front verifies a request, so that none
+ * without a signature wakes an object.
  *
  * @module
  */
@@ -12,25 +13,22 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Signal from "../cell/Signal.ts"
 import * as Fault from "../contract/Fault.ts"
-import type { Kernel } from "../kernel/space/Kernel.ts"
 import * as OwnId from "../kernel/model/OwnId.ts"
 import type { PostedSignal } from "../kernel/view/Space.ts"
 import { type Body as HookBody, type Options, verify, type Webhook } from "../loader/Webhook.ts"
 import * as Access from "./Access.ts"
 import * as Body from "./Body.ts"
 import { RequestRefused } from "./Problem.ts"
-import * as SignalRequest from "./SignalRequest.ts"
-import * as SignalResponse from "./SignalResponse.ts"
-import * as WrittenSpace from "./WrittenSpace.ts"
 
 /** The answer to a request; `undefined` for one of no webhook. */
 export type Answer = (request: Request) => Promise<Response> | undefined
 
+/** Takes a verified signal in a space, and answers once it is durable. */
+export type Take = (space: string, signal: PostedSignal) => Promise<Response>
+
 /** The parts of the runtime that webhooks use. */
 export interface Parts {
-  readonly kernel: Kernel["Service"]
-  /** The refusal of requests that add data, while the host is full. */
-  readonly full: (() => Error | undefined) | undefined
+  readonly take: Take
   /** Receives a failure of a function of the configuration. */
   readonly report: (failure: unknown) => void
 }
@@ -60,19 +58,8 @@ interface Placed extends Parts {
   readonly path: string
 }
 
-const answer = async (request: Request, placed: Placed): Promise<Response> => {
-  const { full, hook: { options }, kernel } = placed
-  const refused = full?.()
-  if (refused !== undefined) throw refused
-  const signal = await signalOf(request, placed)
-  const space = await WrittenSpace.find(kernel, options.space ?? SPACE, () => SignalRequest.check(signal))
-  return new Promise((resolve, reject) => SignalResponse.post(space, signal, {
-    seconds: undefined,
-    queries: Effect.succeed([]),
-    answered: (answer) => resolve(SignalResponse.response(answer, undefined)),
-    fail: reject
-  }))
-}
+const answer = async (request: Request, placed: Placed): Promise<Response> =>
+  placed.take(placed.hook.options.space ?? SPACE, await signalOf(request, placed))
 
 const faults = {
   signature: "has no signature that fits its body and a secret of the webhook. Check the secret of both sides, and that no proxy changes " +

@@ -216,7 +216,7 @@ export const decode = (definition: unknown, { environment, variables = {} }: Cho
   Effect.flatMap(settings(definition, environment), (settings) => secured(settings, variables))
 
 /**
- * Settings with the tokens of environment variables, see {@link Secrets.withTokens}. Each webhook has a secret.
+ * Settings with the tokens of environment variables, see {@link Secrets.withTokens}, and the secrets of webhooks.
  *
  * @category constructors
  * @since 0.1.0
@@ -224,8 +224,8 @@ export const decode = (definition: unknown, { environment, variables = {} }: Cho
 export const secured = (settings: Settings, variables: Secrets.Variables): Effect.Effect<Config, InvalidConfig> =>
   Effect.try({
     try: () => {
-      for (const [path, webhook] of Object.entries(settings.ingress)) Webhook.check(path, webhook)
-      return Secrets.withTokens(settings, variables)
+      const hooks = Object.entries(settings.ingress).map(([path, hook]) => [path, Webhook.withSecrets(path, hook, variables)] as const)
+      return { ...Secrets.withTokens(settings, variables), ingress: Object.fromEntries(hooks) }
     },
     catch: (error) => error as InvalidConfig
   })

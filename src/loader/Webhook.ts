@@ -8,6 +8,7 @@ import * as Bytes from "../cell/Bytes.ts"
 import { type Data, hmac } from "../cell/Digest.ts"
 import type { Sent } from "../cell/Signal.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
+import type { Variables } from "./Secrets.ts"
 
 /**
  * The form of a signature: of Standard Webhooks, of Stripe, or of GitHub. The latter signs neither a time nor an id, so that who has
@@ -18,10 +19,13 @@ export type Scheme = "standard" | "stripe" | "github"
 /** The body of a webhook without a schema. */
 export type Body = Readonly<Record<string, unknown>>
 
+/** A secret, or the environment variable with it. A Worker has variables of this kind alone. */
+export type Secret = string | undefined | { readonly variable: string }
+
 /** The settings of a webhook. `B` is the type of its body. */
 export interface Options<B> {
   /** The secret, or both keys of a rotation. A secret of Standard Webhooks is `whsec_` and base64. */
-  readonly secret: string | undefined | ReadonlyArray<string | undefined>
+  readonly secret: Secret | ReadonlyArray<Secret>
   /** The form of its signature; `standard` unless given. */
   readonly scheme?: Scheme
   /** The space of the signal; `home` unless given. */
@@ -70,7 +74,7 @@ export class Webhook {
  *   ingress: {
  *     "/hooks/stripe": webhook({
  *       scheme: "stripe",
- *       secret: "whsec_of_your_endpoint",
+ *       secret: { variable: "STRIPE_SECRET" },
  *       signal: "/signals/paid",
  *       payload: (body) => body["data"]
  *     })
@@ -147,18 +151,24 @@ const isSame = (a: string, b: string): boolean => {
   return difference === 0
 }
 
-const secretsOf = ({ secret }: Pick<Options<Body>, "secret">): ReadonlyArray<string | undefined> =>
-  typeof secret === "string" || secret === undefined ? [secret] : secret
+const secretsOf = ({ secret }: Pick<Options<Body>, "secret">): ReadonlyArray<Secret> => Array.isArray(secret) ? secret : [secret as Secret]
+
+/** The secrets of a webhook, with those of its variables; `undefined` for one that is not set. */
+export const textsOf = ({ options }: Pick<Webhook, "options">, variables: Variables): ReadonlyArray<string | undefined> =>
+  secretsOf(options).map((secret) => typeof secret === "object" ? variables[secret.variable] : secret)
+
+/** The variables with secrets of a webhook. */
+export const variablesOf = ({ options }: Webhook): ReadonlyArray<string> =>
+  secretsOf(options).flatMap((secret) => typeof secret === "object" ? [secret.variable] : [])
 
 /**
- * Refuses a webhook whose secret is not set, or is none of its scheme.
+ * The webhook with the secrets of its variables. One whose secret is not set, or is none of its scheme, is refused.
  *
  * @throws InvalidConfig
- * @category guards
+ * @category constructors
  * @since 0.2.0
  */
-export const check = (path: string, { options }: Webhook): void => {
-  const secrets = secretsOf(options)
+export const withSecrets = (path: string, { options }: Webhook, variables: Variables): Webhook => {
   const { scheme = "standard", tolerance = 1 } = options
   if (!(tolerance >= 1 && tolerance <= MAX_TOLERANCE)) {
     throw new InvalidConfig({ reason: `ingress ${path} has the tolerance ${tolerance}; give 1 to ${MAX_TOLERANCE} seconds` })
@@ -166,11 +176,15 @@ export const check = (path: string, { options }: Webhook): void => {
   if (!Object.hasOwn(schemes, scheme)) {
     throw new InvalidConfig({ reason: `ingress ${path} has the scheme "${String(scheme)}"; there are ${Object.keys(schemes).join(", ")}` })
   }
-  for (const secret of secrets.length === 0 ? [undefined] : secrets) {
-    const reason = faultOf(secret, scheme)
+  const texts = textsOf({ options }, variables)
+  for (const [i, text] of (texts.length === 0 ? [undefined] : texts).entries()) {
+    const reason = faultOf(text, scheme)
     if (reason === undefined) continue
-    throw new InvalidConfig({ reason: `ingress ${path} has a secret that is ${reason}. Set its variable to the secret of the sender` })
+    const secret = secretsOf(options)[i]
+    const variable = typeof secret === "object" ? secret.variable : "its variable"
+    throw new InvalidConfig({ reason: `ingress ${path} has a secret that is ${reason}. Set ${variable} to the secret of the sender` })
   }
+  return new Webhook({ ...options, secret: texts })
 }
 
 /** At least 24 bytes in base64. */
@@ -207,7 +221,7 @@ export const verify = (webhook: Webhook, { body, headers, now }: Delivery): Veri
   const { claim, form, key } = schemes[scheme]
   const { before, id, seconds, signatures } = claim(headers)
   const signed = Bytes.concat([new TextEncoder().encode(before), body])
-  const expected = signatures.length === 0 ? [] : secretsOf(webhook.options).map((secret) => hmac(key(secret ?? ""), signed, form))
+  const expected = signatures.length === 0 ? [] : secretsOf(webhook.options).map((secret) => hmac(key(String(secret)), signed, form))
   const isSigned = expected.filter((digest) => signatures.filter((each) => isSame(each, digest)).length > 0).length > 0
   if (!isSigned) return { fault: "signature" }
   // A time that is no number fits no tolerance.

@@ -5,6 +5,7 @@
  */
 import type { Agent } from "../cli/Cli.ts"
 import type { Slice } from "../ingress/Slice.ts"
+import type * as Webhooks from "../ingress/Webhooks.ts"
 import type * as Config from "../loader/Config.ts"
 import type * as ManifestModules from "./ManifestModules.ts"
 
@@ -27,6 +28,8 @@ export interface Built {
   readonly slices: ReadonlyArray<Slice>
   /** The command `agent`, on a platform with files, if the project has an agent. */
   readonly agent?: Agent
+  /** Makes the answers of webhooks, on a platform that stores spaces itself, if the project has a webhook. */
+  readonly webhooks?: typeof Webhooks.make
   readonly manifest: ManifestModules.Manifest
   /** The default exports of earlier modules, by hash. */
   readonly kept: Readonly<Record<string, unknown>>

@@ -114,7 +114,19 @@ const checkWait = (at: At, beat: number): void => {
   if (!Number.isInteger(amount) || amount < 0 || amount > MAX_WAIT) {
     throw refuse(`its at.${kind} is ${String(amount)}; give a whole number from 0 to ${MAX_WAIT}`)
   }
-  if (kind === "beat" && amount <= beat) throw refuse(`beat ${amount} is not to come any more, the newest is ${beat}; name a later one`)
+  checkBeat(at, beat)
+}
+
+/**
+ * Refuses a wait for a beat that is not to come any more.
+ *
+ * @throws InvalidSignal
+ * @category guards
+ * @since 0.2.0
+ */
+export const checkBeat = (at: At | undefined, beat: number): void => {
+  if (at === undefined || !("beat" in at) || at.beat > beat) return
+  throw refuse(`beat ${at.beat} is not to come any more, the newest is ${beat}; name a later one`)
 }
 
 const refuse = (reason: string) => new InvalidSignal({ reason })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { createHmac } from "node:crypto"
 import { vi } from "vitest"
-import { Flow } from "systole"
+import { Flow, webhook } from "systole"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import type { Env, SpaceStub } from "../../src/main/workers/Platform.ts"
 import { MAX_REFUSED, Refusals } from "../../src/main/workers/Refusals.ts"
@@ -15,7 +16,8 @@ const woken: Array<string> = []
 const space = (fetch: SpaceStub["fetch"]): SpaceStub => ({
   fetch,
   arrive: () => Promise.reject(new Error("not called")),
-  pull: ({ address, proof }) => Promise.resolve({ text: JSON.stringify(`${address} for ${proof.length} characters`) })
+  pull: ({ address, proof }) => Promise.resolve({ text: JSON.stringify(`${address} for ${proof.length} characters`) }),
+  post: ({ payload, proof, signal }) => Promise.resolve(Response.json({ signal, payload, proof: proof.length }, { status: 202 }))
 })
 
 const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: string } = {}): Env => ({
@@ -118,6 +120,35 @@ describe("Router of a Worker", () => {
       assert.deepInclude(await asked(parts, "/v1/spaces/shop", { ...authorized, env: broken }), { status: 503, code: "space/stopped" })
     })
     assert.include(log, "outputGateBroken")
+  })
+
+  it("hands what a webhook verified to its space, and wakes no object for a request that it refuses", async () => {
+    const hook = webhook({ scheme: "github", secret: { variable: "HOOK_SECRET" }, space: "shop", signal: "/signals/paid", numbers: "text" })
+    const given: Parts = { manifest: {}, config: { token: TOKEN, ingress: { "/hooks/paid": hook } } }
+    const variables = { ...env(async () => new Response("object")), HOOK_SECRET: "the secret of the sender" }
+    const sent = (body: string, secret: string) => ({
+      method: "POST",
+      body,
+      env: variables,
+      headers: { "x-github-delivery": "d1", "x-hub-signature-256": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` }
+    })
+    const body = "{\"sum\":12345678901234567890}"
+    const { status, text } = await asked(given, "/hooks/paid", sent(body, variables.HOOK_SECRET))
+    assert.strictEqual(status, 202)
+    assert.deepStrictEqual(JSON.parse(text), {
+      signal: { signal: "/signals/paid", id: "d1", principal: "webhook /hooks/paid" }, payload: body.replace(/\d+/, "\"$&\""), proof: 64
+    })
+    assert.deepStrictEqual(woken, ["shop"])
+    assert.deepInclude(await asked(given, "/hooks/paid", sent(body, "another")), { status: 401, code: "webhook/signature" })
+    assert.deepInclude(await asked(given, "/hooks/paid", sent("[]", variables.HOOK_SECRET)), { status: 422, code: "webhook/body" })
+    assert.deepInclude(await asked(given, "/hooks/other", sent(body, variables.HOOK_SECRET)), { status: 401, code: "auth/missing" })
+    assert.deepInclude(await asked(given, "/hooks/paid", { env: variables }), { status: 401, code: "auth/missing" })
+    assert.deepStrictEqual(woken, [])
+    const log = await logged(async () => {
+      const { HOOK_SECRET: _, ...bare } = variables
+      assert.deepInclude(await asked(given, "/hooks/paid", { ...sent(body, "another"), env: bare }), { status: 500 })
+    })
+    assert.include(log, "Set HOOK_SECRET")
   })
 
   it("lists spaces in pages, and answers for pages and unknown paths", async () => {

@@ -70,6 +70,33 @@ const opened = (storage: Storage, manifest: Parameters<typeof make>[0]["manifest
   return { as, ask: as(TOKEN), host }
 }
 
+describe("A signal that the Worker in front verified", () => {
+  const { storage } = MemoryObject.make()
+  const enzyme = Enzyme.make({
+    name: "paid", query: "/signals/paid", writes: ["/data/paid"], run: (tx, { payload }) => tx.append("/data/paid", payload)
+  })
+  const { ask, host } = opened(storage, { "enzymes/paid.ts": { module: enzyme, hash: "1" } })
+  const settings = make({ manifest: {}, config: { token: TOKEN } }, {} as Env)
+  const signal = { signal: "/signals/paid", id: "message", principal: "webhook /hooks/paid" }
+
+  it("is taken as by a request, once for its id", async () => {
+    await ask("PUT")
+    for (const duplicate of [false, true]) {
+      const answer = await host.post({ proof: settings.proof, signal, payload: "{\"sum\":5}" })
+      assert.strictEqual(answer.status, 202)
+      assert.include(await answer.json(), { duplicate })
+    }
+    assert.deepStrictEqual(await (await ask("GET", "/cells/data/paid?pull")).json(), [{ sum: 5 }])
+  })
+
+  it("is refused from another application, and as by a request", async () => {
+    const codeOf = async (proof: string, given: object) =>
+      ((await (await host.post({ proof, signal: { ...signal, ...given }, payload: undefined })).json()) as { readonly code: string }).code
+    assert.strictEqual(await codeOf("guessed", {}), "auth/missing")
+    assert.strictEqual(await codeOf(settings.proof, { target: "no address" }), "address/invalid")
+  })
+})
+
 describe("An object whose storage is nearly full", () => {
   it("takes no new data, but all that ends or controls work", async () => {
     const { storage: { sql, ...rest } } = MemoryObject.make()

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Webhook as Oracle } from "standardwebhooks"
 import * as Inside from "../cli/Inside.ts"
 import * as Command from "../scripts/Command.ts"
 import { node, root } from "../scripts/Host.ts"
@@ -143,6 +144,33 @@ export default Flow.make({ name: "approval", steps: { note: { transform: () => {
         for (const token of [`a-token-${own}`, `another-token-${own}`]) assert.deepStrictEqual(await statuses(token)(edge), [401, 401])
       }, { bindings: { SYSTOLE_TOKEN_WEB: secret } })
       assert.deepStrictEqual(await Edge.running({ folder: out }, statuses(secret)), [500, 500])
+    }))
+
+  it("takes webhooks, whose secrets are variables of the Worker", () =>
+    built(async ({ build, folder }) => {
+      const file = join(folder, "systole.config.ts")
+      const hook = "ingress: { \"/hooks/goods\": webhook({ secret: { variable: \"GOODS_SECRET\" }, space: \"shop\", " +
+        "signal: \"/signals/goods/receive\", target: ({ product }) => `/data/products/${product}`, payload: ({ goods }) => goods }) },"
+      const config = readFileSync(file, "utf8").replace("{ defineConfig }", "{ defineConfig, webhook }")
+      writeFileSync(file, config.replace("defineConfig({", `defineConfig({ ${hook}`))
+      assert.include(await build(), "GOODS_SECRET")
+      const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+      await Edge.running({ folder: join(folder, "out") }, async ({ json, miniflare }) => {
+        const body = JSON.stringify({ product: "tea", goods: { price: 4, count: 5 } })
+        const sent = async (id: string, key: string) => {
+          const at = new Date()
+          const headers = {
+            "webhook-id": id,
+            "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+            "webhook-signature": new Oracle(key).sign(id, at, body)
+          }
+          return (await miniflare.dispatchFetch("http://worker/hooks/goods", { method: "POST", body, headers })).status
+        }
+        assert.strictEqual(await sent("a", secret), 202)
+        assert.strictEqual(await sent("a", secret), 202)
+        assert.strictEqual(await sent("b", "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), 401)
+        assert.deepStrictEqual(await json("/v1/spaces/shop/cells/data/stock?pull"), { tea: 5 })
+      }, { bindings: { GOODS_SECRET: secret } })
     }))
 
   it("answers without its modules until a space is asked for", () =>

@@ -34,6 +34,8 @@ interface Sender {
   readonly label?: Label.Label | undefined
   /** The id as a caller gave it. */
   readonly own?: string | undefined
+  /** The signal of a caller, which is checked by the state of the space if its id is new. */
+  readonly posted?: PostedSignal
 }
 
 /**
@@ -62,17 +64,15 @@ export class Admission {
    * @throws InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull
    */
   enter(posted: PostedSignal): Entered {
-    const { state } = this
-    const sent = OutgoingSignal.make("", posted, state.store.head().beat)
-    const declared = typesOf(state).signal(sent.signal)
-    if (declared !== undefined) OutgoingSignal.checkPayload(declared, posted.payload)
+    // Any beat may be named here, since a signal that comes again had its check before.
+    const sent = OutgoingSignal.make("", posted, -1)
     const label = this.labelOf(posted)
     const { id: own, principal } = posted
     if (own !== undefined) OwnId.check(own)
     // A minted id would reveal the beat to a named sender.
     const given = own ?? (principal === undefined ? undefined : this.state.seed())
     const id = given === undefined ? undefined : this.callersId({ ...posted, label }, given, sent)
-    return this.take(sent, { id, given: given ?? "", depth: 0, label, own })
+    return this.take(sent, { id, given: given ?? "", depth: 0, label, own, posted })
   }
 
   /**
@@ -85,11 +85,12 @@ export class Admission {
     return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
   }
 
-  private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, own, since }: Sender): Entered {
+  private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, own, posted, since }: Sender): Entered {
     const { state } = this
     const { inbox, settings: { limits } } = state
     const head = state.store.head()
     if (known !== undefined && this.isKnown(known, sent.payload?.text ?? "", given)) return { kind: "known", id: known }
+    if (posted !== undefined) this.check(posted, sent)
     const limit = inbox.limitFor(Signal.size(sent), limits)
     if (limit !== undefined) throw new InboxFull({ space: state.space, limit })
     const from = known === undefined
@@ -98,6 +99,14 @@ export class Admission {
     const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label, own })
     const wait = sent.at === undefined ? {} : this.wait(sent.at, since)
     return { kind: "new", pending: new Signal.Pending(state.number(), signal, wait) }
+  }
+
+  /** Checks a new signal by the beat and the types of the space, which change between two deliveries of one signal. */
+  private check({ at, payload }: PostedSignal, { signal }: Launch.OutgoingSignal): void {
+    const { state } = this
+    OutgoingSignal.checkBeat(at, state.store.head().beat)
+    const declared = typesOf(state).signal(signal)
+    if (declared !== undefined) OutgoingSignal.checkPayload(declared, payload)
   }
 
   /** The wait of a delayed signal, from its arrival or from a time of the host. */

@@ -18,6 +18,7 @@ import * as Config from "../../loader/Config.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { type LoadedModule, type ModuleBroken, ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Secrets from "../../loader/Secrets.ts"
+import * as Webhook from "../../loader/Webhook.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import * as BuildBundle from "./BuildBundle.ts"
 import * as BuildFolder from "./BuildFolder.ts"
@@ -120,11 +121,6 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   if (bound !== undefined) {
     return yield* refuse("build/host", `${bound.file} imports ${bound.hostImports.join(", ")}, which ${target.name} has not. Leave it out`)
   }
-  const webhook = target.hasStorage ? Object.keys(settings.ingress)[0] : undefined
-  if (webhook !== undefined) {
-    return yield* refuse("build/ingress", `${target.name} takes no webhooks, and ingress has ${webhook}. Give it an environment without ` +
-      "ingress, and verify the webhook in a Worker in front of it")
-  }
   const hasFunctions = Object.keys(settings.pages).length + Object.keys(settings.ingress).length > 0
   const pages = hasFunctions ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
@@ -172,7 +168,9 @@ const allSettings = (definition: unknown, built: Config.Settings): Effect.Effect
 const secretsOf = (settings: Config.Settings): ReadonlyArray<readonly [name: string, secret: string | undefined]> => [
   ["token", settings.token],
   ...settings.readers.map(({ name, token }) => [`the token of reader "${name}"`, token] as const),
-  ...Secrets.namesOf(settings).map((name) => [name, process.env[name]] as const)
+  ...Secrets.namesOf(settings).map((name) => [name, process.env[name]] as const),
+  ...Object.entries(settings.ingress).flatMap(([path, hook]) =>
+    Webhook.textsOf(hook, process.env).map((secret) => [`the secret of the webhook ${path}`, secret] as const))
 ]
 
 /** A text without the marks of escapes, because a bundle may write a token in any kind of quotes. */

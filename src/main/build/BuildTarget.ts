@@ -7,6 +7,7 @@ import type * as Esbuild from "esbuild"
 import type * as Host from "../../cli/Host.ts"
 import type * as Config from "../../loader/Config.ts"
 import * as Secrets from "../../loader/Secrets.ts"
+import * as Webhook from "../../loader/Webhook.ts"
 import type { SliceName } from "../../ledger/Slices.ts"
 import type { Contents } from "./BuildContents.ts"
 import type * as BuildFolder from "./BuildFolder.ts"
@@ -186,9 +187,11 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
  * @category constructors
  * @since 0.1.0
  */
-export const builtModule = ({ hasHostModules }: Target, contents: Contents): string => {
+export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Contents): string => {
   const { environment, kept, modules, pages, settings, slices, version } = contents
   const hasAgent = hasHostModules && settings.agent !== undefined
+  // A server imports them with its runtime.
+  const hasWebhooks = hasStorage && Object.keys(settings.ingress).length > 0
   const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
   const names = new Map(hashes.map((hash, i) => [hash, `m${i}`]))
   const entries = modules.map(({ file, hash }) => `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, hash: "${hash}" }`)
@@ -197,6 +200,7 @@ export const builtModule = ({ hasHostModules }: Target, contents: Contents): str
   return [
     ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
     ...hasAgent ? [`import { command as agent } from ${runtime("cli/AgentCommand.ts")}`] : [],
+    ...hasWebhooks ? [`import { make as webhooks } from ${runtime("ingress/Webhooks.ts")}`] : [],
     ...hashes.map((hash) => `import ${names.get(hash)} from "systole-module:${hash}"`),
     "export const built = {",
     `  version: ${JSON.stringify(version)},`,
@@ -205,6 +209,7 @@ export const builtModule = ({ hasHostModules }: Target, contents: Contents): str
     `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered}, ingress: ${ingress} },`,
     `  slices: [${slices.join(", ")}],`,
     ...hasAgent ? ["  agent,"] : [],
+    ...hasWebhooks ? ["  webhooks,"] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,
     `  kept: { ${kept.map(({ hash }) => `"${hash}": ${names.get(hash)}`).join(", ")} }`,
     "}",
@@ -219,7 +224,7 @@ export const builtModule = ({ hasHostModules }: Target, contents: Contents): str
  * @since 0.1.0
  */
 export const outsideModule = ({ settings }: Contents): string =>
-  `export const outside = ${JSON.stringify({ readers: withoutTokens(settings).readers })}\n`
+  `export const outside = ${JSON.stringify({ readers: withoutTokens(settings).readers, hooks: Object.keys(settings.ingress) })}\n`
 
 /** A field of the configuration in an environment, as an expression over its module. */
 const fieldOf = (field: "ingress" | "pages", module: string, environment: string | undefined): string => {
@@ -288,5 +293,5 @@ export const notes = (target: Target, { settings }: Contents, out: string): Read
 /** The variables without which the build does not start. */
 const variablesOf = ({ hasStorage }: Target, settings: Config.Settings): ReadonlyArray<string> => {
   const isOpen = !hasStorage && settings.token === undefined && settings.readers.length === 0 && Secrets.isLoopback(settings.host)
-  return isOpen ? [] : Secrets.namesOf(settings)
+  return [...isOpen ? [] : Secrets.namesOf(settings), ...Object.values(settings.ingress).flatMap(Webhook.variablesOf)]
 }

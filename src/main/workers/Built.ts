@@ -13,6 +13,8 @@ import * as Objects from "./Objects.ts"
 export interface Outside {
   /** The readers, without their tokens. */
   readonly readers: Built["settings"]["readers"]
+  /** The paths of its webhooks. */
+  readonly hooks: ReadonlyArray<string>
 }
 
 /** The part of a build that objects and pages need: its modules, and the runtime. */

@@ -4,12 +4,15 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Spaces from "../../contract/Spaces.ts"
 import * as Lists from "../../ingress/Lists.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import { RouteTable } from "../../ingress/RouteTable.ts"
+import * as SignalRequest from "../../ingress/SignalRequest.ts"
 import * as Slice from "../../ingress/Slice.ts"
+import type * as Webhooks from "../../ingress/Webhooks.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
@@ -41,15 +44,26 @@ export interface Asked {
  * @since 0.1.0
  */
 export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
-  const { settings: { config: { pages }, load, reporter, slices } } = scene
+  const { settings: { config: { ingress, pages }, load, reporter, slices, webhooks } } = scene
   const table = new RouteTable({ reporter, absent: (path) => Slice.absentAt(slices, path) })
   Lists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
   for (const [path, page] of Object.entries(pages)) table.operator.get(path, (c) => Pages.send(page, reading(scene), c.req.raw.signal))
+  const hooked = webhooks?.(ingress, { take: taking(scene), report: table.report })
   return async ({ misnamed, reader, request }) => {
     if (misnamed !== undefined) checkSpaceName(misnamed)
-    return table.fetch(request, reader)
+    return hooked?.(request)?.catch(table.failed) ?? table.fetch(request, reader)
   }
+}
+
+/** Hands a verified signal to the object of its space. Its payload travels as its text, which keeps each kind of value. */
+const taking = ({ env, settings: { proof } }: Scene): Webhooks.Take => async (space, { payload, ...signal }) => {
+  checkSpaceName(space)
+  SignalRequest.check({ ...signal, payload })
+  const text = payload === undefined ? undefined : Document.entry(payload)
+  return env.SPACES.getByName(space).post({ proof, signal, payload: text }).catch((failure: unknown) => {
+    throw stopped(space, failure)
+  })
 }
 
 /** A page of the names of spaces, which the directory holds. */

@@ -14,14 +14,17 @@ import type { Env } from "./Platform.ts"
 /** The decisions on callers. */
 export interface Gate {
   readonly access: (request: Request) => Access.Access
+  /** Whether a request is one of a webhook, which its signature admits. */
+  readonly isHook: (request: Request) => boolean
   /** The proof with which the objects of this application call each other. It follows from the token. */
   readonly proof: string
 }
 
-/** The tokens of a Worker. */
-interface Tokens {
+/** Those whom a Worker lets in: the owners of its tokens, and the paths of its webhooks. */
+interface Admitted {
   readonly token: string | undefined
   readonly readers: ReadonlyArray<Secrets.ReaderToken>
+  readonly hooks: ReadonlyArray<string>
 }
 
 /**
@@ -31,7 +34,7 @@ interface Tokens {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ readers, token }: Tokens, isPublic: boolean): Gate => {
+export const make = ({ hooks, readers, token }: Admitted, isPublic: boolean): Gate => {
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
       reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
@@ -40,6 +43,7 @@ export const make = ({ readers, token }: Tokens, isPublic: boolean): Gate => {
   }
   return {
     access: Access.make({ token, readers, loopback: false }, hash),
+    isHook: (request) => hooks.length > 0 && request.method === "POST" && hooks.includes(Access.pathOf(request)),
     proof: hash.hex(JSON.stringify(["systole/object", token ?? null]))
   }
 }
@@ -55,4 +59,10 @@ export const isPublic = (env: Env): boolean => env.SYSTOLE_PUBLIC === "true"
  * @since 0.1.0
  */
 export const secured = <A extends Pick<Secrets.Unsecured, "readers">>(settings: A, env: Env) =>
-  Secrets.withTokens({ ...settings, host: "127.0.0.1", token: undefined }, env as unknown as Secrets.Variables)
+  Secrets.withTokens({ ...settings, ...UNSECURED }, variablesOf(env))
+
+/** The settings of a Worker in place of an address and a token of the configuration: its token is a secret of the platform. */
+export const UNSECURED = { host: "127.0.0.1", token: undefined } as const
+
+/** The variables and secrets of a Worker. */
+export const variablesOf = (env: Env): Secrets.Variables => env as unknown as Secrets.Variables

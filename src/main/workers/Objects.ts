@@ -10,7 +10,7 @@ import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import type { Inside } from "./Inside.ts"
-import type { AlarmInfo, Env, Letters, Names, ObjectState, Pull, Pulled, Refusal, Socket } from "./Platform.ts"
+import type { AlarmInfo, Env, Letters, Names, ObjectState, Post, Pull, Pulled, Refusal, Socket } from "./Platform.ts"
 import * as Router from "./Router.ts"
 import type { SpaceHost } from "./SpaceHost.ts"
 
@@ -23,6 +23,7 @@ export interface SpaceObject {
   alarm(info?: AlarmInfo): Promise<void>
   arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>>
   pull(read: Pull): Promise<Pulled>
+  post(signal: Post): Promise<Response>
 }
 
 /** The exports of a Worker's entry. */
@@ -101,6 +102,10 @@ const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
 
     async pull(read: Pull): Promise<Pulled> {
       return (this.#made ?? await this.#host()).pull(read)
+    }
+
+    async post(signal: Post): Promise<Response> {
+      return (this.#made ?? await this.#host()).post(signal)
     }
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ObjectPlace } from "../../../plugins/durable_object.ts"
+import type { PostedSignal } from "../../kernel/view/Space.ts"
 
 /** The storage of an object: its database, and its alarm. Calls that return promises take effect in the order of the calls. */
 export interface Storage extends Readonly<ObjectPlace["storage"]> {
@@ -80,6 +81,14 @@ export interface Pull {
   readonly wait: number
 }
 
+/** A signal that a webhook verified. */
+export interface Post {
+  readonly proof: string
+  readonly signal: Omit<PostedSignal, "payload">
+  /** The text of its payload. */
+  readonly payload: string | undefined
+}
+
 /** The answer to a read: the text of its value, or its failure with the plain fields of it. */
 export type Pulled =
   | { readonly text: string | undefined }
@@ -99,6 +108,8 @@ export interface SpaceStub {
   readonly arrive: (letters: Letters) => Promise<ReadonlyArray<Refusal | null>>
   /** Reads a cell for a page after its derivation has settled, within `wait` milliseconds. */
   readonly pull: (read: Pull) => Promise<Pulled>
+  /** Takes a signal that a webhook verified, and answers as to a request. */
+  readonly post: (signal: Post) => Promise<Response>
 }
 
 /** The object with the names of all spaces, as others call it. */

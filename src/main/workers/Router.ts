@@ -37,7 +37,8 @@ export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => asyn
   if (path === READY) return Problem.unlessRead(request, path) ?? readiness({ gate, inside }, env, request)
   let access: Access.Access
   try {
-    access = gate(env).access(request)
+    const { access: accessOf, isHook } = gate(env)
+    access = isHook(request) ? {} : accessOf(request)
   } catch (failure) {
     return broken(failure)
   }

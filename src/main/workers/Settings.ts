@@ -12,6 +12,7 @@ import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { Built } from "../Built.ts"
 import type { Slice } from "../../ingress/Slice.ts"
+import * as Webhooks from "../../ingress/Webhooks.ts"
 import * as HostLimits from "../HostLimits.ts"
 import * as ManifestModules from "../ManifestModules.ts"
 import { hash } from "../../persistence/PureSha256.ts"
@@ -40,6 +41,8 @@ export interface Settings extends Gate.Gate {
   readonly config: Config.Config
   readonly hash: Hash["Service"]
   readonly reporter: Reporter
+  /** Makes the answers of webhooks. A build without a webhook has no byte of it. */
+  readonly webhooks: Built["webhooks"]
 }
 
 /**
@@ -51,10 +54,9 @@ export interface Settings extends Gate.Gate {
  */
 export const make = ({ config: given, manifest, public: isPublic }: Parts, env: Env): Settings => {
   const definition = typeof given === "function" ? given(env) : given ?? {}
-  const token = env.SYSTOLE_TOKEN ?? definition.token
-  const config = Effect.runSync(Config.decode(token === undefined ? definition : { ...definition, token }))
+  const config = Effect.runSync(Config.decode(definition, { variables: Gate.variablesOf(env) }))
   const slices = Slices.without(Slices.all, config.without)
-  return opened(config, { modules: ManifestModules.layer(manifest), slices, isPublic: isPublic === true })
+  return opened(config, { modules: ManifestModules.layer(manifest), slices, isPublic: isPublic === true, webhooks: Webhooks.make })
 }
 
 /**
@@ -65,15 +67,18 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  * @category constructors
  * @since 0.1.0
  */
-export const ofBuild = ({ kept, manifest, slices, settings: { check, create, ...settings } }: Built, env: Env): Settings => {
-  const config = Gate.secured({ ...settings, check, create }, env)
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, isPublic: Gate.isPublic(env) })
+export const ofBuild = ({ kept, manifest, slices, settings: { check, create, ...settings }, webhooks }: Built, env: Env): Settings => {
+  const unsecured = { ...settings, ...Gate.UNSECURED, check, create }
+  const config = Effect.runSync(Config.secured(unsecured, Gate.variablesOf(env)))
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, isPublic: Gate.isPublic(env), webhooks })
 }
 
 const opened = (
   config: Config.Config,
-  { isPublic, modules, slices }: Pick<Settings, "modules" | "slices"> & { readonly isPublic: boolean }
-): Settings => ({ ...Gate.make(config, isPublic), modules, load: loading(config, modules), slices, config, hash, reporter })
+  { isPublic, modules, ...parts }: Pick<Settings, "modules" | "slices" | "webhooks"> & { readonly isPublic: boolean }
+): Settings => ({ ...Gate.make(gateOf(config), isPublic), modules, load: loading(config, modules), config, hash, reporter, ...parts })
+
+const gateOf = ({ ingress, readers, token }: Config.Config) => ({ readers, token, hooks: Object.keys(ingress) })
 
 const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
   const { enzymes, kernel, plugins } = config

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { tryDecode } from "hono/utils/url"
 import * as DurableObjectStore from "../../../plugins/durable_object.ts"
+import * as Document from "../../cell/Document.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import * as Access from "../../ingress/Access.ts"
@@ -40,7 +41,7 @@ import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import * as Peers from "./Peers.ts"
-import type { Env, Letters, ObjectState, Pull, Pulled as Answer, Refusal, Socket, Storage } from "./Platform.ts"
+import type { Env, Letters, ObjectState, Post, Pull, Pulled as Answer, Refusal, Socket, Storage } from "./Platform.ts"
 import * as Pulled from "./Pulled.ts"
 import type { Settings } from "./Settings.ts"
 import { isUpgrade, Sockets } from "./Sockets.ts"
@@ -68,6 +69,7 @@ interface Stored {
 /** The open runtime of an object. */
 interface Opened {
   readonly fetch: App.App["fetch"]
+  readonly take: App.App["take"]
   readonly kernel: Kernel["Service"]
   readonly read: Pages.Services["read"]
   /** The stored wake time of the space; `undefined` if there is none, or no space. */
@@ -93,17 +95,29 @@ export class SpaceHost {
 
   /** Answers a request. A runtime that fails to open is opened anew by the next call. */
   fetch(request: Request): Promise<Response> {
-    return this.turns.during(async () => {
-      try {
-        const refused = this.refusal(request)
-        if (refused !== undefined) return Problem.response(refused)
-        const { fetch, sockets } = await this.opened()
-        return await (isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request))
-      } catch (failure) {
-        if (Problem.isReported(failure)) this.place.settings.reporter.report(UnexpectedFailure.of(failure))
-        return Problem.response(failure)
-      }
+    return this.answered(async () => {
+      const refused = this.refusal(request)
+      if (refused !== undefined) return Problem.response(refused)
+      const { fetch, sockets } = await this.opened()
+      return isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request)
     })
+  }
+
+  /** Takes a signal that a webhook of this application verified. */
+  post({ payload, proof, signal }: Post): Promise<Response> {
+    return this.answered(async () => {
+      const { settings, space } = this.place
+      ForeignCaller.check(proof, settings.proof)
+      const { take } = await this.opened()
+      return take(space, payload === undefined ? signal : { ...signal, payload: Document.read(Document.decode(payload), []) })
+    })
+  }
+
+  private answered(work: () => Promise<Response>): Promise<Response> {
+    return this.turns.during(() => work().catch((failure: unknown) => {
+      if (Problem.isReported(failure)) this.place.settings.reporter.report(UnexpectedFailure.of(failure))
+      return Problem.response(failure)
+    }))
   }
 
   /** Opens the runtime for a message of a socket: the id of the last event that its client has. */
@@ -207,7 +221,7 @@ export class SpaceHost {
     const due = (): number | undefined =>
       Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
     const quota = new StreamQuota(config.readers.length)
-    const { fetch } = App.make({ slices, kernel, hash }, {
+    const { fetch, take } = App.make({ slices, kernel, hash }, {
       quota, full: () => this.full, token: config.token, readers: config.readers, loopback: false, reporter, pages: {},
       closing: new AbortController().signal
     })
@@ -215,7 +229,7 @@ export class SpaceHost {
     const next = by === "call" ? due() : undefined
     if (next !== undefined) alarm.arm(next)
     const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota })
-    return { alarm, due, fetch, kernel, sockets, read: Pages.reading({ kernel, hash }).read }
+    return { alarm, due, fetch, kernel, sockets, take, read: Pages.reading({ kernel, hash }).read }
   }
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, { alarm, holds }: Stored) {

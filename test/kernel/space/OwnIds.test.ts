@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Receipt, replay, Retry, type Space, verify } from "systole"
+import * as Schema from "effect/Schema"
+import { Enzyme, type Receipt, replay, Retry, Signal, type Space, verify } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, steps } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -48,6 +49,24 @@ describe("an event with its caller's own id", () => {
       const head = yield* after.head
       assert.isUndefined((yield* after.examine((history) => replay(history, 0, head))).difference)
       assert.isUndefined((yield* after.examine(verify)).fault)
+    }))
+
+  it.effect("is known again by it after its beat has passed, and under a type that refuses it, where a new one is refused", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const before = yield* machine.boot([pay])
+      const timed = { ...post, at: { beat: 2 } }
+      const { id } = yield* before.signal(timed)
+      yield* steps(before, 4)
+      const Pay = Signal.make("/signals/pay", Schema.Struct({ sum: Schema.Finite }))
+      const after = yield* machine.boot([Enzyme.make({ name: "pay", query: Pay, run: () => {} })])
+      assert.deepInclude(yield* after.signal(timed), { id, duplicate: true })
+      assert.deepInclude(yield* after.handled(timed), { id, status: "handled" })
+      for (const [given, reason] of [[{ ...timed, payload: { sum: 5 } }, "beat 2 is not to come"], [post, "expected an object"]] as const) {
+        const refused = yield* Effect.flip(after.signal({ ...given, id: "order-8" }))
+        assert.strictEqual(refused.code, "signal/invalid")
+        assert.include(refused.message, reason)
+      }
     }))
 
   it.effect("is found by it as long as its receipt is retained, also without its journal", () =>
