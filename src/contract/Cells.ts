@@ -59,7 +59,7 @@ const written = () => Schema.Struct({ beat: count })
 export const write = Endpoint.make("PUT", `${SPACE}/cells/*`, {
   does: words(
     "Writes a cell with the next beat: `{ beat }`. With a condition, only if the beat finds the value that has the tag, any value " +
-    "(`If-Match: *`) or none; see Conditions."
+    "(`If-Match: *`) or none; see Conditions. `ETag` is the tag of the written value."
   ),
   query: () => Schema.Struct(address),
   headers: conditions,

@@ -60,7 +60,7 @@ export const routes = (table: SpaceTable, { hash, kernel, stream }: Pick<RouteCo
     return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, { hash, request })
   })
   table.serve(Endpoints.write, async ({ params, request }) => {
-    const write = await writeOf(place(request.url, Endpoints.write), request)
+    const write = await writeOf(place(request.url, Endpoints.write), { hash, request })
     return write(await WrittenSpace.find(kernel, params.space))
   })
   table.serve(Endpoints.remove, ({ params, request }) => {
@@ -115,7 +115,7 @@ export const address = ({ id, query }: Place): string => {
   return Address.parse(`${id}${scope === null ? "" : `?scope=${scope}`}#${query.get("path") ?? ""}`).text
 }
 
-/** The request of a read, and the hash of its entity tag. */
+/** The request of a read or a write, and the hash of its entity tag. */
 export interface Reading extends Pick<RouteContext, "hash"> {
   readonly request: Request
 }
@@ -188,14 +188,17 @@ export const follow = (space: Space, text: string, last: string | null): Stream.
 }
 
 /** Validates a write and returns a function that performs it in a space. All checks that need no space run before. */
-const writeOf = async (place: Place, request: Request): Promise<(space: Space) => Promise<Response>> => {
+const writeOf = async (place: Place, { hash, request }: Reading): Promise<(space: Space) => Promise<Response>> => {
   const text = address(place)
   if (Envelope.isReserved(place.id)) {
     throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
   }
   const condition = EntityTag.conditionOf(request)
   const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
-  return async (space) => Json.answer({ beat: await Effect.runPromise(space.set(text, value, { condition })) })
+  return async (space) => {
+    const beat = await Effect.runPromise(space.set(text, value, { condition }))
+    return Json.answer({ beat }, { headers: { etag: EntityTag.of(Document.encode(value).text, hash) } })
+  }
 }
 
 /** The cursor and the size of the requested page. */

@@ -41,7 +41,8 @@ export const conditionOf = ({ headers }: Request): Condition.Condition | undefin
   }
   if (match === null) return undefined
   if (match.trim() === "*") return "present"
-  const tags = match.split(",", MAX_TAGS).map((tag) => tag.trim())
+  const tags = match.split(",", MAX_TAGS + 1).map((tag) => tag.trim())
+  if (tags.length > MAX_TAGS) throw refused(`an If-Match with more than ${MAX_TAGS} tags`)
   if (!tags.every((tag) => /^(?:W\/)?"[^"]*"$/.test(tag))) throw refused(`If-Match: ${match.slice(0, 100)}`)
   // A weak tag, and one of another form, is that of no cell.
   return tags.flatMap((tag) => /^"[0-9a-f]{32}"$/.test(tag) ? [tag.slice(1, -1)] : [])

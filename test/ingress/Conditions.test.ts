@@ -13,8 +13,9 @@ const tagOf = async ({ ask }: TestIngress, path = cell): Promise<string> => {
 
 describe("A condition on a cell", () => {
   test("lets one of several writers with the same tag succeed, and loses none of their changes", async (app) => {
-    await app.put(cell, { tea: 5 })
+    const written = await app.put(cell, { tea: 5 })
     const tag = await tagOf(app)
+    assert.strictEqual(written.headers.get("etag"), tag)
     const answers = await Promise.all([1, 2, 3].map((n) => app.put(cell, { tea: n }, { "if-match": tag })))
     assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 412, 412])
     assert.deepStrictEqual(problem(present(answers.find(({ status }) => status === 412))), [412, "cell/changed"])
@@ -57,7 +58,8 @@ describe("A condition on a cell", () => {
     await app.put(cell, 1)
     const tag = await tagOf(app)
     const both = { "if-match": tag, "if-none-match": "*" }
-    const cases = [{ "if-match": "abc" }, { "if-none-match": tag }, both, { "if-match": "\"".repeat(999) }]
+    const cases = [{ "if-match": "abc" }, { "if-none-match": tag }, both, { "if-match": "\"".repeat(999) },
+      { "if-match": `${"\"x\", ".repeat(100)}${tag}` }]
     for (const headers of cases) assert.deepStrictEqual(problem(await app.put(cell, 2, headers as {})), [400, "cell/condition"])
     assert.deepStrictEqual(problem(await app.put(cell, 2, { "if-match": `W/${tag}` })), [412, "cell/changed"])
     assert.strictEqual((await app.ask(cell)).body, 1)
