@@ -12,17 +12,11 @@ import { long } from "./Long.ts"
 import type { Stage } from "./Step.ts"
 import { busy, command, shown, tests } from "./Step.ts"
 
-/** The parts that a host can change: numbers and texts, stores, channels, and the reference scenarios over the whole core. */
-const hosted = ["test/cell/", "test/persistence/", "test/conformance/", "test/plugins/", "test/replay/Replay.test.ts"]
+/** The parts that a host can change: stores and channels. The worlds of `test/simulation/Hosts.test.ts` have the core on each host. */
+const hosted = ["test/persistence/", "test/plugins/", "test/conformance/Commit.test.ts"]
 
-/** Parts of the core that import no host. Bun has another engine than Node, and Deno the same. */
-const engine = ["test/stage/", "test/registry/", "test/kernel/"]
-
-/** Random models of parts that import no host. They run on Node, and the scenarios use the same parts on each host. */
-const models = [
-  "beat/ConfirmedClock", "beat/Expiry", "beat/Noninterference", "derived/RandomLabels", "derived/RandomOpenings", "inbox/ClockHistory",
-  "view/Pages"
-].map((model) => `test/kernel/${model}.test.ts`)
+/** The parts that an engine can change: numbers, texts, order, and the scenarios over the whole core. Deno has the engine of Node. */
+const engine = ["test/cell/", "test/stage/", "test/registry/", "test/conformance/", "test/replay/Replay.test.ts"]
 
 /** Tests with steps of their own. */
 const separate = ["test/architecture.test.ts", "test/runtime/", "test/package/"]
@@ -35,13 +29,13 @@ const language = shown("language", script("language", "--brief"))
 const floors = tests("floors", "node", { files: ["test/architecture.test.ts"] })
 const quick = tests("quick tests on Node", "node", { without: [...separate, ...Object.keys(long)] })
 const suites = tests("long suites on Node", "node", { files: Object.keys(long) })
-const onDeno = tests("core on Deno", "deno", { files: hosted })
-const onBun = tests("core on Bun", "bun", { files: [...hosted, ...engine], without: models })
+const onDeno = tests("stores, channels on Deno", "deno", { files: hosted })
+const onBun = tests("core on Bun", "bun", { files: [...hosted, ...engine] })
 const denoTypes = command("types on Deno", [tool("deno"), "check", "--doc", "src"])
 const examples = busy("examples in the docs", [tool("deno"), "test", "-A", "--no-check", "--doc", "src"])
 const workerd = tests("bundle on workerd", "node", { files: ["test/runtime/"] })
 const packed = tests("package", "node", { files: ["test/package/"] })
-const attack = busy("attack", script("attack", "--minutes", "0.8"))
+const attack = busy("attack", script("attack", "--minutes", "0.6"))
 
 /** The checks of the sources. */
 const sources: Stage = [[types], [lint, language, floors]]
