@@ -11,7 +11,7 @@ const floors = [
   ["ledger"],
   ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],
   ["kernel"],
-  ["loader", "agent", "replay"],
+  ["loader", "agent", "replay", "access"],
   ["ingress", "client"],
   ["cli"],
   ["main"]

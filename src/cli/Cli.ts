@@ -28,6 +28,7 @@ import * as RemoteServer from "./RemoteServer.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
+import * as TokenCommand from "./TokenCommand.ts"
 
 const description = `Run enzymes on a durable heartbeat.
 
@@ -58,6 +59,7 @@ export const command = ({ agent, slices }: Pick<Invocation, "agent" | "slices">)
     ...agent === undefined ? [] : [agent],
     BuildCommand.command,
     SpaceCommand.command,
+    TokenCommand.command,
     SignalCommand.command,
     CellCommand.command,
     BeatCommand.command,

@@ -61,6 +61,7 @@ export const write = Endpoint.make("PUT", `${SPACE}/cells/*`, {
     "Writes a cell with the next beat: `{ beat }`. With a condition, only if the beat finds the value that has the tag, any value " +
     "(`If-Match: *`) or none; see Conditions. `ETag` is the tag of the written value."
   ),
+  verb: "write",
   query: () => Schema.Struct(address),
   headers: conditions,
   isByHand: true,
@@ -73,6 +74,7 @@ export const write = Endpoint.make("PUT", `${SPACE}/cells/*`, {
 /** The removal of a cell, or of a place inside it. */
 export const remove = Endpoint.make("DELETE", `${SPACE}/cells/*`, {
   does: words("Deletes a cell with the next beat: `{ beat }`. With a condition as in a write."),
+  verb: "write",
   query: () => Schema.Struct(address),
   headers: conditions,
   isByHand: true,
@@ -114,6 +116,7 @@ export const one = Endpoint.make("GET", `${SPACE}/beats/:beat`, {
 /** The upload of content. */
 export const store = Endpoint.make("PUT", `${SPACE}/blobs`, {
   does: words("Stores content: 201 with its SHA-256."),
+  verb: "write",
   body: () => Schema.Uint8Array,
   isByHand: true,
   content: "the bytes, up to 32 MiB or the limit of the content store",

@@ -19,6 +19,15 @@ export type Method = "GET" | "PUT" | "POST" | "DELETE"
  */
 export type Caller = "anyone" | "operator" | "reader" | "worker"
 
+/**
+ * The right that a token needs for an endpoint. `report` ends rendezvous without their tokens, `operate` controls a space and its
+ * records, and `admin` makes and removes spaces and tokens.
+ */
+export type Verb = (typeof verbs)[number]
+
+/** All verbs, from the least. */
+export const verbs = ["read", "signal", "write", "report", "operate", "admin"] as const
+
 /** An answer or an event of a stream: its schema by its status or its name. */
 export type Answers = Readonly<Record<string | number, Lazy>>
 
@@ -53,6 +62,8 @@ export interface Options<Path extends string, Query extends Fields, Body extends
   /** The codes of its refusals, beside those that follow from its path, body, query and callers; see {@link EndpointRefusals.of}. */
   readonly refusals?: ReadonlyArray<string>
   readonly access?: Access
+  /** The right that a token needs for it; see {@link verbOf} for those that state none. */
+  readonly verb?: Verb
   /** Whether it reads, adds data, or controls what was accepted before. A full host refuses those that add. By its method unless given. */
   readonly effect?: Effect
   /** Whether no cache may keep its answer. That of a space that is read is never kept. */
@@ -88,6 +99,7 @@ export interface Endpoint<
   readonly headers: ReadonlyArray<string>
   readonly status: number
   readonly access: Access
+  readonly verb: Verb
   readonly effect: Effect
   readonly isUncached: boolean
   location?(answer: ReturnType<Answer>["Type"], params: Params<Path>): string
@@ -104,6 +116,10 @@ export interface Typed<M extends Method, Others extends Answers, Events extends 
 export type Nothing = Lazy<Schema.Struct<{}>>
 
 const effects: Readonly<Record<Method, Effect>> = { GET: "reads", PUT: "adds", POST: "adds", DELETE: "controls" }
+
+/** The right for an endpoint that states none: workers report, the methods that read are `read`, and the others `operate`. */
+const verbOf = (method: Method, access: Caller = "operator"): Verb =>
+  access === "worker" ? "report" : method === "GET" ? "read" : "operate"
 
 /**
  * Makes an endpoint.
@@ -128,6 +144,7 @@ export const make = <
   headers: [],
   status: 200,
   access: "operator" as Access,
+  verb: verbOf(method, options.access),
   effect: effects[method],
   isUncached: method === "GET" && path.startsWith(`${SPACE}/`),
   ...options,

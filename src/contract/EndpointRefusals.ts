@@ -10,6 +10,11 @@ import { type Code, kindOf, statuses } from "./Refusal.ts"
 /** The refusals of a request that needs a token or a local caller. A reader is refused paths of the operator. */
 const GUARDED: ReadonlyArray<Code> = ["auth/missing", "host/refused", "label/withheld"]
 
+/** The refusals of a token with a scope. */
+const SCOPED: ReadonlyArray<Code> = [
+  "access/clearance", "access/prefix", "access/space", "access/unavailable", "access/verb", "auth/expired", "auth/revoked"
+]
+
 /** The refusals of a request to a space. */
 const OF_SPACE: ReadonlyArray<Code> = [
   "space/name", "space/unknown", "space/stopped", "store/busy", "store/conflict", "store/damaged", "store/locked", "store/stale",
@@ -31,6 +36,7 @@ export const of = ({ access, body, effect, events, path, query, refusals = [] }:
     if (isPresent) for (const code of more) codes.add(code)
   }
   add(GUARDED, access !== "anyone")
+  add(SCOPED, access !== "anyone")
   add(OF_SPACE, path.startsWith(SPACE))
   add(OF_JSON, body !== undefined)
   add(["query/invalid"], query !== undefined)

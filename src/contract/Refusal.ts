@@ -11,20 +11,23 @@ const codes = {
   /** The request, or a part of it, is malformed or has no meaning. */
   invalid: [
     "address/invalid", "body/key", "body/malformed", "body/number", "body/too-deep", "cell/condition", "cell/content",
-    "flow/invalid", "io/invalid",
+    "access/invalid", "flow/invalid", "io/invalid",
     "io/opcode-absent", "ops/invalid", "query/invalid", "rv/invalid", "rv/no-spec", "signal/id-malformed", "signal/id-unequal",
     "signal/invalid", "space/name", "value/invalid"
   ],
   /** The id names several events, which the answer lists. */
   ambiguous: ["id/ambiguous"],
   /** The caller did not tell who it is. */
-  unidentified: ["auth/missing", "webhook/signature", "webhook/timestamp"],
+  unidentified: ["auth/expired", "auth/missing", "auth/revoked", "webhook/signature", "webhook/timestamp"],
   /** The caller may not do that. */
-  denied: ["cell/refused", "host/refused", "label/withheld", "rv/token"],
+  denied: [
+    "access/clearance", "access/prefix", "access/space", "access/verb", "cell/refused", "host/refused", "label/withheld", "rv/token"
+  ],
   /** The named space, cell or record does not exist. */
   absent: [
-    "beat/absent", "blob/absent", "cell/absent", "dead/absent", "flow/absent", "flow/unknown", "io/channel-absent", "io/request-absent",
-    "ops/absent", "receipt/absent", "route/absent", "run/absent", "rv/absent", "signal/no-match", "slice/absent", "space/unknown"
+    "access/absent", "beat/absent", "blob/absent", "cell/absent", "dead/absent", "flow/absent", "flow/unknown", "io/channel-absent",
+    "io/request-absent", "ops/absent", "receipt/absent", "route/absent", "run/absent", "rv/absent", "signal/no-match", "slice/absent",
+    "space/unknown"
   ],
   /** The path takes other methods. */
   method: ["route/method"],
@@ -51,12 +54,15 @@ const codes = {
   locked: ["cell/locked"],
   /** A limit is reached, for a while. */
   full: [
-    "flow/full", "history/busy", "inbox/full", "ops/full", "reactor/full", "rv/attempts", "rv/full", "watch/full", "watch/slow"
+    "access/full", "flow/full", "history/busy", "inbox/full", "ops/full", "reactor/full", "rv/attempts", "rv/full", "watch/full",
+    "watch/slow"
   ],
   /** The runtime is without a part that the stored data needs. */
   unbuilt: ["store/needs-ledger"],
   /** The host cannot do it now. */
-  unavailable: ["space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale", "store/unavailable"],
+  unavailable: [
+    "access/unavailable", "space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale", "store/unavailable"
+  ],
   /** The stored data cannot be used until it is mended. */
   damaged: ["journal/version", "store/damaged", "store/version"],
   /** The value is not settled yet. */

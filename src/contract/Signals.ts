@@ -113,7 +113,8 @@ export const post = Endpoint.make("POST", `${SPACE}/signals`, {
     "address/invalid", "inbox/full", "registry/cycle", "signal/dead", "signal/discarded", "signal/id-malformed", "signal/id-reused",
     "signal/id-unequal", "signal/invalid", "signal/no-match", "value/invalid"
   ],
-  access: "reader"
+  access: "reader",
+  verb: "signal"
 })
 
 /** The receipt of an event. */

@@ -75,7 +75,8 @@ export const create = Endpoint.make("PUT", SPACE, {
   does: words("Creates a space: 201 after its boot. 200 if it exists."),
   answer: created,
   status: 201,
-  others: { 200: created }
+  others: { 200: created },
+  verb: "admin"
 })
 
 /** The removal of a space. */
@@ -84,5 +85,6 @@ export const remove = Endpoint.make("DELETE", SPACE, {
     "Deletes a space with all its data: 200. Requests in progress are answered 503. Later signals find no space, unless " +
     "spaces are created on demand."
   ),
-  answer: () => Schema.Struct({ space: text, removed: Schema.Boolean })
+  answer: () => Schema.Struct({ space: text, removed: Schema.Boolean }),
+  verb: "admin"
 })

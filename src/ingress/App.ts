@@ -6,6 +6,8 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type { TokenAdmin } from "../access/TokenAdmin.ts"
+import type { TokenSet } from "../access/TokenSet.ts"
 import { REFERENCE } from "../contract/Paths.ts"
 import * as Spaces from "../contract/Spaces.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
@@ -36,6 +38,8 @@ import * as Slice from "./Slice.ts"
 import type * as Webhooks from "./Webhooks.ts"
 import * as Sse from "./Sse.ts"
 import { StreamQuota } from "./StreamQuota.ts"
+import * as TokenRoutes from "./TokenRoutes.ts"
+import * as TokenView from "./TokenView.ts"
 import { Transfers } from "./Transfers.ts"
 import * as WrittenSpace from "./WrittenSpace.ts"
 
@@ -63,6 +67,8 @@ export interface Options extends Guard.Rules {
   readonly reference?: (() => Promise<Pick<typeof Reference, "openApi" | "page">>) | undefined
   /** The refusal of requests that add data, while the host is full. */
   readonly full?: (() => Error | undefined) | undefined
+  /** The tokens of the host, and their administration on a host that has its routes. */
+  readonly tokens?: { readonly set: TokenSet; readonly admin?: TokenAdmin } | undefined
   /** Enables the routes that step through a space. */
   readonly debug?: boolean | undefined
 }
@@ -83,7 +89,10 @@ export interface App {
  */
 export const make = (services: Services, options: Options): App => {
   const { kernel, slices } = services
-  const table = new SpaceTable(kernel, { ...options, absent: (path) => Slice.absentAt(slices, path) })
+  const tokens = options.tokens?.set
+  // The host that administers tokens counts their refusals: before an object, that is the Worker in front.
+  const counting = options.tokens?.admin === undefined ? undefined : tokens
+  const table = new SpaceTable(kernel, { ...options, tokens: counting, absent: (path) => Slice.absentAt(slices, path) })
   const quota = options.quota ?? new StreamQuota(options.readers?.length ?? 0)
   const stream = Sse.make(options.closing, { quota, report: table.report })
   const context = { ...services, stream, transfers: new Transfers(), isDebugged: options.debug === true }
@@ -97,18 +106,26 @@ export const make = (services: Services, options: Options): App => {
   for (const { routes } of slices) routes?.(table, context)
   ReaderRoutes.routes(table, context)
   const reading = Pages.reading(services)
-  for (const [path, page] of Object.entries(options.pages)) table.operator.get(path, (c) => Pages.send(page, reading, c.req.raw.signal))
+  for (const [path, page] of Object.entries(options.pages)) table.page(path, ({ signal }) => Pages.send(page, reading, signal))
+  if (options.tokens?.admin !== undefined) TokenRoutes.routes(table, options.tokens.admin)
   if (options.reference !== undefined) referenceRoutes(table, options.reference)
   const take = taking(kernel, options.full)
   const hooks = options.webhooks?.({ take, report: table.report })
-  const accessOf = Access.make(options, services.hash)
+  const accessOf = Access.make(options, services.hash, tokens)
+  const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
+    const { refused, token } = access
+    if (refused !== undefined) return Problem.response(refused)
+    const answered = table.fetch(request, access)
+    return token === undefined || tokens === undefined
+      ? answered
+      : Promise.resolve(answered).then((response) => TokenView.guarded(response, token, tokens))
+  }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
     const hooked = hooks?.(request)
     if (hooked !== undefined) return hooked.catch(table.failed)
-    const { reader, refused } = accessOf(request)
-    if (refused !== undefined) return Problem.response(refused)
-    return table.fetch(request, reader)
+    const access = accessOf(request)
+    return access instanceof Promise ? access.then((access) => answer(request, access)) : answer(request, access)
   }
   return { fetch, take, table }
 }
@@ -128,8 +145,8 @@ const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take
 /** Adds the OpenAPI document and the page of the reference, which are made when they are first asked for. */
 const referenceRoutes = (table: SpaceTable, load: NonNullable<Options["reference"]>): void => {
   const [document, page] = REFERENCE
-  table.operator.get(document, async () => (await load()).openApi(table.endpoints))
-  table.operator.get(page, async () => (await load()).page(table.endpoints))
+  table.page(document, async () => (await load()).openApi(table.endpoints))
+  table.page(page, async () => (await load()).page(table.endpoints))
 }
 
 /** The maximum number of stopped spaces that the readiness probe lists. */

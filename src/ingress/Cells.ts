@@ -18,6 +18,7 @@ import { textOf } from "../kernel/view/Observed.ts"
 import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
+import * as CellPath from "./CellPath.ts"
 import * as EntityTag from "./EntityTag.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
@@ -90,9 +91,9 @@ export const place = (url: string, endpoint: AtCell): Place => {
       reason: `The query has ${JSON.stringify(name.slice(0, 100))}. What may be there is ${names.join(", ") || "nothing"}`
     })
   }
-  const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)
-  if (cells === null) throw new RequestRefused({ code: "route/absent", reason: `There is nothing at ${pathname.slice(0, 200)}` })
-  return { id: decoded(cells[1]!), query: searchParams }
+  const id = CellPath.idIn(pathname)
+  if (id === undefined) throw new RequestRefused({ code: "route/absent", reason: `There is nothing at ${pathname.slice(0, 200)}` })
+  return { id, query: searchParams }
 }
 
 /** Whether a switch of the query is set, as the contract defines it: it is there, and not as `false`. */
@@ -223,11 +224,3 @@ const framesOf = Sse.frames((observation: Observation) => {
   return missed === undefined ? [frame] : [{ id: undefined, event: "reset", data: JSON.stringify({ reason: missed }) }, frame]
 })
 
-const decoded = (path: string): string => {
-  if (/%2f/i.test(path)) throw new Address.InvalidAddress({ text: path, reason: "a name holds an encoded slash" })
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    throw new Address.InvalidAddress({ text: path, reason: "its percent-encoding is not UTF-8" })
-  }
-}

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { isSame } from "../access/Token.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Clearance } from "../kernel/view/Space.ts"
@@ -28,7 +29,7 @@ export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (reques
   const known = readers.map((reader) => ({ reader, expected: hash.hex(`Bearer ${reader.token}`) }))
   return (request) => {
     const shown = hash.hex(normalized(request.headers.get("authorization")))
-    return known.filter(({ expected }) => sameDigest(shown, expected))[0]?.reader
+    return known.filter(({ expected }) => isSame(shown, expected))[0]?.reader
   }
 }
 
@@ -45,7 +46,7 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
     const header = headers.get("authorization")
     if (header === null || known.length === 0) return false
     const shown = hash.hex(normalized(header))
-    return known.filter((expected) => sameDigest(shown, expected)).length > 0
+    return known.filter((expected) => isSame(shown, expected)).length > 0
   }
   if (token !== undefined) return (request) => isKnown(request) ? undefined : unauthorized
   return (request) => {
@@ -99,13 +100,6 @@ const foreign = (host: string) =>
 
 /** Normalizes the scheme, which is case-insensitive. The token is case-sensitive. */
 const normalized = (header: string | null): string => (header ?? "").replace(/^bearer +/i, "Bearer ")
-
-/** Compares two digests in constant time. */
-const sameDigest = (a: string, b: string): boolean => {
-  let difference = a.length ^ b.length
-  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
-  return difference === 0
-}
 
 /** The host of a request. A client with HTTP/1.0 may send no `host` header. */
 const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")

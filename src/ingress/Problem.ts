@@ -169,7 +169,7 @@ export const response = (failure: unknown): Response => {
   if (problem.status === 429 || problem.status === 503) {
     headers["retry-after"] = String(isHeld(failure) ? Math.ceil(failure.after / 1000) : 1)
   }
-  if (problem.code === "auth/missing") headers["www-authenticate"] = "Bearer"
+  if (problem.status === 401 && problem.code.startsWith("auth/")) headers["www-authenticate"] = "Bearer"
   return new Response(JSON.stringify(problem), { status: problem.status, headers })
 }
 

@@ -49,7 +49,7 @@ const fieldsOf = (schema: Parameters<typeof Fields.of>[0]): ReadonlyArray<string
   Fields.of(schema).map(({ isOptional, name }) => isOptional ? `${name}?` : name)
 
 const sectionOf = (endpoint: Endpoint): string => {
-  const { access, bodies = {}, body, content, does, headers, method, path, query } = endpoint
+  const { access, bodies = {}, body, content, does, headers, method, path, query, verb } = endpoint
   const refusals = [...Refusals.byStatus(endpoint)].sort(([a], [b]) => a - b)
     .map(([status, codes]) => `<dt>${status}</dt><dd>${codes.map((code) => `<code>${code}</code>`).join(" ")}</dd>`)
   return `<details><summary><b>${method}</b> <code>${html(path.replace(`${SPACE}/`, "…/"))}</code></summary><p>${html(does)}</p><dl>${[
@@ -57,7 +57,7 @@ const sectionOf = (endpoint: Endpoint): string => {
     content === undefined ? listed("body", fieldsOf(body as Parameters<typeof Fields.of>[0])) : `<dt>body</dt><dd>${html(content)}</dd>`,
     listed("also", Object.keys(bodies)),
     listed("headers", headers),
-    `<dt>for</dt><dd>${access}</dd>`,
+    `<dt>for</dt><dd>${access === "anyone" ? access : `${access}, or a token with <code>${verb}</code>`}</dd>`,
     ...refusals
   ].join("")}</dl></details>`
 }

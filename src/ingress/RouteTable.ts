@@ -9,25 +9,36 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { type Context, Hono } from "hono"
+import * as Decision from "../access/Decision.ts"
+import * as Token from "../access/Token.ts"
+import type { TokenSet } from "../access/TokenSet.ts"
 import * as Codec from "../contract/Codec.ts"
 import type { AnswerOf, Asked, Endpoint } from "../contract/Endpoint.ts"
 import type { Fields, Lazy } from "../contract/Face.ts"
 import { REFERENCE } from "../contract/Paths.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
-import type { Clearance } from "../kernel/view/Space.ts"
+import type { Viewer } from "../kernel/view/Space.ts"
 import * as Access from "./Access.ts"
+import { cellIn } from "./CellPath.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
+import * as TokenView from "./TokenView.ts"
+
+/** A decoded request, and its token if it has one with a scope. */
+export type Given<E> = Asked<E> & { readonly token?: Token.Token | undefined }
 
 /** The answer of a handler: one that the schema of its endpoint encodes, or a response as it is. */
 export type Reply<E> = Response | Promise<Response> | Effect.Effect<AnswerOf<E> | Response, unknown>
 
-/** The Hono environment of a request: the clearance of its reader. */
+/** The Hono environment of a request: the view of its reader, and its token. */
 export interface Environment {
-  readonly Bindings: { readonly reader: Clearance }
+  readonly Bindings: { readonly reader: Viewer; readonly token?: Token.Token }
 }
+
+/** The caller of a request. */
+export type By = Pick<Access.Access, "reader" | "token">
 
 /** The parts of a table. */
 export interface Parts {
@@ -37,6 +48,8 @@ export interface Parts {
   readonly full?: (() => Error | undefined) | undefined
   /** The failure for a path of a slice that the runtime is without. */
   readonly absent?: (path: string) => Error | undefined
+  /** Counts the refusals of tokens. */
+  readonly tokens?: Pick<TokenSet, "deny"> | undefined
 }
 
 /**
@@ -49,7 +62,7 @@ export class RouteTable {
   /** The endpoints that are served, in the order of their routes. */
   readonly endpoints: Array<Endpoint> = []
   /** The routes of all callers but readers. */
-  readonly operator = new Hono({ getPath: Access.pathOf })
+  readonly operator = new Hono<Partial<Environment>>({ getPath: Access.pathOf })
   /** The routes of readers. */
   protected readonly readers = new Hono<Environment>({ getPath: Access.pathOf })
   private readonly parts: Parts
@@ -68,9 +81,39 @@ export class RouteTable {
     return Problem.response(failure)
   }
 
-  /** Answers a request of a reader, or of another caller. */
-  fetch(request: Request, reader?: Clearance): Response | Promise<Response> {
+  /** Answers a request of a reader, within the scope of a token, or of another caller. */
+  fetch(request: Request, { reader, token }: By = {}): Response | Promise<Response> {
+    if (token !== undefined) return this.scoped(request, token)
     return reader === undefined ? this.operator.fetch(request) : this.readers.fetch(request, { reader })
+  }
+
+  /** Answers a request within the scope of a token: from a view of the space where there is one and the token has no more. */
+  private scoped(request: Request, token: Token.Token): Response | Promise<Response> {
+    const { method } = request
+    const routes = this.readers.router.match(method === "HEAD" ? "GET" : method, Access.pathOf(request))[0]
+    const isOfReaders = routes.length > 0 && Decision.isViewed(token, method === "POST")
+    return isOfReaders ? this.readers.fetch(request, { reader: TokenView.viewerOf(token), token }) : this.operator.fetch(request, { token })
+  }
+
+  /** Serves a path that is no endpoint, such as a page, to callers that may read all spaces. */
+  page(path: string, handle: (request: Request) => Response | Promise<Response>): void {
+    this.operator.get(path, (c) => {
+      this.decide({ access: "operator", verb: "read" }, c)
+      return handle(c.req.raw)
+    })
+  }
+
+  /** @throws AccessRefused for a request beyond the scope of its token */
+  private decide(rule: Decision.Rule, { env, req }: Context): void {
+    const { reader, token } = (env ?? {}) as Partial<Environment["Bindings"]>
+    if (token === undefined) return
+    const place = { space: req.param("space"), cell: cellIn(req.raw.url) }
+    // The routes of the operator show the whole space.
+    const seen = reader === undefined && Token.isNarrow(token) ? { ...rule, access: "operator" as const } : rule
+    const refused = Decision.refusalOf(token, seen, place)
+    if (refused === undefined) return
+    this.parts.tokens?.deny(token.id, refused.code)
+    throw refused
   }
 
   /** Reports a failure of the runtime to the log and the metrics. */
@@ -79,13 +122,14 @@ export class RouteTable {
   }
 
   /** Serves an endpoint to all callers but readers. */
-  serve<E extends Endpoint>(endpoint: E, handle: (asked: Asked<E>) => Reply<E>): void {
+  serve<E extends Endpoint>(endpoint: E, handle: (asked: Given<E>) => Reply<E>): void {
     this.endpoints.push(endpoint)
     this.operator.on(endpoint.method, endpoint.path, (c) => this.answer(endpoint, c, handle))
   }
 
   /** The answer to a request, whoever asks; while the host is full, one that adds data is refused. */
-  protected answer<E extends Endpoint>(endpoint: E, c: Context, handle: (asked: Asked<E>) => Reply<E>): Response | Promise<Response> {
+  protected answer<E extends Endpoint>(endpoint: E, c: Context, handle: (asked: Given<E>) => Reply<E>): Response | Promise<Response> {
+    this.decide(endpoint, c)
     const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
     if (refused !== undefined) throw refused
     return answered(endpoint, c, handle)
@@ -111,7 +155,7 @@ const methods = ["GET", "PUT", "POST", "DELETE"] as const
  * @category errors
  * @since 0.2.0
  */
-export const withheld = (path: string, { name }: Clearance) =>
+export const withheld = (path: string, { name }: Pick<Viewer, "name">) =>
   new Problem.RequestRefused({
     code: "label/withheld",
     reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with ` +
@@ -144,12 +188,13 @@ const bodyOf = async (schema: Lazy, invalid: Endpoint["invalid"], request: Reque
 const nothing = {}
 
 /** A request, decoded, with its body. */
-const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { req }: Context, body: unknown): Asked<E> => ({
+const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { env, req }: Context, body: unknown): Given<E> => ({
+  token: (env as Partial<Environment["Bindings"]> | undefined)?.token,
   params: req.param(),
   query: query === undefined || isByHand ? nothing : queryOf(query, req.query()),
   body,
   request: req.raw
-} as Asked<E>)
+} as unknown as Given<E>)
 
 /**
  * The reply of a handler as a response. Only a body is awaited before, since the hot paths of the ingress have none to decode.
@@ -160,7 +205,7 @@ const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { req 
 export const answered = <E extends Endpoint>(
   endpoint: E,
   c: Context,
-  handle: (asked: Asked<E>) => Reply<E>
+  handle: (asked: Given<E>) => Reply<E>
 ): Response | Promise<Response> => {
   const { body, invalid, isByHand = false } = endpoint
   const given = asked<E>(endpoint, c, nothing)
@@ -168,7 +213,7 @@ export const answered = <E extends Endpoint>(
   return bodyOf(body, invalid, c.req.raw).then((body) => responded(endpoint, { ...given, body } as Asked<E>, handle))
 }
 
-const responded = <E extends Endpoint>(endpoint: E, given: Asked<E>, handle: (asked: Asked<E>) => Reply<E>) => {
+const responded = <E extends Endpoint>(endpoint: E, given: Given<E>, handle: (asked: Given<E>) => Reply<E>) => {
   const reply = handle(given)
   return Effect.isEffect(reply) ? ran(endpoint, given, reply) : reply
 }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { AnswerOf, Asked, Endpoint } from "../contract/Endpoint.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
-import type { Clearance, Reader, Space } from "../kernel/view/Space.ts"
+import type { Reader, Space, Viewer } from "../kernel/view/Space.ts"
 import { type Parts, type Reply, RouteTable } from "./RouteTable.ts"
 
 /** An endpoint for readers, too. */
@@ -37,7 +37,7 @@ export class SpaceTable extends RouteTable {
   }
 
   /** Serves an endpoint of a space that exists to readers, too. */
-  toReaders<E extends Shown>(endpoint: E, handle: (reader: Reader, asked: Asked<E>, clearance: Clearance) => Reply<E>): void {
+  toReaders<E extends Shown>(endpoint: E, handle: (reader: Reader, asked: Asked<E>, viewer: Viewer) => Reply<E>): void {
     this.readers.on(endpoint.method, endpoint.path, (c) => this.answer<E>(endpoint, c, (asked) =>
       Effect.flatMap(this.space(nameIn(asked)), (space) => replied(handle(space.reader(c.env.reader), asked, c.env.reader)))))
   }

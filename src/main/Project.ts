@@ -11,6 +11,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
+import { TokenAdmin } from "../access/TokenAdmin.ts"
+import { TokenSet } from "../access/TokenSet.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
@@ -33,6 +35,7 @@ import type { Channel, Job } from "../reactor/Channel.ts"
 import { CurrentJobObserver, Reactor } from "../reactor/Reactor.ts"
 import * as CallPlace from "./CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
+import * as HostAccess from "./HostAccess.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
@@ -122,12 +125,16 @@ export const open = Effect.fn("Project.open")(function*(
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
   const localToken = randomBytes(32).toString("hex")
+  const hash = Context.get(context, Hash)
+  const kept = use === "memory" ? HostAccess.inMemory() : HostAccess.inFolder(resolve(root, config.data))
+  const tokens = new TokenSet({ store: kept, hash, now: Date.now })
   const rules = {
+    tokens: { set: tokens, admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw }) },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }
-  const app = App.make({ slices, kernel, hash: Context.get(context, Hash) }, rules)
+  const app = App.make({ slices, kernel, hash }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(
     Stream.debounce(QUIET),
     Stream.take(MAX_RELOADS),

@@ -37,11 +37,13 @@ const code = (text: string): string => `\`${text}\``
 export const endpoints = (): ReadonlyArray<Endpoint> => {
   const services = { slices: Slices.all, kernel: {} as never, hash: {} as never }
   const closing = new AbortController().signal
-  return App.make(services, { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true }).table.endpoints
+  const tokens = { set: {} as never, admin: {} as never }
+  const host = { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true }
+  return App.make(services, { ...host, tokens }).table.endpoints
 }
 
 const routes = (): string =>
-  Routes.sections(endpoints()).map(([title, rows]) => `### ${title}\n\n${table(["request", "takes", "does"], rows)}`).join("\n\n")
+  Routes.sections(endpoints()).map(([title, rows]) => `### ${title}\n\n${table(["request", "verb", "takes", "does"], rows)}`).join("\n\n")
 
 const described = (): string => {
   const rows = Object.entries(topics).map(([topic, { means, remedy, severity }]) => [code(topic), code(severity), means, remedy])

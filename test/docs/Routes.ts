@@ -45,9 +45,10 @@ const takenBy = ({ body, content, headers, query }: Endpoint): string => {
 const switchesOf = ({ query }: Endpoint): string =>
   Fields.of(query).filter(({ means, type }) => type === "flag" && means !== "").map(({ means, name }) => ` \`?${name}\`: ${means}`).join("")
 
-/** The rows of an endpoint: the request, the parts that it takes, and its effect. */
+/** The row of an endpoint: the request, the verb that a token needs for it, the parts that it takes, and its effect. */
 const rowOf = (endpoint: Endpoint): ReadonlyArray<string> => [
   code(`${endpoint.method} ${endpoint.path.replace(`${SPACE}/`, "…/")}`),
+  endpoint.access === "anyone" ? "" : endpoint.verb,
   takenBy(endpoint),
   `${endpoint.does}${switchesOf(endpoint)}`
 ]

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto"
 import { vi } from "vitest"
 import { Flow, webhook } from "systole"
 import * as Inside from "../../src/main/workers/Inside.ts"
-import type { Env, SpaceStub } from "../../src/main/workers/Platform.ts"
+import type { DirectoryStub, Env, SpaceStub } from "../../src/main/workers/Platform.ts"
 import { MAX_REFUSED, Refusals } from "../../src/main/workers/Refusals.ts"
 import * as Router from "../../src/main/workers/Router.ts"
 import { make, type Parts } from "../../src/main/workers/Settings.ts"
@@ -20,6 +20,12 @@ const space = (fetch: SpaceStub["fetch"]): SpaceStub => ({
   post: ({ payload, proof, signal }) => Promise.resolve(Response.json({ signal, payload, proof: proof.length }, { status: 202 }))
 })
 
+const noTokens: Pick<DirectoryStub, "saveToken" | "tokens" | "useToken"> = {
+  tokens: async () => ({ revision: "", tokens: [] }),
+  saveToken: async () => "changed",
+  useToken: async () => {}
+}
+
 const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: string } = {}): Env => ({
   SPACES: {
     getByName: (name) => {
@@ -31,7 +37,8 @@ const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: strin
     getByName: () => ({
       add: () => Promise.resolve(),
       remove: () => Promise.resolve(),
-      list: (_, { after, limit }) => Promise.resolve({ spaces: [`after ${after}`, `${limit}`], next: "z" })
+      list: (_, { after, limit }) => Promise.resolve({ spaces: [`after ${after}`, `${limit}`], next: "z" }),
+      ...noTokens
     })
   },
   ...secret
@@ -96,7 +103,9 @@ describe("Router of a Worker", () => {
     assert.deepInclude(await asked(parts, "/readyz", authorized), { status: 200, text: "{\"status\":\"ready\"}" })
     const broken: Env = {
       ...env(async () => new Response("object")),
-      DIRECTORY: { getByName: () => ({ add: async () => {}, remove: async () => {}, list: () => Promise.reject(new Error("reset")) }) }
+      DIRECTORY: {
+        getByName: () => ({ add: async () => {}, remove: async () => {}, list: () => Promise.reject(new Error("reset")), ...noTokens })
+      }
     }
     const log = await logged(async () => {
       assert.deepInclude(await asked(parts, "/v1/spaces", { ...authorized, env: broken }), { status: 503, code: "space/stopped" })

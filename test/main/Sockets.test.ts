@@ -39,6 +39,8 @@ const socketOf = (attachment: object) => {
   return { socket, sent, ids, closed: () => closed, attached: () => attached as object }
 }
 
+const noTokens = { get: async () => undefined, isLive: () => false }
+
 const setup = Effect.gen(function*() {
   const host = yield* RestartableKernel.make([
     enzyme("count", (tx) => tx.increment("/data/count")),
@@ -50,13 +52,15 @@ const setup = Effect.gen(function*() {
   yield* count
   const fill = (text: string) => Effect.andThen(space.handled({ signal: "/signals/fill", payload: text }), turns())
   const open = (sockets: ReadonlyArray<Socket>, quota = new StreamQuota(0)) =>
-    new Sockets({ state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota })
+    new Sockets({
+      state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota, tokens: noTokens
+    })
   return { count, fill, kernel, open }
 })
 
 /** The code of the refusal of a socket. */
 const refused = (sockets: Sockets, url: string) =>
-  Effect.promise(() => sockets.accept(new Request(url), undefined).then(() => "accepted", (failure) => Problem.of(failure).code))
+  Effect.promise(() => sockets.accept(new Request(url), {}).then(() => "accepted", (failure) => Problem.of(failure).code))
 
 describe("The sockets of an object", () => {
   it.effect("continue after their last event when the object is made anew", () =>

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
 import * as Config from "../../src/loader/Config.ts"
+import * as Gate from "../../src/main/workers/Gate.ts"
 import type * as ManifestModules from "../../src/main/ManifestModules.ts"
 import type { Env } from "../../src/main/workers/Platform.ts"
 import * as Settings from "../../src/main/workers/Settings.ts"
@@ -11,7 +12,11 @@ const built = (definition: Config.Definition) => {
   return { version: "0.1.0", environment: undefined, hasToken: token !== undefined, settings, slices: [], manifest: {}, kept: {} }
 }
 
-const settings = (definition: Config.Definition, env: object) => Settings.ofBuild(built(definition), env as Env)
+const settings = (definition: Config.Definition, given: object) => {
+  const env = given as Env
+  const { settings } = built(definition)
+  return Settings.ofBuild(built(definition), env, Gate.make({ ...Gate.secured(settings, env), hooks: [] }, Gate.isPublic(env), env))
+}
 
 describe("the settings of a built Worker", () => {
   it("take their tokens from its secrets alone", () => {
@@ -33,7 +38,8 @@ describe("the settings of a built Worker", () => {
       const module = Enzyme.make({ name: "receive", query: "/signals/receive", run: () => 1 })
       const file = { module, hash: "0".repeat(64) }
       const env = { SYSTOLE_PUBLIC: "true" } as unknown as Env
-      const loadOf = (manifest: ManifestModules.Manifest) => Settings.ofBuild({ ...built({}), manifest }, env).load
+      const gate = Gate.make({ token: undefined, readers: [], hooks: [] }, true, env)
+      const loadOf = (manifest: ManifestModules.Manifest) => Settings.ofBuild({ ...built({}), manifest }, env, gate).load
       const load = loadOf({ "enzymes/receive.ts": file })
       const [first, second] = [yield* load, yield* load]
       assert.deepStrictEqual(first.enzymes.map(({ enzyme }) => enzyme.name), ["receive"])

@@ -6,9 +6,13 @@
  * @module
  */
 import { Effect } from "effect"
+import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { TestReactor } from "systole/testing"
+import { TokenAdmin } from "../../src/access/TokenAdmin.ts"
+import { TokenSet } from "../../src/access/TokenSet.ts"
+import * as HostAccess from "../../src/main/HostAccess.ts"
 import type { HostClocks } from "../../src/main/HostPacemaker.ts"
 import { serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { channels, enzymes, nodes } from "./HttpModules.ts"
@@ -80,6 +84,13 @@ const clocks = (): HostClocks => {
 /** The longest wait that passes, in milliseconds. */
 const SHORT = 100
 
+/** The tokens of a host whose secrets are all alike. */
+const tokens = () => {
+  const hash = { hex: (text: string) => createHash("sha256").update(text).digest("hex") }
+  const set = new TokenSet({ store: HostAccess.inMemory(), hash, now: () => 1_700_000_000_000 })
+  return { set, admin: new TokenAdmin({ set, draw: (bytes) => Uint8Array.from({ length: bytes }, (_, i) => i) }) }
+}
+
 /** Sends the script to a fresh server, one request at a time: the space is idle before each. */
 export const look: Effect.Effect<ReadonlyArray<string>, unknown> = Effect.scoped(Effect.gen(function*() {
   const app = yield* serve({
@@ -88,6 +99,7 @@ export const look: Effect.Effect<ReadonlyArray<string>, unknown> = Effect.scoped
     reactor: new TestReactor(channels).layer,
     clocks: clocks(),
     debug: true,
+    tokens: tokens(),
     config: { spaces: { create: "explicit" }, system: ["rv_init"] }
   })
   return yield* Effect.promise(async () => {

@@ -193,5 +193,24 @@ const control: ReadonlyArray<Line> = [
   post(`${S}/flows`, {})
 ]
 
+const TOKENS = "/v1/access/tokens"
+
+const tokens: ReadonlyArray<Line> = [
+  post(TOKENS, { verbs: ["read"], spaces: ["shop"], expires: "90d" }, { keeps: { token: "id" } }),
+  post(TOKENS, { verbs: ["all"] }),
+  post(TOKENS, { verbs: ["write"], prefixes: ["/data"] }),
+  get(TOKENS),
+  get(`${TOKENS}?limit=x`),
+  post(`${TOKENS}/<token>/rotation`),
+  post(`${TOKENS}/nobody/rotation`),
+  remove(`${TOKENS}/<token>/rotation`),
+  remove(`${TOKENS}/nobody/rotation`),
+  remove(`${TOKENS}/<token>`),
+  remove(`${TOKENS}/nobody`),
+  post(`${TOKENS}/<token>/rotation`),
+  get(TOKENS)
+]
+
 /** The requests, in their order. */
-export const script: ReadonlyArray<Line> = [...spaces, ...signals, ...cells, ...failures, ...HttpLedgers.all, ...history, ...control]
+export const script: ReadonlyArray<Line> =
+  [...spaces, ...signals, ...cells, ...failures, ...HttpLedgers.all, ...history, ...control, ...tokens]

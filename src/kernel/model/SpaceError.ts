@@ -165,6 +165,14 @@ export class SignalReserved extends Data.TaggedError("SignalReserved")<{ readonl
   }
 }
 
+/** A sender with some addresses sends a signal to another one. */
+export class SignalBeyond extends Data.TaggedError("SignalBeyond")<{ readonly address: string; readonly reader: string }> {
+  readonly code = "access/prefix"
+  override get message() {
+    return `The signal is for ${this.address.slice(0, 200)}, which is under no prefix of ${this.reader}. Send it to a target under one`
+  }
+}
+
 /** A cell is not settled, and the wait of its pull is over. */
 export class CellHeld extends Data.TaggedError("CellHeld")<{
   readonly address: string

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { places, SliceAbsent, type SliceName } from "../../ledger/Slices.ts"
 import { ClearedView } from "../view/ClearedView.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
-import type { Clearance, PartName, Reader, Space, SpaceControl, SpaceParts } from "../view/Space.ts"
+import type { PartName, Reader, Space, SpaceControl, SpaceParts, Viewer } from "../view/Space.ts"
 import type { Access } from "./Access.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
@@ -28,7 +28,7 @@ const controlOf = (access: Access): SpaceControl => ({
   release: access.use(({ commands }) => commands.release)
 })
 
-const readerOf = (access: Access, clearance: Clearance): Reader => {
+const readerOf = (access: Access, clearance: Viewer): Reader => {
   const use = <A, E>(see: (view: ClearedView) => Effect.Effect<A, E>) => access.use((space) => see(new ClearedView(space, clearance)))
   return {
     get: (text, options) => use((view) => view.get(text, options)),

@@ -24,8 +24,8 @@ import * as OwnId from "../model/OwnId.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
 import type { KeyPage, NamePage, Page } from "./Pages.ts"
-import type { Clearance, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
-import { type CellHeld, SignalReserved, Withheld } from "../model/SpaceError.ts"
+import type { PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Viewer, Waits } from "./Space.ts"
+import { type CellHeld, SignalBeyond, SignalReserved, Withheld } from "../model/SpaceError.ts"
 import type * as WaitingList from "./WaitingList.ts"
 
 /** Most denials that a space remembers. */
@@ -61,13 +61,18 @@ type Denied = ReadError | Withheld
  */
 export class ClearedView implements Reader {
   private readonly deps: Dependencies
-  private readonly clearance: Clearance
+  private readonly clearance: Viewer
   private readonly disclosure: Disclosure
 
-  constructor(deps: Dependencies, clearance: Clearance) {
+  constructor(deps: Dependencies, clearance: Viewer) {
     this.deps = deps
     this.clearance = clearance
-    this.disclosure = new Disclosure(deps.state)
+    this.disclosure = new Disclosure(deps.state, clearance.within)
+  }
+
+  private get atoms(): Label.Label {
+    const { atoms } = this.clearance
+    return atoms === "all" ? this.deps.state.labels?.top ?? Label.none : atoms
   }
 
   /** The value at an address with settled sources. An unsettled value would reveal demand by others. */
@@ -81,7 +86,7 @@ export class ClearedView implements Reader {
         wait: wait ?? state.settings.limits.pullMillis
       })
       // A link may lead to a withheld place.
-      return Label.isWithin(label, this.clearance.atoms) ? value : yield* this.denied(text)
+      return Label.isWithin(label, this.atoms) ? value : yield* this.denied(text)
     })
   }
 
@@ -131,14 +136,20 @@ export class ClearedView implements Reader {
   }
 
   /** Sends a signal in the reader's name. */
-  signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved> {
+  signal(
+    request: PostedSignal
+  ): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved | SignalBeyond> {
     const { signals } = this.deps
-    const { signal = "" } = request
+    const { signal = "", target } = request
+    const to = Queries.cellOf(String(target ?? signal))
+    if (this.clearance.within?.some((cell) => Address.isWithin(cell, to)) === false) {
+      return Effect.fail(new SignalBeyond({ address: to, reader: this.clearance.name }))
+    }
     if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) {
       return Effect.fail(new SignalReserved({ signal, reader: this.clearance.name }))
     }
     // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
-    if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) {
+    if (request.label !== undefined && !Label.isWithin(request.label, this.atoms)) {
       return Effect.fail(OutgoingSignal.labelled(request.label))
     }
     return Effect.suspend(() => {
@@ -160,7 +171,7 @@ export class ClearedView implements Reader {
   /** The waiting list after a cursor: the signals and attempts whose labels the clearance admits. */
   waiting({ after, limit }: Page): Effect.Effect<ShownPage, ReadError> {
     const { lists, readerState: { cursor } } = this.deps
-    const { atoms } = this.clearance
+    const { atoms } = this
     const admits = (pending: Signal.Pending): boolean => {
       const { target } = pending.signal
       return Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))
@@ -175,7 +186,7 @@ export class ClearedView implements Reader {
   }
 
   private shown({ handlings, id, label, own, status }: Receipt): ShownReceipt | undefined {
-    const { atoms } = this.clearance
+    const { atoms } = this
     if (!Label.isWithin(label ?? Label.none, atoms)) return undefined
     const open = handlings.filter((handling) => Label.isWithin(handling.label ?? Label.none, atoms))
     // Sorted, so that their positions do not reveal when withheld handlings ended.
@@ -193,7 +204,7 @@ export class ClearedView implements Reader {
   }
 
   private mayKnow(key: string): boolean {
-    return Label.isWithin(this.disclosure.of(Address.ofKey(key)), this.clearance.atoms)
+    return Label.isWithin(this.disclosure.of(Address.ofKey(key)), this.atoms)
   }
 
   private denied(address: string): Effect.Effect<never, Withheld> {

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type * as Address from "../../cell/Address.ts"
+import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import { isRuntime, type Labels } from "../../stage/Labels.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
@@ -30,9 +30,12 @@ const CONTENT = "/cas/"
  */
 export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
   private readonly deps: Dependencies
+  private readonly within: ReadonlyArray<string> | undefined
 
-  constructor(deps: Dependencies) {
+  /** `within` are the ids of cells beyond which each address has the operator's atom. */
+  constructor(deps: Dependencies, within?: ReadonlyArray<string>) {
     this.deps = deps
+    this.within = within
   }
 
   /** The label of a document or of content. */
@@ -54,6 +57,7 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
 
   private closed(address: Address.Address, label: Label.Label): Label.Label {
     const { id } = address
+    if (this.within?.some((cell) => Address.isWithin(cell, id)) === false) return Label.join(label, OPERATOR)
     if (isRuntime(id)) return this.isGranted(address) ? label : Label.join(label, OPERATOR)
     if (!id.startsWith(CONTENT)) return label
     const hash = id.slice(CONTENT.length)

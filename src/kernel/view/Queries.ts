@@ -169,6 +169,15 @@ export const watchable = (text: string): Address.Address => {
   })
 }
 
+/** The id of the cell in the text of an address; a text that is none as it is. */
+export const cellOf = (text: string): string => {
+  try {
+    return Address.parse(text).id
+  } catch {
+    return text
+  }
+}
+
 /** The expected errors of a read. */
 export const asReadError = expected<ReadError>(Address.InvalidAddress, IdAmbiguous, PersistenceError, Link.LinkLoop)
 

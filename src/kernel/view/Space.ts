@@ -32,7 +32,7 @@ import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting
 import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestRow, SpaceIo
 } from "./Requests.ts"
-import type { BeatAborted, CellHeld, HistoryBusy, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
+import type { BeatAborted, CellHeld, HistoryBusy, SignalBeyond, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
@@ -150,6 +150,14 @@ export interface Clearance {
   readonly atoms: Label
 }
 
+/** A reader, or another caller with a narrow view of a space. */
+export interface Viewer extends Pick<Clearance, "name"> {
+  /** The atoms that it may know: some, or all that the rules name. */
+  readonly atoms: Label | "all"
+  /** The ids of cells at and below which it reads, and to which its signals are sent; all cells if absent. */
+  readonly within?: ReadonlyArray<string> | undefined
+}
+
 /**
  * The API of a reader with a clearance.
  *
@@ -173,10 +181,13 @@ export interface Reader {
   readonly receipt: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
   /** The same, once all handlings of the event are over. */
   readonly settled: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
-  /** Sends a signal in the reader's name. Fails with `SignalReserved` for a signal of the runtime, or one to the agent. */
+  /**
+   * Sends a signal in the reader's name. Fails with `SignalReserved` for a signal of the runtime, or one to the agent, and with
+   * `SignalBeyond` for one that is not within its addresses.
+   */
   readonly signal: (
     request: PostedSignal
-  ) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved>
+  ) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved | SignalBeyond>
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
   /** The waiting list after a cursor, as far as the clearance admits it. */
   readonly waiting: (page: Page) => Effect.Effect<ShownPage, ReadError>
@@ -278,7 +289,7 @@ export interface Space extends SpaceParts {
    */
   readonly pull: (address: string, options?: Waits) => Effect.Effect<Value, ReadError | CellHeld>
   /** The space as a reader with a clearance sees it. */
-  readonly reader: (clearance: Clearance) => Reader
+  readonly reader: (viewer: Viewer) => Reader
   /** The newest 400 denials since the space was opened, oldest first. */
   readonly denials: Effect.Effect<ReadonlyArray<Denial>>
   /** The number of the newest durable beat; -1 before the first. */

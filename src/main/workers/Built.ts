@@ -8,6 +8,7 @@ import type { Built } from "../Built.ts"
 import * as Gate from "./Gate.ts"
 import type * as Inside from "./Inside.ts"
 import * as Objects from "./Objects.ts"
+import type { Env } from "./Platform.ts"
 
 /** The part of a build that the Worker in front needs. */
 export interface Outside {
@@ -39,11 +40,12 @@ const unflagged = (failure: unknown): never => {
  */
 export const ofBuild = (outside: Outside, load: () => Promise<Loaded>): Objects.Worker => {
   let made: Gate.Gate | undefined
+  const gate = (env: Env): Gate.Gate => made ??= Gate.make(Gate.secured(outside, env), Gate.isPublic(env), env)
   return Objects.make({
-    gate: (env) => made ??= Gate.make(Gate.secured(outside, env), Gate.isPublic(env)),
+    gate,
     inside: async (env) => {
       const { built, ofBuild } = await load().catch(unflagged)
-      return ofBuild(built, env)
+      return ofBuild(built, env, gate(env))
     }
   })
 }

@@ -6,15 +6,16 @@
 import * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
+import { TokenAdmin } from "../../access/TokenAdmin.ts"
 import * as Spaces from "../../contract/Spaces.ts"
 import * as Lists from "../../ingress/Lists.ts"
 import * as Pages from "../../ingress/Pages.ts"
-import { RouteTable } from "../../ingress/RouteTable.ts"
+import { type By, RouteTable } from "../../ingress/RouteTable.ts"
 import * as SignalRequest from "../../ingress/SignalRequest.ts"
 import * as Slice from "../../ingress/Slice.ts"
+import * as TokenRoutes from "../../ingress/TokenRoutes.ts"
 import type * as Webhooks from "../../ingress/Webhooks.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
-import type { Clearance } from "../../kernel/view/Space.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
 import * as Directory from "./Directory.ts"
 import type { Env } from "./Platform.ts"
@@ -30,8 +31,8 @@ interface Scene {
 /** A request that concerns no space, or not a valid one. */
 export interface Asked {
   readonly request: Request
-  /** The reader that sent it; `undefined` for the operator. */
-  readonly reader: Clearance | undefined
+  /** The reader or the token that sent it; neither for the operator. */
+  readonly by: By
   /** The name in its path that is not one of a space. */
   readonly misnamed: string | undefined
 }
@@ -44,17 +45,20 @@ export interface Asked {
  * @since 0.1.0
  */
 export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
-  const { settings: { config: { ingress, pages }, load, reporter, slices, webhooks } } = scene
-  const table = new RouteTable({ reporter, absent: (path) => Slice.absentAt(slices, path) })
+  const { settings: { config: { ingress, pages }, load, reporter, slices, tokens, webhooks } } = scene
+  const table = new RouteTable({ reporter, tokens, absent: (path) => Slice.absentAt(slices, path) })
   Lists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
-  for (const [path, page] of Object.entries(pages)) table.operator.get(path, (c) => Pages.send(page, reading(scene), c.req.raw.signal))
+  for (const [path, page] of Object.entries(pages)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))
+  TokenRoutes.routes(table, new TokenAdmin({ set: tokens, draw }))
   const hooked = webhooks?.(ingress, { take: taking(scene), report: table.report })
-  return async ({ misnamed, reader, request }) => {
+  return async ({ by, misnamed, request }) => {
     if (misnamed !== undefined) checkSpaceName(misnamed)
-    return hooked?.(request)?.catch(table.failed) ?? table.fetch(request, reader)
+    return hooked?.(request)?.catch(table.failed) ?? table.fetch(request, by)
   }
 }
+
+const draw = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes))
 
 /** Hands a verified signal to the object of its space. Its payload travels as its text, which keeps each kind of value. */
 const taking = ({ env, settings: { proof } }: Scene): Webhooks.Take => async (space, { payload, ...signal }) => {

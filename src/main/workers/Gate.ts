@@ -5,15 +5,18 @@
  *
  * @module
  */
+import { TokenSet } from "../../access/TokenSet.ts"
 import * as Access from "../../ingress/Access.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import type { Env } from "./Platform.ts"
+import * as TokenObject from "./TokenObject.ts"
 
 /** The decisions on callers. */
 export interface Gate {
-  readonly access: (request: Request) => Access.Access
+  readonly access: Access.Decide
+  readonly tokens: TokenSet
   /** Whether a request is one of a webhook, which its signature admits. */
   readonly isHook: (request: Request) => boolean
   /** The proof with which the objects of this application call each other. It follows from the token. */
@@ -34,17 +37,20 @@ interface Admitted {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ hooks, readers, token }: Admitted, isPublic: boolean): Gate => {
+export const make = ({ hooks, readers, token }: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
       reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
         "from .dev.vars. To do without, set the variable SYSTOLE_PUBLIC=true of a build, or public: true of an entry of your own"
     })
   }
+  const proof = hash.hex(JSON.stringify(["systole/object", token ?? null]))
+  const tokens = new TokenSet({ store: TokenObject.storeOf(env, proof), hash, now: Date.now })
   return {
-    access: Access.make({ token, readers, loopback: false }, hash),
+    access: Access.make({ token, readers, loopback: false }, hash, tokens),
+    tokens,
     isHook: (request) => hooks.length > 0 && request.method === "POST" && hooks.includes(Access.pathOf(request)),
-    proof: hash.hex(JSON.stringify(["systole/object", token ?? null]))
+    proof
   }
 }
 

@@ -6,6 +6,7 @@
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Built } from "../Built.ts"
 import * as Front from "./Front.ts"
+import type { Gate } from "./Gate.ts"
 import type { Env, ObjectState } from "./Platform.ts"
 import * as SettingsOf from "./Settings.ts"
 import { SpaceHost } from "./SpaceHost.ts"
@@ -39,4 +40,4 @@ export const open = (settings: SettingsOf.Settings, env: Env): Inside => ({
  * @category constructors
  * @since 0.1.0
  */
-export const ofBuild = (built: Built, env: Env): Inside => open(SettingsOf.ofBuild(built, env), env)
+export const ofBuild = (built: Built, env: Env, gate: Gate): Inside => open(SettingsOf.ofBuild(built, env, gate), env)

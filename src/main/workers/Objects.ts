@@ -6,13 +6,18 @@
  * @module
  */
 import { DurableObject } from "cloudflare:workers"
+import * as AccessTable from "../../access/AccessTable.ts"
+import type { Change, Saved, Snapshot } from "../../access/TokenSet.ts"
 import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import type { Inside } from "./Inside.ts"
-import type { AlarmInfo, Env, Letters, Names, ObjectState, Post, Pull, Pulled, Refusal, Socket } from "./Platform.ts"
+import type {
+  AlarmInfo, Env, Letters, Names, ObjectState, Post, Pull, Pulled, Refusal, Socket, TokenUse
+} from "./Platform.ts"
 import * as Router from "./Router.ts"
 import type { SpaceHost } from "./SpaceHost.ts"
+import { databaseOf } from "./TokenObject.ts"
 
 /** A class of objects, for the platform alone to make. */
 export type ObjectClass<Methods extends object = object> = new (state: ObjectState, env: Env) => Methods
@@ -113,11 +118,13 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
   // Its name is no name of the module that it uses: esbuild would take one for the other.
   class DirectoryObject extends DurableObject<Env> {
     readonly #names: Directories.Directory
+    readonly #tokens: AccessTable.Database
     readonly #proof: () => string
 
     constructor(state: ObjectState, env: Env) {
       super(state, env)
       this.#names = new Directories.Directory(state.storage)
+      this.#tokens = databaseOf(state.storage)
       this.#proof = () => gate(env).proof
     }
 
@@ -134,5 +141,20 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
     list(proof: string, page: { readonly after: string; readonly limit: number }): Names {
       ForeignCaller.check(proof, this.#proof())
       return this.#names.list(page)
+    }
+
+    tokens(proof: string, known?: string): Snapshot | undefined {
+      ForeignCaller.check(proof, this.#proof())
+      return AccessTable.load(this.#tokens, known)
+    }
+
+    saveToken(proof: string, change: Change): Saved {
+      ForeignCaller.check(proof, this.#proof())
+      return AccessTable.save(this.#tokens, change)
+    }
+
+    useToken(proof: string, { day, id }: TokenUse): void {
+      ForeignCaller.check(proof, this.#proof())
+      AccessTable.use(this.#tokens, id, day)
     }
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Change, Saved, Snapshot } from "../../access/TokenSet.ts"
 import type { ObjectPlace } from "../../../plugins/durable_object.ts"
 import type { PostedSignal } from "../../kernel/view/Space.ts"
 
@@ -117,6 +118,16 @@ export interface DirectoryStub {
   readonly add: (proof: string, space: string) => Promise<void>
   readonly remove: (proof: string, space: string) => Promise<void>
   readonly list: (proof: string, page: { readonly after: string; readonly limit: number }) => Promise<Names>
+  /** All tokens, in the object of that name; `undefined` if their revision is the known one. */
+  readonly tokens: (proof: string, known?: string) => Promise<Snapshot | undefined>
+  readonly saveToken: (proof: string, change: Change) => Promise<Saved>
+  readonly useToken: (proof: string, use: TokenUse) => Promise<void>
+}
+
+/** The use of a token on a day. */
+export interface TokenUse {
+  readonly id: string
+  readonly day: string
 }
 
 /** The objects of one class, by their names. */

@@ -6,6 +6,9 @@
  *
  * @module
  */
+import * as Decision from "../../access/Decision.ts"
+import type { Token } from "../../access/Token.ts"
+import type { TokenSet } from "../../access/TokenSet.ts"
 import { LIVE, READY, spaceIn, SPACES } from "../../contract/Paths.ts"
 import * as Access from "../../ingress/Access.ts"
 import * as Json from "../../ingress/Json.ts"
@@ -38,21 +41,23 @@ export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => asyn
   let access: Access.Access
   try {
     const { access: accessOf, isHook } = gate(env)
-    access = isHook(request) ? {} : accessOf(request)
+    access = isHook(request) ? {} : await accessOf(request)
   } catch (failure) {
     return broken(failure)
   }
-  const { reader, refused } = access
+  const { refused, token } = access
   if (refused !== undefined) return Problem.response(refused)
   const named = spaceIn(path)
   const space = named === undefined ? undefined : decoded(named)
   if (space !== undefined && isSpaceName(space)) {
-    const pass = () => forwarded({ env, inside }, space, request)
+    const beyond = token === undefined ? undefined : Decision.beyondSpaces(token, space)
+    const pass = async () => beyond === undefined ? forwarded({ env, inside }, space, request) : Problem.response(beyond)
+    if (token !== undefined) return counted(await pass(), token, gate(env).tokens)
     return WorkerToken.isReport(request, path) ? reported(refusals, request, pass) : pass()
   }
   try {
     const { answer } = await inside(env)
-    return await answer({ request, reader: space === undefined ? reader : undefined, misnamed: space })
+    return await answer({ request, by: space === undefined ? access : {}, misnamed: space })
   } catch (failure) {
     if (Problem.isReported(failure)) await report({ env, inside }, failure)
     return Problem.response(failure)
@@ -70,12 +75,12 @@ const readiness = async ({ gate, inside }: Parts, env: Env, { headers, url }: Re
   let part = "settings"
   try {
     const list = new Request(new URL(`${SPACES}?limit=1`, url), { headers })
-    const { reader, refused } = gate(env).access(list)
-    if (reader !== undefined || refused !== undefined) return Json.answer({ status: "ready" })
+    const { reader, refused, token } = await gate(env).access(list)
+    if (reader !== undefined || token !== undefined || refused !== undefined) return Json.answer({ status: "ready" })
     part = "runtime"
     const { answer } = await inside(env)
     part = "directory"
-    if ((await answer({ request: list, reader, misnamed: undefined })).ok) return Json.answer({ status: "ready" })
+    if ((await answer({ request: list, by: {}, misnamed: undefined })).ok) return Json.answer({ status: "ready" })
   } catch (failure) {
     broken(failure)
   }
@@ -112,6 +117,14 @@ const callerOf = ({ headers }: Request): string => {
   const [before = [], after = []] = address.split("::").map((groups) => groups.split(":").filter((group) => group !== ""))
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0")
   return [...before, ...zeros, ...after].slice(0, 4).join(":")
+}
+
+/** Counts the refusal of a token by its object. */
+const counted = async (response: Response, { id }: Token, tokens: TokenSet): Promise<Response> => {
+  if (response.status !== 403) return response
+  const { code } = await response.clone().json().catch(() => ({})) as { readonly code?: unknown }
+  if (typeof code === "string") tokens.deny(id, code)
+  return response
 }
 
 /** Passes on the report of a worker, whose token the object checks. A caller with many refused reports wakes no object for a while. */

@@ -56,27 +56,28 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
   const definition = typeof given === "function" ? given(env) : given ?? {}
   const config = Effect.runSync(Config.decode(definition, { variables: Gate.variablesOf(env) }))
   const slices = Slices.without(Slices.all, config.without)
-  return opened(config, { modules: ManifestModules.layer(manifest), slices, isPublic: isPublic === true, webhooks: Webhooks.make })
+  const gate = Gate.make(gateOf(config), isPublic === true, env)
+  return opened(config, { modules: ManifestModules.layer(manifest), slices, gate, webhooks: Webhooks.make })
 }
 
 /**
- * The settings of a build, whose configuration was decoded when it was made. The tokens are secrets of the Worker. The variable
- * `SYSTOLE_PUBLIC` with the text `true` allows unauthenticated access.
+ * The settings of a build, whose configuration was decoded when it was made, behind its gate. The tokens are secrets of the Worker.
  *
  * @throws InvalidConfig
  * @category constructors
  * @since 0.1.0
  */
-export const ofBuild = ({ kept, manifest, slices, settings: { check, create, ...settings }, webhooks }: Built, env: Env): Settings => {
+export const ofBuild = (built: Built, env: Env, gate: Gate.Gate): Settings => {
+  const { kept, manifest, slices, settings: { check, create, ...settings }, webhooks } = built
   const unsecured = { ...settings, ...Gate.UNSECURED, check, create }
   const config = Effect.runSync(Config.secured(unsecured, Gate.variablesOf(env)))
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, isPublic: Gate.isPublic(env), webhooks })
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, gate, webhooks })
 }
 
 const opened = (
   config: Config.Config,
-  { isPublic, modules, ...parts }: Pick<Settings, "modules" | "slices" | "webhooks"> & { readonly isPublic: boolean }
-): Settings => ({ ...Gate.make(gateOf(config), isPublic), modules, load: loading(config, modules), config, hash, reporter, ...parts })
+  { gate, modules, ...parts }: Pick<Settings, "modules" | "slices" | "webhooks"> & { readonly gate: Gate.Gate }
+): Settings => ({ ...gate, modules, load: loading(config, modules), config, hash, reporter, ...parts })
 
 const gateOf = ({ ingress, readers, token }: Config.Config) => ({ readers, token, hooks: Object.keys(ingress) })
 

@@ -11,15 +11,21 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
+import { AccessRefused } from "../../access/AccessRefused.ts"
+import * as Decision from "../../access/Decision.ts"
+import { isNarrow, labelOf } from "../../access/Token.ts"
+import type { TokenSet } from "../../access/TokenSet.ts"
 import * as CellEndpoints from "../../contract/Cells.ts"
 import * as Cells from "../../ingress/Cells.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
-import { withheld } from "../../ingress/RouteTable.ts"
+import { cellIn } from "../../ingress/CellPath.ts"
+import { type By, withheld } from "../../ingress/RouteTable.ts"
+import * as TokenView from "../../ingress/TokenView.ts"
 import * as Sse from "../../ingress/Sse.ts"
 import type { StreamQuota } from "../../ingress/StreamQuota.ts"
 import type { Kernel } from "../../kernel/space/Kernel.ts"
-import type { Clearance } from "../../kernel/view/Space.ts"
+import type { Clearance, Viewer } from "../../kernel/view/Space.ts"
 import { hosts } from "../HostLimits.ts"
 import { type ObjectState, type Socket, socketPair } from "./Platform.ts"
 import { Untaken } from "./Untaken.ts"
@@ -39,8 +45,10 @@ const REFUSED = 1008
 interface Attached {
   /** The path and the query of the URL. */
   readonly url: string
-  /** The name of the reader; `null` for the operator. */
+  /** The name of the reader or of the token; `null` for the operator. */
   readonly reader: string | null
+  /** The id of the token. */
+  readonly token?: string
   /** The id of the last event. */
   readonly last: string | null
   /** The characters that the client has not confirmed. */
@@ -61,6 +69,7 @@ interface Dependencies {
   readonly readers: ReadonlyArray<Clearance>
   /** The open streams of the object: event streams and sockets. */
   readonly quota: StreamQuota
+  readonly tokens: Pick<TokenSet, "get" | "isLive">
 }
 
 /**
@@ -95,18 +104,22 @@ export class Sockets {
   /**
    * Opens a socket for a request.
    *
-   * @throws RequestRefused, PersistenceError, SpaceError
+   * @throws AccessRefused, RequestRefused, PersistenceError, SpaceError
    */
-  async accept(request: Request, reader: Clearance | undefined): Promise<Response> {
-    const { quota, state } = this.deps
+  async accept(request: Request, { reader, token }: By): Promise<Response> {
+    const { quota, space, state } = this.deps
+    const beyond = token === undefined ? undefined : Decision.refusalOf(token, CellEndpoints.read, { space, cell: cellIn(request.url) })
+    if (beyond !== undefined) throw beyond
+    const name = token === undefined ? reader?.name : labelOf(token.id)
     const { pathname, search } = new URL(request.url)
     // The id of the last event has a field of its own.
     const path = pathname + search.replace(/(?<=[?&])last=[^&]*&?/g, "")
-    const attached: Attached = { url: path, reader: reader?.name ?? null, last: Sse.lastOf(request), untaken: 0 }
+    const by = { reader: name ?? null, ...token === undefined ? {} : { token: token.id } }
+    const attached: Attached = { url: path, ...by, last: Sse.lastOf(request), untaken: 0 }
     checkSize(attached)
-    quota.check(reader?.name)
+    quota.check(name)
     // Others ask meanwhile.
-    quota.count(reader?.name, 1)
+    quota.count(name, 1)
     try {
       // Refuses before the socket opens.
       await this.frames(attached)
@@ -116,7 +129,7 @@ export class Sockets {
       this.follow(server, attached)
       return new Response(null, { status: 101, webSocket: client } as ResponseInit)
     } catch (failure) {
-      quota.count(reader?.name, -1)
+      quota.count(name, -1)
       throw failure
     }
   }
@@ -154,9 +167,11 @@ export class Sockets {
       socket.serializeAttachment({ ...attached, last, untaken: untaken.size })
       return Effect.void
     })
+    const { token } = attached
+    const sent = token === undefined ? send : (frame: Sse.Frame) => Effect.flatMap(this.live(token), () => send(frame))
     const fiber = Effect.runFork(Effect.flatMap(
       Effect.tryPromise({ try: () => this.frames(attached), catch: (failure) => failure }),
-      (frames) => Stream.runForEach(frames, send)
+      (frames) => Stream.runForEach(frames, sent)
     ))
     this.followed.set(socket, { fiber, untaken })
     fiber.addObserver((exit) => {
@@ -167,19 +182,43 @@ export class Sockets {
   }
 
   /** The events of a query after the last one that was sent. */
-  private async frames({ last, reader, url }: Attached): Promise<Stream.Stream<Sse.Frame, unknown>> {
-    const { kernel, readers, space } = this.deps
+  private async frames({ last, reader, token, url }: Attached): Promise<Stream.Stream<Sse.Frame, unknown>> {
+    const { kernel, space } = this.deps
     const place = Cells.place(new URL(url, "http://object").href, CellEndpoints.read)
     const found = await Effect.runPromise(kernel.space(space, { create: false }))
-    if (reader === null) return Cells.follow(found, Cells.address(place), last)
-    const clearance = readers.find(({ name }) => name === reader)
-    if (clearance === undefined) throw withheld(url, { name: reader, atoms: [] })
-    const cleared = found.reader(clearance)
+    const viewer = await (token === undefined ? this.viewer(reader, url) : this.viewerOfToken(token))
+    if (viewer === undefined) return Cells.follow(found, Cells.address(place), last)
+    const cleared = found.reader(viewer)
     const address = Cells.address(place)
     await Effect.runPromise(cleared.admit(address))
     return ReaderRoutes.follow(cleared, address, last)
   }
+
+  /** The view of a reader; `undefined` for the operator. */
+  private viewer(reader: string | null, url: string): Viewer | undefined {
+    const viewer = this.deps.readers.find(({ name }) => name === reader)
+    if (viewer === undefined && reader !== null) throw withheld(url, { name: reader })
+    return viewer
+  }
+
+  /** The view of a token; `undefined` for one that sees the whole space. */
+  private async viewerOfToken(id: string): Promise<Viewer | undefined> {
+    const token = await this.deps.tokens.get(id)
+    if (token === undefined) throw over
+    return isNarrow(token) ? TokenView.viewerOf(token) : undefined
+  }
+
+  /** Fails once a token is over. */
+  private live(id: string): Effect.Effect<void, AccessRefused> {
+    return Effect.suspend(() => {
+      const live = this.deps.tokens.isLive(id)
+      const known = typeof live === "boolean" ? Effect.succeed(live) : Effect.promise(() => live)
+      return Effect.flatMap(known, (isLive) => isLive ? Effect.void : Effect.fail(over))
+    })
+  }
 }
+
+const over = new AccessRefused("auth/revoked", "The token of the socket is revoked or expired. Connect again with another one")
 
 const slow = new Problem.RequestRefused({
   code: "watch/slow",

@@ -96,10 +96,11 @@ export class SpaceHost {
   /** Answers a request. A runtime that fails to open is opened anew by the next call. */
   fetch(request: Request): Promise<Response> {
     return this.answered(async () => {
-      const refused = this.refusal(request)
+      const socket = isUpgrade(request) ? await this.place.settings.access(request) : undefined
+      const refused = socket === undefined ? this.refusal(request) : socket.refused
       if (refused !== undefined) return Problem.response(refused)
       const { fetch, sockets } = await this.opened()
-      return isUpgrade(request) ? sockets.accept(request, this.place.settings.access(request).reader) : fetch(request)
+      return socket === undefined ? fetch(request) : sockets.accept(request, socket)
     })
   }
 
@@ -184,9 +185,8 @@ export class SpaceHost {
 
   /** The refusal of a request that needs no runtime. */
   private refusal(request: Request): Error | undefined {
-    const { settings: { access, slices }, storage } = this.place
-    // The runtime checks other requests itself: a Worker of another application may call the object.
-    if (isUpgrade(request)) return access(request).refused
+    // The runtime checks requests itself: a Worker of another application may call the object.
+    const { settings: { slices }, storage } = this.place
     const path = Access.pathOf(request)
     // Anyone may send a report, and a report creates no space.
     const isReport = WorkerToken.isReport(request, path)
@@ -212,7 +212,7 @@ export class SpaceHost {
 
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
-    const { config, hash, reporter, slices } = settings
+    const { config, hash, reporter, slices, tokens } = settings
     const [armed, holds] = await Promise.all([storage.getAlarm(), StoredHold.read(storage)])
     const alarm = new Alarm(storage, armed, Date.now)
     const context = await Effect.runPromise(this.compose({ alarm, holds }))
@@ -221,14 +221,15 @@ export class SpaceHost {
     const due = (): number | undefined =>
       Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
     const quota = new StreamQuota(config.readers.length)
+    const { readers, token } = config
     const { fetch, take } = App.make({ slices, kernel, hash }, {
-      quota, full: () => this.full, token: config.token, readers: config.readers, loopback: false, reporter, pages: {},
+      quota, tokens: { set: tokens }, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
       closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
     if (next !== undefined) alarm.arm(next)
-    const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota })
+    const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota, tokens })
     return { alarm, due, fetch, kernel, sockets, take, read: Pages.reading({ kernel, hash }).read }
   }
 

@@ -1,0 +1,67 @@
+/**
+ * Tokens with a scope, as they are kept: without their secrets.
+ *
+ * @module
+ */
+import type { Verb } from "../contract/Endpoint.ts"
+
+/**
+ * A token.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Token {
+  /** Its public name, which is a part of its secret. */
+  readonly id: string
+  /** The names of its spaces; all spaces if absent. */
+  readonly spaces?: ReadonlyArray<string>
+  readonly verbs: ReadonlyArray<Verb>
+  /** Its addresses; all addresses if absent. */
+  readonly prefixes?: ReadonlyArray<string>
+  /** The atoms that it may know; all atoms if absent. */
+  readonly clearance?: ReadonlyArray<string>
+  /** Milliseconds since 1970. */
+  readonly created: number
+  readonly expires: number
+  /** The SHA-256 of its secrets, newest first: one, or two during a rotation. */
+  readonly digests: ReadonlyArray<string>
+  readonly revoked?: number
+  /** The newest day of its use, in UTC. */
+  readonly used?: string
+}
+
+/** The most live tokens. Of revoked ones, as many of the newest are remembered. */
+export const MAX_TOKENS = 1000
+
+const FORM = /^sys_([0-9a-v]{8})_[\w-]{43}$/
+
+/** The header of a request with the secret of a token. */
+const BEARER = /^bearer +(sys_\S{1,200})$/i
+
+/** The secret that a request shows; `undefined` for any other credential. */
+export const shown = (headers: Headers): string | undefined => BEARER.exec(headers.get("authorization") ?? "")?.[1]
+
+/** The id in a secret; `undefined` for a text that is none. */
+export const idIn = (secret: string): string | undefined => FORM.exec(secret)?.[1]
+
+/** The beginning of a secret, which is no secret itself. */
+export const labelOf = (id: string): string => `sys_${id}`
+
+/** The day of a moment, such as `2026-11-27`. */
+export const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10)
+
+/** Whether a token has a narrow view of a space: some addresses, or some labels. */
+export const isNarrow = ({ clearance, prefixes }: Token): boolean => prefixes !== undefined || clearance !== undefined
+
+/**
+ * Compares two texts in a time that depends on their lengths alone.
+ *
+ * @category predicates
+ * @since 0.2.0
+ */
+export const isSame = (a: string, b: string): boolean => {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}

@@ -1,0 +1,208 @@
+/**
+ * All tokens in memory, at most {@link MAX_AGE} old.
+ *
+ * An older set refuses tokens until it is loaded anew. The token of the configuration is checked before, and needs no set.
+ *
+ * @module
+ */
+import { AccessRefused } from "./AccessRefused.ts"
+import * as Token from "./Token.ts"
+
+/** The longest age of the set in milliseconds. So long may another host accept a token after its revocation. */
+export const MAX_AGE = 10_000
+
+/** All tokens at a revision. */
+export interface Snapshot {
+  /** A text that each change replaces; empty before the first. */
+  readonly revision: string
+  readonly tokens: ReadonlyArray<Token.Token>
+}
+
+/** The result of a change: `changed` if another one came first. */
+export type Saved = "saved" | "changed"
+
+/** A change of one token. It is made if the revision is still the one that its caller knows. */
+export interface Change {
+  readonly token: Token.Token
+  readonly known: string
+  /** The next revision. */
+  readonly revision: string
+  /** Milliseconds since 1970. Tokens that expired before are removed. */
+  readonly now: number
+}
+
+/**
+ * The store of tokens.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Store {
+  /** All tokens; `undefined` if the revision is the known one. */
+  readonly load: (known?: string) => Promise<Snapshot | undefined>
+  readonly save: (change: Change) => Promise<Saved>
+  /** Notes the day of a use. */
+  readonly use: (id: string, day: string) => Promise<void>
+}
+
+/** The parts of a set. */
+export interface Parts {
+  readonly store: Store
+  readonly hash: { readonly hex: (text: string) => string }
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** The decision on a secret. */
+export type Checked = { readonly token: Token.Token } | {
+  readonly refused: AccessRefused
+  /** The id of a token that is over. */
+  readonly id?: string
+}
+
+const NOBODY: ReadonlyArray<string> = ["0".repeat(64)]
+
+const unknown = new AccessRefused(
+  "auth/missing",
+  "The request shows a token, and this server knows no such token. Send the token as it was shown when it was created"
+)
+
+/**
+ * The tokens of a host.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export class TokenSet {
+  readonly parts: Parts
+  private tokens: ReadonlyMap<string, Token.Token> = new Map()
+  private revision: string | undefined
+  private loaded = -Infinity
+  /** The number of tokens that were put. */
+  private changes = 0
+  /** The ends of the tokens that were once seen revoked: a restored store may not know it. */
+  private readonly revoked = new Map<string, number>()
+  private readonly counts = new Map<string, Map<string, number>>()
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  /** The token of a secret, at once if the set is fresh and the token was used today. */
+  check(secret: string): Checked | Promise<Checked> {
+    return this.isFresh ? this.settled(secret) : this.reloaded(secret)
+  }
+
+  /** Whether a token still holds, for an answer that goes on. */
+  isLive(id: string): boolean | Promise<boolean> {
+    const holds = (): boolean => this.ended(this.tokens.get(id)) === undefined
+    return this.isFresh ? holds() : this.load().then(holds, () => false)
+  }
+
+  /** The live token of an id. */
+  async get(id: string): Promise<Token.Token | undefined> {
+    return await this.isLive(id) ? this.tokens.get(id) : undefined
+  }
+
+  /** Takes a token that was saved. The next load takes all, since this set may be without others. */
+  put(token: Token.Token): void {
+    this.changes++
+    this.revision = undefined
+    this.take(new Map(this.tokens).set(token.id, token))
+  }
+
+  /** Counts a refusal of a token; of an unknown one without its id. */
+  deny(id: string | undefined, code: string): void {
+    const known = id !== undefined && this.tokens.has(id) ? id : ""
+    let counts = this.counts.get(known)
+    if (counts === undefined) this.counts.set(known, counts = new Map())
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+  }
+
+  /** The refusals of a token by their codes, or those of unknown ones. */
+  denied(id = ""): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.counts.get(id) ?? [])
+  }
+
+  private get today(): string {
+    return Token.dayOf(this.parts.now())
+  }
+
+  private get isFresh(): boolean {
+    const age = this.parts.now() - this.loaded
+    return age >= 0 && age <= MAX_AGE
+  }
+
+  private async reloaded(secret: string): Promise<Checked> {
+    try {
+      await this.load()
+    } catch {
+      return { refused: unavailable }
+    }
+    return this.settled(secret)
+  }
+
+  private settled(secret: string): Checked | Promise<Checked> {
+    const checked = this.found(secret)
+    return "refused" in checked || checked.token.used === this.today ? checked : this.used(checked)
+  }
+
+  /** Loads the tokens. Each request loads for itself, since on Workers none may wait for the I/O of another. */
+  private async load(): Promise<void> {
+    const { now, store } = this.parts
+    const [at, changes] = [now(), this.changes]
+    const snapshot = await store.load(this.revision)
+    // A token that was saved meanwhile may be newer.
+    if (changes !== this.changes) return this.load()
+    this.loaded = at
+    if (snapshot === undefined) return
+    this.revision = snapshot.revision
+    this.take(new Map(snapshot.tokens.map((token) => [token.id, token])))
+  }
+
+  private take(tokens: ReadonlyMap<string, Token.Token>): void {
+    this.tokens = tokens
+    for (const [id, end] of this.revoked) if (end < this.parts.now()) this.revoked.delete(id)
+    for (const { expires, id, revoked } of tokens.values()) if (revoked !== undefined) this.revoked.set(id, expires)
+    for (const id of this.counts.keys()) if (id !== "" && !tokens.has(id)) this.counts.delete(id)
+  }
+
+  /** Hashes each secret once, whether its id is known or not. */
+  private found(secret: string): Checked {
+    const id = Token.idIn(secret)
+    const token = id === undefined ? undefined : this.tokens.get(id)
+    const shown = this.parts.hash.hex(secret)
+    const isShown = (token?.digests ?? NOBODY).map((digest) => Token.isSame(shown, digest)).includes(true)
+    if (token === undefined || !isShown) return { refused: unknown }
+    const refused = this.ended(token)
+    return refused === undefined ? { token } : { refused, id: token.id }
+  }
+
+  /** The refusal of a token that is over. */
+  private ended(token: Token.Token | undefined): AccessRefused | undefined {
+    if (token === undefined) return unknown
+    const { expires, id, revoked } = token
+    if (revoked !== undefined || this.revoked.has(id)) {
+      return new AccessRefused("auth/revoked", `Token ${Token.labelOf(id)} is revoked. Use another one`)
+    }
+    if (expires > this.parts.now()) return undefined
+    const at = new Date(expires).toISOString()
+    return new AccessRefused("auth/expired", `Token ${Token.labelOf(id)} expired at ${at}. Create another one`)
+  }
+
+  /** Notes the first use of a day. A store that takes no note refuses nobody. */
+  private async used(checked: { readonly token: Token.Token }): Promise<Checked> {
+    const { store } = this.parts
+    const { today } = this
+    const { token } = checked
+    const noted = { ...token, used: today }
+    this.tokens = new Map(this.tokens).set(token.id, noted)
+    await store.use(token.id, today).catch(() => undefined)
+    return { token: noted }
+  }
+}
+
+const unavailable = new AccessRefused(
+  "access/unavailable",
+  "The tokens cannot be read, so none is accepted. Send the request again, or with the token of the configuration"
+)

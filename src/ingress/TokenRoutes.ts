@@ -1,0 +1,34 @@
+/**
+ * The routes of tokens.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import { labelOf, type Token } from "../access/Token.ts"
+import type { TokenAdmin } from "../access/TokenAdmin.ts"
+import * as Endpoints from "../contract/Tokens.ts"
+import type { RouteTable } from "./RouteTable.ts"
+
+/** The id of a token, which may have the beginning of its secret. */
+const idOf = ({ id }: { readonly id: string }): string => id.startsWith(labelOf("")) ? id.slice(labelOf("").length) : id
+
+/** An answer of the administration. */
+const told = <A>(ask: () => A | Promise<A>) => Effect.tryPromise({ try: async () => ask(), catch: (failure) => failure })
+
+/**
+ * Adds the routes to a table.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const routes = (table: RouteTable, admin: TokenAdmin): void => {
+  table.serve(Endpoints.create, ({ body, token }) => told(() => admin.create(body, token)))
+  table.serve(Endpoints.list, ({ query: { after = "", limit } }) => told(() => admin.list(idOf({ id: after }), limit)))
+  table.serve(Endpoints.revoke, ({ params }) => told(() => admin.revoke(idOf(params))).pipe(Effect.map(revocation)))
+  table.serve(Endpoints.rotate, ({ params, token }) => told(() => admin.rotate(idOf(params), token)))
+  table.serve(Endpoints.settle, ({ params }) => told(() => admin.settle(idOf(params))).pipe(
+    Effect.map(({ digests, id }) => ({ id, secrets: digests.length }))
+  ))
+}
+
+const revocation = ({ id, revoked = 0 }: Token) => ({ id, revoked })

@@ -1,0 +1,29 @@
+/**
+ * The tokens of a Worker: the database of one object, and the store that calls it.
+ *
+ * @module
+ */
+import type * as AccessTable from "../../access/AccessTable.ts"
+import type { Store } from "../../access/TokenSet.ts"
+import type { Env, Storage } from "./Platform.ts"
+
+/** The name of the object. It is not a valid name of a space. */
+export const NAME = "@access"
+
+/** The database of an object. */
+export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): AccessTable.Database => ({
+  rows: (query, ...values) => storage.sql.exec(query, ...values).raw().toArray(),
+  transaction: (body) => storage.transactionSync(body)
+})
+
+/**
+ * The store of tokens in the object {@link NAME}. `proof` shows that its caller is of the same application.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, proof: string): Store => ({
+  load: async (known) => DIRECTORY.getByName(NAME).tokens(proof, known),
+  save: async (change) => DIRECTORY.getByName(NAME).saveToken(proof, change),
+  use: async (id, day) => DIRECTORY.getByName(NAME).useToken(proof, { id, day })
+})

@@ -1,0 +1,205 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Enzyme, Link } from "systole"
+import { idIn } from "../../src/access/Token.ts"
+import type { Wanted } from "../../src/access/TokenAdmin.ts"
+import type { Store } from "../../src/access/TokenSet.ts"
+import * as HostAccess from "../../src/main/HostAccess.ts"
+import { type Answer, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
+import { make } from "./TestTokens.ts"
+
+const ROOT = "the-operators-own-token"
+const config = {
+  token: ROOT,
+  spaces: { create: "on-demand" as const },
+  labels: { cells: { "/data/orders/secret/**": ["salary"] } },
+  pages: { "/page": () => "the page" }
+}
+
+const place = Enzyme.make({
+  name: "place",
+  query: "/signals/place",
+  bind: ["/data/orders", "/data/other"],
+  target: "required",
+  run: (tx, { payload, target }) => (tx.set(String(target), payload), "placed")
+})
+
+type As = (token: string, path: string, init?: RequestInit) => Promise<Answer>
+
+/** A space with orders and other cells, and the requests of tokens. */
+const test = (name: string, run: (app: TestIngress, as: As, tokens: ReturnType<typeof make>) => Promise<void>, store?: Store) =>
+  it.live(name, () => {
+    const tokens = make(store === undefined ? {} : { store })
+    return Effect.flatMap(serve({ config, enzymes: [place], tokens }), (app) => Effect.promise(async () => {
+      const as: As = (token, path, init = {}) =>
+        app.ask(path.startsWith("/v1/access") ? path : `/v1/spaces/shop${path}`, {
+          ...init,
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=5", ...init.headers }
+        })
+      const space = await Effect.runPromise(app.kernel.space("shop"))
+      for (const [address, value] of [["/data/orders/1", "one"], ["/data/orders/secret/2", "two"], ["/data/other", "three"]] as const) {
+        await Effect.runPromise(space.set(address, value))
+      }
+      await Effect.runPromise(space.set("/data/orders/link", Link.make("/data/other")))
+      await run(app, as, tokens)
+    }))
+  })
+
+const signal = (target: string | undefined, payload: unknown = 1, signal = "/signals/place") =>
+  ({ method: "POST", body: JSON.stringify({ signal, payload, ...target === undefined ? {} : { target } }) })
+
+const orders: Wanted = { verbs: ["read", "signal"], prefixes: ["/data/orders"], clearance: [] }
+
+describe("A token with a prefix", () => {
+  test("reads and lists the cells below it, and learns nothing of others, not even by a link", async ({ fetch }, as, { create }) => {
+    const token = await create({ verbs: ["read", "signal"], prefixes: ["/data/orders"] })
+    assert.deepInclude(await as(token, "/cells/data/orders/1"), { status: 200, body: "one" })
+    assert.deepInclude(await as(token, "/cells/data/orders/secret/2"), { status: 200, body: "two" })
+    assert.deepStrictEqual((await as(token, "/cells/data/orders?list")).body, { names: ["1", "link"], next: null })
+    const all = ["1", "link", "secret/2"].map((name) => `/data/orders/${name}`)
+    assert.deepStrictEqual((await as(token, "/cells/data/orders?below")).body, { cells: all, next: null })
+    assert.deepStrictEqual(problem(await as(token, "/cells/data/orders/link")), [403, "label/withheld"])
+    const others = ["/cells/data/other", "/cells/data/nothing", "/cells/data?list", "/cells/data?below", "/cells/rt/ops", "/cells/?below"]
+    for (const path of others) assert.deepStrictEqual(problem(await as(token, path)), [403, "access/prefix"], path)
+    const [there, absent] = [await as(token, "/cells/data/other"), await as(token, "/cells/data/wrong")]
+    assert.strictEqual(JSON.stringify(there.body).replace("other", "wrong"), JSON.stringify(absent.body))
+    for (const path of ["/cells/data/orders/../other", "/cells/data/orders/%2e%2e/other"]) {
+      assert.deepStrictEqual(problem(await as(token, path)), [403, "access/prefix"], path)
+    }
+    assert.deepStrictEqual(problem(await as(token, "/cells/data/orders%2f..%2fother")), [403, "access/prefix"])
+    for (const name of ["other", "orders/link"]) {
+      const init = { method: "HEAD", headers: { authorization: `Bearer ${token}` } }
+      assert.strictEqual((await fetch(`/v1/spaces/shop/cells/data/${name}`, init)).status, 403)
+    }
+  })
+
+  test("with a clearance reads what both admit", async (_, as, { create }) => {
+    const token = await create(orders)
+    assert.deepInclude(await as(token, "/cells/data/orders/1"), { status: 200, body: "one" })
+    assert.deepStrictEqual(problem(await as(token, "/cells/data/orders/secret/2")), [403, "label/withheld"])
+    const { body } = await as(token, "/cells/data/orders?below")
+    assert.deepStrictEqual(body, { cells: ["/data/orders/1", "/data/orders/link"], next: null })
+  })
+
+  test("sends signals to targets below it, and sees their ends", async (_, as, { create }) => {
+    const token = await create({ verbs: ["read", "signal"], prefixes: ["/data/orders"] })
+    assert.deepInclude((await as(token, "/signals", signal("/data/orders/3"))).body, {
+      status: "handled", handlings: [{ enzyme: "place", outcome: "ok", value: "placed" }]
+    })
+    for (const target of ["/data/other", "/data", "/data/ordersx", undefined]) {
+      assert.deepStrictEqual(problem(await as(token, "/signals", signal(target))), [403, "access/prefix"], target)
+    }
+    const batch = [{ signal: "/signals/place", target: "/data/orders/4" }, { signal: "/signals/place", target: "/data/other" }]
+    const { body } = await as(token, "/signals", { method: "POST", body: JSON.stringify(batch) })
+    assert.deepStrictEqual((body as { readonly answers: ReadonlyArray<Answer> }).answers.map(({ status }) => status), [200, 403])
+    assert.deepInclude(await as(ROOT, "/cells/data/other"), { body: "three" })
+  })
+})
+
+describe("A token", () => {
+  test("sends signals of the runtime with the verb operate alone", async (_, as, { create }) => {
+    const [plain, operator] = [await create({ verbs: ["read", "signal"] }), await create({ verbs: ["read", "signal", "operate"] })]
+    for (const name of ["/CEP:sig_x/y", "/signals/heartbeat/save"]) {
+      assert.deepStrictEqual(problem(await as(plain, "/signals", signal(undefined, 1, name))), [403, "label/withheld"], name)
+      assert.notStrictEqual((await as(operator, "/signals", signal(undefined, 1, name))).status, 403, name)
+    }
+  })
+
+  test("has own ids that are not those of others", async (_, as, { create }) => {
+    const [one, two] = [await create({ verbs: ["signal"] }), await create({ verbs: ["signal"] })]
+    const headers = { "idempotency-key": "mine", prefer: "" }
+    const sent = (token: string) => as(token, "/signals", { ...signal("/data/orders/9"), headers })
+    const ids = [await sent(one), await sent(one), await sent(two)].map(({ body }) => (body as { readonly id: string }).id)
+    assert.strictEqual(ids[0], ids[1])
+    assert.notStrictEqual(ids[0], ids[2])
+  })
+
+  test("sees pages and the list of spaces if it reads all of them", async ({ ask }, _, { create }) => {
+    const by = async (wanted: Wanted, path: string) =>
+      (await ask(path, { headers: { authorization: `Bearer ${await create(wanted)}` } })).status
+    for (const path of ["/page", "/v1/spaces"]) {
+      assert.strictEqual(await by({ verbs: ["read"] }, path), 200)
+      for (const scope of [{ spaces: ["shop"] }, { prefixes: ["/data"] }, { clearance: [] }]) {
+        assert.strictEqual(await by({ verbs: ["read"], ...scope }, path), 403)
+      }
+      assert.strictEqual(await by({ verbs: ["signal"] }, path), 403)
+    }
+  })
+
+  test("ends its open streams before their next event when it is revoked", async ({ fetch, kernel }, _, { admin, create }) => {
+    const opened = async (wanted: Wanted) => {
+      const token = await create(wanted)
+      const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" }
+      const { body } = await fetch("/v1/spaces/shop/cells/data/orders/1", { headers })
+      return { id: idIn(token) ?? "", reader: body!.pipeThrough(new TextDecoderStream()).getReader() }
+    }
+    const space = await Effect.runPromise(kernel.space("shop"))
+    for (const wanted of [{ verbs: ["read"] }, orders] satisfies ReadonlyArray<Wanted>) {
+      const { id, reader } = await opened(wanted)
+      let text = ""
+      while (!text.includes("event: value")) text += (await reader.read()).value ?? ""
+      await admin.revoke(id)
+      const next = reader.read()
+      await Effect.runPromise(space.set("/data/orders/1", `after ${id}`))
+      assert.deepStrictEqual(await next, { done: true, value: undefined })
+    }
+  })
+})
+
+describe("The administration", () => {
+  test("is a part of the interface, and tells each secret once", async (_, as) => {
+    const made = await as(ROOT, "/v1/access/tokens", { method: "POST", body: JSON.stringify({ verbs: ["read"], spaces: ["shop"] }) })
+    assert.strictEqual(made.status, 201)
+    const { id, token } = made.body as { readonly id: string; readonly token: string }
+    assert.strictEqual(made.headers.get("location"), `/v1/access/tokens/${id}`)
+    assert.strictEqual((await as(token, "/cells/data/other")).status, 200)
+    assert.deepStrictEqual(problem(await as(token, "/cells/data/other", { method: "PUT", body: "1" })), [403, "access/verb"])
+    const { body } = await as(ROOT, "/v1/access/tokens")
+    assert.deepInclude((body as { readonly tokens: ReadonlyArray<object> }).tokens[0], {
+      id, verbs: ["read"], spaces: ["shop"], secrets: 1, denied: { "access/verb": 1 }
+    })
+    assert.notInclude(JSON.stringify(body), token.slice(13))
+    const second = await as(ROOT, `/v1/access/tokens/sys_${id}/rotation`, { method: "POST" })
+    assert.strictEqual(second.status, 201)
+    assert.deepInclude((await as(ROOT, `/v1/access/tokens/${id}/rotation`, { method: "DELETE" })).body, { id, secrets: 1 })
+    assert.deepStrictEqual(problem(await as(token, "/cells/data/other")), [401, "auth/missing"])
+    const { token: next } = second.body as { readonly token: string }
+    assert.strictEqual((await as(next, "/cells/data/other")).status, 200)
+    assert.strictEqual((await as(ROOT, `/v1/access/tokens/${id}`, { method: "DELETE" })).status, 200)
+    assert.deepStrictEqual(problem(await as(next, "/cells/data/other")), [401, "auth/revoked"])
+    assert.deepStrictEqual(problem(await as(ROOT, "/v1/access/tokens/nobody", { method: "DELETE" })), [404, "access/absent"])
+  })
+
+  test("is reached by no path of a space", async ({ ask }) => {
+    for (const name of ["@access", "%40access"]) {
+      const answer = await ask(`/v1/spaces/${name}/cells/data/a`, { headers: { authorization: `Bearer ${ROOT}` } })
+      assert.deepStrictEqual(problem(answer), [400, "space/name"])
+    }
+  })
+
+  test("never locks the operator out: the root needs no store", async (_, as, { check }) => {
+    assert.strictEqual(await check(`sys_00000000_${"A".repeat(43)}`), "access/unavailable")
+    assert.strictEqual((await as(ROOT, "/cells/data/other")).status, 200)
+    assert.deepStrictEqual(problem(await as(`sys_00000000_${"A".repeat(43)}`, "/cells/data/other")), [503, "access/unavailable"])
+    assert.deepStrictEqual(problem(await as(ROOT, "/v1/access/tokens")), [503, "access/unavailable"])
+  }, { ...HostAccess.inMemory(), load: () => Promise.reject(new Error("damaged")) })
+})
+
+describe("A secret", () => {
+  test("is in no answer but the first, no error, no cell and no journal row", async ({ accidents, ask }, as, tokens) => {
+    const { admin, create, set } = tokens
+    const token = await create(orders)
+    const canary = token.slice(13)
+    const seen: Array<unknown> = []
+    for (const path of ["/cells/data/orders/1", "/cells/data/other"]) seen.push(await as(token, path), await as(`${token}x`, path))
+    await as(token, "/signals", signal("/data/orders/5"))
+    const cells = ["", "rt", "sys"].map((folder) => `/cells/${folder}?below&values`)
+    for (const path of [...cells, "/beats", "/dead", "/ops", "/denials", "/waiting"]) seen.push(await as(ROOT, path))
+    await admin.rotate(idIn(token) ?? "", undefined)
+    seen.push(await as(ROOT, "/v1/access/tokens"), await ask("/openapi.json", { headers: { authorization: `Bearer ${ROOT}` } }))
+    for (let beat = 0; beat < 8; beat++) seen.push(await as(ROOT, `/beats/${beat}`))
+    seen.push(accidents.map(String), Object.entries(set).map(String))
+    assert.notInclude(JSON.stringify(seen), canary)
+    assert.notInclude(JSON.stringify(seen), ROOT)
+  })
+})

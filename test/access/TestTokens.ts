@@ -1,0 +1,33 @@
+/**
+ * Tokens over a database in memory, with a clock that a test sets.
+ *
+ * @module
+ */
+import { createHash, randomBytes } from "node:crypto"
+import { TokenAdmin, type Wanted } from "../../src/access/TokenAdmin.ts"
+import { type Store, TokenSet } from "../../src/access/TokenSet.ts"
+import * as HostAccess from "../../src/main/HostAccess.ts"
+
+export const DAY = 86_400_000
+
+const hash = { hex: (text: string) => createHash("sha256").update(text).digest("hex") }
+
+/** The tokens of one host. Several hosts may have one store. */
+export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, store = HostAccess.inMemory() }: {
+  readonly clock?: { now: number }
+  readonly store?: Store
+} = {}) => {
+  const set = new TokenSet({ store, hash, now: () => clock.now })
+  const admin = new TokenAdmin({ set, draw: randomBytes })
+  const create = async (wanted: Wanted) => (await admin.create(wanted, undefined)).token
+  /** The code of the refusal of a secret, or the id of its token. */
+  const check = async (secret: string): Promise<string> => {
+    const checked = await set.check(secret)
+    return "refused" in checked ? checked.refused.code : checked.token.id
+  }
+  return { admin, check, clock, create, set, store }
+}
+
+/** The code with which a promise fails. */
+export const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(() => "done", (failure: { readonly code?: unknown }) => failure.code)

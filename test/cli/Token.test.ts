@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { terminal } from "./Terminal.ts"
+
+const ROOT = "the-operators-own-token"
+
+const project = {
+  "systole.config.ts": `export default { token: "${ROOT}", spaces: { create: "on-demand" } }\n`,
+  "enzymes/place.ts": `import { Enzyme } from "systole"
+export default Enzyme.make({ name: "place", query: "/signals/place", run: (tx, { target, payload }) => void tx.set(target, payload) })
+`
+}
+
+/** The bytes of all files below a folder. */
+const bytesBelow = (folder: string): string =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((file) => join(folder, file))
+    .filter((file) => statSync(file).isFile())
+    .map((file) => readFileSync(file, "latin1"))
+    .join("")
+
+describe("systole token", () => {
+  it.live("makes tokens without a server and with one, and no file or output has a secret but the first", () =>
+    Effect.flatMap(terminal(project), ({ root, run, serve }) => Effect.promise(async () => {
+      const scope = ["--space", "shop", "--verbs", "read,signal", "--prefix", "/data/orders", "--expires", "90d"]
+      const made = await run("token", "create", ...scope)
+      assert.strictEqual(made.code, 0)
+      const token = made.stdout.trim()
+      const name = token.slice(0, 12)
+      assert.match(token, /^sys_[0-9a-v]{8}_[\w-]{43}$/)
+      assert.include(made.stderr, "never shown again")
+      const server = await serve("start")
+      const ask = async (path: string, by: string, init: RequestInit = {}) =>
+        (await fetch(server.url + path, { ...init, headers: { authorization: `Bearer ${by}`, "content-type": "application/json" } })).status
+      const cell = "/v1/spaces/shop/cells/data/orders/1"
+      assert.strictEqual(await ask(cell, ROOT, { method: "PUT", body: "1" }), 200)
+      assert.strictEqual(await ask(cell, token), 200)
+      assert.strictEqual(await ask(cell.replace("shop", "home"), token), 403)
+      assert.strictEqual(await ask(cell, token, { method: "PUT", body: "2" }), 403)
+      const next = (await run("token", "rotate", name)).stdout.trim()
+      assert.deepStrictEqual([await ask(cell, token), await ask(cell, next)], [200, 200])
+      assert.strictEqual((await run("token", "rotate", name, "--end")).code, 0)
+      assert.deepStrictEqual([await ask(cell, token), await ask(cell, next)], [401, 200])
+      const listed = await run("token", "ls")
+      for (const part of [name, "read,signal", "shop", "/data/orders", "1 access/space, 1 access/verb"]) assert.include(listed.stdout, part)
+      assert.strictEqual((await run("token", "revoke", name)).code, 0)
+      assert.strictEqual(await ask(cell, next), 401)
+      assert.include((await run("token", "ls")).stdout, "revoked")
+      assert.strictEqual((await run("token", "revoke", "sys_00000000")).code, 3)
+      assert.strictEqual((await run("token", "create", "--verbs", "write", "--prefix", "/data/orders")).code, 2)
+      const files = bytesBelow(join(root, ".data"))
+      const { stderr, stdout } = await server.stop("SIGTERM")
+      for (const secret of [token, next, ROOT]) {
+        assert.notInclude([files, stderr, stdout, listed.stdout, listed.stderr].join(), secret.slice(13))
+      }
+    })))
+})

@@ -1,0 +1,73 @@
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { vi } from "vitest"
+import * as Edge from "./Edge.ts"
+
+let text = ""
+
+beforeAll(async () => {
+  text = await Edge.script("./test/runtime/watched.ts")
+})
+
+/** The platform's timers are real. */
+const PATIENCE = { timeout: 60_000, interval: 50 }
+
+const CELL = "/v1/spaces/shop/cells/data/visits"
+
+/** A row of the list of tokens. */
+interface Row {
+  readonly id: string
+  readonly denied?: Readonly<Record<string, number>>
+}
+
+/** A token, and requests with it. */
+const created = async ({ fetch }: Edge.Edge, scope: object) => {
+  const body = JSON.stringify(scope)
+  const answer = await fetch("/v1/access/tokens", { method: "POST", headers: { "content-type": "application/json" }, body })
+  assert.strictEqual(answer.status, 201)
+  const { id, token } = await answer.json() as { readonly id: string; readonly token: string }
+  const ask = async (path: string, init: RequestInit = {}): Promise<string> => {
+    const response = await fetch(path, { ...init, headers: { "content-type": "application/json", authorization: `Bearer ${token}` } })
+    const { code = "ok" } = await response.json().catch(() => ({})) as { readonly code?: string }
+    return response.ok ? "ok" : code
+  }
+  return { id, token, ask }
+}
+
+describe("Tokens on Workers", () => {
+  it("are kept in an object of their own, and decided alike before each object", () =>
+    Edge.running(text, async (edge) => {
+      await edge.signal("shop", { signal: "/signals/visit" })
+      await edge.signal("other", { signal: "/signals/visit" })
+      const reads = await created(edge, { verbs: ["read"], spaces: ["shop"] })
+      const narrow = await created(edge, { verbs: ["read", "signal"], prefixes: ["/data/orders"] })
+      assert.strictEqual(await reads.ask(CELL), "ok")
+      assert.strictEqual(await reads.ask(CELL.replace("shop", "other")), "access/space")
+      assert.strictEqual(await reads.ask(CELL, { method: "PUT", body: "1" }), "access/verb")
+      assert.strictEqual(await reads.ask("/v1/access/tokens"), "access/verb")
+      assert.strictEqual(await narrow.ask(CELL), "access/prefix")
+      assert.strictEqual(await narrow.ask("/v1/spaces/shop/beats"), "access/prefix")
+      const { tokens } = await edge.json("/v1/access/tokens") as { readonly tokens: ReadonlyArray<Row> }
+      assert.deepInclude(tokens.find(({ id }) => id === reads.id), { denied: { "access/space": 1, "access/verb": 2 } })
+      assert.strictEqual((await edge.fetch(`/v1/access/tokens/${reads.id}`, { method: "DELETE" })).status, 200)
+      assert.strictEqual(await reads.ask(CELL), "auth/revoked")
+      assert.strictEqual(await reads.ask("/v1/spaces"), "auth/revoked")
+      assert.deepStrictEqual((await edge.json("/v1/spaces") as { readonly spaces: ReadonlyArray<string> }).spaces, ["other", "shop"])
+    }))
+
+  it("end their sockets before the next event when they are revoked", () =>
+    Edge.running(text, async (edge) => {
+      await edge.signal("shop", { signal: "/signals/visit" })
+      const { id, token } = await created(edge, { verbs: ["read"], prefixes: ["/data/visits"] })
+      const origin = (await edge.miniflare.ready).origin.replace("http", "ws")
+      const socket = new WebSocket(`${origin}${CELL}`, { headers: { authorization: `Bearer ${token}` } } as never)
+      const seen: Array<unknown> = []
+      let closed = 0
+      socket.addEventListener("message", ({ data }) => seen.push((JSON.parse(String(data)) as { readonly data: string }).data))
+      socket.addEventListener("close", ({ code }) => closed = code)
+      await vi.waitFor(() => assert.lengthOf(seen, 1), PATIENCE)
+      await edge.fetch(`/v1/access/tokens/${id}`, { method: "DELETE" })
+      await edge.signal("shop", { signal: "/signals/visit" })
+      await vi.waitFor(() => assert.strictEqual(closed, 1008), PATIENCE)
+      assert.lengthOf(seen, 1)
+    }))
+})
