@@ -22,6 +22,7 @@ import * as Beats from "./Beats.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
+import * as Cors from "./Cors.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
 import * as Guard from "./Guard.ts"
 import * as Json from "./Json.ts"
@@ -59,6 +60,8 @@ export interface Options extends Guard.Rules {
   readonly closing: AbortSignal
   /** The open streams that are counted, with those of other channels of the host; streams of the application alone unless given. */
   readonly quota?: StreamQuota | undefined
+  /** The origins of the pages of other sites that may read answers; none unless given. */
+  readonly origins?: ReadonlyArray<string> | undefined
   /** HTML pages, by path. */
   readonly pages: Readonly<Record<string, Page>>
   /** Makes the answers of webhooks. A Worker makes them in front of its objects. */
@@ -121,13 +124,14 @@ export const make = (services: Services, options: Options): App => {
       : Promise.resolve(answered).then((response) => TokenView.guarded(response, token, tokens))
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
-  const fetch: App["fetch"] = (request) => {
+  const own: App["fetch"] = (request) => {
     const hooked = hooks?.(request)
     if (hooked !== undefined) return hooked.catch(table.failed)
     const access = accessOf(request)
     return access instanceof Promise ? access.then((access) => answer(request, access)) : answer(request, access)
   }
-  return { fetch, take, table }
+  const cors = Cors.make(options.origins ?? [])
+  return { fetch: cors === undefined ? own : Cors.around(cors, own), take, table }
 }
 
 const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take => async (name, signal) => {

@@ -43,7 +43,14 @@ export type Page = (cells: { readonly get: Reading<[space: string]> }) => Render
 const Page = Schema.declare((value): value is Page => typeof value === "function", { expected: "a function that renders a page" })
 const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))
 
+/** The origin of a page, as a browser writes it: no path, and no port that its scheme has anyway. */
+const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+const Origin = Schema.String.pipe(Schema.check(Schema.makeFilter(isOrigin, { expected: "an origin, such as \"https://shop.example\"" })))
+
 const Hook = Schema.declare((value): value is Webhook.Webhook => value instanceof Webhook.Webhook, { expected: "a webhook(…)" })
+
+/** The most origins of other sites. */
+const MAX_ORIGINS = 100
 
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 const folders = Schema.Array(Schema.NonEmptyString)
@@ -110,6 +117,7 @@ const fields = {
   })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
   ingress: Schema.optionalKey(Schema.Record(PagePath, Hook)),
+  origins: Schema.optionalKey(Schema.Array(Origin).check(Schema.isMaxLength(MAX_ORIGINS))),
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
     declassify: Schema.optionalKey(Schema.Record(ModuleName, Atoms)),
@@ -186,6 +194,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly pages: Readonly<Record<string, Page>>
   /** Webhooks by their paths. */
   readonly ingress: Readonly<Record<string, Webhook.Webhook>>
+  /** The origins of the pages of other sites that may read answers. */
+  readonly origins: ReadonlyArray<string>
   /** The names of the enzymes to disable at this start. */
   readonly disabled: ReadonlyArray<string>
 }
@@ -335,6 +345,7 @@ const withDefaults = (definition: Fields): Settings => {
     system: definition.system ?? [],
     pages: definition.pages ?? {},
     ingress: definition.ingress ?? {},
+    origins: definition.origins ?? [],
     disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})
       .map(([name, { clearance, ...own }]) => ({ name, ...own, atoms: Label.make(clearance) })),

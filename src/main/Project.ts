@@ -131,6 +131,7 @@ export const open = Effect.fn("Project.open")(function*(
   const rules = {
     tokens: { set: tokens, admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw }) },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
+    origins: config.origins,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }

@@ -66,7 +66,7 @@ export const serve = (setting: Settings = {}) =>
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
     ), closing: closing.signal, pages: config.pages, webhooks: (parts) => Webhooks.make(config.ingress, parts),
-      readers: config.readers, debug: setting.debug, tokens: setting.tokens,
+      readers: config.readers, debug: setting.debug, tokens: setting.tokens, origins: config.origins,
       reference: setting.reference })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {

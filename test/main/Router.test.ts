@@ -123,6 +123,22 @@ describe("Router of a Worker", () => {
     assert.deepStrictEqual(woken, ["shop"])
   })
 
+  it("lets pages of the configured origins read answers, those of objects, too", async () => {
+    const shop = "https://shop.example"
+    const config = { token: TOKEN, origins: [shop] }
+    const gate = (env: Env) => make({ manifest: {}, config }, env)
+    const router = Router.make({ gate, inside: async (env) => Inside.open(gate(env), env) })
+    const sent = async (headers: Readonly<Record<string, string>>, method = "GET") => {
+      const request = new Request("https://worker.example/v1/spaces/shop/cells/data/a", { method, headers })
+      const response = await router(request, env(async () => new Response("object")))
+      return [response.status, response.headers.get("access-control-allow-origin")]
+    }
+    assert.deepStrictEqual(await sent({ ...authorized.headers, origin: shop }), [200, shop])
+    assert.deepStrictEqual(await sent({ origin: shop }), [401, shop])
+    assert.deepStrictEqual(await sent({ ...authorized.headers, origin: "https://evil.example" }), [200, null])
+    assert.deepStrictEqual(await sent({ origin: shop, "access-control-request-method": "PUT" }, "OPTIONS"), [204, shop])
+  })
+
   it("answers 503 for an object that was reset", async () => {
     const broken = env(() => Promise.reject(new Error("broken.outputGateBroken")))
     const log = await logged(async () => {

@@ -15,7 +15,8 @@ const built = (definition: Config.Definition) => {
 const settings = (definition: Config.Definition, given: object) => {
   const env = given as Env
   const { settings } = built(definition)
-  return Settings.ofBuild(built(definition), env, Gate.make({ ...Gate.secured(settings, env), hooks: [] }, Gate.isPublic(env), env))
+  const admitted = { ...Gate.secured(settings, env), hooks: [], origins: [] }
+  return Settings.ofBuild(built(definition), env, Gate.make(admitted, Gate.isPublic(env), env))
 }
 
 describe("the settings of a built Worker", () => {
@@ -38,7 +39,7 @@ describe("the settings of a built Worker", () => {
       const module = Enzyme.make({ name: "receive", query: "/signals/receive", run: () => 1 })
       const file = { module, hash: "0".repeat(64) }
       const env = { SYSTOLE_PUBLIC: "true" } as unknown as Env
-      const gate = Gate.make({ token: undefined, readers: [], hooks: [] }, true, env)
+      const gate = Gate.make({ token: undefined, readers: [], hooks: [], origins: [] }, true, env)
       const loadOf = (manifest: ManifestModules.Manifest) => Settings.ofBuild({ ...built({}), manifest }, env, gate).load
       const load = loadOf({ "enzymes/receive.ts": file })
       const [first, second] = [yield* load, yield* load]

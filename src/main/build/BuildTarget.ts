@@ -223,8 +223,10 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
  * @category constructors
  * @since 0.1.0
  */
-export const outsideModule = ({ settings }: Contents): string =>
-  `export const outside = ${JSON.stringify({ readers: withoutTokens(settings).readers, hooks: Object.keys(settings.ingress) })}\n`
+export const outsideModule = ({ settings }: Contents): string => {
+  const { ingress, origins } = settings
+  return `export const outside = ${JSON.stringify({ readers: withoutTokens(settings).readers, hooks: Object.keys(ingress), origins })}\n`
+}
 
 /** A field of the configuration in an environment, as an expression over its module. */
 const fieldOf = (field: "ingress" | "pages", module: string, environment: string | undefined): string => {

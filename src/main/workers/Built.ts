@@ -16,6 +16,8 @@ export interface Outside {
   readonly readers: Built["settings"]["readers"]
   /** The paths of its webhooks. */
   readonly hooks: ReadonlyArray<string>
+  /** The origins of the pages of other sites. */
+  readonly origins: ReadonlyArray<string>
 }
 
 /** The part of a build that objects and pages need: its modules, and the runtime. */

@@ -7,6 +7,7 @@
  */
 import { TokenSet } from "../../access/TokenSet.ts"
 import * as Access from "../../ingress/Access.ts"
+import * as Cors from "../../ingress/Cors.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { hash } from "../../persistence/PureSha256.ts"
@@ -17,17 +18,20 @@ import * as TokenObject from "./TokenObject.ts"
 export interface Gate {
   readonly access: Access.Decide
   readonly tokens: TokenSet
+  /** The answers to pages of other sites, if the configuration has some. */
+  readonly cors: Cors.Cors | undefined
   /** Whether a request is one of a webhook, which its signature admits. */
   readonly isHook: (request: Request) => boolean
   /** The proof with which the objects of this application call each other. It follows from the token. */
   readonly proof: string
 }
 
-/** Those whom a Worker lets in: the owners of its tokens, and the paths of its webhooks. */
+/** Those whom a Worker lets in: the owners of its tokens, the paths of its webhooks, and the pages of other sites. */
 interface Admitted {
   readonly token: string | undefined
   readonly readers: ReadonlyArray<Secrets.ReaderToken>
   readonly hooks: ReadonlyArray<string>
+  readonly origins: ReadonlyArray<string>
 }
 
 /**
@@ -37,7 +41,7 @@ interface Admitted {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ hooks, readers, token }: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
+export const make = ({ hooks, origins, readers, token }: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
       reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
@@ -49,6 +53,7 @@ export const make = ({ hooks, readers, token }: Admitted, isPublic: boolean, env
   return {
     access: Access.make({ token, readers, loopback: false }, hash, tokens),
     tokens,
+    cors: Cors.make(origins),
     isHook: (request) => hooks.length > 0 && request.method === "POST" && hooks.includes(Access.pathOf(request)),
     proof
   }

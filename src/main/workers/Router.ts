@@ -11,6 +11,7 @@ import type { Token } from "../../access/Token.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import { LIVE, READY, spaceIn, SPACES } from "../../contract/Paths.ts"
 import * as Access from "../../ingress/Access.ts"
+import * as Cors from "../../ingress/Cors.ts"
 import * as Json from "../../ingress/Json.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as WorkerToken from "../../ingress/WorkerToken.ts"
@@ -34,7 +35,28 @@ export interface Parts {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ gate, inside }: Parts, refusals = new Refusals()) => async (request: Request, env: Env): Promise<Response> => {
+export const make = (parts: Parts, refusals = new Refusals()) => async (request: Request, env: Env): Promise<Response> => {
+  const answer = (request: Request): Promise<Response> => answered(parts, refusals, { request, env })
+  const cors = corsOf(parts, env)
+  return cors === undefined ? answer(request) : Cors.around(cors, answer)(request)
+}
+
+/** The answers to pages of other sites; none while the settings are invalid, which the answer to the request tells. */
+const corsOf = ({ gate }: Parts, env: Env): Cors.Cors | undefined => {
+  try {
+    return gate(env).cors
+  } catch {
+    return undefined
+  }
+}
+
+/** A request with the bindings of its Worker. */
+interface Received {
+  readonly request: Request
+  readonly env: Env
+}
+
+const answered = async ({ gate, inside }: Parts, refusals: Refusals, { env, request }: Received): Promise<Response> => {
   const path = Access.pathOf(request)
   if (path === LIVE) return Problem.unlessRead(request, path) ?? Json.answer({ status: "live" })
   if (path === READY) return Problem.unlessRead(request, path) ?? readiness({ gate, inside }, env, request)

@@ -79,7 +79,7 @@ const opened = (
   { gate, modules, ...parts }: Pick<Settings, "modules" | "slices" | "webhooks"> & { readonly gate: Gate.Gate }
 ): Settings => ({ ...gate, modules, load: loading(config, modules), config, hash, reporter, ...parts })
 
-const gateOf = ({ ingress, readers, token }: Config.Config) => ({ readers, token, hooks: Object.keys(ingress) })
+const gateOf = ({ ingress, origins, readers, token }: Config.Config) => ({ origins, readers, token, hooks: Object.keys(ingress) })
 
 const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
   const { enzymes, kernel, plugins } = config

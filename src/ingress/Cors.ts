@@ -1,0 +1,79 @@
+/**
+ * Pages of other sites: the headers with which a browser lets them send requests and read answers.
+ *
+ * The origins of the configuration alone get them, and none gets cookies: a page shows a token.
+ *
+ * @module
+ */
+
+/** The headers of requests that mean something to an endpoint. */
+const TAKEN = [
+  "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "if-range", "last-event-id", "prefer", "range"
+].join(", ")
+
+/** The headers of answers that a page may read beside those that each may. */
+const TOLD = ["allow", "content-range", "etag", "link", "location", "retry-after", "www-authenticate"].join(", ")
+
+const METHODS = "GET, HEAD, PUT, POST, DELETE"
+
+/** The time for which a browser keeps the answer to a preflight, in seconds. */
+const KEPT = 600
+
+/** The answers to pages of other sites. */
+export interface Cors {
+  /** The answer to a request that asks for permission; `undefined` for any other request, or for another origin. */
+  readonly preflight: (request: Request) => Response | undefined
+  /** An answer as a page may read it. */
+  readonly shared: (request: Request, response: Response) => Response
+}
+
+/**
+ * The answers to pages of these origins; `undefined` without any.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const make = (origins: ReadonlyArray<string>): Cors | undefined => {
+  if (origins.length === 0) return undefined
+  const listed: ReadonlySet<string> = new Set(origins)
+  const originOf = ({ headers }: Request): string | undefined => {
+    const origin = headers.get("origin") ?? ""
+    return listed.has(origin) ? origin : undefined
+  }
+  return {
+    preflight: (request) => {
+      const origin = originOf(request)
+      if (origin === undefined || request.method !== "OPTIONS" || !request.headers.has("access-control-request-method")) return undefined
+      return new Response(null, {
+        status: 204,
+        headers: {
+          "access-control-allow-origin": origin,
+          "access-control-allow-methods": METHODS,
+          "access-control-allow-headers": TAKEN,
+          "access-control-max-age": String(KEPT),
+          vary: "origin"
+        }
+      })
+    },
+    shared: (request, response) => {
+      // The answer with a socket cannot be made anew, and a browser reads none of its headers.
+      if (response.status === 101) return response
+      const origin = originOf(request)
+      const shared = new Response(response.body, response)
+      shared.headers.append("vary", "origin")
+      if (origin === undefined) return shared
+      shared.headers.set("access-control-allow-origin", origin)
+      shared.headers.set("access-control-expose-headers", TOLD)
+      return shared
+    }
+  }
+}
+
+/**
+ * A handler of requests that answers pages of other sites, too.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const around = ({ preflight, shared }: Cors, fetch: (request: Request) => Response | Promise<Response>) =>
+  async (request: Request): Promise<Response> => preflight(request) ?? shared(request, await fetch(request))
