@@ -11,6 +11,7 @@ import { setImmediate } from "node:timers"
 import * as UnexpectedFailure from "../../src/diagnostic/UnexpectedFailure.ts"
 import * as Main from "../../src/main/Main.ts"
 import { program } from "../../src/main/SourceProgram.ts"
+import "../support/Bundler.ts"
 
 /** The output and the exit code of a command. */
 export interface Ended {

@@ -13,6 +13,7 @@ import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostModules from "../../src/main/HostModules.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import "../support/Bundler.ts"
 import type { Stage, Story } from "./Story.ts"
 
 /** The folder of the stores, below the root of a project. */
