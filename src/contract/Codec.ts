@@ -54,7 +54,8 @@ const known = (of: WeakMap<Lazy, Code>, key: Lazy, make: (schema: Schema.Top) =>
 export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S["Type"] => known(decoders, schema, decoder)(input)
 
 /**
- * A value as JSON, by its schema. A record that another version wrote may not fit it, and is then shown as it is.
+ * A value as JSON, by its schema. A record that another version wrote may lack fields or have further ones. Such a value is shown as it
+ * is, so that no field is lost.
  *
  * @category getters
  * @since 0.2.0
@@ -62,7 +63,7 @@ export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S
 export const encode = <S extends Schema.Top>(schema: Lazy<S>, value: S["Type"]): S["Encoded"] => known(encoders, schema, encoder)(value)
 
 const encoder = (schema: Schema.Top): Code => {
-  const encode = Schema.encodeUnknownExit(schema as Schema.Codec<unknown>)
+  const encode = Schema.encodeUnknownExit(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })
   return (value) => {
     const exit = encode(value)
     return Exit.isSuccess(exit) ? exit.value : value
