@@ -8,6 +8,7 @@ import * as CellValue from "./CellValue.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { SPACE } from "./Paths.ts"
 import * as Query from "./Query.ts"
+import { HISTORY } from "./SlicePaths.ts"
 import { words } from "./Words.ts"
 
 const text = Schema.String
@@ -151,7 +152,7 @@ export const verified = () => Schema.Struct({
 })
 
 /** The verification of a space. */
-export const verification = Endpoint.make("GET", `${SPACE}/journal/verification`, {
+export const verification = Endpoint.make("GET", HISTORY.verification, {
   refusals: ["history/busy"],
   does: words("Verifies every journal row and every other row of the store."),
   answer: verified
@@ -188,7 +189,7 @@ export const replayed = () => Schema.Struct({
 })
 
 /** The replay of beats. */
-export const replay = Endpoint.make("GET", `${SPACE}/replay`, {
+export const replay = Endpoint.make("GET", HISTORY.replay, {
   refusals: ["beat/absent", "history/busy"],
   does: words("Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues."),
   query: () => Schema.Struct({ from: Query.count(), to: Query.count() }),
@@ -212,7 +213,7 @@ const writer = () => Schema.Struct({
 })
 
 /** The origin of a value. */
-export const why = Endpoint.make("GET", `${SPACE}/why`, {
+export const why = Endpoint.make("GET", HISTORY.why, {
   refusals: ["address/invalid", "beat/absent", "cell/absent", "history/busy"],
   does: words("The run that wrote a value, with its signal, its reads and the results of its requests, back to the ingress."),
   query: () => Schema.Struct({ address: Schema.NonEmptyString.annotate({ expected: "the address of a cell" }) }),
@@ -248,7 +249,7 @@ export const explanation = () => Schema.Struct({
 export const explained = () => Schema.Struct({ beat: count, enzyme: text, signals: Schema.Array(explanation()) })
 
 /** The reasons for the runs of an enzyme in a beat. */
-export const explain = Endpoint.make("GET", `${SPACE}/explain`, {
+export const explain = Endpoint.make("GET", HISTORY.explain, {
   refusals: ["beat/absent", "history/busy", "query/invalid"],
   does: words("Why an enzyme ran in a beat, or did not."),
   query: () => Schema.Struct({ beat: Query.number(), enzyme: Schema.NonEmptyString.annotate({ expected: "the name of an enzyme" }) }),

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Endpoint from "./Endpoint.ts"
 import { LIVE, READY, SPACE, SPACES } from "./Paths.ts"
 import * as Query from "./Query.ts"
+import { FLOWS } from "./SlicePaths.ts"
 import { words } from "./Words.ts"
 
 const text = Schema.String
@@ -49,7 +50,7 @@ export const enzymes = Endpoint.make("GET", "/v1/enzymes", {
 })
 
 /** The list of flows. */
-export const flows = Endpoint.make("GET", "/v1/flows", {
+export const flows = Endpoint.make("GET", FLOWS, {
   does: words("The declared flows, step by step."),
   query: listed,
   answer: () => Schema.Struct({

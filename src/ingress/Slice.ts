@@ -6,7 +6,7 @@
 import type { Face, Kinds } from "../contract/Face.ts"
 import type { Command } from "../ledger/Command.ts"
 import type { Outside } from "../ledger/Outside.ts"
-import * as Slices from "../ledger/Slices.ts"
+import * as SliceTable from "../ledger/SliceTable.ts"
 import type { KernelSlice } from "../kernel/space/Slice.ts"
 import * as SpaceFace from "../kernel/space/SpaceFace.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
@@ -60,7 +60,7 @@ const isAt = (route: string, path: string): boolean => {
  * @category getters
  * @since 0.2.0
  */
-export const absentAt = (slices: ReadonlyArray<Pick<Slice, "name">>, path: string): Slices.SliceAbsent | undefined => {
-  const slice = Slices.absent(slices).find((name) => Slices.routesOf(name).some((route) => isAt(route, path)))
-  return slice === undefined ? undefined : new Slices.SliceAbsent({ slice })
+export const absentAt = (slices: ReadonlyArray<Pick<Slice, "name">>, path: string): SliceTable.SliceAbsent | undefined => {
+  const slice = SliceTable.absent(slices).find((name) => SliceTable.routesOf(name).some((route) => isAt(route, path)))
+  return slice === undefined ? undefined : new SliceTable.SliceAbsent({ slice })
 }

@@ -6,7 +6,7 @@
 import { PersistenceError, StoreNeedsLedger } from "../persistence/PersistenceError.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { LedgerList } from "./LedgerList.ts"
-import { names, places, remedy, type SliceName } from "./Slices.ts"
+import { names, places, remedy, type SliceName } from "./SliceTable.ts"
 
 /**
  * The refusal of a store with records of an absent slice.

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import type { Reading } from "../cell/Cell.ts"
 import * as Label from "../cell/Label.ts"
 import * as Fault from "../contract/Fault.ts"
-import * as Slices from "../ledger/Slices.ts"
+import * as SliceTable from "../ledger/SliceTable.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import { isSpaceName } from "../persistence/SpaceName.ts"
 import * as ChannelLabels from "../reactor/ChannelLabels.ts"
@@ -85,7 +85,7 @@ const fields = {
   })),
   enzymes: Schema.optionalKey(folders),
   plugins: Schema.optionalKey(folders),
-  without: Schema.optionalKey(Schema.Array(Schema.Literals(Slices.names))),
+  without: Schema.optionalKey(Schema.Array(Schema.Literals(SliceTable.names))),
   persistence: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
   content: Schema.optionalKey(Schema.Union([ModuleName, Schema.Struct({ use: ModuleName, options: Schema.optionalKey(Options) })])),
   channels: Schema.optionalKey(Schema.Record(ModuleName, Schema.Union([
@@ -169,7 +169,7 @@ export interface Settings extends Secrets.Unsecured {
   /** Folders of plugin modules, relative to the project. */
   readonly plugins: ReadonlyArray<string>
   /** The slices of the runtime that the project is without. */
-  readonly without: ReadonlyArray<Slices.SliceName>
+  readonly without: ReadonlyArray<SliceTable.SliceName>
   /** The plugin that provides persistence, and its options. */
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
   /** The plugin that stores content beyond 32 MiB, and its options; `undefined` without one. */
@@ -285,15 +285,15 @@ const checkRetired = (definition: unknown): Effect.Effect<void, InvalidConfig> =
   const isThere = [base, ...Object.values(environments)].some((fields: unknown) => Object.hasOwn(Object(fields) as object, "features"))
   return isThere
     ? Effect.fail(refuse(`there is no field features: all parts of the runtime are in by default. Leave it out; without: ["${
-      Slices.names.join("\", \"")}"] leaves out those that it names`))
+      SliceTable.names.join("\", \"")}"] leaves out those that it names`))
     : Effect.void
 }
 
 /** Refuses to leave out a slice that another one needs, or the configuration itself. */
 const checkSlices = ({ agent, channels, without }: Settings): Effect.Effect<void, InvalidConfig> => {
   const isOut = (name: string): boolean => (without as ReadonlyArray<string>).includes(name)
-  for (const name of Slices.names) {
-    const missing = Slices.places[name].needs?.find(isOut)
+  for (const name of SliceTable.names) {
+    const missing = SliceTable.places[name].needs?.find(isOut)
     if (missing === undefined || isOut(name)) continue
     return Effect.fail(refuse(`without has "${missing}", and ${name} cannot do without it. Add "${name}" to without, or take both out`))
   }

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Slice } from "../ingress/Slice.ts"
-import type { SliceName } from "../ledger/Slices.ts"
+import type { SliceName } from "../ledger/SliceTable.ts"
 import { slice as debug } from "./slice/debug.ts"
 import { slice as durable } from "./slice/durable.ts"
 import { slice as flows } from "./slice/flows.ts"

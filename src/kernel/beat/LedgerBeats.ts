@@ -28,7 +28,7 @@ import type { BeatClock, View } from "../../stage/BeatClock.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
-import * as Slices from "../../ledger/Slices.ts"
+import * as SliceTable from "../../ledger/SliceTable.ts"
 import { type Handling, isMerged } from "../model/InFlight.ts"
 import { lockOver, origin } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
@@ -140,8 +140,8 @@ export class LedgerBeats implements Faces<Draft> {
   face(name: string, draft: Draft, caller: Caller): unknown {
     const placed = this.space.ledgers.named(name)
     if (placed === undefined) {
-      const slice = Slices.ofLedger(name)
-      throw slice === undefined ? new NotProvided({ verb: `tx.${name}`, service: "Ledger" }) : new Slices.SliceAbsent({ slice })
+      const slice = SliceTable.ofLedger(name)
+      throw slice === undefined ? new NotProvided({ verb: `tx.${name}`, service: "Ledger" }) : new SliceTable.SliceAbsent({ slice })
     }
     return placed.ledger.transaction(draft, caller, this.of(placed))
   }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { SliceAbsent } from "../../ledger/Slices.ts"
+import { SliceAbsent } from "../../ledger/SliceTable.ts"
 import * as StoreCheck from "../../ledger/StoreCheck.ts"
 import { InvalidEnzyme } from "../../registry/Enzyme.ts"
 import type { DurableRuns, HeardBy, RunsOfSpaces } from "./DurableRuns.ts"

@@ -19,7 +19,7 @@ import * as DeadLetter from "../beat/DeadLetter.ts"
 import { asControlError } from "../view/Expected.ts"
 import type { ControlError } from "../view/Expected.ts"
 import * as ExternalChange from "../model/ExternalChange.ts"
-import * as Slices from "../../ledger/Slices.ts"
+import * as SliceTable from "../../ledger/SliceTable.ts"
 import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
@@ -150,8 +150,8 @@ export class CommandQueue implements SpaceControl {
   command(ledger: string, command: Ledger.Command): Effect.Effect<Commands.Done, ControlError> {
     return this.submit(() => {
       const known = this.live.ledgers.named(ledger)?.ledger.commands[command.verb]
-      const slice = this.live.ledgers.named(ledger) === undefined ? Slices.ofLedger(ledger) : undefined
-      if (slice !== undefined) throw new Slices.SliceAbsent({ slice })
+      const slice = this.live.ledgers.named(ledger) === undefined ? SliceTable.ofLedger(ledger) : undefined
+      if (slice !== undefined) throw new SliceTable.SliceAbsent({ slice })
       if (known === undefined) throw new ControlRefused({ verb: `${ledger} ${command.verb}`, reason: "no ledger has such a command" })
       // The command may have parts that are no data: the beat does it as the journal has it.
       return Commands.decode(JsonParser.parse(Commands.encode({ kind: "ledger", ledger, command })) as Commands.CommandLine)

@@ -10,7 +10,7 @@ import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
 import { LedgerList } from "../../ledger/LedgerList.ts"
-import * as Slices from "../../ledger/Slices.ts"
+import * as SliceTable from "../../ledger/SliceTable.ts"
 import { operations } from "../../operation/Ledger.ts"
 import { outside } from "../../operation/Outside.ts"
 import { Hash } from "../../persistence/Hash.ts"
@@ -146,7 +146,7 @@ export class Kernel extends Context.Service<Kernel, {
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
         supervision: yield* CurrentSupervision
       }
-      const api = { parts: [operationsPart, ...slices.flatMap(({ part }) => part ?? [])], absent: Slices.absent(slices) }
+      const api = { parts: [operationsPart, ...slices.flatMap(({ part }) => part ?? [])], absent: SliceTable.absent(slices) }
       const spaces = new Spaces({ persistence, parts, api, stops, remote: yield* RemotePeers, contents, scope: yield* Effect.scope })
       const ready = yield* Effect.cachedWithTTL(Effect.result(persistence.ready ?? Effect.void), READY_MILLIS)
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))

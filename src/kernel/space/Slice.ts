@@ -15,7 +15,7 @@ import type { SpacePart } from "./SpacePart.ts"
  * @since 0.2.0
  */
 export interface KernelSlice {
-  /** A name of the table in `ledger/Slices.ts`, or that of a slice which is not part of the runtime. */
+  /** A name of the table in `ledger/SliceTable.ts`, or that of a slice which is not part of the runtime. */
   readonly name: string
   /** Makes its ledger over the reactor of the kernel. */
   readonly ledger?: (reactor: Reactor["Service"]) => Ledger

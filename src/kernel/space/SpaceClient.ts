@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { places, SliceAbsent, type SliceName } from "../../ledger/Slices.ts"
+import { places, SliceAbsent, type SliceName } from "../../ledger/SliceTable.ts"
 import { ClearedView } from "../view/ClearedView.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type { PartName, Reader, Space, SpaceControl, SpaceParts, Viewer } from "../view/Space.ts"

@@ -12,7 +12,7 @@ import type { CellLocked, RefusalClass, Refusals } from "../../ledger/LedgerErro
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
-import { SliceAbsent } from "../../ledger/Slices.ts"
+import { SliceAbsent } from "../../ledger/SliceTable.ts"
 import {
   type CellChanged, ControlRefused, DeadAbsent, type IdAmbiguous, IdReused, InboxFull, SpaceStopped, WriteRefused
 } from "../model/SpaceError.ts"

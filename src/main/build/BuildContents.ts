@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SliceName } from "../../ledger/Slices.ts"
+import type { SliceName } from "../../ledger/SliceTable.ts"
 import type * as Config from "../../loader/Config.ts"
 import type { LoadedModule } from "../../loader/ModuleHost.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Kernel, MemoryStore, Slices, type Transaction } from "systole"
-import { names, places, SliceAbsent } from "../../../src/ledger/Slices.ts"
+import { names, places, SliceAbsent } from "../../../src/ledger/SliceTable.ts"
 import { operations } from "../../../src/operation/Ledger.ts"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as HashLayer from "../../support/HashLayer.ts"

@@ -6,6 +6,8 @@
  * @module
  */
 import * as Data from "effect/Data"
+import { SPACE } from "../contract/Paths.ts"
+import * as SlicePaths from "../contract/SlicePaths.ts"
 
 /** A slice, as far as a runtime without it has to know it. */
 export interface Place {
@@ -22,12 +24,10 @@ export interface Place {
 /** The slices by their names, in the order in which a beat advances their ledgers. Each follows those that it needs. */
 export const table = {
   rendezvous: { part: "rv", ledger: { name: "rv", folders: ["/data/rv"] } },
-  flows: { part: "flows", ledger: { name: "flow", folders: ["/data/flow/inst"] }, routes: ["/v1/flows"], needs: ["rendezvous"] },
+  flows: { part: "flows", ledger: { name: "flow", folders: ["/data/flow/inst"] }, routes: [SlicePaths.FLOWS], needs: ["rendezvous"] },
   requests: { part: "io", ledger: { name: "io", folders: ["/rt/ops/OPS:io/io_req"] } },
   durable: { part: "runs", ledger: { name: "run", folders: ["/sys/index/run"] }, needs: ["requests"] },
-  history: {
-    routes: ["/v1/spaces/:space/journal", "/v1/spaces/:space/replay", "/v1/spaces/:space/why", "/v1/spaces/:space/explain"]
-  },
+  history: { routes: Object.values(SlicePaths.HISTORY) },
   graph: { part: "graph" },
   debug: { part: "debug" }
 } as const satisfies Readonly<Record<string, Place>>
@@ -53,7 +53,7 @@ export const absent = (given: ReadonlyArray<{ readonly name: string }>): Readonl
  */
 export const routesOf = (name: SliceName): ReadonlyArray<string> => {
   const { part, routes = [] } = places[name]
-  return part === undefined ? routes : [`/v1/spaces/:space/${part}`, ...routes]
+  return part === undefined ? routes : [`${SPACE}/${part}`, ...routes]
 }
 
 /**
