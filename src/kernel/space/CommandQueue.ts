@@ -56,7 +56,7 @@ export class CommandQueue implements SpaceControl {
         const limit = inbox.offer({ command, answer }, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
       } catch (error) {
-        return resume(Effect.fail(error instanceof PersistenceError ? this.stop(error) : asControlError(ledgers.refusals)(error)))
+        return resume(Effect.fail(error instanceof PersistenceError ? this.stopped(error) : asControlError(ledgers.refusals)(error)))
       }
       // The beat answers the command. The group is only woken.
       this.group.wake()
@@ -69,7 +69,7 @@ export class CommandQueue implements SpaceControl {
   }
 
   /** Stops the space after a failure of its store. */
-  private stop(error: PersistenceError): SpaceStopped {
+  private stopped(error: PersistenceError): SpaceStopped {
     const stopped = asStopped(this.live.space, error)
     this.group.stop(stopped)
     return stopped
@@ -88,7 +88,7 @@ export class CommandQueue implements SpaceControl {
     return Pieces.start((make) => this.submit(make), module, inputs)
   }
 
-  stopPiece(piece: string): Effect.Effect<number, ControlError> {
+  stop(piece: string): Effect.Effect<number, ControlError> {
     return this.tell(() => ({ kind: "piece", ask: { verb: "stop", name: String(piece) } }))
   }
 
@@ -115,9 +115,10 @@ export class CommandQueue implements SpaceControl {
 
   readonly state: SpaceControl["state"] = Effect.sync(() => this.look())
 
-  pause(): ReturnType<SpaceControl["pause"]> {
-    return this.steer("pause")
-  }
+  readonly pause: SpaceControl["pause"] = () => this.steer("pause")
+  readonly resume: SpaceControl["resume"] = () => this.steer("resume")
+  readonly shutdown: SpaceControl["shutdown"] = () => this.steer("shutdown")
+  readonly restart: SpaceControl["restart"] = () => this.steer("boot")
 
   rollback(to: number): ReturnType<SpaceControl["rollback"]> {
     return this.steer("rollback", to, () => {
@@ -135,18 +136,6 @@ export class CommandQueue implements SpaceControl {
     return to < pruned ? `the journal is pruned up to beat ${pruned}; give that one or a later one` : undefined
   }
 
-  resume(): ReturnType<SpaceControl["resume"]> {
-    return this.steer("resume")
-  }
-
-  shutdown(): ReturnType<SpaceControl["shutdown"]> {
-    return this.steer("shutdown")
-  }
-
-  restart(): ReturnType<SpaceControl["restart"]> {
-    return this.steer("boot")
-  }
-
   command(ledger: string, command: Ledger.Command): Effect.Effect<Commands.Done, ControlError> {
     return this.submit(() => {
       const known = this.live.ledgers.named(ledger)?.ledger.commands[command.verb]
@@ -158,14 +147,8 @@ export class CommandQueue implements SpaceControl {
     })
   }
 
-  lock(cell: string): Effect.Effect<number, ControlError> {
-    return this.locking(cell, true)
-  }
-
-  unlock(cell: string): Effect.Effect<number, ControlError> {
-    return this.locking(cell, false)
-  }
-
+  readonly lock: SpaceControl["lock"] = (cell) => this.locking(cell, true)
+  readonly unlock: SpaceControl["unlock"] = (cell) => this.locking(cell, false)
   readonly hold: SpaceControl["hold"] = this.holding(true)
   readonly release: SpaceControl["release"] = this.holding(false)
 

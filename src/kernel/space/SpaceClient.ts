@@ -10,20 +10,29 @@ import { ClearedView } from "../view/ClearedView.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type { PartName, Reader, Space, SpaceControl, SpaceParts, Viewer } from "../view/Space.ts"
 import type { Access } from "./Access.ts"
+import type { LiveSpace } from "./LiveSpace.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
+/** A method of a part of an open space. */
+type Method = (...args: ReadonlyArray<never>) => Effect.Effect<unknown, unknown>
+
+/** The names of the methods of a part. */
+type Names<Part> = { readonly [Name in keyof Part]: Part[Name] extends Method ? Name : never }[keyof Part]
+
+/** Methods of a part of an open space, each as one request to the space. */
+const through = <Key extends keyof LiveSpace, const Name extends Names<LiveSpace[Key]>>(
+  access: Access,
+  key: Key,
+  names: ReadonlyArray<Name>
+): Pick<LiveSpace[Key], NoInfer<Name>> =>
+  Object.fromEntries(names.map((name) =>
+    [name, (...args: ReadonlyArray<never>) => access.use((space) => (space[key] as Record<Name, Method>)[name](...args))]
+  )) as Pick<LiveSpace[Key], Name>
+
 const controlOf = (access: Access): SpaceControl => ({
+  ...through(access, "commands", ["pause", "rollback", "resume", "shutdown", "restart", "command", "lock", "unlock", "resetClock"]),
   state: Effect.orDie(access.use(({ commands }) => commands.state)),
-  pause: () => access.use(({ commands }) => commands.pause()),
-  rollback: (to) => access.use(({ commands }) => commands.rollback(to)),
-  resume: () => access.use(({ commands }) => commands.resume()),
-  shutdown: () => access.use(({ commands }) => commands.shutdown()),
-  restart: () => access.use(({ commands }) => commands.restart()),
-  command: (ledger, command) => access.use(({ commands }) => commands.command(ledger, command)),
-  lock: (cell) => access.use(({ commands }) => commands.lock(cell)),
-  unlock: (cell) => access.use(({ commands }) => commands.unlock(cell)),
   clock: access.use(({ commands }) => commands.clock),
-  resetClock: () => access.use(({ commands }) => commands.resetClock()),
   hold: access.use(({ commands }) => commands.hold),
   release: access.use(({ commands }) => commands.release)
 })
@@ -47,46 +56,31 @@ const readerOf = (access: Access, clearance: Viewer): Reader => {
 
 /** The API of a space, without the parts of slices. */
 const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartName> => ({
+  ...through(access, "signals", ["signal", "handled"]),
+  ...through(access, "receipts", ["receipt", "receipts", "settled", "letter"]),
+  ...through(access, "commands", ["set", "integrate", "start", "stop"]),
+  ...through(access, "lists", ["dead", "waiting", "list", "names", "below", "cells", "beatsBefore"]),
+  ...through(access, "queries", ["get"]),
+  ...through(access, "history", ["examine"]),
+  ...through(access, "contents", ["receive", "blob", "blobPart"]),
   name: access.name,
-  signal: (request) => access.use(({ signals }) => signals.signal(request)),
   post: (request, hears) => access.post(request, hears),
-  handled: (request) => access.use(({ signals }) => signals.handled(request)),
-  receipt: (id) => access.use(({ receipts }) => receipts.receipt(id)),
-  receipts: (text) => access.use(({ receipts }) => receipts.receipts(text)),
-  settled: (id) => access.use(({ receipts }) => receipts.settled(id)),
-  set: (address, value, options) => access.use(({ commands }) => commands.set(address, value, options)),
-  integrate: (change) => access.use(({ commands }) => commands.integrate(change)),
   bind: (cell, enzyme, { propagate = true } = {}) =>
     access.use(({ commands }) => commands.bind({ cell, enzyme, propagate, tombstone: false })),
   unbind: (cell, enzyme) => access.use(({ commands }) => commands.bind({ cell, enzyme, propagate: true, tombstone: true })),
-  dead: (page) => access.use(({ lists }) => lists.dead(page)),
-  waiting: (page) => access.use(({ lists }) => lists.waiting(page)),
-  letter: (id, enzyme) => access.use(({ receipts }) => receipts.letter(id, enzyme)),
   redeliver: (text, enzyme) => access.use(({ commands, receipts }) =>
     Effect.flatMap(receipts.idOfLetter(text, enzyme), (id) => commands.redeliver(id, enzyme))),
   control: controlOf(access),
-  start: (module, inputs) => access.use(({ commands }) => commands.start(module, inputs)),
-  stop: (piece) => access.use(({ commands }) => commands.stopPiece(piece)),
   step: access.use(({ commands }) => commands.step),
   idle: access.use(({ idle }) => idle),
-  get: (address) => access.use(({ queries }) => queries.get(address)),
-  list: (id) => access.use(({ lists }) => lists.list(id)),
-  names: (id, page) => access.use(({ lists }) => lists.names(id, page)),
-  below: (id, page) => access.use(({ lists }) => lists.below(id, page)),
-  cells: (id, page) => access.use(({ lists }) => lists.cells(id, page)),
-  beatsBefore: (before, limit) => access.use(({ lists }) => lists.beatsBefore(before, limit)),
   watch: (address, options) => access.stream(({ queries }) => queries.watch(address, options)),
   pull: (address, options) => access.use(({ queries }) => queries.value(address, options)),
   reader: (clearance) => readerOf(access, clearance),
   denials: Effect.sync(() => [...readerState.denials]),
   head: Effect.orDie(access.use(({ group }) => Effect.sync(() => group.durable))),
   journal: (beat) => access.use(({ reads, state }) => reads.read(() => state.store.entry(beat))),
-  examine: (look) => access.use(({ history }) => history.examine(look)),
   beats: Stream.orDie(access.stream(({ listeners }) => listeners.beats)),
-  content: access.use(({ contents }) => contents.uploads.begin),
-  receive: (chunks) => access.use(({ contents }) => contents.receive(chunks)),
-  blob: (hash) => access.use(({ contents }) => contents.blob(hash)),
-  blobPart: (hash, part) => access.use(({ contents }) => contents.blobPart(hash, part))
+  content: access.use(({ contents }) => contents.uploads.begin)
 })
 
 /** The parts of the API of each space of a kernel, and the slices whose parts it has not. */
