@@ -115,13 +115,16 @@ export const make = (services: Services, options: Options): App => {
   const take = taking(kernel, options.full)
   const hooks = options.webhooks?.({ take, report: table.report })
   const accessOf = Access.make(options, services.hash, tokens)
+  const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens)
   const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
     const { refused, token } = access
     if (refused !== undefined) return Problem.response(refused)
+    const full = token !== undefined && Sse.isWanted(request) ? streams?.refusal(token) : undefined
+    if (full !== undefined) return Problem.response(full)
     const answered = table.fetch(request, access)
-    return token === undefined || tokens === undefined
+    return token === undefined || streams === undefined
       ? answered
-      : Promise.resolve(answered).then((response) => TokenView.guarded(response, token, tokens))
+      : Promise.resolve(answered).then((response) => streams.guarded(response, token))
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const own: App["fetch"] = (request) => {

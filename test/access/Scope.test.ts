@@ -5,6 +5,7 @@ import { idIn } from "../../src/access/Token.ts"
 import type { Wanted } from "../../src/access/TokenAdmin.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
+import { MAX_TOKEN_STREAMS } from "../../src/ingress/TokenView.ts"
 import { type Answer, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 
@@ -143,6 +144,29 @@ describe("A token", () => {
       await Effect.runPromise(space.set("/data/orders/1", `after ${id}`))
       assert.deepStrictEqual(await next, { done: true, value: undefined })
     }
+  })
+})
+
+describe("The streams of a token", () => {
+  test("have a limit of their own, and are free again when they end", async ({ fetch }, _, { create }) => {
+    const authorization = `Bearer ${await create({ verbs: ["read"] })}`
+    const headers = { authorization, accept: "text/event-stream" }
+    const readers: Array<ReadableStreamDefaultReader<Uint8Array>> = []
+    const open = async () => {
+      const response = await fetch("/v1/spaces/shop/cells/data/orders/1", { headers })
+      if (response.status !== 200) return response.status
+      const reader = response.body?.getReader()
+      await reader?.read()
+      if (reader !== undefined) readers.push(reader)
+      return response.status
+    }
+    for (let i = 0; i < MAX_TOKEN_STREAMS; i++) assert.strictEqual(await open(), 200)
+    assert.strictEqual(await open(), 429)
+    const other = { authorization: `Bearer ${ROOT}`, accept: "text/event-stream" }
+    assert.strictEqual((await fetch("/v1/spaces/shop/cells/data/orders/1", { headers: other })).status, 200)
+    await readers.pop()?.cancel()
+    assert.strictEqual(await open(), 200)
+    await Promise.all(readers.map((reader) => reader.cancel()))
   })
 })
 
