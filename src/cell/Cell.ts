@@ -68,8 +68,6 @@ export class Family<out A, in Given, in Under> {
   declare readonly Under: (under: Under) => void
   readonly _tag = "Family"
   readonly declared: Declared
-  /** The cells by path, because each beat names the same few. The map is cleared when it is full. */
-  private readonly cells = new TextCache<Cell<A>>(KEPT)
 
   constructor(declared: Declared) {
     this.declared = declared
@@ -86,11 +84,14 @@ export class Family<out A, in Given, in Under> {
    * @throws InvalidAddress
    */
   at(given: Given): Cell<A> {
-    const path = this.declared.template.fill(given as Readonly<Record<string, string>>)
-    const known = this.cells.get(path)
-    if (known !== undefined) return known
-    const cell = new Cell<A>(Address.parse(path), this.declared)
-    this.cells.set(path, cell)
+    const { declared } = this
+    const { template } = declared
+    const path = template.join(given as Readonly<Record<string, string>>)
+    const known = path === undefined ? undefined : kept.get(path)
+    // A path of the template without a valid value has another number of names, or no cell.
+    if (known !== undefined && known.declared === declared) return known as Cell<A>
+    const cell = new Cell<A>(Address.parse(template.fill(given as Readonly<Record<string, string>>)), declared)
+    kept.set(cell.address.id, cell)
     return cell
   }
 
@@ -99,8 +100,8 @@ export class Family<out A, in Given, in Under> {
   }
 }
 
-/** The most cells of a family that are kept. */
-const KEPT = 4096
+/** The cells of all families by path, because each beat names the same few; of a large space, some ten thousand. */
+const kept = new TextCache<Cell<unknown>>(32_768)
 
 /** Settings of a family or a cell with a type. */
 export interface Options<A> {
@@ -171,8 +172,9 @@ export const of = <A extends Value>(path: string, schema: Schematic<A>, options:
  *
  * `family.at({ id })` is one of its cells; see {@link of} for the checks. A schema may be given by a function that returns it.
  *
- * An enzyme or a node that names a family in `writes`, `bind` or `output` declares it in its space: writes from outside are
- * checked, too, and `/sys/schema` shows the schema. Values that were stored before are not checked when they are read.
+ * An enzyme or a node that names a family in `writes`, `bind` or `output` declares it in its space, and so does its file by an
+ * export: writes from outside are checked, too, and `/sys/schema` shows the schema. Values that were stored before are not checked
+ * when they are read.
  *
  * @throws InvalidType
  * @example Orders, with a place for what each costs

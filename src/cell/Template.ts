@@ -6,7 +6,6 @@
 import * as Address from "./Address.ts"
 import * as Name from "./Name.ts"
 import * as Pattern from "./Pattern.ts"
-import { TextCache } from "./TextCache.ts"
 
 /** The `:name` segments of a path, as the fields of an object. A path that the compiler does not know has any. */
 export type Params<Path extends string> = string extends Path
@@ -27,9 +26,6 @@ type Last<Path extends string> = Path extends `${infer Head}/${infer Rest}`
 /** The values of `:name` segments. */
 export type Given = Readonly<Record<string, string>>
 
-/** The most paths of a template that are kept. */
-const KEPT = 4096
-
 /**
  * A path with literal and `:name` segments.
  *
@@ -42,8 +38,9 @@ export class Template {
   readonly segments: ReadonlyArray<string>
   /** The names of its `:name` segments, in order. */
   readonly names: ReadonlyArray<string>
-  /** The paths by the values of their `:name` segments, because each beat makes the same few. The map is cleared when it is full. */
-  private readonly filled = new TextCache<string>(KEPT)
+  /** The text before the first `:name` segment, and each of these with the text after it. */
+  private readonly before: string
+  private readonly parts: ReadonlyArray<{ readonly name: string; readonly after: string }>
 
   /**
    * Parses a template.
@@ -59,6 +56,9 @@ export class Template {
     this.path = path
     this.segments = path.slice(1).split("/")
     this.names = segments.flatMap((segment) => segment.kind === "capture" ? [segment.name] : [])
+    const [before = "", ...after] = textsOf(this.segments)
+    this.before = before
+    this.parts = this.names.map((name, i) => ({ name, after: after[i] ?? "" }))
     const twice = this.names.find((name, i) => this.names.indexOf(name) < i)
     if (twice !== undefined) throw new Pattern.InvalidPattern({ text: path, reason: `it has :${twice} twice; give each its own name` })
   }
@@ -80,18 +80,19 @@ export class Template {
    * @throws InvalidAddress
    */
   fill(given: Given): string {
-    const key = this.keyOf(given)
-    const known = this.filled.get(key)
-    if (known !== undefined) return known
-    const path = `/${this.segments.map((segment) => segment.startsWith(":") ? this.value(segment.slice(1), given) : segment).join("/")}`
-    this.filled.set(key, path)
-    return path
+    for (const name of this.names) this.value(name, given)
+    return this.join(given) ?? this.path
   }
 
-  /** The values joined, or the only one. A path has no other values with this key, because no name contains a slash. */
-  private keyOf(given: Given): string {
-    const [first = "", ...more] = this.names
-    return more.length === 0 ? given[first] ?? "" : this.names.map((name) => given[name]).join("/")
+  /** {@link fill} without a check of the values; `undefined` if one is no text. */
+  join(given: Given): string | undefined {
+    let path = this.before
+    for (const { after, name } of this.parts) {
+      const value: unknown = given[name]
+      if (typeof value !== "string") return undefined
+      path += value + after
+    }
+    return path
   }
 
   /**
@@ -126,6 +127,20 @@ export class Template {
     if (typeof value === "string" && reason === undefined) return value
     throw new Address.InvalidAddress({ text: this.path, reason: `its :${name} names nothing, because ${reason}` })
   }
+}
+
+/** The texts around the `:name` segments. */
+const textsOf = (segments: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const texts: Array<string> = []
+  let text = ""
+  for (const segment of segments) {
+    text += "/"
+    if (segment.startsWith(":")) {
+      texts.push(text)
+      text = ""
+    } else text += segment
+  }
+  return [...texts, text]
 }
 
 /** How two templates stand to each other: which one names fewer paths, both the same, no common path, or neither. */

@@ -34,7 +34,7 @@ export class TextCache<A> {
     return this.known.get(text)
   }
 
-  /** Keeps the value of a text that has none yet. */
+  /** Keeps the value of a text. A further value of a text counts as a further text. */
   set(text: string, value: A): void {
     if (this.known.size >= this.entries || this.left < text.length) {
       this.known.clear()

@@ -1,13 +1,14 @@
 /**
  * Types: the values that the cells of a family hold, or the payloads of a signal.
  *
- * A type is a schema of Effect without transformation. Its check is the schema's own, made once and synchronous.
+ * A type is a schema of Effect without transformation. Its check is compiled from the schema once, and synchronous.
  *
  * @module
  */
 import * as Data from "effect/Data"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import * as Check from "./Check.ts"
 import { InvalidPattern } from "./Pattern.ts"
 import * as Shape from "./Shape.ts"
 import { Template } from "./Template.ts"
@@ -95,6 +96,7 @@ export class Type {
   readonly path: string
   private readonly given: unknown
   private known: ReadonlyArray<Checking> | undefined
+  private checks: ReadonlyArray<Check.Check> | undefined
   private readonly parts = new Map<string, Type | undefined>()
 
   /** `schema` is a schema, a function that returns it, or the list of those of which a value fits one. */
@@ -129,11 +131,23 @@ export class Type {
 
   /** The mistakes of a value; none if it fits. */
   mistakes(value: unknown): ReadonlyArray<Shape.Mistake> {
+    if (this.fits(value)) return none
     const { schemas } = this
-    for (const schema of schemas) if (fits(schema, value)) return none
     const [schema, ...others] = schemas
     if (schema !== undefined && others.length === 0) return mistakesOf(schema, value)
+    if (schemas.some((schema) => isParsed(schema, value))) return none
     return [{ at: "", expected: [...new Set(schemas.map(({ ast }) => Shape.expected(ast)))].join(" or "), got: Shape.shown(value) }]
+  }
+
+  private fits(value: unknown): boolean {
+    const checks = this.checks ??= this.schemas.map(compiled)
+    try {
+      for (const check of checks) if (check(value)) return true
+      return false
+    } catch {
+      // A filter threw. The parser of the schema throws it again, as an error of the schema.
+      return false
+    }
   }
 
   /**
@@ -156,7 +170,14 @@ export class Type {
   }
 }
 
-const fits = (schema: Checking, value: unknown): boolean => {
+const compiled = (schema: Checking): Check.Check =>
+  Check.compile(schema.ast, (ast) => {
+    let part: Checking | undefined
+    return (value) => isParsed(part ??= schema.rebuild(ast), value)
+  })
+
+/** Tests whether the parser of a schema accepts a value. */
+const isParsed = (schema: Checking, value: unknown): boolean => {
   try {
     schema.make(value)
     return true
