@@ -185,7 +185,8 @@ export const fields = {
    *
    * There is one event for each due time, in each of the named `spaces`; by default in the first space of the configuration. Due
    * times that were missed, because the host was down or asleep, the space was paused, or the clock jumped, become one event: its
-   * `due` is the first of them. An interval counts from the beat in which the space first has the schedule. A schedule of another
+   * `due` is the first of them. So do those that pass while the last event is open. An interval counts from the beat in which the
+   * space first has the schedule. A schedule of another
    * text is planned anew. The cell `/sys/schedules/<enzyme>` has the plan.
    *
    * A time of day that a change to summer time skips is due at the end of the gap, and one that occurs twice is due once.

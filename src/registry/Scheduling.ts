@@ -82,6 +82,18 @@ export const decode = (given: GivenSchedule | undefined): Scheduling | undefined
 }
 
 /**
+ * Returns the reason why this host cannot plan a schedule: it lacks the time zone. A replay takes the due times of the journal, so it
+ * needs none.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const refusalHere = (scheduling: Scheduling): string | undefined => {
+  const refused = Schedules.refusalHere(scheduling)
+  return refused && `"schedule" cannot be planned here, because ${refused.refused}; ${refused.suggestion}`
+}
+
+/**
  * Tests whether an enzyme with this field has a schedule in a space.
  *
  * @category predicates

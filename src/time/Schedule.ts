@@ -20,8 +20,20 @@ export type Schedule = { readonly every: string } | { readonly cron: string; rea
 /** The shortest interval, in milliseconds. */
 const SHORTEST = 1000
 
+const unknown = (timezone: string): Refusal =>
+  ({ refused: `the time zone "${timezone.slice(0, 100)}" is unknown`, suggestion: "give a name such as \"UTC\" or \"Europe/Vienna\"" })
+
 /**
- * Returns the refusal of a schedule; `undefined` for a valid one.
+ * Returns the refusal of a schedule on this host, which may lack its time zone; `undefined` for none.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const refusalHere = (schedule: Schedule): Refusal | undefined =>
+  "every" in schedule || Zone.isZone(schedule.timezone) ? undefined : unknown(schedule.timezone)
+
+/**
+ * Returns the refusal of a schedule on any host; `undefined` for a valid one.
  *
  * @category getters
  * @since 0.2.0
@@ -34,10 +46,7 @@ export const refusal = (schedule: Schedule): Refusal | undefined => {
     }
   }
   const { cron, timezone } = schedule
-  if (!Zone.isZone(timezone)) {
-    const refused = `the time zone "${timezone.slice(0, 100)}" is unknown`
-    return { refused, suggestion: "give a name such as \"UTC\" or \"Europe/Vienna\"" }
-  }
+  if (!Zone.isName(timezone)) return unknown(timezone)
   const parsed = Cron.parse(cron, { zone: timezone })
   return isRefusal(parsed) ? { ...parsed, refused: parsed.refused.replace(/^The/, "the") } : undefined
 }

@@ -79,7 +79,8 @@ export interface BeatInput {
   readonly settled: (flight: InFlight, key: string, again?: Again) => Outcome | undefined
   /** Returns the input of an aborted beat to the queues. */
   readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
-  readonly committed: () => void
+  /** The beat is committed, with the last handlings of these events. */
+  readonly committed: (landed: ReadonlyArray<InFlight>) => void
 }
 
 /** Counts of the changes of enzymes and of nodes. */
@@ -229,7 +230,8 @@ export class LiveInput implements BeatInput {
     for (const hash of begun.content) this.state.documents.arrive(hash)
   }
 
-  committed(): void {
+  committed(landed: ReadonlyArray<InFlight>): void {
+    this.state.schedules.committed(landed)
     this.known = this.version
     this.opened = true
     this.aborted = []

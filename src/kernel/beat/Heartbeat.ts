@@ -239,7 +239,7 @@ export class Heartbeat {
   private commit(executed: Executed): Beat {
     this.observe?.(executed)
     const beat = Commit.commit(executed, this.state, this.input)
-    this.input.committed()
+    this.input.committed(beat.landed)
     return beat
   }
 

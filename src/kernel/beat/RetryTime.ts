@@ -11,6 +11,7 @@ import * as Random from "../../stage/Random.ts"
 import * as Duration from "../../time/Duration.ts"
 import * as Moment from "../../time/Moment.ts"
 import type { Failed } from "../model/InFlight.ts"
+import type { Limits } from "../model/Limits.ts"
 import * as Signal from "../model/Signal.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 import type { ExecutedHandling } from "./Phases.ts"
@@ -22,8 +23,7 @@ const AFTER_RUNS = 2 ** 30
 /** The code of a wait that cannot be read. */
 const CODE = "run/retry-after"
 
-const EXPECTED = "give a duration such as \"10s\", up to \"366d\", a time with its offset such as \"2026-01-15T14:00:00Z\", a Date, " +
-  "or { beats }"
+const EXPECTED = "give a duration such as \"10s\", a time with its offset such as \"2026-01-15T14:00:00Z\", a Date, or { beats }"
 
 /** The beat that decides, and the state of its space. */
 interface Deciding {
@@ -45,10 +45,11 @@ export interface RetryTime {
  */
 export const decide = (handling: ExecutedHandling, outcome: Failed, { state, transaction }: Deciding): RetryTime | Failed => {
   const { moment } = transaction
-  const { limits: { backoffBeats }, tempo } = state.settings
-  const asked = outcome.after === undefined ? undefined : waitOf(outcome.after, moment.date)
+  const { limits, limits: { backoffBeats }, tempo } = state.settings
+  const asked = outcome.after === undefined ? undefined : waitOf(outcome.after, moment.date, limits)
   if (typeof asked === "string") {
-    const message = `The run asks for another attempt after ${asked}; ${EXPECTED}`
+    const most = `up to ${limits.retryMillis} milliseconds or ${limits.retryBeats} beats ahead`
+    const message = `The run asks for another attempt after ${asked}; ${EXPECTED}, ${most}`
     return { kind: "dead", tag: "RetryAfterInvalid", code: CODE, message }
   }
   const draw = (): number => Random.make(moment.seed, AFTER_RUNS + handling.run)()
@@ -59,22 +60,19 @@ export const decide = (handling: ExecutedHandling, outcome: Failed, { state, tra
 }
 
 /** The wait that a run asks for, at a date; a text that shows it, if it cannot be read. */
-const waitOf = (after: unknown, date: number): Retrying.Wait | string => {
+const waitOf = (after: unknown, date: number, { retryBeats, retryMillis }: Limits): Retrying.Wait | string => {
   if (typeof after === "object" && after !== null && "beats" in after) {
     const { beats } = after
-    return Number.isSafeInteger(beats) && Number(beats) >= 1 && Number(beats) <= MOST_BEATS ? { beats: Number(beats) } : shown(after)
+    return Number.isSafeInteger(beats) && Number(beats) >= 1 && Number(beats) <= retryBeats ? { beats: Number(beats) } : shown(after)
   }
   const ms = typeof after !== "string" ? undefined : nothing.has(after) ? 0 : Duration.parse(after)
-  if (ms !== undefined) return { ms }
+  if (ms !== undefined) return ms <= retryMillis ? { ms } : shown(after)
   const at = after instanceof Date ? after.getTime() : typeof after === "string" ? Moment.parse(after) : undefined
-  return at !== undefined && at - date <= Duration.MAX_DURATION ? { ms: Math.max(0, at - date) } : shown(after)
+  return at !== undefined && at - date <= retryMillis ? { ms: Math.max(0, at - date) } : shown(after)
 }
 
 /** The waits of no length, which servers ask for: the next beat, as after a time that is past. */
 const nothing: ReadonlySet<string> = new Set(["0ms", "0s", "0m", "0h", "0d"])
-
-/** The most beats of a wait. */
-const MOST_BEATS = 1_000_000
 
 /** The most characters of a wait in a message. */
 const MAX_SHOWN = 100

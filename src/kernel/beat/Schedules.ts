@@ -1,7 +1,8 @@
 /**
  * The schedules of an open space: when the next one is due, and the commands that plan them.
  *
- * The plans are cells. Between two due times a beat compares two numbers.
+ * The plans are cells. Between two due times a beat compares two numbers. While the event of a schedule is open, its due times wait:
+ * an enzyme that is slower than its interval has one event at a time. Commands are captured input, so a replay needs no list of events.
  *
  * @module
  */
@@ -14,6 +15,7 @@ import type { SpaceClock } from "../../stage/SpaceClock.ts"
 import * as Timetable from "../../time/Schedule.ts"
 import type { Queued } from "../model/Command.ts"
 import type { Documents } from "../model/Documents.ts"
+import type { InFlight } from "../model/InFlight.ts"
 import type { Settings } from "../model/Limits.ts"
 import * as SchedulePlan from "../model/SchedulePlan.ts"
 import * as Signal from "../model/Signal.ts"
@@ -39,9 +41,6 @@ interface Scheduled {
   readonly isHeld: boolean
 }
 
-/** The milliseconds after its due time for which the plan of an absent enzyme is kept: a week. */
-const KEPT = 604_800_000
-
 const none: ReadonlyArray<Queued> = []
 const ignored = (): void => {}
 
@@ -57,6 +56,9 @@ export class Schedules {
   private all: ReadonlyArray<Scheduled> = []
   /** The first due time by the clock of the space; `Infinity` for none. */
   private first = Infinity
+  /** The events without an end, by their signals and due times; and those that the beat in progress sends. */
+  private readonly open = new Set<string>()
+  private sending: ReadonlyArray<string> = []
 
   /** Whether a beat at this clock has a plan to make or an event to send. */
   isNow(state: State, clock: number): boolean {
@@ -71,26 +73,53 @@ export class Schedules {
 
   /** The commands of a beat at this clock, at most as many as it captures signals. */
   commands(state: State, clock: number): ReadonlyArray<Queued> {
+    this.sending = []
     if (!this.isNow(state, clock)) return none
     const date = clock - state.clock.shifted
-    const commands: Array<Queued> = []
+    const at = { date, shifted: state.clock.shifted, kept: state.settings.limits.scheduleMillis }
+    const commands: Array<SchedulePlan.ScheduleCommand> = []
     for (const scheduled of this.all) {
-      const command = commandOf(scheduled, { date, shifted: state.clock.shifted })
-      if (command !== undefined) commands.push({ command, answer: ignored })
+      const command = this.waits(scheduled, at.shifted) ? undefined : commandOf(scheduled, at)
+      if (command !== undefined) commands.push(command)
       if (commands.length >= state.settings.limits.captureSignals) break
     }
+    this.sending = commands.flatMap(({ event }) => event === undefined ? [] : [SchedulePlan.nameOf(event.signal, event.due)])
     // The plans are read again when the beat is committed, or repeated.
     this.version = undefined
-    return commands
+    return commands.map((command) => ({ command, answer: ignored }))
+  }
+
+  /** Notes a pending signal of a recovered space. */
+  restore(signal: Signal.Signal): void {
+    const name = SchedulePlan.nameIn(signal)
+    if (name !== undefined) this.open.add(name)
+  }
+
+  /** A beat is committed, with the last handlings of these events. */
+  committed(landed: ReadonlyArray<InFlight>): void {
+    for (const { signal } of this.open.size === 0 ? [] : landed) {
+      const name = SchedulePlan.nameIn(signal)
+      if (name !== undefined && this.open.delete(name)) this.version = undefined
+    }
+    for (const name of this.sending) this.open.add(name)
+    this.sending = []
+  }
+
+  /** Whether the due times of a schedule wait for the end of its newest event. */
+  private waits(scheduled: Scheduled, shifted: number): boolean {
+    const { enzyme, plan } = scheduled
+    return this.open.size > 0 && enzyme !== undefined && plan?.last !== undefined &&
+      this.open.has(SchedulePlan.nameOf(enzyme.query, plan.last)) && isCurrent(scheduled, shifted)
   }
 
   private nextOf(state: State): number {
-    const { clock: { shifted }, enzymes: { scheduleVersion } } = state
+    const { clock: { shifted }, enzymes: { scheduleVersion }, settings: { limits: { scheduleMillis } } } = state
     if (this.version !== scheduleVersion || this.shifted !== shifted) {
       this.version = scheduleVersion
       this.shifted = shifted
       this.all = scheduledIn(state)
-      this.first = this.all.reduce((first, scheduled) => Math.min(first, nextOf(scheduled, shifted)), Infinity)
+      const at = { shifted, kept: scheduleMillis }
+      this.first = Math.min(...this.all.map((scheduled) => this.waits(scheduled, shifted) ? Infinity : nextOf(scheduled, at)))
     }
     return this.first
   }
@@ -120,27 +149,29 @@ const isCurrent = ({ enzyme, plan }: Scheduled, shifted: number): boolean =>
   (plan.shifted ?? 0) === shifted
 
 /** The time by the clock of the space at which a schedule needs a beat. */
-const nextOf = (scheduled: Scheduled, shifted: number): number => {
+const nextOf = (scheduled: Scheduled, { kept, shifted }: Omit<At, "date">): number => {
   const { enzyme, isHeld, plan } = scheduled
-  if (enzyme === undefined) return isHeld ? Infinity : dropOf(plan) + shifted
+  if (enzyme === undefined) return isHeld ? Infinity : dropOf(plan, kept) + shifted
   return isCurrent(scheduled, shifted) ? (plan?.next ?? Infinity) + shifted : -Infinity
 }
 
 /** The date at which the plan of an absent enzyme is dropped. A deployment may lack the enzyme for a while. */
-const dropOf = (plan: SchedulePlan.SchedulePlan | undefined): number => plan?.next === undefined ? -Infinity : plan.next + KEPT
+const dropOf = (plan: SchedulePlan.SchedulePlan | undefined, kept: number): number =>
+  plan?.next === undefined ? -Infinity : plan.next + kept
 
-/** The date of a beat, and the milliseconds by which the clock is ahead of it. */
+/** The date of a beat, the milliseconds by which the clock is ahead of it, and those for which the plan of an absent enzyme is kept. */
 interface At {
   readonly date: number
   readonly shifted: number
+  readonly kept: number
 }
 
 /** The command that a schedule needs; `undefined` for none. */
-const commandOf = (scheduled: Scheduled, { date, shifted }: At): SchedulePlan.ScheduleCommand | undefined => {
+const commandOf = (scheduled: Scheduled, { date, kept, shifted }: At): SchedulePlan.ScheduleCommand | undefined => {
   const { enzyme, isHeld, name, plan } = scheduled
   const kind = "schedule" as const
   if (enzyme?.schedule === undefined) {
-    return isHeld || date < dropOf(plan) ? undefined : { kind, enzyme: name, plan: undefined, event: undefined }
+    return isHeld || date < dropOf(plan, kept) ? undefined : { kind, enzyme: name, plan: undefined, event: undefined }
   }
   const schedule = Timetable.textOf(enzyme.schedule)
   const isKept = isCurrent(scheduled, shifted)

@@ -68,6 +68,12 @@ export const table = {
   ioRequests: { default: 10_000 },
   /** The most beats between attempts, which double: 1, 2, 4 …. */
   backoffBeats: { default: 64 },
+  /** The most beats that a run may ask to wait before its next attempt. */
+  retryBeats: { default: 1_000_000 },
+  /** The longest wait that a run may ask for before its next attempt, in milliseconds. */
+  retryMillis: { default: 366 * 86_400_000 },
+  /** Milliseconds after its due time for which the plan of a schedule is kept without its enzyme. */
+  scheduleMillis: { default: 7 * 86_400_000 },
   /**
    * Attempts of a handling that may time out; other failures are not counted. The limit is below that of other failures,
    * because the space waits for such a run.

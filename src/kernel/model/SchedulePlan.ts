@@ -10,6 +10,7 @@
  */
 import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
+import type { Signal } from "./Signal.ts"
 
 /** The folder of the cells. */
 export const FOLDER = "/sys/schedules"
@@ -50,6 +51,15 @@ export const idOf = (beat: number, number: number): string => `${beat}.due.${num
 
 /** Tests whether an event with this id is one of a schedule. */
 export const isScheduled = (id: string): boolean => /^\d+\.due\.\d+$/.test(id)
+
+/** The name of an event of a schedule, by its signal and its due time. */
+export const nameOf = (signal: string, due: number): string => `${due} ${signal}`
+
+/** The name of a signal that is an event of a schedule; `undefined` for any other one. */
+export const nameIn = ({ id, origin, payload, signal }: Signal): string | undefined =>
+  origin === "run" && signal !== undefined && payload !== undefined && isScheduled(id)
+    ? nameOf(signal, Number(Document.read(payload, ["due"])))
+    : undefined
 
 /** The cell of a plan. */
 export const addressOf = (enzyme: string): Address.Address => Address.parse(`${FOLDER}/${enzyme}`)

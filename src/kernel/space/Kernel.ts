@@ -25,6 +25,7 @@ import { Scheduler } from "../../scheduler/Scheduler.ts"
 import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
+import * as Scheduling from "../../registry/Scheduling.ts"
 import type { RunsOfSpaces } from "../beat/DurableRuns.ts"
 import * as NoDurableRuns from "../beat/NoDurableRuns.ts"
 import { expected } from "../view/Expected.ts"
@@ -213,7 +214,9 @@ const registrar = ({ nodes, registry, runs, scheduled, wake }: {
   register: (module, code) => Effect.try({
     try: () => {
       const clash = module.declares.length === 0 ? undefined : typesOf({ enzymes: registry, nodes }).clash(module)
-      if (clash !== undefined) throw refusedBy(module, clash)
+      const unplanned = module._tag === "Enzyme" && module.schedule !== undefined ? Scheduling.refusalHere(module.schedule) : undefined
+      const refused = clash ?? unplanned
+      if (refused !== undefined) throw refusedBy(module, refused)
       if (module._tag === "Enzyme") {
         runs.check(module)
         registry.register(module, code)

@@ -98,7 +98,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
   const durable = durableRuns(store, parts)
   const clocks = clocksOf(store, documents, parts)
-  let number = restoreQueue(store, { inbox, departures, durable, liveClock: clocks.liveClock })
+  const schedules = new Schedules()
+  let number = restoreQueue(store, { inbox, departures, durable, liveClock: clocks.liveClock, schedules })
   inbox.held.tell = telling(store.space, reporter, (signal) =>
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
@@ -143,7 +144,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     startHash: hash.start,
     reporter,
     handshake: new CommitHandshake({ space: store.space, store, host, limits: settings.limits, reporter }),
-    schedules: new Schedules(),
+    schedules,
     losses,
     held,
     number: next
@@ -187,6 +188,7 @@ interface Queues {
   readonly departures: OutboxQueue
   readonly durable: DurableRuns
   readonly liveClock: LiveClock
+  readonly schedules: Schedules
 }
 
 /**
@@ -194,13 +196,14 @@ interface Queues {
  *
  * @throws PersistenceError
  */
-const restoreQueue = (store: SpaceStore, { departures, durable, inbox, liveClock }: Queues): number => {
+const restoreQueue = (store: SpaceStore, { departures, durable, inbox, liveClock, schedules }: Queues): number => {
   let number = 0
   for (const row of store.queue()) {
     const pending = durable.whole(Pending.fromRow(row), store)
     if (pending.since !== undefined) liveClock.note(pending.since)
     if (pending.leaves) departures.add(pending)
     else inbox.restore(pending)
+    schedules.restore(pending.signal)
     number = row.seq
   }
   for (const [oid, isEnd] of durable.noted(store)) inbox.resumeRun(oid, undefined, isEnd)
