@@ -15,7 +15,7 @@ import * as Derived from "./Derived.ts"
 import { textOf } from "./Digest.ts"
 import * as Modules from "./Modules.ts"
 import type { Step } from "./Plan.ts"
-import { wakes } from "./Program.ts"
+import { ownId, wakes } from "./Program.ts"
 import type { World } from "./World.ts"
 
 type Action = (world: World, step: Step) => Promise<void>
@@ -46,7 +46,7 @@ const signalOf = ({ numbers: [, kind, lane], program }: Step, number: number) =>
     signal: `/signals/${one(among, kind >> 1)}/${lane % 2}`,
     target: `/data/t/${lane % 3}`,
     payload: program,
-    id: `e${number}`,
+    id: ownId(number),
     ...lane % 5 === 0 ? { qos: "control" as const } : {}
   }
 }

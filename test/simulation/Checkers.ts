@@ -7,11 +7,12 @@ import { Effect, Exit } from "effect"
 import { explain, type HandlingReceipt, type Receipt, replay, type Space, type Value, verify, why } from "systole"
 import * as Random from "../support/Random.ts"
 import * as Agent from "./Agent.ts"
+import * as Clockwork from "./Clockwork.ts"
 import * as Derived from "./Derived.ts"
 import * as LedgerChecks from "./LedgerChecks.ts"
 import * as Ledgers from "./Ledgers.ts"
 import * as Modules from "./Modules.ts"
-import { LOGS, marksOf } from "./Program.ts"
+import { LOGS, marksOf, ownId } from "./Program.ts"
 import type { World } from "./World.ts"
 
 /** A rule that does not hold. */
@@ -83,13 +84,15 @@ const lostUpdates: Checker = async (world, { logs, rollbacks }, space) => {
   return undefined
 }
 
-/** An acknowledged signal has its receipt. */
+/** An acknowledged signal has its receipt, and its caller's own id names it. */
 const receipts: Checker = async (world, _, space) => {
-  for (const { id, space: name } of world.acknowledged) {
+  for (const { id, space: name, step } of world.acknowledged) {
     if (name !== space.name) continue
-    const exit = await world.run(space.receipt(id))
-    if (exit === undefined || !Exit.isSuccess(exit) || exit.value !== undefined) continue
-    return `${name} acknowledged ${id}, and has no receipt of it`
+    for (const asked of [id, ownId(step)]) {
+      const exit = await world.run(space.receipt(asked))
+      if (exit === undefined || !Exit.isSuccess(exit) || exit.value?.id === id) continue
+      return `${name} acknowledged ${id}, and the receipt of ${asked} is ${exit.value === undefined ? "none" : `that of ${exit.value.id}`}`
+    }
   }
   return undefined
 }
@@ -316,7 +319,7 @@ export const leftIn = async (world: World, space: Space): Promise<ReadonlyArray<
   }))
   const receipts = await receiptsOf(world, space)
   const pending = receipts.map(({ receipt }) => receipt).filter(({ status }) => status === "pending")
-  return rows && [...rows, ...pending].map((row) => JSON.stringify(row)).filter((row) => !Agent.isWake(row))
+  return rows && [...rows, ...pending].map((row) => JSON.stringify(row)).filter((row) => !Agent.isWake(row) && !Clockwork.isEvent(row))
 }
 
 const pieces: Checker = (world, _, space) => LedgerChecks.pieces(world, space)
@@ -326,12 +329,16 @@ const handed: Checker = (world, _, space) => LedgerChecks.handed(world, space)
 const ends: Checker = (world, _, space) => LedgerChecks.ends(world, space)
 const deliveries: Checker = (world, _, space) => LedgerChecks.deliveries(world, space)
 const agent: Checker = (world, _, space) => Agent.lives(world, space)
+const schedule: Checker = (world, _, space) => Clockwork.events(world, space)
+const clockwork: Checker = (world, _, space) => Clockwork.lives(world, space)
 const attempts: Checker = (world, { over }, space) => LedgerChecks.attempts(world, over, space)
 
 /** The checkers that look at times, and those that cost more. */
-export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, attempts, streams }
+export const often: Readonly<Record<string, Checker>> = { receipts, lostUpdates, requests, attempts, streams, schedule }
 export const sometimes: Readonly<Record<string, Checker>> = { derived, pieces, content, deliveries, history, reasons, secrets }
-export const atTheEnd: Readonly<Record<string, Checker>> = { ...often, ...sometimes, complete, lanes, ends, handed, flows, agent }
+export const atTheEnd: Readonly<Record<string, Checker>> = {
+  ...often, ...sometimes, complete, lanes, ends, handed, flows, agent, clockwork
+}
 
 /** Looks with these checkers at each space. Throws a violation. */
 export const check = async (world: World, memory: Memory, checkers: Readonly<Record<string, Checker>>): Promise<void> => {

@@ -5,6 +5,7 @@
  */
 import * as Actions from "./Actions.ts"
 import * as Bank from "./Bank.ts"
+import * as Clockwork from "./Clockwork.ts"
 import * as Disk from "./Disk.ts"
 import * as Driver from "./Driver.ts"
 import * as Network from "./Network.ts"
@@ -18,7 +19,8 @@ export const kinds: ReadonlyArray<string> = [
   ...Disk.faultKinds.map((kind) => `disk ${kind}`),
   ...Driver.faultKinds.map((kind) => `driver ${kind}`),
   ...Network.faults.map((kind) => `network ${kind}`),
-  ...Bank.faults.map((kind) => `bank ${kind}`)
+  ...Bank.faults.map((kind) => `bank ${kind}`),
+  ...Clockwork.kinds.map((kind) => `schedule ${kind}`)
 ]
 
 /** The instructions in a part of a program, with those below them. */
@@ -29,7 +31,7 @@ function* instructionsIn(part: unknown): Iterable<Program.Instruction> {
 }
 
 /** The kinds of events for which a plan asks. Whether each instruction is reached and each fault is met shows in its world alone. */
-export const kindsOf = ({ bank, driver, faults, hosts, network, steps }: Plan): ReadonlySet<string> => {
+export const kindsOf = ({ bank, driver, faults, hasSchedule, hosts, network, steps }: Plan): ReadonlySet<string> => {
   const actions = steps.map(({ action }) => `action ${action}`)
   const instructions = steps.flatMap(({ program }) => [...instructionsIn(program)])
   const pays = instructions.some((instruction) => instruction.do === "pay" || instruction.do === "job" || instruction.do === "drop")
@@ -41,6 +43,7 @@ export const kindsOf = ({ bank, driver, faults, hosts, network, steps }: Plan): 
     ...faults.map(({ kind }) => `disk ${kind}`),
     ...driver.map(({ kind }) => `driver ${kind}`),
     ...(pays ? bank.map((fault) => `bank ${fault}`) : []),
+    ...(hasSchedule ? Clockwork.kinds.map((kind) => `schedule ${kind}`) : []),
     ...(crosses ? network.map((fault) => `network ${fault}`) : [])
   ])
 }

@@ -8,6 +8,7 @@ import { type Hash, type Kernel, Reporter, Slices, type Space } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import { present } from "../support/Present.ts"
 import { over } from "./Over.ts"
+import { ownId } from "./Program.ts"
 
 /** A request: its method, its path below the space, and its body. */
 interface Route {
@@ -20,7 +21,7 @@ interface Route {
 const looks: ReadonlyArray<Route> = [
   "", "/cells/data/in/0", "/cells/data/derived/sum", "/cells/data/log/value/2", "/cells/data/log?list", "/cells/data?below",
   "/cells/data?below&values", "/cells/rt?list", "/waiting", "/dead", "/ops", "/runs", "/io/requests", "/rv", "/flow/instances",
-  "/beats", "/graph", "/control", "/absent"
+  "/beats", "/graph", "/control", "/absent", ...[0, 1, 2].map((step) => `/receipts/${ownId(step)}`)
 ].map((path) => ({ method: "GET", path }))
 
 const changes: ReadonlyArray<Route> = [

@@ -29,9 +29,9 @@ const rowsOf = (space: Space) => Effect.gen(function*() {
   return rows.filter((row) => !stays.some((start) => row.startsWith(start)))
 })
 
-/** Looks for timers and rows of finished work. Returns the first ones. An agent goes on for ever. */
+/** Looks for timers and rows of finished work. Returns the first ones. An agent and a schedule go on for ever. */
 export const find = async (world: World): Promise<string | undefined> => {
-  if (world.plan.hasAgent) return undefined
+  if (world.plan.hasAgent || world.plan.hasSchedule) return undefined
   await world.advance(AGE)
   const { elapsed, next } = world.clock
   if (next !== undefined) return `a timer goes on at rest, with ${next - elapsed} ms left`

@@ -37,6 +37,8 @@ export interface Plan {
   readonly secrets: number
   /** Whether its spaces have the enzymes of the agent. */
   readonly hasAgent: boolean
+  /** Whether its spaces have an enzyme with a schedule. */
+  readonly hasSchedule: boolean
   /** How long histories are kept; empty for the usual time. */
   readonly retention: Partial<Retention>
   /** Whether the spaces are SQLite files. */
@@ -92,5 +94,6 @@ export const make = (seed: number, only?: ActionName): Plan => {
     ? Array.from({ length: draw(6) }, (): Driver.Fault => ({ transaction: draw(2 * length), kind: Random.pick(draw, Driver.faultKinds) }))
     : []
   const stored = { isOnFiles, retention, faults, driver }
-  return { seed, hosts: 1 + draw(2), spaces, ...limits, hasAgent, secrets: 0, ...stored, absent, ...faulty, steps }
+  const parts = { hosts: 1 + draw(2), hasAgent, hasSchedule: draw(6) === 0 }
+  return { seed, spaces, ...limits, ...parts, secrets: 0, ...stored, absent, ...faulty, steps }
 }

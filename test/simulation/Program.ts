@@ -23,6 +23,9 @@ export const LOGS = 3
 /** The signals that durable runs wait for. */
 export const wakes = [0, 1].map((n) => ({ signal: `/signals/wake/${n}`, target: "/data/wake" }))
 
+/** The own id of the signal of a step. */
+export const ownId = (step: number): string => `e${step}`
+
 /** One instruction. Some have programs of their own. */
 export type Instruction =
   | Ledgers.Work

@@ -62,6 +62,7 @@ function* candidates(plan: Plan): Iterable<Plan> {
   if (plan.open !== undefined) yield { ...plan, open: undefined }
   if (plan.isOnFiles) yield { ...plan, isOnFiles: false }
   if (plan.jobs !== 4) yield { ...plan, jobs: 4 }
+  if (plan.hasSchedule) yield { ...plan, hasSchedule: false }
   if (plan.hasAgent) yield { ...plan, hasAgent: false }
   if (Object.keys(plan.retention).length > 0) yield { ...plan, retention: {} }
   if (plan.secrets !== 0) yield { ...plan, secrets: 0 }

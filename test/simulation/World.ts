@@ -16,6 +16,7 @@ import * as HashLayer from "../support/HashLayer.ts"
 import { present } from "../support/Present.ts"
 import * as Random from "../support/Random.ts"
 import * as Agent from "./Agent.ts"
+import * as Clockwork from "./Clockwork.ts"
 import { Bank, type Tell } from "./Bank.ts"
 import { Code, type Deployed } from "./Code.ts"
 import { Deliveries } from "./Deliveries.ts"
@@ -344,6 +345,11 @@ export class World {
     const door = Door.make({ kernel, hash, clock: this.clock.layer, wrong: (text) => void this.wrong.push(text) })
     Object.assign(own, { kernel, door, scope })
     await this.code.enroll(kernel)
+    // A host opens the spaces of its schedules, so it has those of its own spaces alone.
+    const spaces = this.plan.spaces.filter(owns)
+    if (this.plan.hasSchedule && spaces.length > 0) {
+      await this.must(kernel.register(Clockwork.enzyme(spaces, { count: (kind) => this.count(kind) })))
+    }
     await this.run(kernel.resume)
   }
 
