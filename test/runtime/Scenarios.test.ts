@@ -14,10 +14,14 @@ const text = (file: string): string => readFileSync(join(root, file), "utf8")
 /** The files and the tests that do not run here, each with the reason. */
 const leftOut = JSON.parse(text("test/runtime/scenarios/left-out.json")) as Readonly<Record<string, string>>
 
-/** All files with tests of scenarios. */
+/** The tests of times, which a host has of its own, and of own ids, which a store keeps. */
+const others = ["beat/Schedules", "beat/SlowSchedules", "beat/TimedRetry", "space/OwnIds"].map((name) => `test/kernel/${name}.test.ts`)
+
+/** All files with tests of scenarios, and others that run over each store. */
 const all = [
   ...readdirSync(join(root, "test", "conformance")).filter((file) => file.endsWith(".test.ts")).map((file) => `test/conformance/${file}`),
-  "test/flow/Flows.test.ts"
+  "test/flow/Flows.test.ts",
+  ...others
 ]
 
 const files = all.filter((file) => !Object.hasOwn(leftOut, file))

@@ -12,8 +12,15 @@ import { long } from "./Long.ts"
 import type { Stage } from "./Step.ts"
 import { busy, command, shown, tests } from "./Step.ts"
 
-/** The parts that a host can change: stores and channels. The worlds of `test/simulation/Hosts.test.ts` have the core on each host. */
-const hosted = ["test/persistence/", "test/plugins/", "test/conformance/Commit.test.ts"]
+/**
+ * The parts that a host can change: stores, channels, and times with their zones. The worlds of `test/simulation/Hosts.test.ts` have
+ * the core on each host.
+ */
+const hosted = [
+  "test/persistence/", "test/plugins/", "test/conformance/Commit.test.ts",
+  ...["beat/Schedules", "beat/SlowSchedules", "beat/StoredSchedules", "beat/TimedRetry", "space/StoredOwnIds"]
+    .map((name) => `test/kernel/${name}.test.ts`)
+]
 
 /** The parts that an engine can change: numbers, texts, order, and the scenarios over the whole core. Deno has the engine of Node. */
 const engine = ["test/cell/", "test/stage/", "test/registry/", "test/conformance/", "test/replay/Replay.test.ts"]
