@@ -14,8 +14,9 @@ import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import { ModuleRestore } from "../kernel/model/ModuleRestore.ts"
+import * as Declares from "../registry/Declares.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
-import { clashAmong } from "../registry/SpaceTypes.ts"
+import { clashAmong, type Declarer } from "../registry/SpaceTypes.ts"
 import * as Node from "../scheduler/Definition.ts"
 import * as Channel from "../reactor/Channel.ts"
 import type { Config } from "./Config.ts"
@@ -292,7 +293,8 @@ export const channels = (
 export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.test(name) && !/\.(?:test|spec|d)\.[a-z]+$/.test(name)
 
 /**
- * Decodes a module's default export: an enzyme, a node or a plugin, or an array of enzymes and nodes.
+ * Decodes a module's default export: an enzyme, a node or a plugin, or an array of enzymes and nodes. The families, cells and signals
+ * that it exports beside them are declared, too.
  *
  * @category constructors
  * @since 0.1.0
@@ -318,9 +320,10 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
         `${imports}, and enzyme "${wary.name}" is not marked trusted. Use the transaction instead, or set trusted: true`
       )
     }
+    const typed = Declares.among(Object.values(loaded.typed ?? {}))
     return Result.succeed({
-      enzymes: enzymes.map((enzyme) => ({ file, hash, text, enzyme })),
-      nodes: nodes.map((node) => ({ file, hash, text, node })),
+      enzymes: declaring(enzymes, typed).map((enzyme) => ({ file, hash, text, enzyme })),
+      nodes: (enzymes.length > 0 ? nodes : declaring(nodes, typed)).map((node) => ({ file, hash, text, node })),
       plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
       broken: [],
       disabled: []
@@ -328,6 +331,13 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** The modules of a file, of which the first declares the types that the file exports beside them. */
+const declaring = <A extends Pick<Declarer, "declares">>(modules: ReadonlyArray<A>, typed: Declarer["declares"]): ReadonlyArray<A> => {
+  const [first, ...others] = modules
+  if (first === undefined || typed.length === 0) return modules
+  return [Object.freeze({ ...first, declares: Declares.among([...first.declares, ...typed]) }), ...others]
 }
 
 const asEnzyme = (exported: unknown): Enzyme.Enzyme => {

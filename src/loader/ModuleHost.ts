@@ -11,6 +11,7 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { TOPIC } from "../diagnostic/Topic.ts"
+import * as Declares from "../registry/Declares.ts"
 
 /**
  * An imported module.
@@ -23,12 +24,25 @@ export interface LoadedModule {
   readonly file: string
   /** Its default export. */
   readonly module: unknown
+  /** Its other exports with a type: families, cells and signals, by name. A restored module has none, since nothing registers it. */
+  readonly typed?: Readonly<Record<string, Declares.Declaring>>
   /** The SHA-256 digest of the module, including all files of the project that it imports. */
   readonly hash: string
   /** The hashed text, if the host can import it again. */
   readonly text: string | undefined
   /** The host's own modules that it imports, such as `node:fs`. */
   readonly hostImports: ReadonlyArray<string>
+}
+
+/**
+ * The exports of a module: the default one, and the others with a type.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const exportsOf = ({ default: module, ...others }: { readonly default?: unknown }): Pick<LoadedModule, "module" | "typed"> => {
+  const typed = Object.entries(others).filter((entry): entry is [string, Declares.Declaring] => Declares.is(entry[1]))
+  return { module, ...typed.length > 0 && { typed: Object.fromEntries(typed) } }
 }
 
 /**

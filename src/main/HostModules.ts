@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import { readdir, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { exportsOf, type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
 import * as Installation from "./Installation.ts"
 import * as ModuleFolder from "./ModuleFolder.ts"
@@ -37,7 +37,7 @@ export const layer = (root: string, isPassing: boolean = false): Layer.Layer<Mod
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
       load: (file) => attempt(file, async () => {
         const { hostImports, place, ...bundled } = await bundle({ root, home, hash, watched }, file)
-        return { file, module: await importDefault(file, { place, text: bundled.text }), ...bundled, hostImports }
+        return { file, ...await importExports(file, { place, text: bundled.text }), ...bundled, hostImports }
       }),
       restore: (digest, text) => attempt(`/cas/${digest}`, () => restore({ root, home, restored }, digest, text)),
       changes: watched.changes
@@ -65,7 +65,7 @@ interface LoadContext {
 }
 
 /** The bundle of a module, and the file from which it is imported. */
-export interface Bundled extends Omit<LoadedModule, "file" | "module"> {
+export interface Bundled extends Omit<LoadedModule, "file" | "module" | "typed"> {
   readonly place: string
 }
 
@@ -121,15 +121,19 @@ const restore = async (
     throw new ModuleBroken({ file, reason: Bundle.explain(error, { root, from: root }) })
   })
   const place = await ModuleFolder.write(home, `${digest}.mjs`, located)
-  return { file, module: await importDefault(file, { place, text }), hash: digest, text, hostImports: [] }
+  const { module } = await importExports(file, { place, text })
+  return { file, module, hash: digest, text, hostImports: [] }
 }
 
-/** The default export of a bundle. */
-export const importDefault = async (file: string, { place, text }: Pick<Bundled, "place" | "text">): Promise<unknown> => {
+/** The exports of a bundle. */
+export const importExports = async (
+  file: string,
+  { place, text }: Pick<Bundled, "place" | "text">
+): Promise<Pick<LoadedModule, "module" | "typed">> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch(async (error: unknown) => {
     throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${await whyNot(error, place, text)}` })
   }) as { readonly default?: unknown }
-  return imported.default
+  return exportsOf(imported)
 }
 
 /** The reason why a bundle cannot be imported. */

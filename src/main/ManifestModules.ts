@@ -6,15 +6,15 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 
 /**
- * A manifest made by a build: the default export of each module and the hash of its bundle, by file.
+ * A manifest made by a build: the default export of each module, its other exports with a type, and the hash of its bundle, by file.
  *
  * @category models
  * @since 0.1.0
  */
-export type Manifest = Readonly<Record<string, { readonly module: unknown; readonly hash: string }>>
+export type Manifest = Readonly<Record<string, Pick<LoadedModule, "hash" | "module" | "typed">>>
 
 /**
  * The contents of a build beside its manifest.
@@ -47,7 +47,7 @@ export const layer = (manifest: Manifest, { kept = {}, textOf = () => undefined 
     load: (file) => {
       const entry = Object.hasOwn(manifest, file) ? manifest[file] : undefined
       if (entry === undefined) return Effect.fail(new ModuleBroken({ file, reason: "the manifest does not hold it" }))
-      return Effect.succeed({ file, module: entry.module, hash: entry.hash, text: textOf(entry.hash), hostImports: [] })
+      return Effect.succeed({ file, ...entry, text: textOf(entry.hash), hostImports: [] })
     },
     restore: (hash, text) => {
       const file = `/cas/${hash}`

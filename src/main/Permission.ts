@@ -54,7 +54,7 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
     })
     if ("reason" in line) throw new ModuleBroken({ file, reason: line.reason })
     const { place: from, ...rest } = line
-    return { file, module: await HostModules.importDefault(file, { place: from, text: rest.text }), ...rest }
+    return { file, ...await HostModules.importExports(file, { place: from, text: rest.text }), ...rest }
   }
   const restore = async (hash: string, text: string | undefined) => {
     const file = `/cas/${hash}`
@@ -64,7 +64,8 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
       reason: `an old beat ran this code, and ${from} is not there. Under --permission no program may run, ` +
         "so code of earlier versions is not bundled. Start the server without --permission to verify, replay or explain that beat"
     })
-    return { file, module: await HostModules.importDefault(file, { place: from, text }), hash, text, hostImports: [] }
+    const { module } = await HostModules.importExports(file, { place: from, text })
+    return { file, module, hash, text, hostImports: [] }
   }
   return Layer.succeed(ModuleHost, {
     files: (folder) => HostModules.attempt(folder, () => HostModules.list(join(root, folder))),

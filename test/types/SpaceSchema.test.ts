@@ -184,6 +184,29 @@ export default Enzyme.make({ name: "${file}", query: "/signals/${file}", writes:
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer))))))
   }))
 
+  it.live("that a file exports beside its modules are those of the space, too", () => Effect.gen(function*() {
+    const root = yield* SqliteFolder.folder
+    mkdirSync(join(root, "enzymes"))
+    writeFileSync(join(root, "enzymes", "names.ts"), `import * as Schema from "effect/Schema"
+import { Cell, Enzyme, Signal } from "systole"
+export const Names = Cell.family("/data/names/:id", Schema.String)
+export const Rename = Signal.make("/signals/rename", Schema.String)
+export const untyped = Cell.make("/data/plain")
+export const other = 7
+export default Enzyme.make({ name: "names", query: "/signals/names", run: () => undefined })
+`)
+    yield* Effect.gen(function*() {
+      const found = yield* Loader.register(yield* Loader.load(sources))
+      assert.deepStrictEqual(found.broken, [])
+      const space = yield* (yield* Kernel).space("home")
+      yield* space.step
+      assert.deepStrictEqual(Object.keys((yield* space.get("/sys/schema")) as object).sort(), ["/data/names/:id", "/signals/rename"])
+      assert.strictEqual((yield* TestSpace.refusal(space, space.set("/data/names/1", 1)))?.code, "cell/type")
+      assert.strictEqual((yield* Effect.flip(space.signal({ signal: "/signals/rename", payload: 1 }))).code, "signal/invalid")
+      yield* TestSpace.replays(space)
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer))))))
+  }))
+
   it.effect("check a value by the narrower path", () => Effect.gen(function*() {
     const wide = declaring("wide", "/data/x/:a", Schema.String)
     const one = Cell.of("/data/x/y", Schema.Number)

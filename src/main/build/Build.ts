@@ -140,7 +140,8 @@ const readsCron = ({ enzymes, plugins }: Loader.Found): boolean =>
   enzymes.some(({ enzyme: { schedule } }) => schedule !== undefined && "cron" in schedule) ||
   plugins.some(({ plugin }) => plugin.name === "agent")
 
-const withText = ({ file, hash, hostImports, text = "" }: LoadedModule): Module => ({ file, hash, hostImports, text })
+const withText = ({ file, hash, hostImports, text = "", typed = {} }: LoadedModule): Module =>
+  ({ file, hash, hostImports, text, typed: Object.keys(typed) })
 
 /** Reads the text of an earlier module from the texts of earlier builds in the folder. */
 const keep = Effect.fnUntraced(function*(folder: string, hash: string) {

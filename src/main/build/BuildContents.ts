@@ -7,8 +7,8 @@ import type { SliceName } from "../../ledger/SliceTable.ts"
 import type * as Config from "../../loader/Config.ts"
 import type { LoadedModule } from "../../loader/ModuleHost.ts"
 
-/** A module of a build: its text, and the digest of the text. */
-export type Module = Pick<LoadedModule, "file" | "hash" | "hostImports"> & { readonly text: string }
+/** A module of a build: its text, the digest of the text, and the names of its exports with a type. */
+export type Module = Pick<LoadedModule, "file" | "hash" | "hostImports"> & { readonly text: string; readonly typed: ReadonlyArray<string> }
 
 /**
  * The contents of a build.

@@ -194,14 +194,19 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
   const hasWebhooks = hasStorage && Object.keys(settings.ingress).length > 0
   const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
   const names = new Map(hashes.map((hash, i) => [hash, `m${i}`]))
-  const entries = modules.map(({ file, hash }) => `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, hash: "${hash}" }`)
+  const typed = new Map(modules.map(({ hash, typed }) =>
+    [hash, typed.map((name, i) => ({ name: JSON.stringify(name), local: `${names.get(hash)}_${i}` }))]))
+  const typesOf = (hash: string): string => typed.get(hash)?.map(({ local, name }) => `${name}: ${local}`).join(", ") ?? ""
+  const entries = modules.map(({ file, hash, typed }) =>
+    `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, ${typed.length > 0 ? `typed: { ${typesOf(hash)} }, ` : ""}` +
+    `hash: "${hash}" }`)
   const [rendered, ingress] = (["pages", "ingress"] as const).map((field) =>
     pages === undefined ? "{}" : fieldOf(field, names.get(pages.hash) ?? "", environment))
   return [
     ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
     ...hasAgent ? [`import { command as agent } from ${runtime("cli/AgentCommand.ts")}`] : [],
     ...hasWebhooks ? [`import { make as webhooks } from ${runtime("ingress/Webhooks.ts")}`] : [],
-    ...hashes.map((hash) => `import ${names.get(hash)} from "systole-module:${hash}"`),
+    ...hashes.map((hash) => `import ${[names.get(hash), ...named(typed.get(hash))].join(", ")} from "systole-module:${hash}"`),
     "export const built = {",
     `  version: ${JSON.stringify(version)},`,
     `  environment: ${JSON.stringify(environment)},`,
@@ -216,6 +221,10 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
     ""
   ].join("\n")
 }
+
+/** The import of exports of a module by their names; none of no exports. */
+const named = (exports: ReadonlyArray<{ readonly name: string; readonly local: string }> = []): ReadonlyArray<string> =>
+  exports.length === 0 ? [] : [`{ ${exports.map(({ local, name }) => `${name} as ${local}`).join(", ")} }`]
 
 /**
  * The generated module with the part of a build that the Worker in front needs.
