@@ -31,7 +31,11 @@ export interface Plan {
   readonly warm?: number
   /** The name of the counted unit, such as `events`. */
   readonly counted: string
+  /** Whether a third contender is the runtime with signals that have no ids of their callers. */
+  readonly hasUnnamed?: boolean
 }
+
+type Contender = "group" | "systole" | "unnamed"
 
 interface Figures {
   readonly perSecond: number
@@ -88,25 +92,28 @@ interface Setting {
 
 /** One case per figure. The first loads the servers, and the others return its results. */
 const cases = ({ concurrency, name, plan, servers }: Setting): ReadonlyArray<Case> => {
-  const seen = { group: [] as Array<Figures>, systole: [] as Array<Figures> }
-  const loaded = (contender: keyof typeof seen): Round => async () => {
-    const figures = await measure(servers[contender], plan, { concurrency, ms: MEASURED })
+  const names: ReadonlyArray<Contender> = plan.hasUnnamed === true ? ["group", "systole", "unnamed"] : ["group", "systole"]
+  const seen: Readonly<Record<Contender, Array<Figures>>> = { group: [], systole: [], unnamed: [] }
+  const loaded = (contender: Contender): Round => async () => {
+    const isUnnamed = contender === "unnamed"
+    const figures = await measure(servers[isUnnamed ? "systole" : contender], plan, { concurrency, isUnnamed, ms: MEASURED })
     seen[contender].push(figures)
     return figures.perSecond
   }
-  const told = (contender: keyof typeof seen, figure: keyof Figures): Round => {
+  const told = (contender: Contender, figure: keyof Figures): Round => {
     let round = 0
     return () => seen[contender][round++ % plan.rounds]![figure]
   }
+  const contending = (round: (contender: Contender) => Round) => Object.fromEntries(names.map((name) => [name, round(name)]))
   const label = (figure: string) => `${name}, ${concurrency} at once: ${figure}`
   const common = { baseline: "group", rounds: plan.rounds, warm: 0 }
   return [
-    { ...common, name: label(plan.counted), unit: units.perSecond, contenders: { group: loaded("group"), systole: loaded("systole") } },
+    { ...common, name: label(plan.counted), unit: units.perSecond, contenders: contending(loaded) },
     ...(["p50", "flushes", "cpuMicros", "fairness"] as const).map((figure): Case => ({
       ...common,
       name: label(figure),
       unit: units[figure],
-      contenders: { group: told("group", figure), systole: told("systole", figure) }
+      contenders: contending((contender) => told(contender, figure))
     }))
   ]
 }
@@ -135,13 +142,14 @@ export const memory = (plan: Plan): Case => {
 }
 
 /** Loads a server, and reads its counters before and after. */
-const measure = async (server: Server, { path }: Plan, { concurrency, ms }: {
+const measure = async (server: Server, { path }: Plan, { concurrency, isUnnamed = false, ms }: {
   readonly concurrency: number
+  readonly isUnnamed?: boolean
   readonly ms: number
 }): Promise<Figures> => {
   const before = await server.stats()
-  const [row] =
-    await load(`${server.url}${path}`, { warm: "0", ms: String(ms), concurrency: String(concurrency), header: "Prefer: wait=10" })
+  const asked = { warm: "0", ms: String(ms), concurrency: String(concurrency), header: "Prefer: wait=10" }
+  const [row] = await load(`${server.url}${path}`, { ...asked, ids: isUnnamed ? "no" : "yes" })
   const after = await server.stats()
   if (row === undefined || row["errors"] !== 0) throw new Error(`${server.url} answered with errors under load`)
   const events = after.events - before.events

@@ -1,10 +1,11 @@
 /**
  * One signal: posted, handled by an enzyme that writes a cell, and answered when
  * its receipt is durable. The baseline is a server written by hand for this task.
+ * `unnamed` is the runtime, too, and its callers give no ids.
  */
 import { bench, memory, type Plan } from "./Durable.ts"
 
-const plan: Plan = { path: "/v1/spaces/bench/signals", concurrencies: [1, 16, 256], rounds: 3, counted: "events" }
+const plan: Plan = { path: "/v1/spaces/bench/signals", concurrencies: [1, 16, 256], rounds: 3, counted: "events", hasUnnamed: true }
 const { cases, ...rest } = await bench(plan)
 
 export default { ...rest, cases: [...cases, memory(plan)] }
