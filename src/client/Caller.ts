@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "./Contract.ts"
-import { bytes, isStream, json, SECONDS, send, type Target } from "./Exchange.ts"
+import { bytes, isStream, json, SECONDS, send, type Target, UNCHANGED } from "./Exchange.ts"
 import { follow, type FollowOptions } from "./Follow.ts"
 import * as Json from "./Json.ts"
 import { host, type Platform } from "./Platform.ts"
@@ -81,7 +81,8 @@ const isBytes = (body: unknown): body is Bytes =>
   body instanceof Uint8Array || body instanceof ArrayBuffer || body instanceof Blob || isStream(body)
 
 /** The answer of a request: JSON, a text, or bytes. */
-const read = (response: Response): Promise<unknown> => {
+const read = async (response: Response): Promise<unknown> => {
+  if (response.status === UNCHANGED) return undefined
   const type = response.headers.get("content-type") ?? ""
   if (type.startsWith("text/html")) throw foreign(response.status)
   return type.includes("json") ? json(response) : type.startsWith("text/") ? response.text() : bytes(response)

@@ -30,20 +30,31 @@ const END = "\n\n"
  */
 export async function* events(read: Read): AsyncGenerator<StreamEvent, void> {
   const utf8 = new TextDecoder()
-  let [id, text] = ["", ""]
+  let id = ""
+  // The parts of an event are joined once, at its end: a text that grows would be copied for each part.
+  let parts: Array<string> = []
+  let size = 0
+  // A line break at the end of a part may be the first of the two that end an event, so it is read with the next part.
+  let held = ""
   for (;;) {
     const { done, value } = await read()
     if (done) return
-    let from = Math.max(0, text.length - 1)
-    text += utf8.decode(value, { stream: true })
-    for (let end = text.indexOf(END, from); end >= 0; end = text.indexOf(END, from = 0)) {
-      const event = eventOf(text.slice(0, end), id)
-      text = text.slice(end + END.length)
+    const text = held + utf8.decode(value, { stream: true })
+    let from = 0
+    for (let end = text.indexOf(END); end >= 0; end = text.indexOf(END, from)) {
+      const event = eventOf(parts.join("") + text.slice(from, end), id)
+      from = end + END.length
+      parts = []
+      size = 0
       if (event === undefined) continue
       id = event.id
       yield event
     }
-    if (text.length > MAX) throw foreign(200)
+    held = text.length > from && text.endsWith("\n") ? "\n" : ""
+    const part = text.slice(from, text.length - held.length)
+    if (part !== "") parts.push(part)
+    size += part.length
+    if (size > MAX) throw foreign(200)
   }
 }
 

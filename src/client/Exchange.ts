@@ -86,11 +86,12 @@ const pause = (error: RequestFailed, { body, isSafe }: Ask<unknown>, attempt: nu
 const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: AbortSignal): Promise<A> => {
   abort.throwIfAborted()
   const { body, headers, method, path, read, seconds = SECONDS } = ask
-  const bearer = await token?.()
   const late = new AbortController()
   const over = new AbortController()
   void platform.sleep(seconds * 1000, over.signal).then(() => over.signal.aborted || late.abort())
   try {
+    const bearer = await bearerOf(token)
+    abort.throwIfAborted()
     const response = await platform.fetch(url + path, {
       method,
       // A redirected request may lose its token or its body, or bring its body to another server.
@@ -101,7 +102,7 @@ const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: Abo
       // Hosts refuse a stream as a body without it.
       ...isStream(body) ? { duplex: "half" } : {}
     })
-    if (!response.ok) throw await refusal(response)
+    if (!response.ok && response.status !== UNCHANGED) throw await refusal(response)
     return await read(response)
   } catch (error) {
     if (error instanceof RequestFailed) throw error
@@ -110,6 +111,19 @@ const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: Abo
     throw failed("server/timeout", `The server gave no whole answer within ${seconds} seconds. Its work may have been done`)
   } finally {
     over.abort()
+  }
+}
+
+/** The status for a request whose `if-none-match` names the value. Its answer has no body. */
+export const UNCHANGED = 304
+
+/** The token of a request. A function that fails to renew it may do so later. */
+const bearerOf = async (token: Target["token"]): Promise<string | undefined> => {
+  try {
+    return await token?.()
+  } catch (error) {
+    if (error instanceof RequestFailed) throw error
+    throw failed("token/failed", "The function `token` of connect() threw an error, which is the cause of this one", error)
   }
 }
 

@@ -16,7 +16,7 @@ export interface FollowOptions {
   readonly abort?: AbortSignal | undefined
   /** The id of the event after which it begins. */
   readonly after?: string | undefined
-  /** Receives each change of its state, with the failure for which it waits. */
+  /** Receives each change of its state, with the failure for which it waits. An error that it throws ends the stream. */
   readonly onState?: ((state: StreamState, failure?: RequestFailed) => void) | undefined
 }
 
@@ -30,7 +30,7 @@ const GOOD = 10_000
 /**
  * The events of a stream, until its `abort`. Each is there once, however often the connection is lost.
  *
- * Ends with {@link RequestFailed} where the server refuses it for good, such as with `auth/missing`.
+ * Ends with {@link RequestFailed} where the server refuses it for good, such as with `auth/missing`, and with an error of `onState`.
  *
  * @category combinators
  * @since 0.2.0
@@ -43,8 +43,8 @@ export async function* follow(target: Target, path: string, options: FollowOptio
     const connection = new AbortController()
     const began = platform.now()
     let failure: RequestFailed | undefined
+    onState?.("opening")
     try {
-      onState?.("opening")
       const read = await open(target, { path, after, ended: AbortSignal.any([abort, connection.signal]) })
       onState?.("live")
       for await (const event of events(silenced(target, read, connection))) {
@@ -54,8 +54,9 @@ export async function* follow(target: Target, path: string, options: FollowOptio
       }
     } catch (error) {
       if (abort.aborted) return
-      failure = error instanceof RequestFailed ? error : failed("server/unreachable", "The stream broke off", error)
-      if (!isPassing(failure)) throw failure
+      // An error of `onState` is no failure of the server.
+      if (!(error instanceof RequestFailed) || !isPassing(error)) throw error
+      failure = error
     } finally {
       connection.abort()
     }
@@ -78,7 +79,10 @@ const open = (target: Target, { after, ended, path }: { readonly path: string; r
       if (reader === undefined) throw foreign(status)
       // A `fetch` of a program may leave the body open.
       ended.addEventListener("abort", () => void reader.cancel().catch(() => {}))
-      return () => reader.read()
+      return () =>
+        reader.read().catch((error: unknown) => {
+          throw error instanceof RequestFailed ? error : failed("server/unreachable", "The stream broke off", error)
+        })
     }
   })
 

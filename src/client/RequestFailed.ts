@@ -16,8 +16,8 @@ export interface Problem {
  * A request that failed.
  *
  * `code` is the stable code of the runtime, such as `cell/type`; decide by it, and not by `status`. Beside these the client has
- * `server/unreachable` (no answer), `server/timeout`, `server/answer` (not from a Systole server), `server/redirect` and
- * `value/rich` (a value that JSON has no form for).
+ * `server/unreachable` (no answer), `server/timeout`, `server/answer` (not from a Systole server), `server/redirect`,
+ * `token/failed` (the function `token` threw), `cell/unchanged` (304) and `value/rich` (a value that JSON has no form for).
  *
  * @category errors
  * @since 0.2.0

@@ -120,11 +120,16 @@ export class SpaceClient {
     return this.send("GET /receipts/:id", { ...options, params: { id } }) as Promise<Receipt>
   }
 
-  /** The value of a cell; `undefined` for none. It is not checked against the type of the cell. */
+  /**
+   * The value of a cell; `undefined` for none. It is not checked against the type of the cell.
+   *
+   * Rejects with `cell/unchanged` where the header `if-none-match` names the value.
+   */
   async get<A = unknown>(place: Place<A>, options: CallOptions & { readonly pull?: boolean } = {}): Promise<A | undefined> {
     const { params, query } = placeOf(place)
     try {
       const value = await this.send("GET /cells/*", { ...options, params, query: { ...query, pull: options.pull } })
+      if (value === undefined) throw failed("cell/unchanged", `${place} has the value that if-none-match names`)
       return Json.read(value, this.caller.rich) as A
     } catch (error) {
       if (error instanceof RequestFailed && error.code === "cell/absent") return undefined

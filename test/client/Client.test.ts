@@ -114,6 +114,17 @@ describe("The client of a space", () => {
     assert.strictEqual((await failure(shop.signal("no path"))).code, "signal/invalid")
   })
 
+  test("tells that a value is still the one that a header names, and writes on that condition", async (app, shop) => {
+    await shop.set("/data/a", 1)
+    const etag = (await app.fetch("/v1/spaces/shop/cells/data/a")).headers.get("etag") ?? assert.fail("no tag")
+    const headers = { "if-none-match": etag }
+    assert.isUndefined(await shop.call("GET /cells/*", { params: { "*": "data/a" }, headers }))
+    assert.strictEqual((await failure(shop.get("/data/a", { headers }))).code, "cell/unchanged")
+    await shop.set("/data/a", 2, { headers: { "if-match": etag } })
+    assert.strictEqual((await failure(shop.set("/data/a", 3, { headers: { "if-match": etag } }))).code, "cell/changed")
+    assert.strictEqual(await shop.get("/data/a", { headers }), 2)
+  })
+
   test("keeps content by its hash", async (_, shop) => {
     const bytes = new TextEncoder().encode("tea")
     const { hash, size } = await shop.blobs.put(bytes)

@@ -1,68 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { connect, RequestFailed, type StreamState, type Update } from "../../src/client/index.ts"
+import { Connections, turns, value } from "./Connections.ts"
 import { ManualClock } from "./TestClient.ts"
 
-/** A connection of a stream: the headers of its request, and its bytes. */
-interface Connection {
-  readonly headers: Headers
-  readonly send: (text: string) => void
-  readonly end: () => void
-  readonly break: () => void
-}
-
-/** A server of streams with connections that a test drives. */
-class StreamServer {
+/** A server of streams, and a client that follows one. */
+class StreamServer extends Connections {
   readonly clock = new ManualClock()
   readonly states: Array<StreamState> = []
   readonly seen: Array<Update<unknown>> = []
-  /** The answers in place of streams, in order: a refusal, or no answer. */
-  readonly refusals: Array<Response | Error> = []
   readonly ending = new AbortController()
-  private readonly opened: Array<Connection> = []
-  private awaited: ((connection: Connection) => void) | undefined
   /** The end of the watch. */
   readonly watched: Promise<void>
 
   constructor(after?: string) {
+    super()
     const platform = { ...this.clock.platform, random: () => 1, fetch: this.fetch }
     const onState = (state: StreamState) => void this.states.push(state)
     const shop = connect({ platform, token: () => `token ${this.states.length}` }).space("shop")
     this.watched = shop.watch("/data/total", { after, onState, abort: this.ending.signal }).each((update) => this.seen.push(update))
   }
-
-  /** The next connection. */
-  next(): Promise<Connection> {
-    const connection = this.opened.shift()
-    return connection === undefined ? new Promise((resolve) => this.awaited = resolve) : Promise.resolve(connection)
-  }
-
-  private readonly fetch = async (_: string, { headers, signal }: RequestInit): Promise<Response> => {
-    const refusal = this.refusals.shift()
-    if (refusal instanceof Error) throw refusal
-    if (refusal !== undefined) return refusal
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 100 })
-    const writer = writable.getWriter()
-    signal?.addEventListener("abort", () => void writer.abort().catch(() => {}))
-    const connection: Connection = {
-      headers: new Headers(headers),
-      send: (text) => void writer.write(new TextEncoder().encode(text)).catch(() => {}),
-      end: () => void writer.close().catch(() => {}),
-      break: () => void writer.abort(new Error("cut")).catch(() => {})
-    }
-    if (this.awaited === undefined) this.opened.push(connection)
-    else this.awaited(connection)
-    this.awaited = undefined
-    return new Response(readable, { headers: { "content-type": "text/event-stream" } })
-  }
-}
-
-const value = (id: number, data: unknown): string => `id: ${id}\nevent: value\ndata: ${JSON.stringify(data)}\n\n`
-
-/** Runs the client until it waits for time or for bytes. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
-const turns = async (): Promise<void> => {
-  for (let i = 0; i < 20; i++) await turn()
 }
 
 describe("A stream of the client", () => {
@@ -153,6 +109,51 @@ describe("A stream of the client", () => {
     const error = await server.watched.then(() => assert.fail("no failure"), (error: unknown) => error)
     assert.instanceOf(error, RequestFailed)
     assert.deepInclude({ ...error }, { code: "space/unknown", status: 404 })
+  })
+
+  it("ends with the error of a function that it calls, and opens no further connection", async () => {
+    const mistake = new Error("a mistake of the page")
+    const throws = (): never => {
+      throw mistake
+    }
+    for (const state of ["opening", "live", "waiting"]) {
+      const server = new Connections()
+      const clock = new ManualClock()
+      const shop = connect({ platform: { ...clock.platform, fetch: server.fetch } }).space("shop")
+      const onState = (now: StreamState) => now === state ? throws() : undefined
+      const watched = shop.watch("/data/total", { onState }).each(() => {})
+      const failure = watched.then(() => undefined, (error: unknown) => error)
+      if (state !== "opening") (await server.next()).end()
+      assert.strictEqual(await failure, mistake)
+      clock.pass(60_000)
+      await turns()
+      assert.strictEqual(server.waiting, 0)
+    }
+    const server = new Connections()
+    const shop = connect({ platform: { ...new ManualClock().platform, fetch: server.fetch } }).space("shop")
+    const failure = shop.watch("/data/total").each(throws).then(() => undefined, (error: unknown) => error)
+    const connection = await server.next()
+    connection.send(value(1, 1))
+    assert.strictEqual(await failure, mistake)
+    assert.isTrue(connection.isEnded())
+  })
+
+  it("waits for a token that cannot be renewed now, and ends where that is refused", async () => {
+    const failures = [new TypeError("no network"), new RequestFailed({ code: "auth/expired", status: 401, detail: "Log in" })]
+    const server = new Connections()
+    const clock = new ManualClock()
+    const token = (): never => {
+      throw failures.shift()
+    }
+    const waits: Array<string | undefined> = []
+    const shop = connect({ token, platform: { ...clock.platform, random: () => 1, fetch: server.fetch } }).space("shop")
+    const onState = (_: StreamState, error?: RequestFailed) => void (error === undefined || waits.push(error.code))
+    const watched = shop.watch("/data/total", { onState }).each(() => {})
+    const failure = watched.then(() => undefined, (error: unknown) => error)
+    await turns()
+    clock.pass(250)
+    assert.deepInclude({ ...await failure as RequestFailed }, { code: "auth/expired" })
+    assert.deepStrictEqual([waits, server.waiting], [["token/failed"], 0])
   })
 
   it("ends with its signal, also while it waits", async () => {
