@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { connect, type StreamState, type Update } from "../../src/client/index.ts"
 import { type Server, terminal } from "../cli/Terminal.ts"
 import * as Follow from "../support/Follow.ts"
 
@@ -18,10 +19,16 @@ const port = (): Promise<number> =>
     })
   })
 
+/** A folder of a proxy, and a directive beside the defaults. */
+interface Place {
+  readonly root: string
+  readonly directive: string
+}
+
 /** The configuration of a proxy with the defaults of nginx and compression. */
-const configuration = ({ listen, root, url }: { readonly listen: number; readonly root: string; readonly url: string }): string => {
+const configuration = ({ directive, listen, root, url }: Place & { readonly listen: number; readonly url: string }): string => {
   const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(root, name)};`)
-  const server = `server { listen 127.0.0.1:${listen}; location / { proxy_pass ${url}; } }`
+  const server = `server { listen 127.0.0.1:${listen}; location / { proxy_pass ${url}; ${directive} } }`
   return `daemon off; pid ${join(root, "nginx.pid")}; error_log stderr;
 events { worker_connections 64; }
 http { access_log off; gzip on; gzip_types *; ${folders.join(" ")} ${server} }
@@ -29,9 +36,10 @@ http { access_log off; gzip on; gzip_types *; ${folders.join(" ")} ${server} }
 }
 
 /** Starts a proxy before a server in a folder, on another port if the first one is taken meanwhile. */
-const start = async (server: Server, root: string) => {
+const start = async (server: Server, place: Place) => {
+  const { root } = place
   const listen = await port()
-  writeFileSync(join(root, "nginx.conf"), configuration({ listen, root, url: server.url }))
+  writeFileSync(join(root, "nginx.conf"), configuration({ ...place, listen, url: server.url }))
   const child = spawn(nginx!, ["-p", root, "-e", "stderr", "-c", join(root, "nginx.conf")], { stdio: ["ignore", "ignore", "pipe"] })
   const gone = new Promise<string>((resolve) => {
     let said = ""
@@ -42,17 +50,17 @@ const start = async (server: Server, root: string) => {
   const isUp = async (): Promise<boolean> => await fetch(`${origin}/readyz`).then(({ ok }) => ok, () => false)
   for (let said: string | undefined; !await isUp();) {
     said = await Promise.race([gone, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
-    if (said?.includes("Address already in use") === true) return start(server, root)
+    if (said?.includes("Address already in use") === true) return start(server, place)
     if (said !== undefined) throw new Error(`nginx ended: ${said}`)
   }
   return { child, gone, origin, root }
 }
 
 /** The origin of a proxy before a server. Its process ends with the scope. */
-const proxied = (server: Server) =>
+const proxied = (server: Server, directive = "") =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.promise(() => start(server, mkdtempSync(join(tmpdir(), "systole-proxy-")))),
+      Effect.promise(() => start(server, { directive, root: mkdtempSync(join(tmpdir(), "systole-proxy-")) })),
       ({ child, gone, root }) =>
         Effect.promise(async () => {
           child.kill("SIGTERM")
@@ -76,6 +84,27 @@ describe.skipIf(nginx === undefined)(`A stream behind nginx${nginx === undefined
         assert.strictEqual(await Follow.until<number>(cell, (value) => value === 1), 1)
         await put(2)
         assert.strictEqual(await two, 2)
+      })
+    }))
+
+  it.live("goes on for the client where it cuts what is silent for a second, and loses no value", () =>
+    Effect.gen(function*() {
+      const { serve } = yield* terminal({ "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n` })
+      const server = yield* Effect.promise(() => serve("start"))
+      const url = yield* proxied(server, "proxy_read_timeout 1s;")
+      yield* Effect.promise(async () => {
+        const home = connect({ url }).space("home")
+        await home.set("/data/n", 0)
+        const ending = new AbortController()
+        const seen: Array<Update<number>> = []
+        let cuts = 0
+        // Each value is written while the stream is cut.
+        const onState = (state: StreamState) => state === "waiting" ? void home.set("/data/n", ++cuts) : undefined
+        await home.watch<number>("/data/n", { abort: ending.signal, onState }).each((update) => {
+          seen.push(update)
+          if (update.value === 3) ending.abort()
+        })
+        assert.deepStrictEqual(seen.map(({ reset, value }) => [value, reset]), [0, 1, 2, 3].map((value) => [value, undefined]))
       })
     }))
 })
