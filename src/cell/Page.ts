@@ -7,6 +7,8 @@
  */
 import * as Name from "./Name.ts"
 
+export { Schema } from "./PageSchema.ts"
+
 /** The path of a declaration, or of one cell or signal of it. */
 class Path {
   readonly path: string
