@@ -13,7 +13,7 @@ const floors = [
   ["kernel"],
   ["loader", "agent", "replay", "access"],
   ["ingress", "client"],
-  ["cli"],
+  ["cli", "react"],
   ["main"]
 ]
 
@@ -218,8 +218,15 @@ describe("architecture", () => {
     assert.deepStrictEqual(typed.filter((file) => !/^(?:client|cell|contract)\/|\/Face\.ts$/.test(file)), [])
   })
 
+  it("gives a page with the hooks React and the client beside them", () => {
+    const files = sources.filter((file) => folderOf(file) === "react")
+    const imported = files.flatMap((file) => valuesImportedBy(file).map((other) => `${relative(src, file)}: ${other}`))
+    assert.isAbove(files.length, 0)
+    assert.deepStrictEqual(imported.filter((found) => !/: (?:react|\.\/\w+\.ts|\.\.\/client\/RequestFailed\.ts)$/.test(found)), [])
+  })
+
   it("reaches every file of src from its index or from main", () => {
-    const entries = new Set(["client/index.ts", "cell/index.ts", "cell/Page.ts", "contract/index.ts"])
+    const entries = new Set(["client/index.ts", "cell/index.ts", "cell/Page.ts", "contract/index.ts", "react/index.ts"])
     const roots = sources.filter((file) => ["", "main"].includes(folderOf(file)) || entries.has(relative(src, file)))
     const reached = new Set<string>()
     const visit = (file: string): void => {
@@ -260,6 +267,7 @@ describe("architecture", () => {
       ["systole/client", "./src/client/index.ts"],
       ["systole/contract", "./src/contract/index.ts"],
       ["systole/guards", "./src/main/RunGuards.ts"],
+      ["systole/react", "./src/react/index.ts"],
       ["systole/testing", "./src/main/testing/index.ts"],
       ["systole/workers", "./src/main/workers/index.ts"]
     ] as const

@@ -7,13 +7,18 @@ import { run } from "../scripts/Process.ts"
 import * as Pages from "./Pages.ts"
 
 const filesOf = (section: string, folder: string) =>
-  Pages.blocksOf(section).filter(({ language }) => language === "ts").map(({ name, text }) => ({ folder, name, text }))
+  Pages.blocksOf(section).filter(({ language }) => /^tsx?$/.test(language)).map(({ name, text }) => ({ folder, name, text }))
 
 /** The files that the pages show, each in the folder of its section. */
 const files = Pages.all().flatMap(({ path, text }) =>
   text.split(/^## /m).flatMap((section, i) => filesOf(section, `${Pages.anchor(path)}-${i}`)))
 
-const config = { extends: join(root, "tsconfig.json"), include: ["*/**/*.ts"], exclude: ["node_modules"] }
+const config = {
+  extends: join(root, "tsconfig.json"),
+  compilerOptions: { jsx: "react-jsx" },
+  include: ["*/**/*.ts", "*/**/*.tsx"],
+  exclude: ["node_modules"]
+}
 
 describe("The files that the pages show", () => {
   it("have names", () => {

@@ -36,6 +36,9 @@ const LEAN = 251_500
 /** The limit of a page with the client, beside Schema, compressed, in bytes. */
 const PAGE = 8_000
 
+/** The limit of the hooks beside React and the client, compressed, in bytes. */
+const HOOKS = 2_000
+
 /** The slices of a lean Worker. */
 const rest: ReadonlyArray<SliceName> = ["debug"]
 
@@ -103,7 +106,8 @@ try {
     ["The Worker with all slices", all, ALL] as const,
     ["The lean Worker", lean, LEAN] as const,
     ["The Worker in front", front, FRONT] as const,
-    ["The page with the client", page.beside, PAGE] as const
+    ["The page with the client", page.beside, PAGE] as const,
+    ["The hooks", page.hooks, HOOKS] as const
   ].filter(([, bytes, limit]) => bytes > limit)
   if (json) {
     const sizes = builds.map((build) => ({ target: build.target, gzip: gzipOf(build) }))
@@ -120,7 +124,7 @@ try {
     console.log(`\n${render(["part of the Worker", "kB"], parts.map(({ bytes, part }) => [part, kilobytes(bytes)]))}`)
     console.log(`\n${render(["slice of the Worker", "kB"], slices.map(({ bytes, slice }) => [slice, kilobytes(bytes)]))}`)
     console.log(`\n${render(["Worker", "compressed kB"], workersOf.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
-    const ofPage = [["beside Schema", page.beside], ["with Schema", page.whole]] as const
+    const ofPage = [["beside Schema", page.beside], ["with Schema", page.whole], ["hooks", page.hooks]] as const
     console.log(`\n${render(["page with the client", "compressed kB"], ofPage.map(([name, bytes]) => [name, kilobytes(bytes)]))}`)
   }
   for (const [name, bytes, limit] of over) console.error(`${name} has ${kilobytes(bytes)} kB, and its limit is ${kilobytes(limit)}`)

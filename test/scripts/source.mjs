@@ -15,6 +15,7 @@ const testing = new URL("../../src/main/testing/index.ts", import.meta.url).href
 const cells = new URL("../../src/cell/index.ts", import.meta.url).href
 const client = new URL("../../src/client/index.ts", import.meta.url).href
 const contract = new URL("../../src/contract/index.ts", import.meta.url).href
+const react = new URL("../../src/react/index.ts", import.meta.url).href
 const guards = new URL("../../src/main/RunGuards.ts", import.meta.url).href
 const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
 
@@ -23,6 +24,7 @@ const locate = (specifier) => {
   if (specifier === "systole/cells") return cells
   if (specifier === "systole/client") return client
   if (specifier === "systole/testing") return testing
+  if (specifier === "systole/react") return react
   if (specifier === "systole/guards") return guards
   if (specifier === "systole/contract") return contract
   return specifier.startsWith("systole/plugins/") ? plugin(specifier.slice(16)) : specifier
