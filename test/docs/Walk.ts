@@ -49,8 +49,8 @@ const install = ({ root: project }: Terminal): void => {
 }
 
 /** A program of the project, which finds the package as an installed one does. */
-const program = async ({ root: project }: Terminal, file: string): Promise<Ended> =>
-  run([node(), "--import", join(root, "test/scripts/source.mjs"), join(project, file)])
+const program = async ({ root: project }: Terminal, [file = "", ...args]: ReadonlyArray<string>): Promise<Ended> =>
+  run([node(), "--import", join(root, "test/scripts/source.mjs"), join(project, file), ...args])
 
 /** A program of the project in the background, as `node FILE &` starts it: its process, and the first line that it prints. */
 const background = async ({ root: project }: Terminal, line: string): Promise<readonly [child: ChildProcess, output: string]> => {
@@ -80,7 +80,7 @@ const execute = (terminal: Terminal, line: string): Promise<Ended> => {
   const words = Console.words(line)
   const [tool, name] = words
   if (tool === "curl") return curl(words)
-  if (tool === "node" && name !== undefined) return program(terminal, name)
+  if (tool === "node" && name !== undefined) return program(terminal, words.slice(1))
   if (tool === "python3") return python(terminal, words)
   assert.deepStrictEqual([tool, name], ["npx", "systole"], `no test knows how to run ${line}`)
   return systole(terminal, words.slice(2))
