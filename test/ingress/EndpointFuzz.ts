@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Arbitrary, Effect } from "effect"
+import { Arbitrary, Cause, Effect, Exit } from "effect"
 import * as Schema from "effect/Schema"
 import type { Endpoint } from "../../src/contract/Endpoint.ts"
 import * as Refusals from "../../src/contract/EndpointRefusals.ts"
@@ -17,6 +17,9 @@ export interface Drawn {
   readonly path: string
   readonly init: { readonly method: string; readonly headers: Readonly<Record<string, string>>; readonly body?: string }
 }
+
+/** The names of the server's records, by the parameter or the field that holds them. */
+export type Known = Readonly<Record<string, ReadonlyArray<string | number>>>
 
 /** Names that mean something to a server, and some that mean nothing. */
 const names = ["shop", "shop", "shop", "other", "count", "x.1.0", "1", "data/count", "sys", "%2e%2e", "%00", "ä", "a".repeat(300), "-"]
@@ -43,21 +46,38 @@ const broken = (value: unknown, draw: Random.Random): unknown => {
   return draw(2) === 0 ? rest : { ...rest, [name]: Random.pick(draw, [null, 1, -1, {}, [[]], ...texts]) }
 }
 
-const bodyOf = ({ bodies = {}, body }: Endpoint, draw: Random.Random): { readonly type: string; readonly text: string } | undefined => {
+/** The sources of a request. */
+interface Sources {
+  readonly draw: Random.Random
+  readonly known: Known
+}
+
+/** A value whose fields mostly name records of the server. */
+const naming = (value: unknown, { draw, known }: Sources): unknown => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const named = Object.keys(value).flatMap((field) => field in known && draw(4) > 0 ? [[field, Random.pick(draw, known[field] ?? [])]] : [])
+  return { ...value, ...Object.fromEntries(named) as object }
+}
+
+const bodyOf = (
+  { bodies = {}, body }: Endpoint,
+  { draw, known }: Sources
+): { readonly type: string; readonly text: string } | undefined => {
   if (body === undefined) return undefined
   const plain = ["application/json", body] as const
   const [type, schema] = Random.pick(draw, [plain, plain, ...Object.entries(bodies)])
-  const [value = draw(1000)] = samples(schema, draw(2 ** 31))
+  const [sample = draw(1000)] = samples(schema, draw(2 ** 31))
+  const value = naming(sample, { draw, known })
   const given = draw(3) === 0 ? broken(value, draw) : value
   const isLines = type.endsWith("ndjson") && Array.isArray(given)
   const text = isLines ? given.map((each) => JSON.stringify(each)).join("\n") : JSON.stringify(given)
   return { type: draw(20) === 0 ? "text/plain" : type, text: draw(20) === 0 ? text.slice(0, draw(text.length + 1)) : text }
 }
 
-const queryOf = ({ query }: Endpoint, draw: Random.Random): string => {
+const queryOf = ({ query }: Endpoint, { draw, known }: Sources): string => {
   if (query === undefined || draw(3) === 0) return ""
   const [value = {}] = samples(query, draw(2 ** 31))
-  const fields = Object.entries(value as object).filter(([, each]) => each !== undefined && draw(2) === 0)
+  const fields = Object.entries(naming(value, { draw, known }) as object).filter(([, each]) => each !== undefined && draw(2) === 0)
   if (draw(5) === 0) fields.push([Random.pick(draw, ["more", "limit", "after", "path"]), Random.pick(draw, texts)])
   return `?${new URLSearchParams(fields.map(([name, each]) => [name, String(each)])).toString()}`
 }
@@ -72,14 +92,16 @@ const headersOf = ({ headers }: Endpoint, draw: Random.Random): Readonly<Record<
   }))
 
 /** Draws a request to an endpoint. */
-export const request = (endpoint: Endpoint, draw: Random.Random): Drawn => {
+export const request = (endpoint: Endpoint, { draw, known }: Sources): Drawn => {
   const { method } = endpoint
-  const path = endpoint.path.replaceAll(/:(\w+)/g, (_, name: string) => name === "space" && draw(8) > 0 ? "shop" : Random.pick(draw, names))
-    .replace("*", () => Random.pick(draw, names))
-  const body = bodyOf(endpoint, draw)
+  const path = endpoint.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const own = known[name]
+    return own === undefined || draw(8) === 0 ? Random.pick(draw, names) : encodeURIComponent(Random.pick(draw, own))
+  }).replace("*", () => Random.pick(draw, names))
+  const body = bodyOf(endpoint, { draw, known })
   return {
     endpoint,
-    path: `${path}${queryOf(endpoint, draw)}`,
+    path: `${path}${queryOf(endpoint, { draw, known })}`,
     init: {
       method,
       headers: { ...body === undefined ? {} : { "content-type": body.type }, ...headersOf(endpoint, draw) },
@@ -91,11 +113,20 @@ export const request = (endpoint: Endpoint, draw: Random.Random): Drawn => {
 /** Codes of refusals of any endpoint: its path is none, or of a slice that is left out. */
 const ANYWHERE = ["route/absent", "route/method", "slice/absent"]
 
+/** The fault of a body in JSON by the schema of its status. */
+const bodyFault = ({ answer, others, status }: Endpoint, response: Response, text: string): string | undefined => {
+  const schema = response.status === status ? answer : others?.[response.status]
+  if (schema === undefined || response.headers.get("content-type") !== "application/json") return undefined
+  const exit = Schema.decodeUnknownExit(schema() as Schema.Codec<unknown>, { onExcessProperty: "error" })(JSON.parse(text))
+  if (Exit.isSuccess(exit)) return undefined
+  return `the body does not fit its contract: ${Cause.pretty(exit.cause).slice(0, 500)} in ${text.slice(0, 300)}`
+}
+
 /** The fault of an answer by the contract of its endpoint; `undefined` for none. */
 export const faultOf = ({ endpoint }: Drawn, response: Response, text: string): string | undefined => {
   const { status } = response
   const isKnown = status === endpoint.status || endpoint.others?.[status] !== undefined
-  if (status < 400) return isKnown ? undefined : `no answer has the status ${status}`
+  if (status < 400) return isKnown ? bodyFault(endpoint, response, text) : `no answer has the status ${status}`
   if (response.headers.get("content-type") !== "application/problem+json") return `status ${status} is no problem: ${text.slice(0, 200)}`
   const { code, event } = JSON.parse(text) as { readonly code: string; readonly event?: unknown }
   // The code of a dead letter is that of an application.
