@@ -26,7 +26,7 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 662_000, deno: 652_000, bun: 650_000, workers: 328_000 }
+const limits: Readonly<Record<Target, number>> = { node: 669_000, deno: 659_000, bun: 657_000, workers: 332_000 }
 
 /** The limits of the Worker in front, of a Worker with all slices, and of one without those of {@link rest}, compressed, in bytes. */
 const FRONT = 14_700
