@@ -21,7 +21,7 @@ export interface Drawn {
 /** The names of the server's records, by the parameter or the field that holds them. */
 export type Known = Readonly<Record<string, ReadonlyArray<string | number>>>
 
-/** Names that mean something to a server, and some that mean nothing. */
+/** Names of a server, and meaningless ones. */
 const names = ["shop", "shop", "shop", "other", "count", "x.1.0", "1", "data/count", "sys", "%2e%2e", "%00", "ä", "a".repeat(300), "-"]
 
 const texts = ["", "/data/count", "/signals/count", "sts:ok", "op/x", "wait=1", "\"x\"", "*", "\u0000", "9".repeat(30), "1e999", "$rich"]

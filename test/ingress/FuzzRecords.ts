@@ -8,7 +8,7 @@ import type { TestIngress } from "./TestIngress.ts"
 
 const space = "/v1/spaces/shop"
 
-/** Makes a record of each kind. `n` tells those of several calls apart. */
+/** Makes a record of each kind. `n` tells the records of several calls apart. */
 export const make = async ({ ask, post }: Pick<TestIngress, "ask" | "post">, n: number): Promise<Known> => {
   const field = async (path: string, body: unknown, name: string): Promise<string> =>
     String(((await post(`${space}/${path}`, body, { prefer: "wait=10" })).body as Readonly<Record<string, unknown>>)[name])
