@@ -15,6 +15,7 @@ import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import { type Answer, checkHandled } from "./SignalAnswer.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
+import * as WaitFlag from "./WaitFlag.ts"
 
 /**
  * The command `signal`.
@@ -32,15 +33,11 @@ export const command = Command.make("signal", {
     Flag.withDescription("Your own id, of 1 to 512 characters: sent twice, the signal is handled once, and its event is found by it"),
     Flag.optional
   ),
-  at: Flag.String("at").pipe(Flag.withDescription("When, as JSON: {\"ms\":1000}, {\"beats\":3} or {\"beat\":17}"), Flag.optional),
-  wait: Flag.Int("wait").pipe(
-    Flag.withDescription(`Wait this many seconds for the receipt, up to ${MAX_WAIT_SECONDS}`),
-    Flag.filter(
-      (seconds) => seconds >= 0 && seconds <= MAX_WAIT_SECONDS,
-      (seconds) => `--wait ${seconds} is not from 0 to ${MAX_WAIT_SECONDS} seconds`
-    ),
+  at: Flag.String("at").pipe(
+    Flag.withDescription("When: after a time such as 10s, or as JSON {\"beats\":3} or {\"beat\":17}"),
     Flag.optional
   ),
+  wait: WaitFlag.make(`Wait so long for the receipt, such as 10s; at most ${MAX_WAIT_SECONDS} s`, { least: 0, most: MAX_WAIT_SECONDS }),
   json: Output.json
 }, ({ at, id, json, payload, qos, signal, space, target, wait }) =>
   Effect.gen(function*() {
@@ -52,7 +49,7 @@ export const command = Command.make("signal", {
       })
     }
     const client = yield* Client
-    const value = { ...yield* parsed("payload", payload), ...yield* parsed("at", at) }
+    const value = { ...yield* parsed("payload", payload), ...yield* moment(at) }
     const answer = yield* client.ask<Answer>(`${SpaceArgument.path(space)}/signals`, {
       method: "POST",
       isOfEvent: true,
@@ -65,7 +62,7 @@ export const command = Command.make("signal", {
   })).pipe(
     Command.withDescription("Send a signal to a space"),
     Command.withExamples([
-      { command: "systole signal shop --signal /signals/greet/ann --wait 5", description: "Greet Ann, and see the result" }
+      { command: "systole signal shop --signal /signals/greet/ann --wait 10s", description: "Greet Ann, and see the result" }
     ]),
     Command.provide(Client.layer)
   )
@@ -73,8 +70,18 @@ export const command = Command.make("signal", {
 const parsed = (name: string, text: Option.Option<string>) =>
   Option.isSome(text) ? Effect.map(Json.parse(`--${name}`, text.value), (value) => ({ [name]: value })) : Effect.succeed({})
 
+/** The time of the signal: JSON, or a duration. */
+const moment = (at: Option.Option<string>) =>
+  Option.isSome(at) && /^\d/.test(at.value) ? Effect.succeed({ at: at.value }) : parsed("at", at)
+
 const field = (name: string, value: Option.Option<string>): Readonly<Record<string, string>> =>
   Option.isSome(value) ? { [name]: value.value } : {}
+
+/** A result as text: empty for a run without one. */
+const resultOf = (value: unknown): string => {
+  const text = JSON.stringify(value) as string | undefined
+  return text === undefined || text === "{}" ? "" : text
+}
 
 const describe = (answer: Answer, own: string | undefined): ReadonlyArray<string> => {
   const id = Printable.event(answer.id, own)
@@ -83,7 +90,7 @@ const describe = (answer: Answer, own: string | undefined): ReadonlyArray<string
     handling.enzyme,
     handling.outcome,
     `beat ${handling.beat}`,
-    handling.error === undefined ? JSON.stringify(handling.value) : `${handling.error.code}: ${handling.error.message}`
+    handling.error === undefined ? resultOf(handling.value) : `${handling.error.code}: ${handling.error.message}`
   ])
   return [`${answer.status} ${id}`, ...Output.table(handlings).map((row) => `  ${row}`)]
 }

@@ -29,8 +29,8 @@ export interface Settings {
 
 /** Settings of one request. */
 export interface CallOptions {
-  /** The seconds for which the server may wait, up to 60: `Prefer: wait`. */
-  readonly wait?: number | undefined
+  /** The time for which the server may wait, such as `"10s"`, or as seconds; up to 60 s: `Prefer: wait`. */
+  readonly wait?: number | string | undefined
   /** Further headers, such as `range`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The seconds in which the answer has to be read, beside `wait`; 30 unless given. */
@@ -88,6 +88,17 @@ const read = async (response: Response): Promise<unknown> => {
   return type.includes("json") ? json(response) : type.startsWith("text/") ? response.text() : bytes(response)
 }
 
+/** The seconds of the units of a wait. */
+const units: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60 }
+
+/** The whole seconds of a wait. The header has no shorter ones. */
+const secondsOf = (wait: number | string | undefined): number | undefined => {
+  if (typeof wait !== "string") return wait
+  const [, digits, unit = ""] = /^(\d{1,6})(ms|s|m)$/.exec(wait) ?? []
+  if (digits === undefined) throw failed("query/invalid", `The wait "${wait}" is no time. Write it like "10s"`)
+  return Math.ceil(Number(digits) * (units[unit] ?? 1))
+}
+
 /** Makes the caller of a server. */
 export const callerOf = ({ platform, rich, token, url = "" }: Settings): Caller => {
   const target = {
@@ -99,7 +110,8 @@ export const callerOf = ({ platform, rich, token, url = "" }: Settings): Caller 
     target,
     rich,
     send: async (key, parts) => {
-      const { abort, body, headers, seconds = SECONDS, wait } = parts
+      const { abort, body, headers, seconds = SECONDS } = parts
+      const wait = secondsOf(parts.wait)
       const method = key.slice(0, key.indexOf(" "))
       const { isSafe = method !== "POST" } = parts
       return send(target, {

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as CellValue from "./CellValue.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { SPACE } from "./Paths.ts"
+import * as Duration from "../time/Duration.ts"
 import * as Query from "./Query.ts"
 import { words } from "./Words.ts"
 
@@ -21,7 +22,8 @@ const natural = () => Schema.Number.check(Schema.isInt(), Schema.isGreaterThanOr
 const moment = () => Schema.Union([
   Schema.Struct({ beat: natural() }),
   Schema.Struct({ beats: natural() }),
-  Schema.Struct({ ms: natural() })
+  Schema.Struct({ ms: natural() }),
+  Schema.String.check(Schema.isPattern(Duration.FORM))
 ])
 
 /** A signal. The ingress decodes it by hand. */

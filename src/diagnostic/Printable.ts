@@ -35,3 +35,22 @@ export const line = (text: string): string => lines(text.replaceAll(/[\s\u0085]+
  * @since 0.2.0
  */
 export const event = (id: string, own: string | undefined): string => own === undefined ? id : `${id} (${line(own)})`
+
+/**
+ * A number of things, whose name has an s unless it is one: `1 signal`, `2 signals`.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`
+
+/**
+ * A value as JSON. No value, and an object without a field, is `none`.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const value = (value: unknown): string => {
+  const text = JSON.stringify(value) as string | undefined
+  return text === undefined || text === "{}" ? "none" : text
+}

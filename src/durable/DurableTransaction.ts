@@ -35,7 +35,7 @@ import { isWhole, Reads } from "./Reads.ts"
 import * as RequestCall from "./RequestCall.ts"
 import { ForeignAwait, RunDiverged } from "./RunError.ts"
 import * as SentEvent from "./SentEvent.ts"
-import { dueOf } from "./SleepDue.ts"
+import { dueOf, shown as slept } from "./SleepDue.ts"
 import type { ContentSource, Recorded } from "./Recorded.ts"
 import { type Call, type Step, textOf } from "./Step.ts"
 import * as WriteCall from "./WriteCall.ts"
@@ -201,7 +201,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
   }
 
   sleep(delay: Delay): PendingResult<void> {
-    const handle = this.await("sleep", typeof delay === "number" ? `${delay} ms` : `${delay.beats} beats`, (draft) =>
+    const handle = this.await("sleep", slept(delay), (draft) =>
       draft.guarded(() => ({ kind: "sleep", due: dueOf(delay, draft) })))
     return handle as PendingResult<unknown> as PendingResult<void>
   }

@@ -14,6 +14,7 @@ import * as Values from "../cell/Value.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { MAX_WAIT } from "../stage/Due.ts"
+import * as Duration from "../time/Duration.ts"
 import { InvalidFlow } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import * as Machine from "./Machine.ts"
@@ -138,7 +139,8 @@ const faults: Readonly<Record<Kind, (step: never) => string | undefined>> = {
     typeof transform === "function" ? undefined : "has a transform that is no function",
   wait: ({ wait, within }: Wait<unknown, string>) => {
     if (typeof wait !== "function" && typeof wait !== "string") return "waits neither for a step nor for a signal"
-    return isBeats(within) ? undefined : `waits within no whole number of beats from 1 to ${MAX_WAIT}`
+    const isTime = typeof within === "string" && Duration.parse(within) !== undefined
+    return isTime || isBeats(within) ? undefined : `waits within no whole number of beats from 1 to ${MAX_WAIT}, and no time such as "10s"`
   },
   decide: ({ decide, to }: Decide<unknown, string>) => {
     if (typeof decide !== "function") return "has a decide that is no function"

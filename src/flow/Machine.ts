@@ -17,6 +17,7 @@ import * as Name from "../cell/Name.ts"
 import { codeOf, isTagged, Retry } from "../registry/Outcome.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
+import * as Duration from "../time/Duration.ts"
 import * as Write from "../stage/Write.ts"
 import { InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
@@ -201,8 +202,14 @@ const await_: Take = (placed, instance, context) => {
   }
   if (Instance.isLate(instance, draft.moment)) return { outcome: "late", result: { outcome: "late", telemetry: {} }, goal: otherwise }
   const { beat, moment } =
-    instance.until > 0 || within === undefined ? { beat: instance.until, moment: instance.until_ms } : Due.after(within, draft.moment)
+    instance.until > 0 || within === undefined ? { beat: instance.until, moment: instance.until_ms } : endOf(within, draft.moment)
   return { outcome: "", goal: undefined, change: { until: beat, until_ms: moment, jobs: { ...instance.jobs, [source]: job } } }
+}
+
+/** The end of a wait: of beats by both their number and their duration, of a time by the time alone. */
+const endOf = (within: number | string, now: Due.Now): { readonly beat: number; readonly moment: number } => {
+  const ms = typeof within === "string" ? Duration.parse(within) ?? 0 : undefined
+  return ms === undefined ? Due.after(Number(within), now) : { beat: now.beat + 1, moment: now.clock + ms }
 }
 
 /** Subscribes to rendezvous that others spawned. */

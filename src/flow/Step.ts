@@ -49,11 +49,11 @@ export interface Transform<Input, Name extends string> {
 
 /**
  * Waits for the completion of a Transform's rendezvous, or of any later one with a signal path. A Wait times out after
- * `within` beats, at most 2^43, and continues at `otherwise` in the beat after.
+ * `within`, which is a number of beats, at most 2^43, or a time such as `"10s"`. It continues at `otherwise` in the beat after.
  */
 export interface Wait<Input, Name extends string> {
   readonly wait: Name | ((view: View<Input>) => string)
-  readonly within?: number
+  readonly within?: number | string
   readonly next?: Goal<Name>
   readonly otherwise?: Goal<Name>
 }

@@ -7,12 +7,14 @@ import type { PostedSignal, Waits } from "../kernel/view/Space.ts"
 import * as OwnId from "../kernel/model/OwnId.ts"
 import * as OutgoingSignal from "../stage/OutgoingSignal.ts"
 import type { At } from "../stage/Launch.ts"
+import * as Duration from "../time/Duration.ts"
 import { RequestRefused } from "./Problem.ts"
 
 /** The maximum wait for a receipt, in seconds. */
 export const MAX_WAIT_SECONDS = 60
 
 const isAt = (value: unknown): value is At => {
+  if (typeof value === "string") return Duration.FORM.test(value)
   const [[kind, amount] = ["", 0], ...others] = typeof value === "object" && value !== null ? Object.entries(value) : []
   return others.length === 0 && ["beat", "beats", "ms"].includes(kind) && Number.isSafeInteger(amount) && amount >= 0
 }
@@ -32,7 +34,7 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["id", { is: (value) => isText(value) && value !== "", expected: "a string that is not empty" }],
   ["label", { is: (value) => Array.isArray(value) && value.every(isText), expected: "a list of atoms" }],
   ["qos", { is: (value) => value === "control" || value === "retain" || value === "discard", expected: "control, retain or discard" }],
-  ["at", { is: isAt, expected: "one of { beat }, { beats } and { ms }, with a whole number from 0" }]
+  ["at", { is: isAt, expected: "a time such as \"10s\", or one of { beat }, { beats } and { ms } with a whole number from 0" }]
 ])
 
 /** @throws RequestRefused */

@@ -13,7 +13,7 @@ import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
-import { MAX_WAIT } from "../stage/Due.ts"
+import * as Due from "../stage/Due.ts"
 import * as OutgoingSignal from "../stage/OutgoingSignal.ts"
 import type { Continuation, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
 import type { OperationLaunch } from "../stage/Launches.ts"
@@ -95,8 +95,9 @@ export const start = (
   request: Omit<OperationRequest, "payload"> & { readonly oid?: string },
   kept: Document.Document | undefined
 ): string => {
-  const { mode, pipeline, target, ttl = 0, verb } = request
-  check(request)
+  const { mode, pipeline, target, verb } = request
+  check(request, draft.moment)
+  const ttl = ttlOf(request.ttl, draft.moment)
   const { oid = `OPS:${draft.id()}` } = request
   const { beat } = draft
   const envelope = Dossier.address(oid, "envelope")
@@ -116,19 +117,22 @@ export const start = (
 }
 
 /**
- * Validates a request.
+ * Validates a request. Without a tempo, a time counts as valid whatever its number of beats.
  *
  * @throws InvalidOperation
  * @category guards
  * @since 0.1.0
  */
-export const check = ({ mode, pipeline = {}, target, ttl = 0, verb }: Omit<OperationRequest, "payload">): void => {
+export const check = (
+  { mode, pipeline = {}, target, ttl, verb }: Omit<OperationRequest, "payload">,
+  now: Pick<Due.Now, "tempo"> = { tempo: 1 }
+): void => {
   if (!Vocabulary.isVerb(verb)) throw refuse(`its verb is ${shown(verb)}; give names such as op/render`)
   if (typeof target !== "string" || target === "" || target.length > Address.MAX_TEXT || !target.isWellFormed()) {
     throw refuse(`its target is ${shown(target)}; say in at most ${Address.MAX_TEXT} characters what it is done to`)
   }
   if (!Vocabulary.isMode(mode)) throw refuse(`its mode is ${shown(mode)}; give opm:direct or opm:states`)
-  checkTtl(ttl)
+  ttlOf(ttl, now)
   if (!isPipeline(pipeline)) throw refuse(
     `its pipeline is ${shown(pipeline)}; give at most ${MAX_IDS} ids by their names, each a whole number or a text of at most ` +
       `${Name.MAX_NAME} characters`
@@ -234,7 +238,7 @@ export const historyEntry = (
  */
 export const watch = (
   draft: Draft,
-  { oid, payload, signal, ttl = 0, want: word }: Omit<Continuation, "payload"> & {
+  { oid, payload, signal, want: word, ...asked }: Omit<Continuation, "payload"> & {
     readonly oid: string
     readonly want: string
     readonly payload: Document.Document | undefined
@@ -245,7 +249,7 @@ export const watch = (
   if (want === undefined) {
     throw refuse(`${shown(word)} can be awaited by nobody; give a state such as ist:plan, or sts:ok, sts:fail or sts:cnl`)
   }
-  checkTtl(ttl)
+  const ttl = ttlOf(asked.ttl, draft.moment)
   OutgoingSignal.make("", { signal }, draft.beat)
   const live = known(draft, oid)
   const target = Dossier.address(oid)
@@ -286,10 +290,13 @@ const set = (oid: string, field: keyof Dossier.Live, value: unknown): Write.Writ
 const count = (oid: string, field: keyof Dossier.Live): Write.Write =>
   ({ kind: "increment", address: Address.into(Dossier.address(oid), [field]), by: 1 })
 
-const checkTtl = (ttl: number): void => {
-  if (!Number.isInteger(ttl) || ttl < 0 || ttl > MAX_WAIT) {
-    throw refuse(`its ttl is ${shown(ttl)}; give a whole number of beats from 0 to ${MAX_WAIT}`)
+/** The beats of a time-out, which is given in beats, also as a text, or as a time. */
+const ttlOf = (ttl: number | string = 0, now: Pick<Due.Now, "tempo">): number => {
+  const beats = Number(typeof ttl === "string" && !/^\d{1,16}$/.test(ttl) ? Due.inBeats(ttl, now) : ttl)
+  if (!Number.isInteger(beats) || beats < 0 || beats > Due.MAX_WAIT) {
+    throw refuse(`its ttl is ${shown(ttl)}; give a time such as "10s", or a whole number of beats from 0 to ${Due.MAX_WAIT}`)
   }
+  return beats
 }
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 200)

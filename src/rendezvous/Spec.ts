@@ -8,6 +8,7 @@ import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Now } from "../stage/Due.ts"
+import * as Due from "../stage/Due.ts"
 import type { Entry } from "./Entry.ts"
 import { isKey, MAX_BEAT, misses, profiles, signalFor } from "./Entry.ts"
 import { InvalidRendezvous, NoSpec } from "./RendezvousError.ts"
@@ -55,7 +56,7 @@ export const prepare = (spec: Value.Value, { defaults, hash, now }: SpecContext)
   const prof = one("prof", spec["prof"] ?? spec["profile"] ?? "rv-fixed", profiles)
   const given = defaults(prof)
   const all: Fields = { ...(isFields(given) ? given : {}), ...defined(spec) }
-  const number = (name: string): number => numberOf(name, all[name])
+  const number = (name: string): number => numberOf(name, waits.has(name) ? Due.inBeats(all[name], now) : all[name])
   const due = reachable("due", all["due"] !== undefined ? Time.named(number("due")) : Time.after(number("due_off"), now))
   const isOff = all["deadline"] === undefined && all["deadl_off"] !== undefined
   const deadline = reachable("deadline", isOff ? Time.later(due, number("deadl_off"), now) : Time.named(number("deadline")))
@@ -84,6 +85,9 @@ export const prepare = (spec: Value.Value, { defaults, hash, now }: SpecContext)
     }
   }
 }
+
+/** The fields that are waits, which may be given as times, too. */
+const waits: ReadonlySet<string> = new Set(["due_off", "deadl_off", "grace_delta", "epoch_k"])
 
 /** The most scans of an entry that only count down. */
 export const MAX_SCANS = 1000

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as Duration from "../time/Duration.ts"
 import type { BeatClock } from "./BeatClock.ts"
 
 /** The end of a wait: a beat number, a time in milliseconds since 1970, or both. */
@@ -30,6 +31,21 @@ export const after = (beats: number, { beat, clock, tempo }: Now): { readonly be
   beat: beat + beats,
   moment: Math.min(clock + beats * tempo, Number.MAX_SAFE_INTEGER)
 })
+
+/** The length of a beat, in milliseconds, for a wait as a time in a space whose tempo is 0, as in tests. */
+const LENGTH = 100
+
+/**
+ * A wait in beats: a duration such as `"10s"` is rounded up to beats by the tempo, and each other value stays as it is. With the
+ * tempo 0 a beat counts as 100 ms.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const inBeats = <A>(wait: A, { tempo }: Pick<Now, "tempo">): A | number => {
+  const ms = typeof wait === "string" ? Duration.parse(wait) : undefined
+  return ms === undefined ? wait : Math.ceil(ms / (tempo === 0 ? LENGTH : tempo))
+}
 
 /**
  * Tests whether a wait is over.

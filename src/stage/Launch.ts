@@ -13,12 +13,15 @@ import type { Severity } from "../cell/Severity.ts"
 import type { Value } from "../cell/Value.ts"
 
 /**
- * The time of a delayed signal: a beat number, or a delay in beats or in milliseconds.
+ * The time of a delayed signal: a beat number, or a delay in beats or in milliseconds, or as a duration such as `"10s"`.
  *
  * @category models
  * @since 0.1.0
  */
-export type At = { readonly beat: number } | { readonly beats: number } | { readonly ms: number }
+export type At = DueAt | string
+
+/** The time of a delayed signal, without durations as texts. */
+export type DueAt = { readonly beat: number } | { readonly beats: number } | { readonly ms: number }
 
 /**
  * How a pause and a rollback treat a signal.
@@ -61,7 +64,7 @@ export interface OutgoingSignal {
   readonly signal: string | undefined
   readonly target: string | undefined
   readonly payload: Document | undefined
-  readonly at: At | undefined
+  readonly at: DueAt | undefined
   /** The destination space, if the request names one. */
   readonly space?: string | undefined
   readonly qos?: Qos | undefined
@@ -100,8 +103,8 @@ export interface OperationRequest {
   /** `opm:direct` for work that only starts and closes, `opm:states` for work with intermediate states to observe or await. */
   readonly mode: "opm:direct" | "opm:states"
   readonly payload?: unknown
-  /** The expected duration in beats. It is recorded and not enforced. */
-  readonly ttl?: number
+  /** The expected duration in beats, or as a time such as `"10s"`. It is recorded in beats and not enforced. */
+  readonly ttl?: number | string
   /** The pipeline run of the operation. Enzymes that handle its continuations and timeouts read it as `event.pipeline`. */
   readonly pipeline?: Pipeline
 }
@@ -120,8 +123,8 @@ export interface StateNote {
 export interface Continuation {
   /** The signal that is sent to the operation's cell. */
   readonly signal: string
-  /** The timeout in beats, after which `/op/tmo` is sent instead. The default, 0, means no timeout. */
-  readonly ttl?: number
+  /** The timeout in beats, or as a time such as `"10s"`, after which `/op/tmo` is sent instead. The default, 0, means no timeout. */
+  readonly ttl?: number | string
   readonly payload?: unknown
 }
 
@@ -229,14 +232,14 @@ export interface RendezvousSpec {
    * - `spec` entries with one `inst_id` are alternatives: the first applied one ends the others.
    */
   readonly prof?: "rv-fixed" | "rv-epoch" | "rv-cas" | "observer" | "spec"
-  /** The beat from which the result is expected; `due_off` counts from now instead. Default: now. */
+  /** The beat from which the result is expected; `due_off` counts from now instead, in beats or as a time such as `"10s"`. Default: now. */
   readonly due?: number | string
   readonly due_off?: number | string
-  /** The beat at which it ends, reported or not; `deadl_off` counts from `due` instead. The default, 0, means never. */
+  /** The beat at which it ends, reported or not; `deadl_off` counts from `due` instead, as `due_off` does. The default, 0, means never. */
   readonly deadline?: number | string
   readonly deadl_off?: number | string
   /**
-   * The maximum number of postponements of a late entry (at most 1000); `grace_delta` is the length of each in beats.
+   * The maximum number of postponements of a late entry (at most 1000); `grace_delta` is the length of each in beats or as a time.
    * By default it waits for its deadline.
    */
   readonly max_grace?: number | string
@@ -376,8 +379,8 @@ export interface PendingResult<A> extends Promise<A> {
   readonly cancel: () => boolean
 }
 
-/** The length of a sleep: milliseconds, or a number of beats. */
-export type Delay = number | { readonly beats: number }
+/** The length of a sleep: milliseconds, a duration such as `"10s"`, or a number of beats. */
+export type Delay = number | string | { readonly beats: number }
 
 /** A signal that a durable run heard. */
 export interface HeardSignal {

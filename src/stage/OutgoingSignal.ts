@@ -12,8 +12,9 @@ import * as Name from "../cell/Name.ts"
 import { TextCache } from "../cell/TextCache.ts"
 import { type Declared, misfit } from "../cell/Type.ts"
 import { checkSpaceName } from "../persistence/Persistence.ts"
+import * as Duration from "../time/Duration.ts"
 import { MAX_WAIT } from "./Due.ts"
-import type { At, OutgoingSignal, Qos, SignalRequest } from "./Launch.ts"
+import type { At, DueAt, OutgoingSignal, Qos, SignalRequest } from "./Launch.ts"
 
 /** A signal request is invalid. `reason` names the rule that it breaks. */
 export class InvalidSignal extends Data.TaggedError("InvalidSignal")<{
@@ -58,15 +59,15 @@ export const make = (id: string, request: SignalRequest, beat: number): Outgoing
   const { at, payload, qos, signal, space, target } = request
   if (signal === undefined && target === undefined) throw refuse("it has neither a signal nor a target; give at least one of the two")
   if (signal !== undefined) checkPath(signal)
-  if (at !== undefined) checkWait(at, beat)
-  if (space !== undefined) checkSpace(space, at)
+  const due = at === undefined ? undefined : dueAt(at, beat)
+  if (space !== undefined) checkSpace(space, due)
   if (qos !== undefined && !services.has(qos)) throw refuse(`its qos is ${JSON.stringify(qos)}; give control, retain or discard`)
   return {
     id,
     signal,
     target: target === undefined ? undefined : cell(target),
     payload: payload === undefined ? undefined : Document.encode(payload),
-    at,
+    at: due,
     ...(space === undefined ? {} : { space }),
     ...(qos === undefined ? {} : { qos })
   }
@@ -74,7 +75,7 @@ export const make = (id: string, request: SignalRequest, beat: number): Outgoing
 
 const services: ReadonlySet<unknown> = new Set<Qos>(["control", "retain", "discard"])
 
-const checkSpace = (space: string, at: At | undefined): void => {
+const checkSpace = (space: string, at: DueAt | undefined): void => {
   try {
     checkSpaceName(space)
   } catch (error) {
@@ -106,15 +107,22 @@ const checkPath = (signal: string): void => {
   checked.set(signal, true)
 }
 
-const checkWait = (at: At, beat: number): void => {
+/** The time of a signal, validated. */
+const dueAt = (at: At, beat: number): DueAt => {
+  if (typeof at === "string") {
+    const ms = Duration.parse(at)
+    if (ms === undefined) throw refuse(`its at is ${JSON.stringify(at.slice(0, 100))}; give a time such as "10s", or { beats: 3 }`)
+    return { ms }
+  }
   if (typeof at !== "object" || at === null || Object.keys(at).length !== 1) {
-    throw refuse("its at is not one of { beat }, { beats } and { ms }; give exactly one")
+    throw refuse("its at is no time such as \"10s\", and not one of { beat }, { beats } and { ms }; give exactly one")
   }
   const [kind, amount] = "beat" in at ? ["beat", at.beat] as const : "beats" in at ? ["beats", at.beats] as const : ["ms", at.ms] as const
   if (!Number.isInteger(amount) || amount < 0 || amount > MAX_WAIT) {
     throw refuse(`its at.${kind} is ${String(amount)}; give a whole number from 0 to ${MAX_WAIT}`)
   }
   checkBeat(at, beat)
+  return at
 }
 
 /**
@@ -124,7 +132,7 @@ const checkWait = (at: At, beat: number): void => {
  * @category guards
  * @since 0.2.0
  */
-export const checkBeat = (at: At | undefined, beat: number): void => {
+export const checkBeat = (at: DueAt | undefined, beat: number): void => {
   if (at === undefined || !("beat" in at) || at.beat > beat) return
   throw refuse(`beat ${at.beat} is not to come any more, the newest is ${beat}; name a later one`)
 }

@@ -9,6 +9,9 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 /** The maximum duration: 366 days. */
 export const MAX_DURATION = 366 * 86_400_000
 
+/** The form of a duration. Not each of this form is positive and within {@link MAX_DURATION}. */
+export const FORM = /^\d{1,12}(?:ms|s|m|h|d)$/
+
 /**
  * Parses a duration: a positive whole number with the unit ms, s, m, h or d. Answers milliseconds, or undefined for any
  * other text and for a duration over {@link MAX_DURATION}.

@@ -17,6 +17,10 @@ const waiting = Flow.make({
   name: "waiting",
   steps: { answer: { wait: () => "app:never", within: 5, otherwise: "late" }, late: { wait: () => "app:later" } }
 })
+const timed = Flow.make({
+  name: "timed",
+  steps: { answer: { wait: () => "app:never", within: "1s", otherwise: "late" }, late: { wait: () => "app:later" } }
+})
 const serial = Flow.make({
   name: "serial",
   steps: { ask: { transform: () => ({}) }, answer: { wait: "ask", within: 6, otherwise: "error" }, rest: { wait: () => "app:never" } }
@@ -180,6 +184,20 @@ describe("Timers of flows", () => {
       assert.deepStrictEqual(yield* rung(space), [[started + 5, "/data/flow/inst/late"]])
     }).pipe(RendezvousSpace.granted))
 
+  it.effect("end a wait within a time by the clock, however many beats there are", () =>
+    Effect.gen(function*() {
+      const space = yield* RendezvousSpace.space({}, [timed])
+      yield* controlled(space, space.flows.start({ flow: "timed", inst: "one" }))
+      yield* steps(space, 30)
+      yield* TestClock.adjust("999 millis")
+      yield* steps(space, 3)
+      assert.deepInclude(yield* instance(space, "one"), { state: "waiting", pc: "answer" })
+      yield* TestClock.adjust("1 millis")
+      yield* steps(space, 3)
+      assert.deepInclude(yield* instance(space, "one"), { state: "waiting", pc: "late" })
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
+
   it.effect("have the same maximum delay as a delayed signal", () =>
     Effect.gen(function*() {
       const furthest = 2 ** 43
@@ -192,6 +210,8 @@ describe("Timers of flows", () => {
           /waits within no whole number of beats from 1 to/
         )
         assert.throws(() => Flow.make({ name: "far", steps: { only: { clamp: { beats } } } }), /clamps to no whole numbers/)
+        const spaced = { name: "far", steps: { only: { wait: () => "app:x", within: "10 s" } } }
+        assert.throws(() => Flow.make(spaced), /and no time such as "10s"/)
       }
       const now = (yield* space.head) + 1
       yield* controlled(space, space.flows.start({ flow: "patient", inst: "far", beats: furthest }))

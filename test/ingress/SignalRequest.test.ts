@@ -35,7 +35,7 @@ describe("SignalRequest", () => {
       for (const at of [{ ms: -1 }, {}, 5, { ms: 1, beats: 1 }]) {
         assert.throws(
           () => SignalRequest.decode({ signal: "/s", at }, null),
-          /its field "at" is .*\. Expected one of { beat }, { beats } and { ms }, with a whole number from 0\./
+          /its field "at" is .*\. Expected a time such as "10s", or one of { beat }, { beats } and { ms } with a whole number from 0\./
         )
       }
     })

@@ -18,6 +18,19 @@ const waits: Readonly<Record<string, {
 }>> = {
   due_off: { asked: (tx) => tx.rv.spawn({ key: "job", due_off: 10 }), before: "pending", comes: "ready" },
   deadl_off: { asked: (tx) => tx.rv.spawn({ key: "job", deadl_off: 10 }), before: "ready", comes: "timeout" },
+  "due_off as a time": { asked: (tx) => tx.rv.spawn({ key: "job", due_off: "1s" }), before: "pending", comes: "ready" },
+  "deadl_off as a time": { asked: (tx) => tx.rv.spawn({ key: "job", deadl_off: "1s" }), before: "ready", comes: "timeout" },
+  "grace_delta as a time, rounded up to beats": {
+    asked: (tx) => tx.rv.spawn({ key: "job", max_grace: 1, grace_delta: "850ms" }),
+    before: "late",
+    comes: "timeout"
+  },
+  "epoch_k as a time": {
+    first: (tx) => tx.rv.spawn({ key: "job", prof: "rv-epoch", epoch_k: "1s" }),
+    asked: (tx) => tx.rv.report("job"),
+    before: "pending",
+    comes: "ready"
+  },
   "deadl_off after an absolute beat": {
     asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, deadl_off: 10 }),
     before: "ready",

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Document } from "../../cell/Document.ts"
-import type { At, OutgoingSignal } from "../../stage/Launch.ts"
+import type { DueAt, OutgoingSignal } from "../../stage/Launch.ts"
 import { type Path, type Paths, pathOf, pathsOf, presentOf } from "./PathItem.ts"
 
 /** A signal sent by the beat itself: to an enzyme that awaits an operation, or to all takers. */
@@ -19,7 +19,7 @@ export interface Sent {
 
 /** One signal that a run sent. With a fifth item, the payload is in a list of its own. */
 export type EmittedLine =
-  readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string | 0, tells?: string]
+  readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: DueAt | 0, space?: string | 0, tells?: string]
 
 /** One signal that the beat itself sent; the enzyme is the awaiting one. */
 export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]
@@ -28,7 +28,7 @@ export type SentLine = readonly [id: string, signal: string, target: Path, enzym
 export interface SentRecord extends Paths {
   readonly id: string
   readonly payload: unknown
-  readonly at: At | undefined
+  readonly at: DueAt | undefined
   readonly space: string | undefined
   /** The enzyme that awaits it. */
   readonly awaits: string | undefined

@@ -8,7 +8,7 @@ import * as Label from "../../cell/Label.ts"
 import * as Codec from "../../cell/Document.ts"
 import type { Listed } from "../../durable/Pairs.ts"
 import * as Dues from "../../stage/Due.ts"
-import type { At, OutgoingSignal, Qos } from "../../stage/Launch.ts"
+import type { DueAt, OutgoingSignal, Qos } from "../../stage/Launch.ts"
 
 /**
  * A sent signal: an impulse that coalesces, or an event that is handled exactly once.
@@ -54,7 +54,7 @@ export interface Passage {
 
 /** A wait, and the clock of the requesting beat, from which its time counts. */
 export interface Wait {
-  readonly at: At
+  readonly at: DueAt
   readonly since: number
 }
 
@@ -179,7 +179,7 @@ export const pairAgain = ({ again, signal }: Pick<Pending, "again" | "signal">):
  * @category constructors
  * @since 0.1.0
  */
-export const passage = (space: string, at: At | undefined, since: number): Passage =>
+export const passage = (space: string, at: DueAt | undefined, since: number): Passage =>
   at === undefined ? { space, sent: since } : { space, sent: since, wait: { at, since } }
 
 /**
@@ -235,7 +235,7 @@ export const expectedBy = (id: string): number | undefined => {
  * @category constructors
  * @since 0.1.0
  */
-export const due = (at: At, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Dues.Due => {
+export const due = (at: DueAt, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Dues.Due => {
   if ("beat" in at) return { beat: at.beat, moment: undefined }
   if ("ms" in at) return { beat: undefined, moment: since.clock + at.ms }
   return Dues.after(at.beats, since)

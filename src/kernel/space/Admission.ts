@@ -110,7 +110,7 @@ export class Admission {
   }
 
   /** The wait of a delayed signal, from its arrival or from a time of the host. */
-  private wait(at: Launch.At, from: number | undefined): Pick<Signal.Pending, "due" | "since"> {
+  private wait(at: Launch.DueAt, from: number | undefined): Pick<Signal.Pending, "due" | "since"> {
     const { host, liveClock, settings: { tempo }, store } = this.state
     const since = host.now()
     const clock = from === undefined ? since : Math.min(liveClock.ofSpace(from), since)
