@@ -37,7 +37,7 @@
 import { constants } from "node:fs"
 import { type FileHandle, lstat, rename, rmdir, unlink } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
-import { Channel, Plugin } from "systole"
+import { Channel, type ChannelOptions, Plugin } from "systole"
 import * as Fields from "./channel/Fields.ts"
 import { Jail, type Located, path, present } from "./channel/Jail.ts"
 import type { OpenFolder } from "./channel/OpenFolder.ts"
@@ -282,7 +282,7 @@ const options = {
   root: Fields.or(Fields.text(4096), "files"),
   maxBytes: Fields.or(Fields.count(1, 2 ** 40), 67_108_864),
   maxEntries: Fields.or(Fields.count(1, 1_000_000), 10_000)
-}
+} satisfies Fields.For<ChannelOptions["file"]>
 
 export default Plugin.make({
   name: "file",

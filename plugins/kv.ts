@@ -21,7 +21,7 @@
  *
  * @module
  */
-import { Channel, Document, Plugin } from "systole"
+import { Channel, type ChannelOptions, Document, Plugin } from "systole"
 import * as Fields from "./channel/Fields.ts"
 import * as Operations from "./channel/Operations.ts"
 import * as NamespaceTable from "./kv/NamespaceTable.ts"
@@ -141,8 +141,11 @@ const operationsOf = (table: Table): Operations.Operations => ({
 export const provider = (now: () => number): Plugin.ChannelProvider => (settings) => {
   const { folder, host, id, root } = settings
   const namespaceField = Fields.guarded("a KV namespace binding", NamespaceTable.isNamespace)
-  const { file = `${folder}/${id}.kv.sqlite`, namespace } =
-    Fields.options("kv", { namespace: Fields.optional(namespaceField), file: Fields.optional(Fields.text(4096)) }, settings)
+  const fields = {
+    namespace: Fields.optional(namespaceField),
+    file: Fields.optional(Fields.text(4096))
+  } satisfies Fields.For<ChannelOptions["kv"]>
+  const { file = `${folder}/${id}.kv.sqlite`, namespace } = Fields.options("kv", fields, settings)
   if (namespace === undefined && host === "workers") {
     throw Fields.refused("kv", id, "on Workers it needs the option namespace, a KV namespace binding")
   }

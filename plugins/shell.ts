@@ -37,7 +37,7 @@ import { constants } from "node:fs"
 import { access } from "node:fs/promises"
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path"
 import process from "node:process"
-import { Channel, Plugin } from "systole"
+import { Channel, type ChannelOptions, Plugin } from "systole"
 import * as Fields from "./channel/Fields.ts"
 import { Jail, path } from "./channel/Jail.ts"
 import * as Operations from "./channel/Operations.ts"
@@ -74,7 +74,7 @@ const options = {
   graceMillis: Fields.or(Fields.count(0, LONGEST), 2000),
   maxBytes: Fields.optional(Fields.count(0, MOST_BYTES)),
   processes: Fields.or(Fields.count(1, 1024), 8)
-}
+} satisfies Fields.For<ChannelOptions["shell"]>
 
 const payload = {
   argv: Fields.list(argument, ARGUMENTS),

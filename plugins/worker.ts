@@ -30,7 +30,7 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Channel, Document, Plugin } from "systole"
+import { Channel, type ChannelOptions, Document, Plugin } from "systole"
 import * as Fields from "./channel/Fields.ts"
 import * as Operations from "./channel/Operations.ts"
 import { type Answer, ThreadPool } from "./worker/ThreadPool.ts"
@@ -41,7 +41,7 @@ const options = {
   repeatable: Fields.or(Fields.flag, false),
   memoryMiB: Fields.or(Fields.count(16, 65_536), 512),
   timeoutMs: Fields.or(Fields.count(1, 86_400_000), 600_000)
-}
+} satisfies Fields.For<ChannelOptions["worker"]>
 
 const payload = {
   fn: Fields.or(Fields.guarded("the name of an export", (value): value is string =>

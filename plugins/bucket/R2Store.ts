@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ContentStore, Plugin } from "systole"
+import type { ContentOptions, ContentStore, Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Deadline from "../http/Deadline.ts"
 import * as BucketOptions from "../s3/BucketOptions.ts"
@@ -31,7 +31,7 @@ const optionFields = {
   prefix: BucketOptions.fields.prefix,
   timeoutMs: BucketOptions.fields.timeoutMs,
   maxBytes: ContentFields.maxBytes
-}
+} satisfies Fields.For<Extract<ContentOptions["bucket"], { readonly binding: string }>>
 
 /**
  * The content store in a bound bucket.

@@ -4,7 +4,7 @@
  * @module
  */
 import { md5 } from "@noble/hashes/legacy.js"
-import { Channel, type ContentStore, type Plugin } from "systole"
+import { Channel, type ContentOptions, type ContentStore, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Deadline from "../http/Deadline.ts"
 import type * as HttpClient from "../http/HttpClient.ts"
@@ -15,7 +15,10 @@ import * as BucketOptions from "../s3/BucketOptions.ts"
 import * as ContentFields from "./ContentFields.ts"
 import * as S3Documents from "./S3Documents.ts"
 
-const optionFields = { ...BucketOptions.fields, maxBytes: ContentFields.maxBytes }
+const optionFields = {
+  ...BucketOptions.fields,
+  maxBytes: ContentFields.maxBytes
+} satisfies Fields.For<Exclude<ContentOptions["bucket"], { readonly binding: string }>>
 
 /** The most bytes of an answer: one object of 4 MiB, or one page. */
 const MOST = 4_194_304

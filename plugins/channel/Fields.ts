@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { Channel, Plugin } from "systole"
+import { Channel, Nearest, Plugin } from "systole"
 
 /** A field: its expected form for messages, and its reading, which is `undefined` for a refused value. */
 export interface Field<A> {
@@ -15,6 +15,9 @@ export interface Field<A> {
 
 /** The fields of a record, by name. */
 export type Shape = Readonly<Record<string, Field<unknown>>>
+
+/** The shape of options whose type the configuration has: a field for each of them, and no other. */
+export type For<Options> = { readonly [Name in keyof Required<Options>]: Field<unknown> }
 
 /** The decoded record of a shape. */
 export type Of<S extends Shape> = { readonly [Name in keyof S]: S[Name] extends Field<infer A> ? A : never }
@@ -95,7 +98,9 @@ export const decode = <S extends Shape>(shape: S, value: unknown, refuse: (probl
   if (!isRecord(record)) throw refuse(`it is ${describe(value)}, and an object with the fields ${names.join(", ")} is expected`)
   const strange = Object.keys(record).find((name) => !Object.hasOwn(shape, name))
   if (strange !== undefined) {
-    throw refuse(`its field ${JSON.stringify(strange.slice(0, 100))} is unknown; the fields are ${names.join(", ")}`)
+    const nearest = Nearest.of(strange, names)
+    const advice = nearest === undefined ? "" : `. Did you mean ${nearest}?`
+    throw refuse(`its field ${JSON.stringify(strange.slice(0, 100))} is unknown; the fields are ${names.join(", ")}${advice}`)
   }
   const fields = Object.entries(shape).map(([name, field]) => {
     const given = Object.hasOwn(record, name) ? record[name] : undefined

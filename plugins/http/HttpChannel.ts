@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Channel, type Plugin } from "systole"
+import { Channel, type ChannelOptions, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Operations from "../channel/Operations.ts"
 import * as Content from "./Content.ts"
@@ -62,7 +62,7 @@ const fields = {
   ...Options.fields,
   maxBytes: Fields.or(Fields.count(1, FetchRequest.MOST_BYTES), MAX_BYTES),
   headers: OriginHeaders.field
-}
+} satisfies Fields.For<ChannelOptions["http"]>
 
 type Execute = (request: HttpClient.HttpRequest) => Promise<HttpClient.Exchange>
 

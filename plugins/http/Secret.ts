@@ -5,11 +5,11 @@
  *
  * @module
  */
-import type { Plugin } from "systole"
+import type { Plugin, SecretPlace } from "systole"
 import * as Fields from "../channel/Fields.ts"
 
-/** The place of a secret: a variable of the environment, or a file, relative to the project. */
-export type Secret = { readonly env: string } | { readonly file: string }
+/** The place of a secret. */
+export type Secret = SecretPlace
 
 const isSecret = (value: unknown): value is Secret => {
   if (typeof value !== "object" || value === null) return false

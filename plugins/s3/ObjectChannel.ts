@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Channel, type Plugin } from "systole"
+import { Channel, type ChannelOptions, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Operations from "../channel/Operations.ts"
 import * as Content from "../http/Content.ts"
@@ -148,7 +148,7 @@ const presign = (bucket: Bucket.Bucket) =>
  */
 export const define = (settings: Plugin.ChannelSettings, world: Options.World = {}): Channel.Definition => {
   const { maxRetryAfterMs: longest } = Options.fields
-  const fields = { ...BucketOptions.fields, maxBytes: mostBytes, maxRetryAfterMs: longest }
+  const fields = { ...BucketOptions.fields, maxBytes: mostBytes, maxRetryAfterMs: longest } satisfies Fields.For<ChannelOptions["s3"]>
   const { maxBytes, maxRetryAfterMs, ...options } = Fields.options("s3", fields, settings)
   const { bucket, shown } = BucketOptions.open({ plugin: "s3", settings, maxBytes, maxRetryAfterMs }, options, world)
   const operations = {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Channel, type Plugin } from "systole"
+import { Channel, type ChannelOptions, type Plugin } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Operations from "../channel/Operations.ts"
 import * as FetchRequest from "../http/FetchRequest.ts"
@@ -44,7 +44,10 @@ const payloadFields = {
 type Payload = Fields.Of<typeof payloadFields>
 
 /** The fields of the options. */
-const optionFields = { ...Options.fields, secrets: Fields.list(Secret.field, MAX_SECRETS) }
+const optionFields = {
+  ...Options.fields,
+  secrets: Fields.list(Secret.field, MAX_SECRETS)
+} satisfies Fields.For<ChannelOptions["webhook-out"]>
 
 /** The body of a webhook. It has no time, so that each attempt sends the same bytes. */
 const bodyOf = ({ data, type }: Payload): string => {

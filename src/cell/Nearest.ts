@@ -8,17 +8,19 @@
 const MAX_TEXTS = 200
 const MAX_LENGTH = 80
 
-/** The number of single-character edits between two texts; `most` if there are as many or more. */
+/** The number of edits between two texts, each of one character or an exchange of two neighbours; `most` if there are as many or more. */
 const distance = (a: string, b: string, most: number): number => {
   if (Math.abs(a.length - b.length) >= most) return most
+  let before: ReadonlyArray<number> = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const change = a[i - 1] === b[j - 1] ? 0 : 1
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + change))
+      const isExchange = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + change, isExchange ? before[j - 2]! + 1 : most))
     }
-    row = next
+    [before, row] = [row, next]
     if (Math.min(...row) >= most) return most
   }
   return Math.min(row[b.length]!, most)

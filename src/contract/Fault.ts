@@ -5,6 +5,7 @@
  */
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import * as Nearest from "../cell/Nearest.ts"
 
 /** A fault of input. */
 export interface Fault {
@@ -16,6 +17,8 @@ export interface Fault {
   readonly given: string
   /** The expected value, such as `a number`; for an unknown field the fields that there are. */
   readonly expected: string
+  /** The field nearest to an unknown one, with its place; `undefined` without one. */
+  readonly nearest?: string | undefined
 }
 
 /** The most characters of the name of a field in a message, and of a value. */
@@ -70,14 +73,24 @@ const nameOf = (path: ReadonlyArray<PropertyKey>): string => path.map(String).jo
 const faultOf = (issue: SchemaIssue.Issue, { path, value }: Place): Fault => {
   const place = { field: nameOf(path), given: isSecret(path) ? typeOf(value) : shown(value) }
   if (issue._tag === "MissingKey") return { ...place, kind: "missing", expected: "a value" }
-  if (issue._tag === "UnexpectedKey") return { ...place, kind: "unknown", expected: fieldsOf(issue.ast) }
+  if (issue._tag === "UnexpectedKey") {
+    const fields = fieldsOf(issue.ast)
+    const nearest = Nearest.of(String(path.at(-1)), fields)
+    return {
+      ...place,
+      kind: "unknown",
+      expected: fields.length === 0 ? "none" : fields.join(", "),
+      nearest: nearest === undefined ? undefined : nameOf([...path.slice(0, -1), nearest])
+    }
+  }
   return { ...place, kind: "wrong", expected: expectedBy(issue) }
 }
 
 /** Whether a field holds a secret, which no message may show. */
 const isSecret = (path: ReadonlyArray<PropertyKey>): boolean => path.at(-1) === "token"
 
-const typeOf = (value: unknown): string => typeof value === "string" ? `a text of ${value.length} characters` : `a ${typeof value}`
+const typeOf = (value: unknown): string => 
+  value === undefined ? "undefined" : typeof value === "string" ? `a text of ${value.length} characters` : `a ${typeof value}`
 
 /**
  * A value in a message, shortened.
@@ -92,8 +105,8 @@ export const shown = (value: unknown): string => {
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
 }
 
-const fieldsOf = (ast: SchemaAST.AST): string =>
-  ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)).join(", ") : "none"
+const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
 
 /** The names of types in words. */
 const types: Readonly<Partial<Record<string, string>>> = {

@@ -17,13 +17,14 @@ import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
+import type { ChannelOptions, ContentOptions, PluginChoice, StoreOptions } from "./PluginOptions.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Webhook from "./Webhook.ts"
 
 export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 
 /**
- * A rendered page. Plain HTML runs no script; `script` runs in the browser at the end of the page, and may connect only
+ * A rendered page. Plain HTML runs no script; `script` is a module without imports at the end of the page, and may connect only
  * to this runtime.
  *
  * @category models
@@ -136,16 +137,29 @@ const Fields = Schema.Struct(fields)
 
 const Definition = Schema.Struct({ ...fields, environments: Schema.optionalKey(Schema.Record(ModuleName, Fields)) })
 
+/** A definition as it is decoded: by then no plugin is loaded, so that its options are unknown. */
+type Decoded = typeof Definition.Type
+
+/** The fields of a configuration or of one of its environments. */
+type Fields = typeof Fields.Type
+
+/** The same fields with plugins and their options by their types. */
+interface TypedFields extends Omit<Fields, "persistence" | "content" | "channels"> {
+  readonly persistence?: PluginChoice<StoreOptions>
+  readonly content?: PluginChoice<ContentOptions>
+  readonly channels?: Readonly<Record<string, PluginChoice<ChannelOptions, ChannelSettings>>>
+}
+
 /**
  * The configuration as a project writes it. Every field is optional.
  *
  * @category models
  * @since 0.1.0
  */
-export type Definition = typeof Definition.Type
-
-/** The fields of a configuration or of one of its environments. */
-type Fields = typeof Fields.Type
+export interface Definition extends TypedFields {
+  /** Other values for some fields, by the name of an environment. */
+  readonly environments?: Readonly<Record<string, TypedFields>>
+}
 
 /**
  * A decoded configuration with its tokens: every field is present.
@@ -208,8 +222,8 @@ export interface ChannelConfig extends ChannelSettings {
 
 const decodeDefinition = Schema.decodeUnknownEffect(Definition, { errors: "all", onExcessProperty: "error" })
 
-/** The choice of a configuration: its environment, and the variables of the process with its tokens. */
-export interface Choice {
+/** The selection of a configuration: its environment, and the variables of the process with its tokens. */
+export interface Selection {
   /** The name of one of the configured environments; the base without one. */
   readonly environment?: string | undefined
   /** The environment variables; see {@link Secrets.withTokens}. */
@@ -222,7 +236,7 @@ export interface Choice {
  * @category constructors
  * @since 0.1.0
  */
-export const decode = (definition: unknown, { environment, variables = {} }: Choice = {}): Effect.Effect<Config, InvalidConfig> =>
+export const decode = (definition: unknown, { environment, variables = {} }: Selection = {}): Effect.Effect<Config, InvalidConfig> =>
   Effect.flatMap(settings(definition, environment), (settings) => secured(settings, variables))
 
 /**
@@ -249,7 +263,7 @@ export const secured = (settings: Settings, variables: Secrets.Variables): Effec
 export const settings = (definition: unknown, environment?: string): Effect.Effect<Settings, InvalidConfig> =>
   checkRetired(definition).pipe(
     Effect.andThen(decodeDefinition(definition ?? {})),
-    Effect.mapError((error) => error instanceof InvalidConfig ? error : refuse(Fault.of(error.issue, definition).map(told).join("; "))),
+    Effect.mapError((error) => error instanceof InvalidConfig ? error : refusedFor(Fault.of(error.issue, definition))),
     Effect.flatMap((decoded) => chosen(decoded, environment)),
     Effect.filterOrFail(
       ({ boot }) => boot !== false,
@@ -261,7 +275,7 @@ export const settings = (definition: unknown, environment?: string): Effect.Effe
   )
 
 /** The fields of one environment. Each replaces the field of the base as a whole. */
-const chosen = ({ environments = {}, ...base }: Definition, name: string | undefined): Effect.Effect<Fields, InvalidConfig> => {
+const chosen = ({ environments = {}, ...base }: Decoded, name: string | undefined): Effect.Effect<Fields, InvalidConfig> => {
   if (name === undefined) return Effect.succeed(base)
   const own = Object.hasOwn(environments, name) ? environments[name] : undefined
   if (own !== undefined) return Effect.succeed({ ...base, ...own })
@@ -272,9 +286,18 @@ const chosen = ({ environments = {}, ...base }: Definition, name: string | undef
 
 const refuse = (reason: string) => new InvalidConfig({ reason })
 
+const refusedFor = (faults: ReadonlyArray<Fault.Fault>): InvalidConfig =>
+  new InvalidConfig({
+    reason: faults.map(told).join("; "),
+    isUnset: faults.some(({ given, kind }) => kind !== "unknown" && given === "undefined")
+  })
+
 /** A fault as a clause. */
-const told = ({ expected, field, given, kind }: Fault.Fault): string => {
-  if (kind === "unknown") return `there is no field "${field}"; there are ${expected}`
+const told = ({ expected, field, given, kind, nearest }: Fault.Fault): string => {
+  if (kind === "unknown") {
+    const advice = nearest === undefined ? "" : `. Did you mean ${nearest}?`
+    return `there is no field "${field}"; there are ${expected}${advice}`
+  }
   if (kind === "missing") return `${field} is missing; give it ${expected}`
   return `${field === "" ? "it" : field} is ${given}; give ${expected}`
 }

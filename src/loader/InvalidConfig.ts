@@ -18,9 +18,12 @@ export class InvalidConfig extends Error {
   override readonly name = "InvalidConfig"
   readonly code = "config/invalid"
   readonly reason: string
+  /** Whether a value is not there that the configuration needs. It may come from an environment variable. */
+  readonly isUnset: boolean
 
-  constructor({ reason }: { readonly reason: string }) {
+  constructor({ isUnset = false, reason }: { readonly reason: string; readonly isUnset?: boolean }) {
     super(`The configuration is refused: ${reason}. See to ${FILE}`)
     this.reason = reason
+    this.isUnset = isUnset
   }
 }

@@ -182,7 +182,10 @@ export const withSecrets = (path: string, { options }: Webhook, variables: Varia
     if (reason === undefined) continue
     const secret = secretsOf(options)[i]
     const variable = typeof secret === "object" ? secret.variable : "its variable"
-    throw new InvalidConfig({ reason: `ingress ${path} has a secret that is ${reason}. Set ${variable} to the secret of the sender` })
+    throw new InvalidConfig({
+      reason: `ingress ${path} has a secret that is ${reason}. Set ${variable} to the secret of the sender`,
+      isUnset: (text ?? "") === "" && typeof secret !== "object"
+    })
   }
   return new Webhook({ ...options, secret: texts })
 }

@@ -10,7 +10,8 @@ import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { defaults } from "../kernel/model/Limits.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
-import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { type LoadedModule, type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import * as UnsetVariables from "../loader/UnsetVariables.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
 import * as Installation from "./Installation.ts"
@@ -39,8 +40,10 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
     passing,
     slices: Slices.all,
     config: (environment) =>
-      Effect.flatMap(Effect.provide(definition, passing), (definition) =>
-        Config.decode(definition, { environment, variables: process.env })),
+      Effect.flatMap(Effect.provide(loaded, passing), ({ module, text }) =>
+        Config.decode(module, { environment, variables: process.env }).pipe(
+          Effect.mapError((refusal) => UnsetVariables.named(refusal, text, process.env))
+        )),
     confine: (config) => confine(root, config),
     build: (request) =>
       Effect.flatMap(Effect.promise(() => import("./build/Build.ts")), ({ build }) =>
@@ -51,14 +54,19 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
   }
 }
 
-/** The default export of the configuration's file; `undefined` without a file. */
-const definition: Effect.Effect<unknown, Config.InvalidConfig | ModuleBroken, ModuleHost> = Effect.gen(function*() {
+/** The used parts of the configuration's module. */
+type Loaded = Partial<Pick<LoadedModule, "module" | "text">>
+
+/** The configuration's file, with a default export; without both if there is no file. */
+const loaded: Effect.Effect<Loaded, Config.InvalidConfig | ModuleBroken, ModuleHost> = Effect.gen(function*() {
   const host = yield* ModuleHost
-  if ((yield* host.files("."))?.includes(Config.FILE) !== true) return undefined
-  const { module } = yield* host.load(Config.FILE).pipe(Loader.within(Config.FILE, defaults.moduleMillis))
-  if (module !== undefined) return module
+  if ((yield* host.files("."))?.includes(Config.FILE) !== true) return {}
+  const found = yield* host.load(Config.FILE).pipe(Loader.within(Config.FILE, defaults.moduleMillis))
+  if (found.module !== undefined) return found
   return yield* Effect.fail(new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" }))
 })
+
+const definition = Effect.map(loaded, ({ module }) => module)
 
 const confine = (root: string, config: Config.Config): Effect.Effect<void, CliFailure> => {
   const refuse = (message: string, exit: number = exits.usage) => new CliFailure({ exit, code: "host/unconfined", message })

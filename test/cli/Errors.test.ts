@@ -42,6 +42,38 @@ import { Schemata } from "effect"
 export default Enzyme.make({ name: "names", query: "", trusted: true, run: () => String([Enzym, http, other, tail, Schemata]) })
 `
 
+const hooks = `import process from "node:process"
+import { defineConfig, webhook } from "systole"
+
+const { port = 4200 } = { port: Number(process.env.SHOP_PORT ?? 4200) }
+
+export default defineConfig({
+  port,
+  ingress: { "/hooks/stripe": webhook({ scheme: "stripe", secret: process.env["STRIPE_SECRET"], signal: "/signals/paid" }) }
+})
+`
+
+describe("A configuration", () => {
+  it.live("that lacks a value is refused with the unset variables that it reads", () =>
+    Effect.flatMap(terminal({ "systole.config.ts": hooks }), ({ spawned }) =>
+      Effect.promise(async () => {
+        const { code, stderr } = await spawned("space", "ls")
+        assert.strictEqual(code, 2)
+        assert.include(stderr, "ingress /hooks/stripe has a secret that is not set. Set its variable to the secret of the sender")
+        assert.include(stderr, ". It reads the variable STRIPE_SECRET, which is not set. See to systole.config.ts")
+      })))
+
+  it.live("with an unknown option of a channel is refused with the nearest one", () =>
+    Effect.flatMap(
+      terminal({ "systole.config.ts": "export default { channels: { web: { use: \"http\", options: { allwo: [] } } } }\n" }),
+      ({ spawned }) => Effect.promise(async () => {
+        const { code, stderr } = await spawned("space", "ls")
+        assert.strictEqual(code, 2)
+        assert.match(stderr, /options of channel "web" are refused: its field "allwo" is unknown; .*\. Did you mean allow\?/)
+      })
+    ))
+})
+
 describe("Names that no module exports", () => {
   it.live("are told together, with the places in the project", () =>
     Effect.flatMap(terminal({ "enzymes/names.ts": names }), ({ spawned }) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { defineConfig } from "systole"
+import { defineConfig, webhook } from "systole"
 import * as Config from "../../src/loader/Config.ts"
 import * as Secrets from "../../src/loader/Secrets.ts"
 
@@ -34,6 +34,24 @@ describe("Config", () => {
         assert.include(yield* refusal({ pages: { "/v1/mine": () => "" } }), "/v1/mine")
         assert.include(yield* refusal({ pages: { "/mine": "<p>" } }), "page")
         assert.include(yield* refusal("sqlite"), "systole.config.ts")
+      }))
+
+    it.effect("names the field nearest to an unknown one, with its place", () =>
+      Effect.gen(function*() {
+        assert.include(yield* refusal({ persistance: "sqlite" }), "there is no field \"persistance\"; there are agent, enzymes, ")
+        assert.include(yield* refusal({ persistance: "sqlite" }), ". Did you mean persistence?")
+        assert.include(yield* refusal({ limits: { hop: 3 } }), "Did you mean limits.hops?")
+        assert.include(yield* refusal({ environments: { live: { prot: 80 } } }), "Did you mean environments.live.port?")
+        assert.notInclude(yield* refusal({ wholly_other: 1 }), "Did you mean")
+      }))
+
+    it.effect("tells a value that is not there from a wrong one", () =>
+      Effect.gen(function*() {
+        const isUnset = (definition: unknown) => Effect.map(Effect.flip(Config.decode(definition)), ({ isUnset }) => isUnset)
+        assert.isTrue(yield* isUnset({ token: undefined }))
+        assert.isTrue(yield* isUnset({ ingress: { "/hook": webhook({ secret: undefined, signal: "/signals/paid" }) } }))
+        assert.isFalse(yield* isUnset({ token: "short" }))
+        assert.isFalse(yield* isUnset({ ingress: { "/hook": webhook({ secret: "short", signal: "/signals/paid" }) } }))
       }))
 
     it.effect("leaves out slices, but none that another one or the configuration needs", () =>

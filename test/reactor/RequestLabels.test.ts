@@ -6,7 +6,7 @@ import * as Config from "../../src/loader/Config.ts"
 import { controlled, enzyme, replays, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-const definition: Config.Definition = {
+const definition = {
   token: "operator-token-0000",
   channels: {
     bank: { use: "script", clearance: ["money"] },
@@ -43,7 +43,7 @@ const wait = enzyme("wait", async (tx, { payload }) => {
 
 /** Runs a test over the label rules of the configuration, and replays its journal. */
 const withLabels = <A, E>(test: (space: Space, reactor: TestReactor) => Effect.Effect<A, E, Kernel>) => {
-  const { bank, news } = definition.channels as Record<string, { readonly clearance?: Array<string>; readonly label?: Array<string> }>
+  const { bank, news } = definition.channels
   const reactor = new TestReactor({ bank: { opcodes, ...bank }, news: { opcodes, ...news }, open: { opcodes } })
   return Effect.flatMap(Config.decode(definition), ({ kernel: { labels } }) =>
     Effect.gen(function*() {
