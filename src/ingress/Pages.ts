@@ -52,7 +52,8 @@ export const send = async (page: Page, { hash, read }: Services, signal: AbortSi
   const { html, script } = rendered
   // Only this script may run, so values of cells in the HTML cannot inject another one.
   const allowed = `script-src 'sha256-${digest(script, hash)}'; connect-src 'self'`
-  return new Response(`${html}<script>${script}</script>`, { headers: { ...headers, "content-security-policy": `${policy}; ${allowed}` } })
+  const text = `${html}<script type="module">${script}</script>`
+  return new Response(text, { headers: { ...headers, "content-security-policy": `${policy}; ${allowed}` } })
 }
 
 const digest = (text: string, hash: Hash["Service"]): string =>

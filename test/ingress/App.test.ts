@@ -325,7 +325,7 @@ describe("App", () => {
       ({ ask }) =>
         Effect.promise(async () => {
           const { body, headers } = await ask("/live")
-          assert.include(body as string, "<script>watch('größe')</script>")
+          assert.include(body as string, "<script type=\"module\">watch('größe')</script>")
           const digest = createHash("sha256").update("watch('größe')").digest("base64")
           const policy = headers.get("content-security-policy")!.split("; ")
           assert.includeMembers(policy, ["default-src 'none'", `script-src 'sha256-${digest}'`, "connect-src 'self'"])

@@ -67,7 +67,7 @@ class EventStream {
 /** Opens a page. Its script runs if the policy of the answer allows it, as in a browser. */
 export const open = async (url: string): Promise<Page> => {
   const answer = await fetch(url)
-  const [, script = ""] = /<script>([^]*)<\/script>/.exec(await answer.text()) ?? []
+  const [, script = ""] = /<script type="module">([^]*)<\/script>/.exec(await answer.text()) ?? []
   const allowed = `'sha256-${createHash("sha256").update(script).digest("base64")}'`
   if (answer.headers.get("content-security-policy")?.includes(allowed) !== true) throw new Error("the policy forbids the script")
   const closing = new AbortController()
