@@ -8,9 +8,11 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Host } from "./Host.ts"
 import * as Output from "./Output.ts"
+import * as ProjectTemplate from "./ProjectTemplate.ts"
 import * as Template from "./Template.ts"
 
 /** Writes new files. If one exists already, none is written. */
@@ -52,11 +54,16 @@ const name = (pattern: RegExp, what: string) =>
 
 const moduleName = /^[a-z][a-z0-9_-]{0,62}$/
 
-const project = Command.make("project", { name: name(moduleName, "project"), json: Output.json }, ({ json, name }) =>
+const template = Flag.Literals("template", ProjectTemplate.names).pipe(
+  Flag.withDescription(ProjectTemplate.abouts().join(" ")),
+  Flag.withDefault(ProjectTemplate.names[0])
+)
+
+const project = Command.make("project", { name: name(moduleName, "project"), template, json: Output.json }, ({ json, ...given }) =>
   Effect.gen(function*() {
     const { installation } = yield* Host
-    yield* write(Template.project(name, installation), json)
-    yield* Output.note(`Go on with: cd ${name} && npm install && npx systole dev`)
+    yield* write(ProjectTemplate.make({ ...given, installation }), json)
+    yield* Output.note(ProjectTemplate.guide(given))
   })).pipe(Command.withDescription("Begin a project in a folder of its own"))
 
 const enzyme = Command.make("enzyme", { name: name(moduleName, "enzyme"), json: Output.json }, ({ json, name }) =>

@@ -11,7 +11,7 @@ import * as Esbuild from "esbuild"
 import { builtinModules } from "node:module"
 import { basename, dirname, relative, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { ownFile, sourceFile } from "./Installation.ts"
+import { containedFile, ownFile, runtimeFile, sourceFile } from "./Installation.ts"
 import * as RegularFiles from "./RegularFiles.ts"
 
 /**
@@ -137,6 +137,10 @@ export const linker = (root: string): Esbuild.Plugin => ({
     })
     build.onResolve({ filter: /^systole(?:\/|$)/ }, ({ path }) => {
       const own = sourceFile(path)
+      return own === undefined ? undefined : { path: own }
+    })
+    build.onResolve({ filter: /^@effect\/platform-node\// }, ({ importer, path }) => {
+      const own = importer.startsWith(runtimeFile("main")) ? containedFile(path) : undefined
       return own === undefined ? undefined : { path: own }
     })
   }

@@ -66,6 +66,20 @@ export const sourceFile = (name: string): string | undefined => {
   return existsSync(source) ? source : join(folder, "dist", `${enzyme}.js`)
 }
 
+const bundledPackage = /^@effect\/platform-node\/([A-Z][A-Za-z0-9]*)$/
+
+/**
+ * The file of a package that this package contains, so that a project does not install it; `undefined` for other names, and for
+ * the sources, which have that package beside them.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const containedFile = (name: string): string | undefined => {
+  const contained = bundledPackage.exec(name)?.[1]
+  return isBundled && contained !== undefined ? join(here, "platform", `${contained}.js`) : undefined
+}
+
 /**
  * A source file of the runtime, such as `main/node.ts`.
  *

@@ -1,6 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { join } from "node:path"
+import * as Browser from "../examples/Browser.ts"
+import * as Edge from "../runtime/Edge.ts"
+import * as Server from "../scripts/Server.ts"
 import type { Project } from "./Project.ts"
-import { create } from "./Project.ts"
+import { node } from "../scripts/Host.ts"
+import { COMMAND, create } from "./Project.ts"
 
 const enzyme = `
 import { Enzyme } from "systole"
@@ -22,6 +27,11 @@ import { defineConfig } from "systole"
 export default defineConfig({ persistence: "sqlite" })
 `
 
+interface PackageFile {
+  readonly scripts: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
 describe("package", () => {
   let project: Project | undefined
 
@@ -30,6 +40,28 @@ describe("package", () => {
   })
   afterAll(() => project?.remove())
   const installed = (): Project => project!
+
+  /** The commands that a new project prints. */
+  const stepsOf = async (name: string, template: string): Promise<ReadonlyArray<string>> =>
+    [...(await installed().command("new", "project", name, "--template", template)).matchAll(/^\d\. (.*)$/gm)].map(([, step]) => step!)
+
+  /** Runs a printed command in a project, whose packages lie above it. */
+  const byHand = async (name: string, line: string): Promise<string> => {
+    assert.match(line, /^npx systole /)
+    return installed().commandIn(name, ...line.split(" ").slice(2))
+  }
+
+  /** Runs a project under `dev`. */
+  const served = async (name: string, use: (url: string) => Promise<void>): Promise<void> => {
+    const folder = join(installed().folder, name)
+    const line = [node(), join(installed().folder, COMMAND), "dev", "--port", "0"]
+    const server = await Server.start(folder, ".data", { line, told: () => undefined })
+    try {
+      await use(server.url)
+    } finally {
+      await server.end("SIGTERM")
+    }
+  }
 
   it("contains JavaScript, types and a licence, but no tests", () => {
     for (const file of [
@@ -96,27 +128,74 @@ export default Enzyme.make({
     }))
     const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", "new", "project", "hello")
     assert.strictEqual(code, 0, output)
-    assert.include(output, "cd hello && npm install && npx systole dev")
+    assert.include(output, "1. cd hello && npm install\n")
     const { dependencies } =
       JSON.parse(await installed().read("hello/package.json")) as { readonly dependencies: Readonly<Record<string, string>> }
     assert.isTrue(dependencies["systole"]!.startsWith("file:/"))
     assert.isTrue(dependencies["systole"]!.endsWith(`/${archive}`))
   })
 
-  it("compiles a new project, and runs its tests", async () => {
-    const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", "new", "project", "tested")
-    assert.strictEqual(code, 0, output)
-    const { scripts } = JSON.parse(await installed().read("tested/package.json")) as { readonly scripts: Readonly<Record<string, string>> }
-    assert.strictEqual(scripts["test"], "node --test")
-    assert.deepInclude(await installed().typesOf("tested"), { output: "", code: 0 })
-    const passed = await installed().node("--test", "tested/test/greet.test.ts")
+  it.each(["http", "workers", "agent"])("makes a project of the template %s, which compiles, and whose test runs", async (template) => {
+    await installed().command("new", "project", template, "--template", template)
+    const { devDependencies, scripts } = JSON.parse(await installed().read(`${template}/package.json`)) as PackageFile
+    assert.deepInclude(scripts, { check: "tsc", test: "node --test" })
+    assert.property(devDependencies, "typescript")
+    assert.deepInclude(await installed().typesOf(template), { output: "", code: 0 })
+    const test = ["--test", `${template}/test/greet.test.ts`]
+    const passed = await installed().node(...test)
     assert.strictEqual(passed.code, 0, passed.output)
-    const file = "tested/enzymes/greet.ts"
+    const file = `${template}/enzymes/greet.ts`
     const text = await installed().read(file)
-    await installed().write(file, text.replace(`Cell.into(count, "times")`, `Cell.into(count, "times"), 2`))
-    const failed = await installed().node("--test", "tested/test/greet.test.ts")
+    await installed().write(file, text.replace(`Cell.into(greeted, "times")`, `Cell.into(greeted, "times"), 2`))
+    const failed = await installed().node(...test)
     assert.strictEqual(failed.code, 1, failed.output)
     assert.include(failed.output, "the value of greet is {\"times\":2}, and {\"times\":1} is expected")
+    await installed().write(file, text.replace(`"times"`, `"tymes"`))
+    assert.include((await installed().typesOf(template)).output, "tymes")
+    await installed().write(file, text)
+  })
+
+  it("shows the first beat of each template by the steps that it printed", async () => {
+    const [install, dev, page] = await stepsOf("steps-http", "http")
+    assert.deepStrictEqual([install, dev, page], ["cd steps-http && npm install", "npx systole dev", "http://127.0.0.1:4200/"])
+    await served("steps-http", async (url) => {
+      assert.include(await (await fetch(url)).text(), "<button>Greet</button>")
+      if (Browser.installed === undefined) return
+      const page = await Browser.open(url)
+      try {
+        await page.until("document.querySelector(\"form\").onsubmit")
+        await page.run("document.querySelector(\"button\").click()")
+        assert.match(String(await page.until("document.getElementById(\"said\").textContent")), /^beat \d+: ann is greeted, time 1$/)
+      } finally {
+        await page.close()
+      }
+    })
+
+    const [, , signal = ""] = await stepsOf("steps-workers", "workers")
+    await served("steps-workers", async () =>
+      assert.match(await byHand("steps-workers", signal), /greet {2}ok {2}beat \d+ {2}\{"times":1\}/))
+
+    const [, wake = "", cell = ""] = await stepsOf("steps-agent", "agent")
+    assert.match(await byHand("steps-agent", wake), /^greet {2}completed/m)
+    assert.deepStrictEqual(JSON.parse(await byHand("steps-agent", cell)), { times: 1 })
+  })
+
+  it("builds the template of a Worker", async () => {
+    await installed().command("new", "project", "edge", "--template", "workers")
+    await byHand("edge", "npx systole build --target workers")
+    await Edge.running({ folder: join(installed().folder, "edge/dist/workers") }, async ({ signal }) =>
+      assert.deepInclude((await signal("home", { signal: "/signals/greet/ann" })).body, { status: "handled" }))
+  })
+
+  it("builds a server without the packages of the command line, which it contains", async () => {
+    await installed().command("new", "project", "server")
+    await byHand("server", "npx systole build --target node")
+    const { code, output } = await installed().node("server/dist/node/systole.js", "space", "ls", "--data", "server-data")
+    assert.deepStrictEqual([code, output], [0, ""])
+  })
+
+  it("installs on Node 20 without a warning: no package of it asks for a newer one", async () => {
+    assert.deepStrictEqual(await installed().engines(20), [])
   })
 
   it("has the contract of persistence for the store of a project", async () => {

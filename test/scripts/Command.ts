@@ -4,7 +4,8 @@
  * Further entries let the modules of a project share the
  * command's instances: `index.js` for `systole`, `testing.js` for
  * `systole/testing`, `plugins/` for `systole/plugins/*`, and `effect/` for
- * `effect` and its modules.
+ * `effect` and its modules. `platform/` has the parts of `@effect/platform-node`
+ * that a build for a server bundles; they import the `effect` of the project.
  *
  * @module
  */
@@ -71,27 +72,37 @@ const put = async (path: string, text: string | Uint8Array): Promise<void> => {
   await rename(draft, path)
 }
 
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  splitting: true,
+  write: false,
+  format: "esm",
+  platform: "node",
+  target: "es2024",
+  charset: "utf8",
+  legalComments: "none",
+  chunkNames: "chunk-[hash]"
+} as const
+
 /** Bundles the command from the sources. Chunks are named by content, so a running process still finds its own. */
 export const bundle = async (): Promise<void> => {
-  const { outputFiles } = await Esbuild.build({
-    absWorkingDir: root,
+  const command = await Esbuild.build({
+    ...common,
     entryPoints: await entries(),
-    bundle: true,
-    splitting: true,
-    write: false,
-    format: "esm",
-    platform: "node",
-    target: "es2024",
-    charset: "utf8",
-    legalComments: "none",
     outdir: folder,
-    chunkNames: "chunk-[hash]",
     // A native program: it cannot be bundled.
     external: ["esbuild"],
     // The entry of yaml for Node is CommonJS, which requires modules of the host at run time.
     alias: { systole: "./src/index.ts", yaml: join(root, "node_modules/yaml/browser/index.js") }
   })
-  const outputs = outputFiles.map(({ contents, path }) => [path, contents] as const)
+  const platform = await Esbuild.build({
+    ...common,
+    entryPoints: { NodeRuntime: "@effect/platform-node/NodeRuntime", NodeServices: "@effect/platform-node/NodeServices" },
+    outdir: join(folder, "platform"),
+    external: ["effect"]
+  })
+  const outputs = [...command.outputFiles, ...platform.outputFiles].map(({ contents, path }) => [path, contents] as const)
   await Promise.all([...outputs, ...await shims()].map(([path, content]) => put(path, content)))
 }
 
