@@ -13,6 +13,7 @@ import { format } from "../agent/document/Format.ts"
 import * as Issues from "../agent/text/Issue.ts"
 import * as Ledger from "../agent/order/Ledger.ts"
 import { OpenFile } from "../agent/store/OpenFile.ts"
+import * as Printable from "../diagnostic/Printable.ts"
 import * as AbsentChannels from "./AbsentChannels.ts"
 import * as AgentRequest from "./AgentRequest.ts"
 import * as AgentSettings from "./AgentSettings.ts"
@@ -70,7 +71,7 @@ export const check = Command.make("check", { ...AgentSettings.cellFlags, json: O
       ...issues.map((issue) => [issue, Issues.render(issue)] as const),
       ...limits.map((message) => [{ code: LIMIT, severity: "warning", message }, `warning ${LIMIT}: ${message}`] as const)
     ].slice(0, ControlFiles.MAX_ISSUES)
-    const lines = [...all.map(([, line]) => line), `${actions.length} actions, ${all.length} issues`]
+    const lines = [...all.map(([, line]) => line), `${Printable.count(actions.length, "action")}, ${Printable.count(all.length, "issue")}`]
     yield* Output.data(json, all.map(([issue]) => issue), lines)
     if (issues.every(({ severity }) => severity === "warning")) return
     const message = `${place.path} has errors; actions with one do not run`

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Printable from "../diagnostic/Printable.ts"
 import * as DataFolder from "./DataFolder.ts"
 import { type Build, Host, TARGETS } from "./Host.ts"
 import * as Output from "./Output.ts"
@@ -31,7 +32,10 @@ const lines = ({ files, kept, modules, out, parts, slices }: Build): ReadonlyArr
   ...Output.table(parts.map(({ bytes, part }) => [part, kilobytes(bytes)])),
   ...Output.table(files.map(({ bytes, file, gzip }) => [`${out}/${file}`, kilobytes(bytes), `${kilobytes(gzip)} compressed`])),
   ...Output.table(slices.map(({ bytes, slice }) => [`slice ${slice}`, kilobytes(bytes)])),
-  `${Object.keys(modules).length} modules${kept.length === 0 ? "" : `, and ${kept.length} earlier ones`}`
+  [
+    Printable.count(Object.keys(modules).length, "module"),
+    ...kept.length === 0 ? [] : [`and ${Printable.count(kept.length, "earlier one")}`]
+  ].join(", ")
 ]
 
 /**

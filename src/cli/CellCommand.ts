@@ -10,6 +10,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Address from "../cell/Address.ts"
+import { MAX_WAIT_SECONDS } from "../ingress/SignalRequest.ts"
 import { type CliFailure, from } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
@@ -17,6 +18,7 @@ import * as Output from "./Output.ts"
 import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
 import * as PageList from "./PageList.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
+import * as WaitFlag from "./WaitFlag.ts"
 
 const address =
   Argument.String("address").pipe(Argument.withDescription("A cell such as /data/orders/17, or a place in it: /data/orders/17#/status"))
@@ -43,7 +45,10 @@ const get = Command.make("get", {
     Flag.withDescription("Update a derived cell and its sources first, and wait until they are settled"),
     Flag.withDefault(false)
   ),
-  wait: Flag.Int("wait").pipe(Flag.withDescription("With --pull: wait at most so many seconds, 1 to 60; 10 unless given"), Flag.optional),
+  wait: WaitFlag.make(`With --pull: wait at most so long, such as 30s; at most ${MAX_WAIT_SECONDS} s, and 10 s unless given`, {
+    least: 1,
+    most: MAX_WAIT_SECONDS
+  }),
   json: Output.json
 }, ({ address, json, pull, space, wait }) =>
   Effect.gen(function*() {
@@ -59,15 +64,19 @@ const ls = Command.make("ls", {
   id: Argument.String("cell").pipe(Argument.withDescription("The cell to look below"), Argument.withDefault("/")),
   after: Flag.String("after").pipe(Flag.withDescription("Go on after this cell"), Flag.withDefault("")),
   limit: Flag.Int("limit").pipe(Flag.withDescription(`At most this many, up to ${MAX_ROWS}`), Flag.withDefault(MAX_ROWS)),
+  isAll: Flag.Boolean("all").pipe(
+    Flag.withDescription("Also the folders of the runtime, such as /rt and /sys; those below a cell in one are listed anyway"),
+    Flag.withDefault(false)
+  ),
   json: Output.json
-}, ({ after, id, json, limit, space }) =>
+}, ({ after, id, isAll, json, limit, space }) =>
   Effect.gen(function*() {
-    const query = new URLSearchParams({ below: "", limit: String(limit), ...(after === "" ? {} : { after }) })
+    const query = new URLSearchParams({ below: "", ...isAll ? {} : { own: "" }, limit: String(limit), ...(after === "" ? {} : { after }) })
     const answer = yield* (yield* Client).ask<unknown>(`${SpaceArgument.path(space)}/cells${encoded(id)}?${query}`)
     const { next, rows } = yield* PageList.page<string>(answer, "cells")
     yield* Output.data(json, rows, rows)
     if (next !== null) yield* Output.note(`There may be more. Go on with --after ${next}`)
-  })).pipe(Command.withDescription("List all cells below a cell"))
+  })).pipe(Command.withDescription("List the cells of the project below a cell"))
 
 const set = Command.make("set", {
   space: SpaceArgument.name,

@@ -38,9 +38,9 @@ const show = Command.make("show", { space: SpaceArgument.name, id, enzyme, json:
     Effect.flatMap((letter) =>
       Output.data(json, letter, [
         `${Printable.event(letter.id, letter.own)} ${about(letter)}`,
-        `  ${letter.enzyme} gave it up in beat ${letter.beat}, after ${letter.attempt} ${letter.attempt === 1 ? "attempt" : "attempts"}`,
+        `  ${letter.enzyme} gave it up in beat ${letter.beat}, after ${Printable.count(letter.attempt, "attempt")}`,
         `  ${letter.code} ${letter.tag}${letter.message === undefined ? "" : `: ${letter.message}`}`,
-        `  payload ${letter.payload === undefined ? "none" : JSON.stringify(letter.payload)}`
+        `  payload ${Printable.value(letter.payload)}`
       ])
     )
   )).pipe(Command.withDescription("Print one dead letter with its payload and message"))

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Printable from "../diagnostic/Printable.ts"
 import type { GraphReport } from "../kernel/view/Space.ts"
 import * as Drawing from "../scheduler/Drawing.ts"
 import * as Introspection from "../scheduler/Introspection.ts"
@@ -43,12 +44,14 @@ export const command = Command.make("graph", {
   })).pipe(Command.withDescription("Show the nodes of a space, their reads, and findings"), Command.provide(Client.layer))
 
 const table = ({ edges, findings, nodes, stats }: Omit<GraphReport, "next">): ReadonlyArray<string> => [
-  ...Output.table(nodes.map(
-    ({ kind, live, name, outputs, runs, status }) => [name, kind, status, live ? "live" : "dormant", `${runs} runs`, outputs.join(" ")]
-  )),
+  ...Output.table(nodes.map(({ kind, live, name, outputs, runs, status }) =>
+    [name, kind, status, live ? "live" : "dormant", Printable.count(runs, "run"), outputs.join(" ")])),
   ...edges.map(({ address, back, from, to }) => `${from} → ${to}  ${address}${back ? "  closes a cycle" : ""}`),
   ...findings.map(({ code, node, reason }) => `${node}: ${reason} (${code})`),
-  `${stats.nodes} nodes, ${stats.edges} edges, ${stats.live} live, ${stats.invalid + stats.neverRan} to run, ${stats.runs} runs`
+  [
+    Printable.count(stats.nodes, "node"), Printable.count(stats.edges, "edge"), `${stats.live} live`,
+    `${stats.invalid + stats.neverRan} to run`, Printable.count(stats.runs, "run")
+  ].join(", ")
 ]
 
 const draw = { table, dot: Drawing.dot, mermaid: Drawing.mermaid }

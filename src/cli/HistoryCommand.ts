@@ -25,6 +25,8 @@ const SECONDS = 3600
 const ask = <Answer>(space: string, path: string) =>
   Client.use((client) => client.ask<Answer>(`${SpaceArgument.path(space)}/${path}`, { seconds: SECONDS }))
 
+const held = (entries: number): string => `${Printable.count(entries, "entry", "entries")} ${entries === 1 ? "holds" : "hold"}`
+
 const verify = Command.make("verify", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Effect.gen(function*() {
     const found = yield* ask<Verification>(space, "journal/verification")
@@ -34,9 +36,9 @@ const verify = Command.make("verify", { space: SpaceArgument.name, json: Output.
       json,
       found,
       fault === undefined || fault === null
-        ? `${entries} entries hold${entries === 0 ? "" : `, from beat ${first} to ${last}`}`
+        ? `${held(entries)}${entries === 0 ? "" : `, from beat ${first} to ${last}`}`
         : fault.code === "journal/version"
-        ? `${entries} entries hold, and the one of beat ${fault.beat} cannot be read`
+        ? `${held(entries)}, and the one of beat ${fault.beat} cannot be read`
         : `${fault.beat === undefined ? "the store" : `beat ${fault.beat}`} was changed: ${fault.reason}`
     )
     if (fault?.code === "journal/version") return yield* new CliFailure({ exit: exits.impossible, code: fault.code, message: fault.reason })
@@ -106,14 +108,15 @@ export const replay = Command.make("replay", {
     const { beats, changed, difference, impossible } = found
     if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
     if (impossible) {
-      yield* Output.data(json, found, `${beats} beats were run again; beat ${impossible.beat} cannot be: ${impossible.reason}`)
+      const done = Printable.count(beats, "beat was", "beats were")
+      yield* Output.data(json, found, `${done} run again; beat ${impossible.beat} cannot be: ${impossible.reason}`)
       return yield* new CliFailure({
         exit: exits.impossible,
         code: impossible.code,
         message: `Beat ${impossible.beat} of space "${space}" cannot be run again: ${impossible.reason}`
       })
     }
-    if (!difference) return yield* Output.data(json, found, `${beats} beats came out the same`)
+    if (!difference) return yield* Output.data(json, found, `${Printable.count(beats, "beat")} came out the same`)
     const who = difference.enzyme === undefined ? "" : ` of enzyme "${difference.enzyme}"`
     const where = difference.address === undefined ? "" : ` at ${difference.address}`
     yield* Output.data(json, found, [

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Printable from "../diagnostic/Printable.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Found } from "../loader/Loader.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
@@ -55,8 +56,16 @@ const report = ({ broken, enzymes }: Found) => ({
 })
 
 /** Prints the modules after a reload. */
+/** The numbers of what was loaded. */
+const loaded = ({ broken, enzymes, nodes }: Found): string =>
+  [
+    Printable.count(enzymes.length, "enzyme"),
+    ...nodes.length === 0 ? [] : [Printable.count(nodes.length, "node")],
+    Printable.count(broken.length, "broken module")
+  ].join(", ")
+
 const printReload = (found: Found, json: boolean) =>
-  Output.data(json, report(found), `reloaded: ${found.enzymes.length} enzymes, ${found.broken.length} broken modules`)
+  Output.data(json, report(found), `reloaded: ${loaded(found)}`)
 
 /** Serves until the process is signalled to stop. */
 const serve = Effect.fn("ServeCommand.serve")(function*(
@@ -90,8 +99,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
       const isDisabled = config.disabled.includes(name)
       return [name, query === "" ? "(every signal)" : query, isDisabled ? `${file} (disabled)` : file]
     })),
-    `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken ` +
-      "modules",
+    loaded(found),
     `listening at ${url}`
   ])
   yield* resume

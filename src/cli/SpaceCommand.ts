@@ -7,8 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Prompt from "effect/cli/Prompt"
+import * as Stdio from "effect/Stdio"
 import * as Printable from "../diagnostic/Printable.ts"
 import type { ClockStatus, SpaceStatus, WaitingRow } from "../kernel/view/Space.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as PageList from "./PageList.ts"
@@ -23,10 +26,37 @@ const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
   Effect.flatMap(PageList.noted<string>("/v1/spaces", "spaces"), (spaces) => Output.data(json, spaces, spaces))
 ).pipe(Command.withDescription("List the spaces"))
 
-const remove = Command.make("delete", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+const yes = Flag.Boolean("yes").pipe(
+  Flag.withDescription("Do not ask. Without a terminal, the command needs it"),
+  Flag.withDefault(false)
+)
+
+const notAsked = (space: string): CliFailure =>
+  new CliFailure({
+    exit: exits.usage,
+    code: "space/unconfirmed",
+    message: `Space "${space}" is not deleted: nobody can be asked here, because the command has no terminal. Give --yes to delete it ` +
+      "with all its data"
+  })
+
+/** Asks at the terminal whether to delete a space. Fails without one. */
+const confirmed = (space: string) =>
+  Effect.gen(function*() {
+    const { stdinIsTerminal, stdoutIsTerminal } = yield* Stdio.Stdio
+    if (!(yield* stdinIsTerminal) || !(yield* stdoutIsTerminal)) return yield* notAsked(space)
+    return yield* Prompt.run(Prompt.Confirm({ message: `Delete space "${space}" with all its data, for good?`, initial: false }))
+  }).pipe(Effect.catchTag("QuitError", () => Effect.succeed(false)))
+
+const deleted = (space: string, json: boolean) =>
   Client.use((client) => client.ask(SpaceArgument.path(space), { method: "DELETE" })).pipe(
     Effect.flatMap((answer) => Output.data(json, answer, `deleted ${space}`))
-  )).pipe(Command.withDescription("Delete a space with all its data, at once and for good"))
+  )
+
+const remove = Command.make("delete", { space: SpaceArgument.name, yes, json: Output.json }, ({ json, space, yes }) =>
+  Effect.gen(function*() {
+    if (yes || (yield* confirmed(space))) return yield* deleted(space, json)
+    return yield* new CliFailure({ exit: exits.failed, code: "space/unconfirmed", message: `Space "${space}" is not deleted` })
+  })).pipe(Command.withDescription("Delete a space with all its data, at once and for good"))
 
 const state = Command.make("state", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Effect.zipWith(
@@ -71,7 +101,7 @@ const release = holdCommand("release", "Let the beats of a held space run again"
 const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): ReadonlyArray<string> => [
   control === null ? state : `${state}, ${control.verb} under way (${control.oid})`,
   ...held ? ["held: no beat runs by itself until systole space release"] : [],
-  ...parked === 0 ? [] : [`${parked} signals wait`],
+  ...parked === 0 ? [] : [Printable.count(parked, "signal waits", "signals wait")],
   ...view_hzn === null ? [] : [`rolled back to beat ${view_hzn}`],
   ...locks.map(({ by, cell }) => `${cell} is locked by ${by}`)
 ]

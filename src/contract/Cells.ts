@@ -23,6 +23,7 @@ const asked = () => Schema.Struct({
   list: Query.flag(),
   below: Query.flag(),
   values: Query.flag(),
+  own: Query.flag(),
   after: Query.text(),
   limit: Query.limit(Query.MOST, Query.MOST),
   pull: Query.flag(),
@@ -34,6 +35,7 @@ export const read = Endpoint.make("GET", `${SPACE}/cells/*`, {
   does: words(
     "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
     "it, both in pages that look at 400 cells: a page can be short before the end, which is where `next` is null. " +
+    "`?below&own` leaves out the folders of the runtime, such as `/rt` and `/sys`. " +
     "`?pull` updates a derived cell first. `?below&values` tells the values, too, about 1 MiB on a page; readers do not have it. " +
     "As `text/event-stream`: the value now and after each change; see Streams. `ETag` is the tag of the value."
   ),

@@ -5,6 +5,7 @@
  */
 import * as Face from "../contract/Face.ts"
 import { words } from "../contract/Words.ts"
+import * as Printable from "../diagnostic/Printable.ts"
 import { InstanceAbsent, InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import * as Schemas from "./Schemas.ts"
@@ -15,7 +16,7 @@ const goesOn = (state: Instance.State): boolean => state === "ready" || state ==
 
 const lines = ({ flow, history, input, inst, jobs, note, pc, started, state, steps_used }: ReturnType<typeof Schemas.instance>["Type"]) => [
   `${inst} ${flow} ${state}${goesOn(state) ? ` at ${pc}` : ""}${noted(note)}`,
-  `  started in beat ${started}, ${steps_used} steps, with ${JSON.stringify(input)}`,
+  `  started in beat ${started}, ${Printable.count(steps_used, "step")}, with ${Printable.value(input)}`,
   ...history.map(({ beat, kind, outcome, step }) => `  beat ${beat} ${step} ${kind} ${outcome}`),
   ...Object.entries(jobs).map(([step, { key, signal }]) => `  ${step} hears of ${key ?? signal}`)
 ]

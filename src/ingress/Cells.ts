@@ -12,7 +12,7 @@ import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import * as Endpoints from "../contract/Cells.ts"
 import type { Endpoint } from "../contract/Endpoint.ts"
-import type { ListedCell, Observation, Space } from "../kernel/view/Space.ts"
+import type { CellRequest, ListedCell, Observation, Space } from "../kernel/view/Space.ts"
 import { WriteRefused } from "../kernel/model/SpaceError.ts"
 import { textOf } from "../kernel/view/Observed.ts"
 import { MAX_ROWS } from "../kernel/view/PageTurns.ts"
@@ -137,7 +137,7 @@ const read = async (space: Space, place: Place, { hash, request: asked }: Readin
   }
   if (isSet(place, "below")) {
     const hasValues = isSet(place, "values")
-    const request = { ...page(place), ...hasValues ? { size: MAX_VALUES } : {} }
+    const request = { ...ownPage(place), ...hasValues ? { size: MAX_VALUES } : {} }
     const { cells, next = null } = await Effect.runPromise(space.cells(folder(place), request), { signal })
     const keys = cells.map(({ key }) => key)
     return Json.answer({ cells: keys, ...hasValues ? { values: cells.map(shownValue) } : {}, next }, Json.noStore)
@@ -208,6 +208,9 @@ export const page = ({ query }: Place): { readonly after?: string; readonly limi
   const after = query.get("after")
   return after === null ? { limit } : { after, limit }
 }
+
+/** The page of the cells below one, with `own` without those of the runtime. */
+export const ownPage = (place: Place): CellRequest => ({ ...page(place), isOwn: isSet(place, "own") })
 
 /** The cell whose descendants are listed; `/` is the root. */
 export const folder = ({ id }: Place): string => {

@@ -72,7 +72,7 @@ const read = async (reader: Reader, place: Cells.Place, { hash, request }: Cells
       code: "query/invalid",
       reason: "The query has \"values\", which readers do not have. Read the cells one by one"
     })
-    const { keys, next } = await Effect.runPromise(reader.below(Cells.folder(place), Cells.page(place)), { signal })
+    const { keys, next } = await Effect.runPromise(reader.below(Cells.folder(place), Cells.ownPage(place)), { signal })
     return Json.answer({ cells: keys, next: next ?? null }, Json.noStore)
   }
   const text = Cells.address(place)

@@ -5,6 +5,7 @@
  */
 import * as Face from "../contract/Face.ts"
 import { words } from "../contract/Words.ts"
+import * as Printable from "../diagnostic/Printable.ts"
 import * as Dossier from "./Dossier.ts"
 import { InvalidOperation, OperationAbsent } from "./OperationError.ts"
 import * as Schemas from "./Schemas.ts"
@@ -20,7 +21,7 @@ const listed = (title: string, lines: ReadonlyArray<unknown> | undefined): Reado
 const lines = ({ close, history, runs, sent, taken, waiting, ...row }: Dossiers): ReadonlyArray<string> => [
   `${row.oid} ${row.verb} → ${row.target} (${row.mode})`,
   `  ${row.state} code ${row.code}${noted(row.note)}`,
-  `  payload ${row.payload === undefined ? "none" : JSON.stringify(row.payload)}`,
+  `  payload ${Printable.value(row.payload)}`,
   ...history.map((entry) => `  OPH:${entry.number} beat ${entry.beat} ${entry.state} code ${entry.code}${noted(entry.note)}`),
   ...waiting.map(({ deadline, enzyme, number, want }) =>
     `  OPW:${number} ${enzyme} awaits ${want}${deadline === 0 ? "" : ` until beat ${deadline}`}`),
@@ -28,8 +29,8 @@ const lines = ({ close, history, runs, sent, taken, waiting, ...row }: Dossiers)
     `  ${sent.count} sent to other spaces since`,
     ...sent.requests.map(({ beat, id, signal, space, target }) => `  ${id} beat ${beat} to ${space}: ${signal ?? target}`)
   ],
-  ...listed(`${taken?.count} requests taken back`, taken?.requests),
-  ...listed(`${runs?.count} durable runs taken back`, runs?.runs),
+  ...listed(`${Printable.count(taken?.count ?? 0, "request")} taken back`, taken?.requests),
+  ...listed(`${Printable.count(runs?.count ?? 0, "durable run")} taken back`, runs?.runs),
   close === null ? "  open" : `  closed ${close.status} in beat ${close.closed_beat}${valued(close.summary)}`
 ]
 

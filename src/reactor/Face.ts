@@ -5,6 +5,7 @@
  */
 import * as Face from "../contract/Face.ts"
 import { words } from "../contract/Words.ts"
+import * as Printable from "../diagnostic/Printable.ts"
 import { RequestAbsent } from "./ReactorError.ts"
 import * as Schemas from "./Schemas.ts"
 
@@ -14,7 +15,7 @@ const deadline = ({ deadline_beat, deadline_ms }: Schemas.RequestRow): string =>
 ].join(" ")
 
 const lines = (row: object): ReadonlyArray<string> =>
-  Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
+  Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${typeof value === "object" ? Printable.value(value) : String(value)}`)
 
 /**
  * The face of requests.

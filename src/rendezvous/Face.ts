@@ -5,12 +5,13 @@
  */
 import * as Face from "../contract/Face.ts"
 import { words } from "../contract/Words.ts"
+import * as Printable from "../diagnostic/Printable.ts"
 import * as Entries from "./Entry.ts"
 import { InvalidRendezvous, RendezvousAbsent } from "./RendezvousError.ts"
 import * as Schemas from "./Schemas.ts"
 
 const lines = (row: object): ReadonlyArray<string> =>
-  Object.entries(row).map(([name, value]) => `${name.padEnd(12)} ${typeof value === "object" ? JSON.stringify(value) : value}`)
+  Object.entries(row).map(([name, value]) => `${name.padEnd(12)} ${typeof value === "object" ? Printable.value(value) : value}`)
 
 /** A stored entry, whose numbers are texts. */
 interface Stored {
@@ -22,7 +23,7 @@ interface Stored {
 
 const version = ({ due, grace_used, state, telemetry }: Stored): Face.Version => ({
   fields: { state, due, grace_used, telemetry },
-  line: `${state} due ${due} graces ${grace_used} ${JSON.stringify(telemetry)}`
+  line: `${state} due ${due} graces ${grace_used} ${Printable.value(telemetry)}`
 })
 
 /**

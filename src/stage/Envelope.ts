@@ -123,6 +123,14 @@ const restOf = (text: string, prefix: string): Part["rest"] => {
  */
 export const isReserved = (id: string): boolean => isBelow(reserved, id)
 
+/**
+ * The folder of the runtime that contains a cell; `undefined` for a cell of the user.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const reservedFolder = (id: string): string | undefined => reserved.find((root) => Address.isWithin(root, id))
+
 const isBelow = (roots: ReadonlyArray<string>, id: string): boolean => {
   for (const root of roots) if (Address.isWithin(root, id)) return true
   return false

@@ -109,14 +109,38 @@ describe("systole", () => {
       assert.deepStrictEqual(await json("cell", "set", "shop", "/data/a#/b/c", "[1,2]"), { beat: 6 })
       assert.strictEqual(await json("cell", "get", "shop", "/data/a#/b/c/1"), 2)
       assert.deepStrictEqual(await json("cell", "ls", "shop", "/data"), ["/data/a", "/data/greeted/ann"])
+      assert.deepStrictEqual(await json("cell", "ls", "shop"), ["/data/a", "/data/greeted/ann"])
+      const all = await json("cell", "ls", "shop", "--all") as ReadonlyArray<string>
+      assert.includeMembers([...all], ["/data/a", "/sys/enzymes/greet"])
+      const system = await json("cell", "ls", "shop", "/sys/enzymes") as ReadonlyArray<string>
+      assert.include(system, "/sys/enzymes/greet")
       assert.deepStrictEqual(await json("cell", "watch", "shop", "/data/a", "--times", "1"), { beat: 6, value: { b: { c: [1, 2] } } })
       const beats = await json("beat", "ls", "shop") as ReadonlyArray<{ readonly beat: number }>
       assert.deepStrictEqual(beats.map(({ beat }) => beat), [6, 5, 4, 3, 2, 1, 0])
       assert.include(JSON.stringify(await json("beat", "show", "shop", "5")), "greet")
       assert.include((await run("enzyme", "ls")).stdout, "/signals/greet/:who")
-      assert.deepStrictEqual(await json("space", "delete", "shop"), { space: "shop", removed: true })
+      const unasked = await run("space", "delete", "shop")
+      assert.deepStrictEqual([unasked.code, unasked.stdout], [2, ""])
+      assert.include(unasked.stderr, "the command has no terminal. Give --yes to delete it with all its data (space/unconfirmed)")
+      assert.deepStrictEqual(await json("space", "ls"), ["shop"])
+      assert.deepStrictEqual(await json("space", "delete", "shop", "--yes"), { space: "shop", removed: true })
       assert.deepStrictEqual(await json("space", "ls"), [])
-      assert.include((await run("space", "delete", "shop")).stderr, "There is no space")
+      assert.include((await run("space", "delete", "shop", "--yes")).stderr, "There is no space")
+    })
+
+    test("waits for times, and for seconds", project, async ({ json, run }) => {
+      await json("space", "create", "shop")
+      const greet = ["signal", "shop", "--signal", "/signals/greet/ann"]
+      for (const wait of ["60", "60s", "1m", "59500ms"]) assert.deepInclude(await json(...greet, "--wait", wait), { status: "handled" })
+      for (const wait of ["61s", "2m", "soon", "-1", "1.5s"]) {
+        const { code, stderr } = await run(...greet, `--wait=${wait}`)
+        assert.deepStrictEqual([code, stderr.includes("Write it like 10s, 500ms or 1m")], [2, true], stderr)
+      }
+      assert.strictEqual((await run("cell", "get", "shop", "/data/greeted/ann", "--pull", "--wait", "0s")).code, 2)
+      await json(...greet, "--at", "1h")
+      const waiting = await run("space", "waiting", "shop")
+      assert.include(waiting.stdout, "/signals/greet/ann")
+      assert.strictEqual((await run(...greet, "--at", "1 hour")).code, 2)
     })
 
     test("distinguishes failed, absent and locked by exit code", project, async ({ json, root, run }) => {

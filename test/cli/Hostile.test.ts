@@ -108,7 +108,7 @@ describe("A client of a hostile server", () => {
 })
 
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
-  ["space", "ls"], ["space", "create", "a"], ["space", "delete", "a"], ["space", "state", "a"], ["space", "clock", "a"],
+  ["space", "ls"], ["space", "create", "a"], ["space", "delete", "a", "--yes"], ["space", "state", "a"], ["space", "clock", "a"],
   ["space", "waiting", "a"], ["space", "pause", "a"], ["space", "hold", "a"], ["signal", "a", "--signal", "/signals/x", "--wait", "1"],
   ["cell", "ls", "a"], ["cell", "set", "a", "/data/x", "1"], ["beat", "ls", "a"], ["beat", "show", "a", "1"], ["enzyme", "ls"],
   ["dead", "ls", "a"], ["dead", "show", "a", "b", "c"], ["op", "ls", "a"], ["op", "show", "a", "b"], ["rv", "ls", "a"],

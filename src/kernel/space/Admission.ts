@@ -102,7 +102,7 @@ export class Admission {
   }
 
   /** Checks a new signal by the beat and the types of the space, which change between two deliveries of one signal. */
-  private check({ at, payload }: PostedSignal, { signal }: Launch.OutgoingSignal): void {
+  private check({ payload }: PostedSignal, { at, signal }: Launch.OutgoingSignal): void {
     const { state } = this
     OutgoingSignal.checkBeat(at, state.store.head().beat)
     const declared = typesOf(state).signal(signal)

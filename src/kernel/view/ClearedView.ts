@@ -23,7 +23,7 @@ import * as Receipts from "../beat/Receipts.ts"
 import * as OwnId from "../model/OwnId.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
-import type { KeyPage, NamePage, Page } from "./Pages.ts"
+import type { CellRequest, KeyPage, NamePage, Page } from "./Pages.ts"
 import type { PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Viewer, Waits } from "./Space.ts"
 import { type CellHeld, SignalBeyond, SignalReserved, Withheld } from "../model/SpaceError.ts"
 import type * as WaitingList from "./WaitingList.ts"
@@ -95,9 +95,9 @@ export class ClearedView implements Reader {
     return Effect.map(this.deps.lists.list(id), (names) => this.known(id, names))
   }
 
-  below(id: string, { after, limit }: Page): Effect.Effect<KeyPage, ReadError> {
+  below(id: string, { after, ...page }: CellRequest): Effect.Effect<KeyPage, ReadError> {
     const { lists, readerState: { cursor } } = this.deps
-    return Effect.flatMap(this.from(after), (from) => Effect.map(lists.cells(id, { after: from, limit }), ({ cells, next }) => ({
+    return Effect.flatMap(this.from(after), (from) => Effect.map(lists.cells(id, { ...page, after: from }), ({ cells, next }) => ({
       keys: cells.flatMap(({ key }) => this.mayKnow(key) ? [key] : []),
       next: next === undefined ? undefined : cursor.ofKey(next)
     })))

@@ -7,11 +7,18 @@
  * @module
  */
 import type { Document } from "../../cell/Document.ts"
+import { MAX_NAME } from "../../cell/Name.ts"
 import type { PageStore } from "../../ledger/Outside.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
 import * as Journal from "../model/Journal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
+
+/** Comes after each name. A name may consist of the greatest character alone. */
+const LAST = "\uffff".repeat(MAX_NAME + 1)
+
+/** The last key that a cursor covers. A cursor with `/` or `?` at its end covers all keys that begin with it. */
+export const behind = (cursor: string): string => /[/?]$/.test(cursor) ? cursor + LAST : cursor
 
 /** The reads of a store by which lists look at it. */
 export type ListedStore = Pick<SpaceStore, "below" | "entry" | "head" | "read" | "receipts" | "waiting">

@@ -8,11 +8,10 @@
  * @module
  */
 import * as Address from "../../cell/Address.ts"
-import { MAX_NAME } from "../../cell/Name.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { isView } from "../../stage/View.ts"
 import * as BeatView from "./BeatView.ts"
-import type { CountedRows } from "./CountedRows.ts"
+import { behind, type CountedRows } from "./CountedRows.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 import type { NamePage, Page } from "./Pages.ts"
 import { beatsBefore } from "./Queries.ts"
@@ -72,12 +71,6 @@ const stored = (rows: CountedRows, { id, prefix, suffix }: Folder, { after, limi
   }
   return { names, next: last }
 }
-
-/** Comes after each name. A name may consist of the greatest character alone. */
-const LAST = "\uffff".repeat(MAX_NAME + 1)
-
-/** The last key that a cursor covers. A cursor with `/` or `?` at its end covers all keys that begin with it. */
-const behind = (cursor: string): string => /[/?]$/.test(cursor) ? cursor + LAST : cursor
 
 /** The end of the name that begins at `from`. No name contains a slash or a question mark. */
 const endOfName = (key: string, from: number): number => {

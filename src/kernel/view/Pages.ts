@@ -12,6 +12,12 @@ export interface Page<Cursor = string> {
   readonly limit: number
 }
 
+/** A page of the cells below another one. */
+export interface CellRequest extends Page {
+  /** Whether the folders of the runtime are left out, unless the other cell lies in one. */
+  readonly isOwn?: boolean | undefined
+}
+
 /** Keys of cells in code-unit order, and the cursor of the next page; `undefined` at the end. */
 export interface KeyPage {
   readonly keys: ReadonlyArray<string>

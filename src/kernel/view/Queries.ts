@@ -22,9 +22,9 @@ import type { Disclosure } from "./Disclosure.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as BeatView from "./BeatView.ts"
-import type { CountedRows } from "./CountedRows.ts"
+import { behind, type CountedRows } from "./CountedRows.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
-import type { BeatPage, CellPage, ListedCell } from "./Pages.ts"
+import type { BeatPage, CellPage, ListedCell, Page } from "./Pages.ts"
 import type { Space } from "./Space.ts"
 import { IdAmbiguous } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
@@ -101,10 +101,11 @@ export const isImmediate = (text: string): boolean => text.split("#", 1)[0] === 
 export const cells = (
   state: SpaceState,
   rows: CountedRows,
-  { after, id, limit, size }: Parameters<Space["cells"]>[1] & { readonly id: string }
+  { after, id, isOwn = false, limit, size }: Parameters<Space["cells"]>[1] & { readonly id: string }
 ): CellPage => {
   const most = Math.min(limit, size === undefined ? MAX_ROWS : MAX_ROWS / 2)
-  const keys = rows.below(id, { limit: most + 1, ...after === undefined ? {} : { after } })
+  const request = { after, limit: most + 1 }
+  const keys = isOwn && Envelope.reservedFolder(id) === undefined ? ownKeys(rows, id, request) : keysBelow(rows, id, request)
   const found: Array<ListedCell> = []
   const { clock, hash, settings, store } = state
   const counted = { clock, hash, settings, store, documents: rows.documents(state.documents) }
@@ -116,6 +117,25 @@ export const cells = (
     found.push(value === undefined ? { key } : { key, value })
   }
   return { cells: found, next: found.length < keys.length ? found.at(-1)?.key : undefined }
+}
+
+const keysBelow = (rows: CountedRows, id: string, { after, limit }: Page): ReadonlyArray<string> =>
+  rows.below(id, { limit, ...after === undefined ? {} : { after } })
+
+/** The keys outside of the folders of the runtime, each of which is skipped at its first key. */
+const ownKeys = (rows: CountedRows, id: string, { after, limit }: Page): ReadonlyArray<string> => {
+  const own: Array<string> = []
+  for (let last = after; own.length < limit;) {
+    const most = limit - own.length
+    const keys = keysBelow(rows, id, { after: last, limit: most })
+    const end = keys.findIndex((key) => Envelope.reservedFolder(key) !== undefined)
+    const key = keys[end]
+    if (key === undefined) return [...own, ...keys]
+    own.push(...keys.slice(0, end))
+    const folder = `${Envelope.reservedFolder(key)}/`
+    last = key.startsWith(folder) ? behind(folder) : key
+  }
+  return own
 }
 
 /** The value of a cell; `undefined` if its links do not end. */

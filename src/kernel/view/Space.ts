@@ -33,7 +33,7 @@ import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestRow, SpaceIo
 } from "./Requests.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SignalBeyond, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
-import type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
+import type { BeatPage, CellPage, CellRequest, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, with or without a payload. */
@@ -87,7 +87,7 @@ export interface Waits {
 }
 
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
-export type { BeatPage, CellPage, KeyPage, ListedCell, NamePage, Page }
+export type { BeatPage, CellPage, CellRequest, KeyPage, ListedCell, NamePage, Page }
 export type { ClockStatus }
 export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { ExternalChange, ChangedPlace }
@@ -172,7 +172,7 @@ export interface Reader {
   /** The names below a cell, except withheld ones, a page at a time. A page can be short before the end. */
   readonly names: (id: string, page: Page) => Effect.Effect<NamePage, ReadError>
   /** The keys of the cells below a cell, except withheld ones. A page can be short before the end. */
-  readonly below: (id: string, page: Page) => Effect.Effect<KeyPage, ReadError>
+  readonly below: (id: string, page: CellRequest) => Effect.Effect<KeyPage, ReadError>
   /** Fails with `Withheld` unless the clearance admits the address. */
   readonly admit: (text: string) => Effect.Effect<void, ReadError | Withheld>
   /** The values at an address, from now on or after a cursor. */
@@ -274,7 +274,7 @@ export interface Space extends SpaceParts {
   /** The keys of the documents below a cell, after one of them, up to a limit, read a page at a time. */
   readonly below: (id: string, page: Page) => Effect.Effect<ReadonlyArray<string>, ReadError>
   /** A page of cells below a cell, at most 400; with `size` also their values up to so many characters, and at most 200. */
-  readonly cells: (id: string, page: Page & { readonly size?: number }) => Effect.Effect<CellPage, ReadError>
+  readonly cells: (id: string, page: CellRequest & { readonly size?: number }) => Effect.Effect<CellPage, ReadError>
   /** The beats before one, newest first, a page at a time: at most 400, of the 10,000 numbers before it. */
   readonly beatsBefore: (before: number, limit: number) => Effect.Effect<BeatPage, ReadError>
   /**

@@ -6,6 +6,7 @@
 import { type Cell, textAt } from "../../cell/Cell.ts"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
+import * as Printable from "../../diagnostic/Printable.ts"
 import { codeOf, type HandlingReceipt, type Receipt } from "../../kernel/model/Receipt.ts"
 import { ExpectationFailed, same, show } from "./Check.ts"
 import type { SentSignal, TestSpace } from "./TestSpace.ts"
@@ -105,7 +106,7 @@ export const expectSignal = ({ sent }: TestSpace, expected: ExpectedSignal): Rea
   const { times, ...named } = expected
   if (times === undefined ? found.length > 0 : found.length === times) return found
   const all = sent.map(({ beat, payload, signal, space, target }) => show(defined({ beat, signal, target, payload, space })))
-  const count = times === undefined ? "no signal" : `${found.length} instead of ${times} signals`
+  const count = times === undefined ? "no signal" : `${found.length} instead of ${Printable.count(times, "signal")}`
   const message = `${count} matched ${show(named)}; runs sent ${all.length === 0 ? "none" : all.join(", ")}`
   throw new ExpectationFailed(message, { actual: found, expected })
 }
