@@ -17,6 +17,7 @@ import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
+import * as InvalidFields from "./InvalidFields.ts"
 import type { ChannelOptions, ContentOptions, PluginChoice, StoreOptions } from "./PluginOptions.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Webhook from "./Webhook.ts"
@@ -263,7 +264,7 @@ export const secured = (settings: Settings, variables: Secrets.Variables): Effec
 export const settings = (definition: unknown, environment?: string): Effect.Effect<Settings, InvalidConfig> =>
   checkRetired(definition).pipe(
     Effect.andThen(decodeDefinition(definition ?? {})),
-    Effect.mapError((error) => error instanceof InvalidConfig ? error : refusedFor(Fault.of(error.issue, definition))),
+    Effect.mapError((error) => error instanceof InvalidConfig ? error : InvalidFields.refusal(Fault.of(error.issue, definition))),
     Effect.flatMap((decoded) => chosen(decoded, environment)),
     Effect.filterOrFail(
       ({ boot }) => boot !== false,
@@ -285,22 +286,6 @@ const chosen = ({ environments = {}, ...base }: Decoded, name: string | undefine
 }
 
 const refuse = (reason: string) => new InvalidConfig({ reason })
-
-const refusedFor = (faults: ReadonlyArray<Fault.Fault>): InvalidConfig =>
-  new InvalidConfig({
-    reason: faults.map(told).join("; "),
-    isUnset: faults.some(({ given, kind }) => kind !== "unknown" && given === "undefined")
-  })
-
-/** A fault as a clause. */
-const told = ({ expected, field, given, kind, nearest }: Fault.Fault): string => {
-  if (kind === "unknown") {
-    const advice = nearest === undefined ? "" : `. Did you mean ${nearest}?`
-    return `there is no field "${field}"; there are ${expected}${advice}`
-  }
-  if (kind === "missing") return `${field} is missing; give it ${expected}`
-  return `${field === "" ? "it" : field} is ${given}; give ${expected}`
-}
 
 /** Refuses the field `features`: each runtime has all slices unless it is without some. */
 const checkRetired = (definition: unknown): Effect.Effect<void, InvalidConfig> => {
