@@ -22,7 +22,7 @@ export class InvalidConfig extends Error {
   readonly isUnset: boolean
 
   constructor({ isUnset = false, reason }: { readonly reason: string; readonly isUnset?: boolean }) {
-    super(`The configuration is refused: ${reason}. See to ${FILE}`)
+    super(`The configuration is refused: ${reason}${reason.endsWith("?") ? "" : "."} See to ${FILE}`)
     this.reason = reason
     this.isUnset = isUnset
   }
