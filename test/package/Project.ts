@@ -49,7 +49,7 @@ interface Package {
   readonly engines?: { readonly node?: string }
 }
 
-/** The packages of a closure by their names, from those installed here. */
+/** The packages of a closure by their names, as they are installed here. */
 const closure = async (file: string): Promise<ReadonlyMap<string, Package>> => {
   const found = new Map<string, Package>()
   const open = [["systole", file]]

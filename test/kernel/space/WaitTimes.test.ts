@@ -37,7 +37,7 @@ const opened = Enzyme.make({
   }
 })
 
-/** Whether what a wait begins has happened just before its end, and at its end. */
+/** Checks that the cell is absent until the end of the wait, and there at its end. */
 const checkWait = (request: Parameters<TestSpace["handled"]>[0], place: string) => async (space: TestSpace) => {
   await space.signal(request)
   await space.idle()
