@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as CodePlace from "../diagnostic/CodePlace.ts"
 import type { Slice } from "../ingress/Slice.ts"
 import { face as operations } from "../operation/Face.ts"
 import type * as AgentCommand from "./AgentCommand.ts"
@@ -116,6 +117,7 @@ export const run = ({ args, version, ...program }: Invocation) =>
     Effect.catchDefect((defect) => isOfAnswer(args, defect) ? foreign("with other fields") : Effect.die(defect)),
     Effect.catch((error) => {
       if (!(error instanceof CliFailure)) return Effect.succeed(exits.usage)
-      return Effect.as(Output.note(`${error.message} (${error.code})`), error.exit)
+      const { code, exit, message, places = [] } = error
+      return Effect.as(Output.note([`${message} (${code})`, ...CodePlace.lines(places)].join("\n")), exit)
     })
   )

@@ -5,6 +5,7 @@
  */
 import * as Data from "effect/Data"
 import * as Refusal from "../contract/Refusal.ts"
+import type { CodePlace } from "../diagnostic/CodePlace.ts"
 
 /** The exit codes of the command line. */
 export const exits = {
@@ -36,6 +37,8 @@ export class CliFailure extends Data.TaggedError("CliFailure")<{
   readonly exit: number
   readonly code: string
   readonly message: string
+  /** The places in the code of the project that the message names, with their source lines. */
+  readonly places?: ReadonlyArray<CodePlace> | undefined
 }> {}
 
 /**
@@ -44,8 +47,8 @@ export class CliFailure extends Data.TaggedError("CliFailure")<{
  * @category constructors
  * @since 0.1.0
  */
-export const from = (error: { readonly code: string; readonly message: string }): CliFailure =>
-  new CliFailure({ exit: exitOf(error.code), code: error.code, message: error.message })
+export const from = ({ code, message, places }: Pick<CliFailure, "code" | "message" | "places">): CliFailure =>
+  new CliFailure({ exit: exitOf(code), code, message, places })
 
 /** The exit codes of the kinds of refusals. All others failed. */
 const byKind: Partial<Record<Refusal.Kind, number>> = {

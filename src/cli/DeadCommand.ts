@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as CodePlace from "../diagnostic/CodePlace.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import type { DeadLetter } from "../kernel/view/Space.ts"
 import { Client } from "./Client.ts"
@@ -14,7 +15,7 @@ import * as PageList from "./PageList.ts"
 import * as SpaceArgument from "./SpaceArgument.ts"
 
 /** A dead letter as the ingress returns it, with its payload as JSON. */
-type LetterJson = DeadLetter & { readonly payload?: unknown; readonly message?: string }
+type LetterJson = DeadLetter & { readonly payload?: unknown; readonly message?: string } & Partial<CodePlace.CodePlace>
 
 /** A dead letter that is sent again, and the beat. */
 type Sent = Pick<DeadLetter, "id" | "own"> & { readonly beat: number }
@@ -40,6 +41,7 @@ const show = Command.make("show", { space: SpaceArgument.name, id, enzyme, json:
         `${Printable.event(letter.id, letter.own)} ${about(letter)}`,
         `  ${letter.enzyme} gave it up in beat ${letter.beat}, after ${Printable.count(letter.attempt, "attempt")}`,
         `  ${letter.code} ${letter.tag}${letter.message === undefined ? "" : `: ${letter.message}`}`,
+        ...CodePlace.below(letter),
         `  payload ${Printable.value(letter.payload)}`
       ])
     )

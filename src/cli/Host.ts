@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Config } from "../loader/Config.ts"
 import type { Found } from "../loader/Loader.ts"
+import type { Reload } from "../loader/Reload.ts"
 import type { CliFailure } from "./CliFailure.ts"
 
 /** The request handler of the ingress. */
@@ -22,8 +23,8 @@ export type Fetch = (request: Request) => Response | Promise<Response>
  */
 export interface Project {
   readonly found: Found
-  /** The modules after each change of a file. Modules are reloaded while this stream runs. */
-  readonly reloads: Stream.Stream<Found>
+  /** The reloads after changes of files. Modules are reloaded while the stream runs. */
+  readonly reloads: Effect.Effect<Stream.Stream<Reload>>
   readonly fetch: Fetch
   /** Opens every space, so that its pending signals run. Reports each space that cannot be opened. */
   readonly resume: Effect.Effect<void>

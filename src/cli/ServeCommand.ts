@@ -11,10 +11,12 @@ import * as Flag from "effect/cli/Flag"
 import * as Printable from "../diagnostic/Printable.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Found } from "../loader/Loader.ts"
+import type { Reload } from "../loader/Reload.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import * as DataFolder from "./DataFolder.ts"
 import { Host } from "./Host.ts"
 import * as Output from "./Output.ts"
+import * as ReloadOutput from "./ReloadOutput.ts"
 import * as ServerFile from "./ServerFile.ts"
 
 const port = Flag.Int("port").pipe(
@@ -55,7 +57,6 @@ const report = ({ broken, enzymes }: Found) => ({
   broken: broken.map(({ file, reason }) => ({ file, reason }))
 })
 
-/** Prints the modules after a reload. */
 /** The numbers of what was loaded. */
 const loaded = ({ broken, enzymes, nodes }: Found): string =>
   [
@@ -64,8 +65,12 @@ const loaded = ({ broken, enzymes, nodes }: Found): string =>
     Printable.count(broken.length, "broken module")
   ].join(", ")
 
-const printReload = (found: Found, json: boolean) =>
-  Output.data(json, report(found), `reloaded: ${loaded(found)}`)
+/** Prints a reload. */
+const printReload = (reload: Reload, json: boolean) => {
+  const { enzymes, files, found, mended, millis, nodes, removed, restart } = reload
+  const told = { files, millis, swapped: { enzymes, nodes, removed }, mended, restart, ...report(found) }
+  return Output.data(json, told, ReloadOutput.lines(reload))
+}
 
 /** Serves until the process is signalled to stop. */
 const serve = Effect.fn("ServeCommand.serve")(function*(
@@ -93,7 +98,9 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
   yield* Effect.addFinalizer(() => Effect.sync(closeStreams))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   yield* ServerFile.leave(config, { url, pid: host.pid, token: localToken })
-  if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => printReload(found, json)), { startImmediately: true })
+  if (isLive) {
+    yield* Effect.forkScoped(Stream.runForEach(yield* reloads, (reload) => printReload(reload, json)), { startImmediately: true })
+  }
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
     ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => {
       const isDisabled = config.disabled.includes(name)

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as CodePlace from "../diagnostic/CodePlace.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { MAX_WAIT_SECONDS } from "../ingress/SignalRequest.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
@@ -86,11 +87,11 @@ const resultOf = (value: unknown): string => {
 const describe = (answer: Answer, own: string | undefined): ReadonlyArray<string> => {
   const id = Printable.event(answer.id, own)
   if (!("status" in answer)) return [`accepted ${id}${answer.beat === undefined ? "" : ` in beat ${answer.beat}`}`]
-  const handlings = answer.handlings.map((handling) => [
-    handling.enzyme,
-    handling.outcome,
-    `beat ${handling.beat}`,
-    handling.error === undefined ? resultOf(handling.value) : `${handling.error.code}: ${handling.error.message}`
-  ])
-  return [`${answer.status} ${id}`, ...Output.table(handlings).map((row) => `  ${row}`)]
+  const rows = Output.table(answer.handlings.map(({ beat, enzyme, error, outcome, value }) => [
+    enzyme,
+    outcome,
+    `beat ${beat}`,
+    error === undefined ? resultOf(value) : `${error.code}: ${error.message}`
+  ]))
+  return [`${answer.status} ${id}`, ...rows.flatMap((row, i) => [`  ${row}`, ...CodePlace.below(answer.handlings[i]?.error)])]
 }

@@ -37,6 +37,9 @@ export const signal = () => Schema.Struct({
   label: Schema.optionalKey(Schema.Array(text))
 })
 
+/** The place from which a run failed, and the text of that line. A server of `systole dev` adds them. */
+const codePlace = { place: given(text), source: given(text) }
+
 const handling = () => Schema.Struct({
   enzyme: text,
   run: maybe(text),
@@ -45,7 +48,7 @@ const handling = () => Schema.Struct({
   segments: maybe(count),
   outcome: Schema.Literals(["ok", "dead", "withheld"]),
   value: maybe(CellValue.schema()),
-  error: maybe(Schema.Struct({ tag: text, code: text, message: text })),
+  error: maybe(Schema.Struct({ tag: text, code: text, message: text, ...codePlace })),
   label: maybe(Schema.Array(text))
 })
 
@@ -207,7 +210,7 @@ export const dead = Endpoint.make("GET", `${SPACE}/dead`, {
 export const letter = Endpoint.make("GET", `${SPACE}/dead/:id/:enzyme`, {
   does: words("One dead letter, with payload and message."),
   refusals: ["dead/absent", "id/ambiguous"],
-  answer: () => Schema.Struct({ ...letters, payload: maybe(CellValue.schema()), message: maybe(text) })
+  answer: () => Schema.Struct({ ...letters, payload: maybe(CellValue.schema()), message: maybe(text), ...codePlace })
 })
 
 /** The redelivery of a dead letter. */

@@ -11,6 +11,7 @@ import type { Severity } from "../cell/Severity.ts"
 export const severities = {
   "beat/aborted": "sev:fatal",
   "cell.store.readonly": "sev:usage",
+  "cell/type": "sev:warn",
   "clock/ahead": "sev:crit",
   "clock/jump": "sev:warn",
   "clock/slept": "sev:debug",
@@ -51,6 +52,7 @@ export const severities = {
   "runtime/accident": "sev:crit",
   "rv/quarantine": "sev:warn",
   "schedule/space-unknown": "sev:warn",
+  "signal/no-match": "sev:warn",
   "space/stopped": "sev:crit",
   "store/trouble": "sev:crit",
   "thread/held": "sev:crit",

@@ -26,6 +26,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A run wrote a sealed cell of the runtime, such as a dossier or a diagnostic, and became a dead letter",
     remedy: "Use the verbs for it in the enzyme, such as tx.op.setState and tx.report, and resend the dead letter"
   },
+  "cell/type": {
+    means: "Under systole dev: a module wrote a cell without its type, and the value does not fit the type. It is kept",
+    remedy: "Write through the family or cell of that type, which refuses such a value"
+  },
   "clock/ahead": {
     means: "The clock of the host is behind that of the space. The space goes on from its own clock, ahead of the host by an offset",
     remedy: "Correct the clock of the host, then set that of the space to it with systole space clock NAME --reset"
@@ -188,6 +192,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
   "schedule/space-unknown": {
     means: "An enzyme has a schedule in a space that does not exist, so none of its events comes there",
     remedy: "Create the space: systole space create NAME; name others in the schedule; or give the configuration another spaces.first"
+  },
+  "signal/no-match": {
+    means: "Under systole dev: no enzyme took a signal. It is over, and an event has a receipt",
+    remedy: "Use the nearest query that the note names, bind the enzyme at the target, or give an enzyme this query"
   },
   "space/stopped": {
     means: "A space stopped because its store failed. Requests without a durable result were answered with 503",

@@ -46,7 +46,8 @@ const detailOf = ({ handlings, id, reason, status }: Over): string => {
   if (reason !== undefined) return reason
   const [first] = handlings.filter(({ outcome }) => outcome === "dead")
   if (first === undefined) return `Event ${id} is over: ${status}`
-  const said = first.error === undefined ? "" : `: ${first.error.message}`
+  const { message, place } = first.error ?? {}
+  const said = message === undefined ? "" : `: ${message}${place === undefined || message.includes(place) ? "" : ` at ${place}`}`
   return `Event ${id} is over: enzyme "${first.enzyme}" gave it up${said}. A repeated request gets this answer; to try again, send the ` +
     "dead letter again or a new event"
 }

@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { CodePlace } from "../diagnostic/CodePlace.ts"
 import { TOPIC } from "../diagnostic/Topic.ts"
 import * as Declares from "../registry/Declares.ts"
 
@@ -46,12 +47,33 @@ export const exportsOf = ({ default: module, ...others }: { readonly default?: u
 }
 
 /**
+ * Files that changed together.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Change {
+  /**
+   * The files up to now, relative to the project; for a folder of which the host tells no more, the folder. A load that began
+   * earlier may have met the last ones.
+   */
+  readonly files: () => ReadonlyArray<string>
+  /** The milliseconds since the first of them changed. */
+  readonly age: () => number
+}
+
+/**
  * A module cannot be loaded or used.
  *
  * @category errors
  * @since 0.1.0
  */
-export class ModuleBroken extends Data.TaggedError("ModuleBroken")<{ readonly file: string; readonly reason: string }> {
+export class ModuleBroken extends Data.TaggedError("ModuleBroken")<{
+  readonly file: string
+  readonly reason: string
+  /** The places in the code that the reason names, with their source lines. */
+  readonly places?: ReadonlyArray<CodePlace>
+}> {
   readonly code = "module/broken"
   readonly [TOPIC] = "module/broken"
   override get message() {
@@ -72,6 +94,6 @@ export class ModuleHost extends Context.Service<ModuleHost, {
   readonly load: (file: string) => Effect.Effect<LoadedModule, ModuleBroken>
   /** Imports a module from a previous {@link LoadedModule.text}, under its hash. Without a text, only a build has modules. */
   readonly restore: (hash: string, text: string | undefined) => Effect.Effect<LoadedModule, ModuleBroken>
-  /** Emits when requested files may have changed. */
-  readonly changes: Stream.Stream<void>
+  /** Emits requested files that may have changed, once no further one has for a moment. */
+  readonly changes: Stream.Stream<Change>
 }>()("systole/loader/ModuleHost") {}

@@ -11,6 +11,7 @@ import * as Esbuild from "esbuild"
 import { builtinModules } from "node:module"
 import { basename, dirname, relative, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import * as CodePlace from "../diagnostic/CodePlace.ts"
 import { containedFile, ownFile, runtimeFile, sourceFile } from "./Installation.ts"
 import * as RegularFiles from "./RegularFiles.ts"
 
@@ -25,7 +26,7 @@ export interface Bundle {
   readonly text: string
   /** The imported text: the same, with each mark replaced by the path of its package. */
   readonly located: string
-  /** The source map, with paths relative to the project's folder. */
+  /** The source map, with paths relative to the project's folder and the texts of the sources. */
   readonly map: string
   /** The built-in modules of the host that it imports. */
   readonly hostImports: ReadonlyArray<string>
@@ -36,6 +37,7 @@ export interface Bundle {
 /** The used fields of a source map. */
 interface SourceMap {
   readonly sources: ReadonlyArray<string>
+  readonly sourcesContent: ReadonlyArray<string>
   readonly mappings: string
 }
 
@@ -57,7 +59,6 @@ export const make = async (file: string, root: string): Promise<Bundle> => {
     entryPoints: [basename(file)],
     outfile: "module.mjs",
     sourcemap: "external",
-    sourcesContent: false,
     bundle: true,
     write: false,
     metafile: true,
@@ -82,9 +83,9 @@ export const make = async (file: string, root: string): Promise<Bundle> => {
 
 /** A source map with paths relative to the project's folder. */
 const rooted = (map: string, { from, root }: { readonly from: string; readonly root: string }): string => {
-  const { mappings, sources } = JSON.parse(map) as SourceMap
+  const { mappings, sources, sourcesContent } = JSON.parse(map) as SourceMap
   const fromRoot = sources.map((source) => relative(root, resolve(from, source)).split(sep).join("/"))
-  return JSON.stringify({ version: 3, sources: fromRoot, names: [], mappings })
+  return JSON.stringify({ version: 3, sources: fromRoot, sourcesContent, names: [], mappings })
 }
 
 /**
@@ -163,23 +164,32 @@ interface Place {
   readonly from: string
 }
 
+/** The reasons of a failed build as one text, and their places. */
+export interface Explained {
+  readonly reason: string
+  readonly places: ReadonlyArray<CodePlace.CodePlace>
+}
+
 /**
- * The message for a failed build: each error with its place, as a path from the project's folder.
+ * The explanation of a failed build: each error with its place, as a path from the project's folder, and its source line.
  *
  * @category getters
  * @since 0.1.0
  */
-export const explain = (error: unknown, { from, root }: Place): string => {
+export const explain = (error: unknown, { from, root }: Place): Explained => {
   const { errors = [] } = error as Partial<Esbuild.BuildFailure>
-  if (errors.length === 0) return error instanceof Error ? error.message : String(error)
-  const told = errors.slice(0, MAX_ERRORS).map(({ location, text }) => {
+  if (errors.length === 0) return { reason: error instanceof Error ? error.message : String(error), places: [] }
+  const shown = errors.slice(0, MAX_ERRORS).map(({ location, text }) => {
     // The text of a module in a build is no file.
-    if (location === null || location.namespace !== "") return text
+    if (location === null || location.namespace !== "") return { text }
     const file = relative(root, resolve(from, location.file)).split(sep).join("/")
-    return `${file}:${location.line}:${location.column + 1}: ${text}`
+    const column = location.column + 1
+    const at = CodePlace.make(`${file}:${location.line}:${column}`, location.lineText, column)
+    return { text: `${at.place}: ${text}`, at }
   })
-  const more = errors.length - told.length
-  return [...told, ...more === 0 ? [] : [`${more} more`]].join("; ")
+  const more = errors.length - shown.length
+  const reason = [...shown.map(({ text }) => text), ...more === 0 ? [] : [`${more} more`]].join("; ")
+  return { reason, places: shown.flatMap(({ at }) => at ?? []) }
 }
 
 /**

@@ -1,11 +1,12 @@
 /**
- * The watch of a development host: breakpoints of nodes, and stricter guards of runs.
+ * The watch of a development host: breakpoints of nodes, the places of errors in receipts, and stricter guards of runs.
  *
  * @module
  */
 import * as Layer from "effect/Layer"
 import { RunWatch, type Watch } from "../kernel/watchdog/RunWatch.ts"
 import * as RunGuards from "./RunGuards.ts"
+import * as SourceMaps from "./SourceMaps.ts"
 
 /**
  * Stops the process in an attached debugger. `at` identifies the next run and the breakpoint.
@@ -25,4 +26,4 @@ const stop: Watch["stop"] = (at) => {
  * @since 0.1.0
  */
 export const layer = (options: Omit<RunGuards.Options, "isDevelopment"> = {}): Layer.Layer<never> =>
-  Layer.merge(Layer.succeed(RunWatch, { stop }), RunGuards.layer({ ...options, isDevelopment: true }))
+  Layer.merge(Layer.succeed(RunWatch, { stop, placeOf: SourceMaps.place }), RunGuards.layer({ ...options, isDevelopment: true }))

@@ -7,11 +7,13 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { readdir, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { dirname, join, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { exportsOf, type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
+import type * as Bundle from "./Bundle.ts"
 import * as Installation from "./Installation.ts"
 import * as ModuleFolder from "./ModuleFolder.ts"
 import * as SourceMaps from "./SourceMaps.ts"
@@ -34,15 +36,20 @@ export const layer = (root: string, isPassing: boolean = false): Layer.Layer<Mod
     const restored = new Set<string>()
     yield* bundler
     return ModuleHost.of({
-      files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
+      files: (folder) => attempt(folder, () => list(join(root, folder), (path) => isWithin(root, path) && watched.add(path))),
       load: (file) => attempt(file, async () => {
         const { hostImports, place, ...bundled } = await bundle({ root, home, hash, watched }, file)
         return { file, ...await importExports(file, { place, text: bundled.text }), ...bundled, hostImports }
       }),
       restore: (digest, text) => attempt(`/cas/${digest}`, () => restore({ root, home, restored }, digest, text)),
-      changes: watched.changes
+      changes: Stream.map(watched.changes, ({ paths, since }) => ({
+        files: () => paths().map((path) => relative(root, path).split(sep).join("/")),
+        age: () => performance.now() - since
+      }))
     })
   }))
+
+const isWithin = (root: string, path: string): boolean => !relative(root, path).startsWith("..")
 
 /** The number of module hosts of this process, whose builds one process of the bundler makes. */
 let hosts = 0
@@ -97,7 +104,7 @@ export const bundle = async ({ hash, root, home = root, watched }: LoadContext, 
     throw new ModuleBroken({ file, reason: "there is no such file" })
   })
   const { files, hostImports, located, map, text } = await Bundle.make(path, root).catch((error: unknown) => {
-    throw new ModuleBroken({ file, reason: Bundle.explain(error, { root, from: dirname(path) }) })
+    throw new ModuleBroken({ file, ...Bundle.explain(error, { root, from: dirname(path) }) })
   })
   for (const input of files) watched?.add(dirname(input))
   const digest = hash.hex(text)
@@ -118,7 +125,7 @@ const restore = async (
   }
   const Bundle = await import("./Bundle.ts")
   const located = await Bundle.locate(text, root).catch((error: unknown) => {
-    throw new ModuleBroken({ file, reason: Bundle.explain(error, { root, from: root }) })
+    throw new ModuleBroken({ file, ...Bundle.explain(error, { root, from: root }) })
   })
   const place = await ModuleFolder.write(home, `${digest}.mjs`, located)
   const { module } = await importExports(file, { place, text })
@@ -131,20 +138,23 @@ export const importExports = async (
   { place, text }: Pick<Bundled, "place" | "text">
 ): Promise<Pick<LoadedModule, "module" | "typed">> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch(async (error: unknown) => {
-    throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${await whyNot(error, place, text)}` })
+    const { places, reason } = await whyNot(error, place, text)
+    throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${reason}`, places })
   }) as { readonly default?: unknown }
   return exportsOf(imported)
 }
 
 /** The reason why a bundle cannot be imported. */
-const whyNot = async (error: unknown, place: string, text: string | undefined): Promise<string> => {
+const whyNot = async (error: unknown, place: string, text: string | undefined): Promise<Bundle.Explained> => {
   if (error instanceof SyntaxError && text !== undefined) {
     const { find } = await import("./MissingExports.ts")
     const missing = await find(place, text)
-    if (missing.length > 0) return missing.join("; ")
+    if (missing.length > 0) {
+      return { reason: missing.map(({ reason }) => reason).join("; "), places: missing.flatMap(({ places }) => places) }
+    }
   }
-  const source = SourceMaps.place(error)
-  return `${describe(error)}${source === undefined ? "" : ` at ${source}`}`
+  const at = SourceMaps.place(error)
+  return { reason: `${describe(error)}${at === undefined ? "" : ` at ${at.place}`}`, places: at === undefined ? [] : [at] }
 }
 
 const describe = (error: unknown): string => error instanceof Error ? `${error.name}: ${error.message}` : String(error)

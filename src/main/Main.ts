@@ -14,6 +14,7 @@ import { inspect } from "node:util"
 import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { type Build, type BuildRequest, type Fetch, Host } from "../cli/Host.ts"
+import * as CodePlace from "../diagnostic/CodePlace.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
@@ -21,12 +22,13 @@ import type { Holds } from "../kernel/model/Holds.ts"
 import type { Slice } from "../ingress/Slice.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type { Config, InvalidConfig } from "../loader/Config.ts"
-import type { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { ModuleBroken, type ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostDisk from "./HostDisk.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as ParentProcess from "./ParentProcess.ts"
 import * as Project from "./Project.ts"
+import type { Configuration } from "./Reloads.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 
 /** A listening server. */
@@ -54,6 +56,8 @@ export interface Program extends Cli.Invocation {
   /** The slices of the installed runtime or of the build. The configuration may leave some of them out. */
   readonly slices: ReadonlyArray<Slice>
   readonly config: (environment: string | undefined) => Effect.Effect<Config, InvalidConfig | ModuleBroken>
+  /** The digest of the configuration's file, to notice its change. A build has none. */
+  readonly configuration?: Configuration
   /** Restarts this process without access to files outside the project. */
   readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
   /** Writes a folder that runs without the project. */
@@ -103,9 +107,19 @@ export const execute = (platform: Platform, program: Program, place: Place) =>
     ))
   )
 
+/** The most source lines below a failure. */
+const MAX_LINES = 5
+
+/** The places of a failure in the code of the project. */
+const placesOf = (thrown: unknown): ReadonlyArray<CodePlace.CodePlace> => {
+  if (thrown instanceof ModuleBroken) return thrown.places ?? []
+  const place = SourceMaps.place(thrown)
+  return place === undefined ? [] : [place]
+}
+
 /**
- * A reporter that prints each failure on one line with its place in the project, and with its stack if `SYSTOLE_DEBUG`
- * is set.
+ * A reporter that prints each failure on one line with its place in the project, and below it the source line. With `SYSTOLE_DEBUG`
+ * set, the stack follows.
  *
  * @category constructors
  * @since 0.1.0
@@ -113,7 +127,8 @@ export const execute = (platform: Platform, program: Program, place: Place) =>
 export const reporterTo = (print: (text: string) => void): Reporter =>
   new Reporter((told) => {
     const thrown = told.raised?.thrown ?? told.cause
-    print(line(told, SourceMaps.place(thrown)))
+    const places = placesOf(thrown)
+    print([line(told, places[0]?.place), ...CodePlace.lines(places.slice(0, MAX_LINES))].join("\n"))
     if (thrown !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) {
       print(Printable.lines(SourceMaps.stack(thrown) ?? inspect(thrown)))
     }
@@ -134,10 +149,10 @@ export const exitCode = <E, A>(exit: Exit.Exit<E, A>, report: (failure: unknown)
 
 const layer = (
   platform: Platform,
-  { build, config, confine, installation, modules, passing = modules, slices }: Program,
+  { build, config, configuration, confine, installation, modules, passing = modules, slices }: Program,
   { reporter, root }: Place
 ): Layer.Layer<Host> => {
-  const site = { root, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter }
+  const site = { root, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter, ...configuration && { configuration } }
   const sites = { all: site, memory: { ...site, modules: passing }, none: { ...site, modules: passing, holds: all } }
   return Layer.succeed(Host, {
     root,

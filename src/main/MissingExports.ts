@@ -6,6 +6,7 @@
  * @module
  */
 import { readFile } from "node:fs/promises"
+import type { CodePlace } from "../diagnostic/CodePlace.ts"
 import * as Bundle from "./Bundle.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 
@@ -30,10 +31,9 @@ const importedBy = ({ 1: own, 2: clause, indices }: RegExpExecArray): ReadonlyAr
 }
 
 /** The place of a position of the bundle in the project. */
-const placeIn = (file: string, text: string, at: number): string => {
+const placeIn = (file: string, text: string, at: number): CodePlace | undefined => {
   const before = text.slice(0, at).split("\n")
-  const place = SourceMaps.origin(file, before.length, (before.at(-1) ?? "").length + 1)
-  return place === undefined ? "" : ` (${place})`
+  return SourceMaps.origin(file, before.length, (before.at(-1) ?? "").length + 1)
 }
 
 /** The exports of a module; `undefined` if it cannot be imported by itself either. */
@@ -51,15 +51,18 @@ const exportsOf = async (name: string): Promise<object | undefined> => {
  * @category getters
  * @since 0.1.0
  */
-export const find = async (file: string, text: string): Promise<ReadonlyArray<string>> => {
+export const find = async (file: string, text: string): Promise<ReadonlyArray<Bundle.Explained>> => {
   const located = [...(await readFile(file, "utf8")).matchAll(statements)]
-  const missing: Array<string> = []
+  const missing: Array<Bundle.Explained> = []
   for (const [i, statement] of [...text.matchAll(statements)].entries()) {
     const exported = await exportsOf(located[i]?.[3] ?? "")
     if (exported === undefined) continue
     const from = Bundle.nameOf(statement[3] ?? "")
     for (const { at, name } of importedBy(statement)) {
-      if (!(name in exported)) missing.push(`"${from}" has no export "${name}"${placeIn(file, text, at)}`)
+      if (name in exported) continue
+      const place = placeIn(file, text, at)
+      const reason = `"${from}" has no export "${name}"${place === undefined ? "" : ` (${place.place})`}`
+      missing.push({ reason, places: place === undefined ? [] : [place] })
     }
   }
   return missing

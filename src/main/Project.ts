@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
 import { TokenAdmin } from "../access/TokenAdmin.ts"
@@ -26,7 +26,8 @@ import * as Supervision from "../kernel/watchdog/Supervision.ts"
 import * as Config from "../loader/Config.ts"
 import * as ContentProvider from "../loader/ContentProvider.ts"
 import * as Loader from "../loader/Loader.ts"
-import { ModuleHost } from "../loader/ModuleHost.ts"
+import type { ModuleHost } from "../loader/ModuleHost.ts"
+import type { Reload } from "../loader/Reload.ts"
 import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
 import { CurrentContentStore } from "../persistence/LargeContent.ts"
@@ -39,16 +40,11 @@ import * as HostAccess from "./HostAccess.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
+import * as Reloads from "./Reloads.ts"
 import * as RunGuards from "./RunGuards.ts"
 import * as Runtime from "./Runtime.ts"
 import * as Slices from "./Slices.ts"
 import * as SourceMaps from "./SourceMaps.ts"
-
-/** The quiet period after file changes, before modules are reloaded. */
-const QUIET = "100 millis"
-
-/** The most reloads of a process, because hosts never unload old modules. */
-const MAX_RELOADS = 1000
 
 /**
  * An open project.
@@ -58,8 +54,8 @@ const MAX_RELOADS = 1000
  */
 export interface Project {
   readonly found: Loader.Found
-  /** The modules after each change of a file. Modules are reloaded while this stream runs. */
-  readonly reloads: Stream.Stream<Loader.Found>
+  /** The reloads after changes of files. Modules are reloaded while the stream runs. */
+  readonly reloads: Effect.Effect<Stream.Stream<Reload>>
   readonly kernel: Kernel["Service"]
   /** The ingress, ready to be served. */
   readonly app: ReturnType<typeof App.make>
@@ -79,6 +75,8 @@ export interface Site {
   readonly slices: ReadonlyArray<Slice>
   /** Receives failures. */
   readonly reporter: Reporter
+  /** The digest of the configuration, to notice its change. */
+  readonly configuration?: Reloads.Configuration
   /** The held spaces; by default those of the settings. */
   readonly holds?: Holds
 }
@@ -118,7 +116,7 @@ export const open = Effect.fn("Project.open")(function*(
   const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision, jobs, held)
   const services = { slices, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
-  const places = { placeOf: (error: unknown) => SourceMaps.place(error) ?? CallPlace.find(error) }
+  const places = { placeOf: (error: unknown) => SourceMaps.place(error)?.place ?? CallPlace.find(error) }
   const guards = config.check === true ? DevWatch.layer(places) : RunGuards.layer(places)
   const context = yield* Layer.build(Layer.provide(runtime, guards))
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
@@ -136,13 +134,8 @@ export const open = Effect.fn("Project.open")(function*(
     debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }
   const app = App.make({ slices, kernel, hash }, rules)
-  const reloads = Context.get(host, ModuleHost).changes.pipe(
-    Stream.debounce(QUIET),
-    Stream.take(MAX_RELOADS),
-    Stream.mapAccumEffect(() => registered, (before) =>
-      Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
-    Stream.provideContext(Context.merge(host, context))
-  )
+  const { configuration = Effect.undefined } = site
+  const reloads = Reloads.make({ found: registered, sources, configuration, reporter, context: Context.merge(host, context) })
   const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => reporter.report(UnexpectedFailure.of(error))))
   return {
     found: registered,
@@ -170,10 +163,4 @@ export const sourcesOf = (settings: Config.Settings): Loader.Sources => {
   const { disabled, enzymes, kernel, persistence, plugins } = settings
   const required = [persistence.use, ...Loader.requiredBy(settings)]
   return { enzymes, plugins, required: [...new Set(required)], disabled, millis: kernel.limits.moduleMillis }
-}
-
-const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
-  const shown = ({ broken, enzymes }: Loader.Found) =>
-    JSON.stringify([enzymes.map(({ file, hash }) => [file, hash]).sort(), broken.map(({ message }) => message)])
-  return shown(a) === shown(b)
 }

@@ -8,6 +8,7 @@
  */
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
+import * as CodePlace from "../diagnostic/CodePlace.ts"
 import * as CallPlace from "./CallPlace.ts"
 
 /** The end of a bundle's place in a stack. It begins with fixed text, so that a search is linear in the length of the stack. */
@@ -47,6 +48,8 @@ const MAX_KNOWN = 100
 
 interface SourceMap {
   readonly sources: ReadonlyArray<string>
+  /** The texts of the sources as they were bundled. A map of an older version has none. */
+  readonly sourcesContent?: ReadonlyArray<string | null>
   readonly mappings: string
 }
 
@@ -63,7 +66,7 @@ export const stack = (thrown: unknown): string | undefined => {
   let shown = ""
   let last = 0
   for (const { column, file, from, line, to } of frames(text)) {
-    shown += text.slice(last, from) + (origin(file, line, column) ?? text.slice(from, to))
+    shown += text.slice(last, from) + (origin(file, line, column)?.place ?? text.slice(from, to))
     last = to
   }
   const all = shown + text.slice(last)
@@ -75,16 +78,16 @@ export const stack = (thrown: unknown): string | undefined => {
 const FRAME = /^\s{1,20}at /m
 
 /**
- * The first place in the project's files in the stack of an error, such as `enzymes/greet.ts:12:7`.
+ * The first place in the project's files in the stack of an error, such as `enzymes/greet.ts:12:7`, with its source line.
  *
  * @category getters
  * @since 0.1.0
  */
-export const place = (thrown: unknown): string | undefined => {
+export const place = (thrown: unknown): CodePlace.CodePlace | undefined => {
   for (const { column, file, line } of frames(stackOf(thrown) ?? "")) {
     const found = origin(file, line, column)
     // A plugin of the package is bundled like a module of the project.
-    if (found !== undefined && !CallPlace.isForeign(resolve(file, "../../..", found))) return found
+    if (found !== undefined && !CallPlace.isForeign(resolve(file, "../../..", found.place))) return found
   }
   return undefined
 }
@@ -105,7 +108,7 @@ const stackOf = (thrown: unknown): string | undefined => {
  * @category getters
  * @since 0.1.0
  */
-export const origin = (file: string, line: number, column: number): string | undefined => {
+export const origin = (file: string, line: number, column: number): CodePlace.CodePlace | undefined => {
   const map = mapOf(file)
   return map === undefined ? undefined : lookUp(map, line, column)
 }
@@ -124,9 +127,9 @@ const mapOf = (file: string): SourceMap | undefined => {
 }
 
 /** The original place of the last segment at or before a column. Lines and columns of stacks count from 1. */
-const lookUp = ({ mappings, sources }: SourceMap, line: number, column: number): string | undefined => {
+const lookUp = ({ mappings, sources, sourcesContent }: SourceMap, line: number, column: number): CodePlace.CodePlace | undefined => {
   const at = { source: 0, line: 0, column: 0 }
-  let found: string | undefined
+  let found: typeof at | undefined
   for (const [i, text] of mappings.split(";", line).entries()) {
     let generated = 0
     for (const segment of text === "" ? [] : text.split(",")) {
@@ -136,10 +139,12 @@ const lookUp = ({ mappings, sources }: SourceMap, line: number, column: number):
       at.source += source
       at.line += down
       at.column += right
-      if (i === line - 1 && (generated < column || found === undefined)) found = `${sources[at.source]}:${at.line + 1}:${at.column + 1}`
+      if (i === line - 1 && (generated < column || found === undefined)) found = { ...at }
     }
   }
-  return found
+  if (found === undefined) return undefined
+  const text = sourcesContent?.[found.source]?.split("\n", found.line + 1)[found.line]
+  return CodePlace.make(`${sources[found.source]}:${found.line + 1}:${found.column + 1}`, text, found.column + 1)
 }
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -44,6 +44,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
         Config.decode(module, { environment, variables: process.env }).pipe(
           Effect.mapError((refusal) => UnsetVariables.named(refusal, text, process.env))
         )),
+    configuration: Effect.map(loaded, ({ hash }) => hash),
     confine: (config) => confine(root, config),
     build: (request) =>
       Effect.flatMap(Effect.promise(() => import("./build/Build.ts")), ({ build }) =>
@@ -55,7 +56,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
 }
 
 /** The used parts of the configuration's module. */
-type Loaded = Partial<Pick<LoadedModule, "module" | "text">>
+type Loaded = Partial<Pick<LoadedModule, "hash" | "module" | "text">>
 
 /** The configuration's file, with a default export; without both if there is no file. */
 const loaded: Effect.Effect<Loaded, Config.InvalidConfig | ModuleBroken, ModuleHost> = Effect.gen(function*() {

@@ -23,8 +23,21 @@ const stateOf = async (folder: string): Promise<string> => {
   return JSON.stringify(stats.map((found, i) => found?.isFile() === true ? [names[i], found.mtimeMs, found.size] : names[i]))
 }
 
-/** Watches a folder through the host. */
-type Watch = (folder: string, tell: () => void) => FSWatcher
+/** Watches a folder through the host, which may tell the name of the changed file in it. */
+type Watch = (folder: string, tell: (event: string, name: string | null) => void) => FSWatcher
+
+/** The quiet period after a change: an editor may write a file in several steps, and save several files. */
+const QUIET = "50 millis"
+
+/** The most changed files that are remembered. */
+const MAX_CHANGED = 100
+
+/** Files that changed, and the time of the first change in milliseconds of the monotonic clock. */
+export interface Changed {
+  /** Their paths, with those of later changes, which a load that began before may have met. */
+  readonly paths: () => ReadonlyArray<string>
+  readonly since: number
+}
 
 /** The folders of all loaded modules. They are watched while {@link changes} is consumed. */
 export class WatchedFolders {
@@ -32,6 +45,8 @@ export class WatchedFolders {
   readonly #states = new Map<string, string>()
   readonly #host: Watch
   #watch: ((folder: string) => void) | undefined
+  /** The changes that were not emitted yet. */
+  #changed: { readonly paths: Set<string>; readonly since: number } | undefined
 
   constructor(host: Watch = watch) {
     this.#host = host
@@ -49,9 +64,23 @@ export class WatchedFolders {
     for (const folder of this.#folders) {
       const [before, state] = [this.#states.get(folder), await stateOf(folder)]
       this.#states.set(folder, state)
-      isChanged ||= before !== undefined && before !== state
+      if (before === undefined || before === state) continue
+      isChanged = true
+      this.#note(folder)
     }
     return isChanged
+  }
+
+  #note(path: string): void {
+    const { paths } = this.#changed ??= { paths: new Set(), since: performance.now() }
+    if (paths.size < MAX_CHANGED) paths.add(path)
+  }
+
+  #take(): ReadonlyArray<Changed> {
+    const changed = this.#changed
+    this.#changed = undefined
+    if (changed === undefined) return []
+    return [{ paths: () => [...new Set([...changed.paths, ...this.#changed?.paths ?? []])], since: changed.since }]
   }
 
   /** The changes that the host tells. */
@@ -61,7 +90,12 @@ export class WatchedFolders {
         const watchers: Array<FSWatcher> = []
         this.#watch = (folder) => {
           if (!existsSync(folder)) return void this.#folders.delete(folder)
-          const watcher = this.#host(folder, () => void Queue.offerUnsafe(queue, undefined))
+          const watcher = this.#host(folder, (_, name) => {
+            // The first signal makes the folder of the data. A hidden file that a module imports is found by a look.
+            if (name?.startsWith(".") === true) return
+            this.#note(name === null ? folder : join(folder, name))
+            Queue.offerUnsafe(queue, undefined)
+          })
           watchers.push(watcher.on("error", () => watcher.close()))
         }
         this.#folders.forEach(this.#watch)
@@ -73,12 +107,12 @@ export class WatchedFolders {
       })
     ), { bufferSize: 1, strategy: "dropping" })
 
-  readonly changes: Stream.Stream<void> = Stream.merge(
+  readonly changes: Stream.Stream<Changed> = Stream.merge(
     this.#told,
     Stream.tick(LOOK).pipe(
       Stream.mapEffect(() => Effect.promise(() => this.#look())),
       Stream.filter((isChanged) => isChanged),
       Stream.map(() => undefined)
     )
-  )
+  ).pipe(Stream.debounce(QUIET), Stream.flatMap(() => Stream.fromIterable(this.#take())))
 }

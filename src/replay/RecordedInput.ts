@@ -222,7 +222,7 @@ const none = new Uint8Array()
 /** The entry before the first one is loaded. */
 const start = { beat: -1, prev: "", semantics: Semantics.NEWEST, clock: 0, seed: "" }
 
-const unloaded: Parsed = { ...start, in: [], runs: [], cells: [], messages: new Map() }
+const unloaded: Parsed = { ...start, in: [], runs: [], cells: [], messages: new Map(), places: new Map() }
 
 /** Returns the recorded reason why another space never accepted a signal. */
 const undeliveredIn = (runs: ReadonlyArray<RunRecord>): Signals.Undelivered => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -243,42 +243,6 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.deepStrictEqual([code, stderr], [0, "stopped\n"])
       assert.isFalse(existsSync(note))
       assert.strictEqual((await run("cell", "get", "shop", "/data/greeted/ann")).code, 3)
-    })
-
-    test("reloads a module after a change, keeps the old one if the new one is broken, and replays old beats with the old one", {
-      "word.ts": "export const word = 'one'\n",
-      "enzymes/say.ts": "import { word } from '../word.ts'\nexport default { name: 'say', query: '/signals/say', run: () => word }\n"
-    }, async ({ json, root, serve, write }) => {
-      const { next, stop } = await serve("dev")
-      const said = async () => {
-        const { handlings } = await json("signal", "shop", "--signal", "/signals/say", "--wait", "60") as {
-          readonly handlings: ReadonlyArray<{ readonly value: unknown }>
-        }
-        return handlings.map(({ value }) => value)
-      }
-      const reloaded = async () => await next() as {
-        readonly enzymes: ReadonlyArray<{ readonly name: string }>
-        readonly broken: ReadonlyArray<{ readonly file: string }>
-      }
-      assert.deepStrictEqual(await said(), ["one"])
-      write("word.ts", "export const word = 'two'\n")
-      assert.deepStrictEqual((await reloaded()).broken, [])
-      assert.deepStrictEqual(await said(), ["two"])
-      write("word.ts", "export const word = \n")
-      assert.deepStrictEqual((await reloaded()).broken.map(({ file }) => file), ["enzymes/say.ts"])
-      assert.deepStrictEqual(await said(), ["two"])
-      write("word.ts", "export const word = 'three'\n")
-      assert.deepStrictEqual((await reloaded()).broken, [])
-      assert.deepStrictEqual(await said(), ["three"])
-      rmSync(join(root, "enzymes", "say.ts"))
-      assert.deepStrictEqual((await reloaded()).enzymes, [])
-      const replayed = async () => {
-        const { beats, changed, difference = null, impossible = null } = await json("replay", "shop") as Readonly<Record<string, unknown>>
-        return [Number(beats) >= 4, changed, difference, impossible]
-      }
-      assert.deepStrictEqual(await replayed(), [true, [], null, null])
-      await stop("SIGTERM")
-      assert.deepStrictEqual(await replayed(), [true, [], null, null])
     })
 
     test("opens the data after the server was killed, and finds all acknowledged signals", project, async ({ json, root, serve }) => {

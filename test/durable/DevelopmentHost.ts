@@ -24,7 +24,7 @@ export const reports = (enzyme: Enzyme.Enzyme, { isWatched = true, signal, topic
   const told: Array<string> = []
   // A reporter may date what it reports.
   const reporter = new Reporter((fact) => void (Date.now() > 0 && fact.topic === topic && told.push(fact.note)))
-  const watch = isWatched ? { enter: () => {}, leave: () => {}, stop: () => {} } : undefined
+  const watch = isWatched ? { stop: () => {}, placeOf: () => undefined } : undefined
   const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(RunWatch, watch))
   const run = (space: Space) => Effect.gen(function*() {
     yield* space.signal({ signal })

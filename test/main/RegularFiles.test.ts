@@ -21,7 +21,7 @@ const project = Effect.acquireRelease(
 /** The reason for which a module cannot be bundled. */
 const refusal = (root: string, file = "enzymes/good.ts") =>
   Effect.promise(() => Bundle.make(join(root, file), root).then(() => "none", (error: unknown) =>
-    Bundle.explain(error, { root, from: join(root, "enzymes") })))
+    Bundle.explain(error, { root, from: join(root, "enzymes") }).reason))
 
 const importing = (root: string, path: string): void =>
   writeFileSync(join(root, "enzymes", "good.ts"), `import "${path}"\nexport default 1\n`)

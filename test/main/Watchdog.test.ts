@@ -99,9 +99,9 @@ describe("A run that ends its process", () => {
     ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 6]] as const : []
   ] as const) {
     it.live(`becomes a dead letter after a few ends, and the server stays up: ${what}`, () =>
-      Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": modules[what] ?? enzymes }), ({ root, serveWith }) =>
+      Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": modules[what] ?? enzymes }), ({ root, serveBy }) =>
         Effect.promise(async () => {
-          const serve = serveWith(what === "allocate" ? { NODE_OPTIONS: "--max-old-space-size=150" } : {})
+          const serve = serveBy(what === "allocate" ? { more: { NODE_OPTIONS: "--max-old-space-size=150" } } : {})
           const first = await serve("start")
           await post(first, "good", { wait: 60 })
           const { id } = await (await post(first, what, { at: { ms: 300 } })).json() as { readonly id: string }
@@ -137,9 +137,9 @@ describe("A run that ends its process", () => {
         enzymes.replace("limitMs:", "trusted: true, limitMs:")
           .replace("for (;;) continue", "while (!outside.runInAsyncScope(() => existsSync('go'))) continue")
       }`
-    }), ({ root, serveWith }) =>
+    }), ({ root, serveBy }) =>
       Effect.promise(async () => {
-        const server = await serveWith({ NODE_OPTIONS: "--inspect=127.0.0.1:0" })("start")
+        const server = await serveBy({ more: { NODE_OPTIONS: "--inspect=127.0.0.1:0" } })("start")
         const held = post(server, "loop", { wait: 60 })
         await server.told("a debugger may hold it, so nothing is ended")
         writeFileSync(join(root, "go"), "")

@@ -48,6 +48,8 @@ export interface Beat {
   readonly facts: ReadonlyArray<Diagnostic.Diagnostic>
   /** The outputs for the live halves of ledgers. */
   readonly outputs: ReadonlyArray<Output>
+  /** The beat before its merge, for the reports of a development host. */
+  readonly watched: Executed | undefined
 }
 
 /**
@@ -93,7 +95,8 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
     answers: answersOf(commands),
     deliveries,
     facts: facts.all.map(({ fact }) => fact),
-    outputs
+    outputs,
+    watched: state.host.watch === undefined ? undefined : executed
   }
 }
 

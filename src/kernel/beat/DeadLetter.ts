@@ -15,6 +15,7 @@ import type { Label } from "../../cell/Label.ts"
 import * as Link from "../../cell/Link.ts"
 import * as Name from "../../cell/Name.ts"
 import type { Value } from "../../cell/Value.ts"
+import type { CodePlace } from "../../diagnostic/CodePlace.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
@@ -75,8 +76,8 @@ export interface DeadLetter {
   readonly code: string
 }
 
-/** A letter with its payload, and with the message of the failure until the journal prunes it. */
-export interface OpenLetter extends DeadLetter {
+/** A letter with its payload, and with the message and the place of the failure until the journal prunes them. */
+export interface OpenLetter extends DeadLetter, Partial<CodePlace> {
   readonly payload: Value
   readonly message: string | undefined
 }

@@ -215,15 +215,23 @@ export class Heartbeat {
   }
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
-  private conclude({ begun, taken, transaction }: Captured, handling: Handling, { outcome, used }: Ended): void {
+  private conclude({ begun, taken, transaction }: Captured, handling: Handling, { outcome: ended, used }: Ended): void {
     this.ended++
     this.checkStore()
+    const outcome = this.placed(ended)
     // A run that read a stale value has no valid result, whatever its outcome.
     handling.outcome = LabelCheck.judge(transaction, handling, this.state.derivation.parked() ?? outcome)
     // A replay does not repeat a run that the host ended, so the input that only this run used is not journaled.
     if ("code" in handling.outcome && Run.isHosts(handling.outcome)) transaction.used = used
     if (handling.outcome.kind === "retry") return
     if (outcome.kind === "fatal") this.abort({ begun, taken }, handling, outcome)
+  }
+
+  /** An outcome with the place from which its error was thrown, on a development host. */
+  private placed(outcome: Outcome): Outcome {
+    const { scope, watch } = this.state.host
+    if (watch === undefined || !("code" in outcome) || outcome.thrown === undefined) return outcome
+    return { ...outcome, at: scope.outside(() => watch.placeOf(outcome.thrown)) }
   }
 
   /** Discards the beat. The next one takes the same input, with this outcome for the handling. */

@@ -12,6 +12,7 @@ import type { Label } from "../../cell/Label.ts"
 import * as Cells from "../../durable/Cells.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Codec from "../../cell/Document.ts"
+import type { CodePlace } from "../../diagnostic/CodePlace.ts"
 import type { ReceiptRow, SpaceStore } from "../../persistence/Persistence.ts"
 import type { InFlight, Handling } from "../model/InFlight.ts"
 import type { RunRecord } from "../model/RunLine.ts"
@@ -106,7 +107,8 @@ const ofHandling = ({ attempt, beat, key, label, outcome, segment }: Handling): 
     return taken({ ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) })
   }
   if (outcome === undefined || !("code" in outcome)) return { ...place, outcome: "dead", value: {} }
-  return { ...place, outcome: "dead", value: {}, error: { tag: outcome.tag, code: outcome.code, message: outcome.message } }
+  const { at, code, message, tag } = outcome
+  return { ...place, outcome: "dead", value: {}, error: { tag, code, message, ...at } }
 }
 
 /**
@@ -187,9 +189,9 @@ const read = (store: SpaceStore, beat: number, id: string): EntryPart | undefine
       if (isOwn) number++
       if (run.input !== i) continue
       if (run.kind === "cycle" || run.kind === "discarded") unhandled = run.kind
-      const message = entry.messages.get(number)
+      const [message, at] = [entry.messages.get(number), entry.places.get(number)]
       const label = labelled(isOwn ? LabelCheck.at(entry.labels?.runs, number) : told)
-      const receipt = ofRun(run, { beat, attempt, message, ...segmented(input.again?.segment), ...label })
+      const receipt = ofRun(run, { beat, attempt, message, at, ...segmented(input.again?.segment), ...label })
       if (receipt !== undefined) handlings.push(receipt)
     }
   })
@@ -200,17 +202,18 @@ interface RunContext {
   readonly beat: number
   readonly attempt: number
   readonly message: string | undefined
+  readonly at: CodePlace | undefined
   readonly segments?: number
   readonly label?: Label
 }
 
 /** The receipt of a handling; `undefined` if it was not over. */
-const ofRun = (run: RunRecord, { message, ...place }: RunContext): HandlingReceipt | undefined => {
+const ofRun = (run: RunRecord, { at, message, ...place }: RunContext): HandlingReceipt | undefined => {
   const { enzyme } = run
   if (run.kind === "ok") return taken({ enzyme, outcome: "ok", ...place, value: run.value.length === 0 ? {} : revive(run.value[0]) })
   if (run.kind === "heard") return taken({ enzyme, outcome: "ok", ...place, value: revive(run.heard) })
   if (run.kind !== "dead" && run.kind !== "fatal") return undefined
-  const error = { tag: run.tag, code: run.code, message: message ?? "" }
+  const error = { tag: run.tag, code: run.code, message: message ?? "", ...at }
   return { enzyme, outcome: "dead", ...place, value: {}, error }
 }
 

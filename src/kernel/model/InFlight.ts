@@ -5,6 +5,7 @@
  */
 import type { Document } from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
+import type { CodePlace } from "../../diagnostic/CodePlace.ts"
 import type { Settled } from "../../durable/Handle.ts"
 import type { Stored } from "../../durable/Step.ts"
 import type { Continuation } from "../../durable/Continuation.ts"
@@ -34,6 +35,8 @@ export type Outcome =
     readonly message: string
     /** The thrown value, for the log alone. */
     readonly thrown?: unknown
+    /** The place from which it was thrown, on a development host. Like the message it is stored, and not hashed. */
+    readonly at?: CodePlace | undefined
     /** The time of the next attempt, in milliseconds since 1970, if a gate delays a node that the run reads. */
     readonly until?: number | undefined
     /** The wait before the next attempt that the run asked for, as it stands. */

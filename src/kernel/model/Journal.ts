@@ -8,13 +8,14 @@
  * from the journal.
  *
  * The first line of a row is hashed. Engine-dependent text, the messages of
- * errors, follows on a second line.
+ * errors and their places in the code, follows on a second line.
  *
  * @module
  */
 import type { Document } from "../../cell/Document.ts"
 import * as JsonParser from "../../cell/JsonParser.ts"
 import type { Label } from "../../cell/Label.ts"
+import type { CodePlace } from "../../diagnostic/CodePlace.ts"
 import { JournalVersion, PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
 import { byLine, type Standpoint } from "../../scheduler/Standpoint.ts"
@@ -161,16 +162,19 @@ export const hashed = (text: string): string => {
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** The messages of failed runs, by their places in the agenda; those of nodes follow. */
+/** The messages of failed runs, by their places in the agenda; those of nodes follow. A development host adds places in the code. */
 const asides = ({ nodes, runs }: Facts): string | undefined => {
   let messages: Array<readonly [run: number, message: string]> | undefined
+  let places: Array<readonly [run: number, at: CodePlace]> | undefined
   for (const { outcome, run } of runs) {
-    if (outcome !== undefined && "code" in outcome) (messages ??= []).push([run, outcome.message])
+    if (outcome === undefined || !("code" in outcome)) continue
+    ;(messages ??= []).push([run, outcome.message])
+    if (outcome.at !== undefined) (places ??= []).push([run, outcome.at])
   }
   nodes.forEach(({ error }, i) => {
     if (error !== undefined) (messages ??= []).push([runs.length + i, error.message])
   })
-  return messages === undefined ? undefined : JSON.stringify({ messages })
+  return messages === undefined ? undefined : JSON.stringify({ messages, places })
 }
 
 /** A decoded entry. */
@@ -205,11 +209,14 @@ export interface Parsed {
   readonly labels?: LabelLines
   /** The messages of failed runs, by their numbers. */
   readonly messages: ReadonlyMap<number, string>
+  /** The places from which they failed, by the same numbers, if a development host made the entry. */
+  readonly places: ReadonlyMap<number, CodePlace>
 }
 
 /** The second line of a row. */
 interface SecondLine {
   readonly messages: ReadonlyArray<readonly [number, string]>
+  readonly places?: ReadonlyArray<readonly [number, CodePlace]>
 }
 
 /**
@@ -230,7 +237,8 @@ export const parse = (text: string): Parsed => {
     semantics: Semantics.read(entry.semantics),
     ...(content && { content: content.map(digest) }),
     ...(made && { made: made.map(digest) }),
-    messages: new Map(aside?.messages)
+    messages: new Map(aside?.messages),
+    places: new Map(aside?.places)
   }
 }
 

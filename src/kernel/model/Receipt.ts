@@ -5,7 +5,15 @@
  */
 import type { Label } from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
+import type { CodePlace } from "../../diagnostic/CodePlace.ts"
 import { codes } from "../../stage/EventEnd.ts"
+
+/** The failure of a handling. A development host adds the place from which it was thrown. */
+export type HandlingError = {
+  readonly tag: string
+  readonly code: string
+  readonly message: string
+} & { readonly [F in keyof CodePlace]?: CodePlace[F] }
 
 /** The outcome of one enzyme's handling of an event. */
 export interface HandlingReceipt {
@@ -19,7 +27,7 @@ export interface HandlingReceipt {
   readonly segments?: number
   /** The return value of the run; `{}` if it returned none. */
   readonly value: Value
-  readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
+  readonly error?: HandlingError
   /** The label of the handling, if it is not empty. */
   readonly label?: Label | undefined
 }

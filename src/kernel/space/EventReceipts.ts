@@ -91,7 +91,8 @@ export class EventReceipts {
       const id = this.letterId(text, enzyme)
       const letter = DeadLetter.find(this.state.store, id, enzyme)
       const handling = letter && this.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)
-      return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
+      const { message, place, source } = handling?.error ?? {}
+      return letter && { ...letter, message, ...place === undefined ? {} : { place }, ...source === undefined ? {} : { source } }
     })
   }
 

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type * as LargeContent from "../../persistence/LargeContent.ts"
 import type { Beat } from "../beat/Commit.ts"
+import * as BeatAdvice from "../beat/BeatAdvice.ts"
 import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
 import { GroupCommit } from "../beat/GroupCommit.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
@@ -180,6 +181,10 @@ export class LiveSpace {
     this.outbox.add(beat.outgoing)
     this.ledgers.flushed(beat.outputs)
     if (beat.facts.length > 0) DiagnosticsCommit.publish(this.state.reporter, this.name, beat)
+    if (beat.watched !== undefined) {
+      const facts = BeatAdvice.of(beat.watched, beat.changes, this.state)
+      DiagnosticsCommit.publish(this.state.reporter, this.name, { facts, number: beat.number })
+    }
     this.queries.views.publish(beat)
   }
 

@@ -21,7 +21,7 @@ import type { ReaderState } from "./ReaderState.ts"
 import * as Queries from "./Queries.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import * as OwnId from "../model/OwnId.ts"
-import type { Receipt } from "../model/Receipt.ts"
+import type { HandlingError, Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
 import type { CellRequest, KeyPage, NamePage, Page } from "./Pages.ts"
 import type { PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Viewer, Waits } from "./Space.ts"
@@ -192,7 +192,7 @@ export class ClearedView implements Reader {
     // Sorted, so that their positions do not reveal when withheld handlings ended.
     const names = handlings.filter((handling) => !open.includes(handling)).map(({ enzyme }) => enzyme).sort()
     const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
-    const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...(error === undefined ? {} : { error }) }))
+    const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...errorOf(error) }))
     const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
     return { id, ...Receipts.owned(own), status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
   }
@@ -232,3 +232,7 @@ const shownWaiting = ({ pending, row: { attempt, code, enzymes, id, own, signal,
   ...enzymes && { enzymes },
   ...attempt && { attempt }
 })
+
+/** An error without its place: a reader sees no code of modules. */
+const errorOf = (error: HandlingError | undefined): { readonly error?: HandlingError } =>
+  error === undefined ? {} : { error: { tag: error.tag, code: error.code, message: error.message } }

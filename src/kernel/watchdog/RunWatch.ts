@@ -4,6 +4,7 @@
  * @module
  */
 import * as Context from "effect/Context"
+import type { CodePlace } from "../../diagnostic/CodePlace.ts"
 
 /** A run that is about to begin, with the changes that caused it. */
 export interface Stop {
@@ -14,6 +15,8 @@ export interface Stop {
 
 /** The callbacks of a watch. */
 export interface Watch {
+  /** The place in a module's code from which an error comes, with its source line, if the host tells it. */
+  readonly placeOf: (error: unknown) => CodePlace | undefined
   /** A node with a breakpoint is about to run. */
   readonly stop: (at: Stop) => void
 }

@@ -75,7 +75,7 @@ export const build = Effect.fn("Build.build")(function*(
   const kept = target.kept?.(basename(root), contents.settings)
   const { outputs, parts, slices } = yield* Effect.tryPromise({
     try: () => BuildBundle.make(root, target, contents),
-    catch: (error) => Bundle.explain(error, { root, from: root })
+    catch: (error) => Bundle.explain(error, { root, from: root }).reason
   }).pipe(Effect.catch(unbundled))
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
   const decoder = new TextDecoder()

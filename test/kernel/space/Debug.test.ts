@@ -19,7 +19,7 @@ const watched = (pace: "manual" | "demand") => {
     yield* kernel.register(Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} }))
     return yield* TestKernel.space([put])
   })
-  const watch = Layer.succeed(RunWatch, { stop: (at) => void stops.push({ ...at, seen }) })
+  const watch = Layer.succeed(RunWatch, { stop: (at) => void stops.push({ ...at, seen }), placeOf: () => undefined })
   return {
     make,
     stops,

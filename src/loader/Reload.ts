@@ -1,0 +1,88 @@
+/**
+ * Reloads: the modules that a change of files replaces in a running process.
+ *
+ * @module
+ */
+import type { Found } from "./Loader.ts"
+
+/**
+ * The modules that differ between two loads, by their names, and their files.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Swap {
+  /** The enzymes and nodes that are new or have other code. */
+  readonly enzymes: ReadonlyArray<string>
+  readonly nodes: ReadonlyArray<string>
+  /** The enzymes and nodes that are gone. */
+  readonly removed: ReadonlyArray<string>
+  /** The files that cannot be loaded since this reload. Their previous versions stay active. */
+  readonly broken: ReadonlyArray<string>
+  /** The files that load again. */
+  readonly mended: ReadonlyArray<string>
+}
+
+/**
+ * A reload after a change of files.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Reload extends Swap {
+  readonly found: Found
+  /** The changed files, relative to the project. */
+  readonly files: ReadonlyArray<string>
+  /** The time from the first change to the swap, in whole milliseconds. */
+  readonly millis: number
+  /** The files whose change needs a restart: the configuration, and plugins that provide more than enzymes. */
+  readonly restart: ReadonlyArray<string>
+}
+
+/**
+ * The difference between two loads.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const between = (before: Found, now: Found): Swap => {
+  const enzymes = now.enzymes.filter((item) => !before.enzymes.includes(item)).map(({ enzyme }) => enzyme.name)
+  const nodes = now.nodes.filter((item) => !before.nodes.includes(item)).map(({ node }) => node.name)
+  const [was, is] = [before, now].map(namesOf) as [ReadonlySet<string>, ReadonlySet<string>]
+  const files = new Set(now.broken.map(({ file }) => file))
+  return {
+    enzymes,
+    nodes,
+    removed: [...was].filter((name) => !is.has(name)),
+    broken: [...files].filter((file) => !before.broken.some((old) => old.file === file)),
+    mended: [...new Set(before.broken.map(({ file }) => file))].filter((file) => !files.has(file))
+  }
+}
+
+const namesOf = ({ enzymes, nodes }: Found): ReadonlySet<string> =>
+  new Set([...enzymes.map(({ enzyme }) => enzyme.name), ...nodes.map(({ node }) => node.name)])
+
+/**
+ * The files of plugins that are new, gone or changed, and that provide more than enzymes.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const changedPlugins = (before: Found, now: Found): ReadonlyArray<string> => {
+  const differs = (some: Found, others: Found) =>
+    some.plugins.filter(({ file, hash, plugin }) =>
+      Object.values(plugin.provides).some((provided) => provided !== undefined) &&
+      !others.plugins.some((other) => other.file === file && other.hash === hash))
+  const broken = new Set(now.broken.map(({ file }) => file))
+  const files = [...differs(now, before), ...differs(before, now)].map(({ file }) => file)
+  return [...new Set(files)].filter((file) => !broken.has(file))
+}
+
+/**
+ * Whether no module, file or plugin differs after a reload.
+ *
+ * @category predicates
+ * @since 0.2.0
+ */
+export const isEmpty = ({ broken, enzymes, mended, nodes, removed, restart }: Reload): boolean =>
+  [broken, enzymes, mended, nodes, removed, restart].every(({ length }) => length === 0)
